@@ -10,13 +10,14 @@ if TYPE_CHECKING:
 
 COMMANDS = (
     *("read", "tune", "pick", "predict", "models", "strategies", "samples", "runs", "resume"),
-    *("replay", "report", "export", "history", "reproduce", "install", "help"),
+    *("replay", "report", "export", "history", "install", "help"),
 )
 MIN_PYTHON = (3, 11)
 # What the program is installed with; without one of these it is half an installation.
 NEEDED = (
     *("numpy", "scipy", "sklearn", "pandas", "numba", "optuna", "cmaes", "skops", "joblib"),
     *("pyqtgraph", "contourpy", "threadpoolctl", "platformdirs", "python_calamine", "msgspec"),
+    "markdown_it",
     *("core", "resources"),
 )
 
@@ -64,7 +65,7 @@ def start_program(arguments: "Sequence[str] | None" = None) -> int:
         return run_command(words)
     file = words[0] if words else ""
     if file and not is_there(file):
-        from app.cli.parsing.parser import no_such_file
+        from app.cli.parser import no_such_file
 
         sys.stderr.write(f"{no_such_file(file, COMMANDS)}\n")
         return 2
@@ -106,13 +107,12 @@ def leave_working_folder() -> None:
 
 def open_window(file: str) -> int:
     """Show the window until it is closed; without a display, use the terminal."""
-    from app.diagnostics.displays import obstacle
+    from app.diagnostics.displays import obstacle, refuse_bad_qt
 
     if why := obstacle():
         return without_window(why.sentence, file)
     import PySide6
 
-    from app.diagnostics.qt_versions import refuse_bad_qt
     from core.errors import UnusableError
 
     try:

@@ -29,9 +29,11 @@ class UnusableError(Exception):
         location = f"{self.where}: " if self.where else ""
         cure = f"; {self.cure}" if self.cure else ""
         end = "?" if self.cure.startswith("did you mean") else "."
+        # Clauses may quote other libraries, whose messages have line breaks.
         return " ".join(f"{location}{self.what}{cure}{end}".split())
 
     def __reduce__(self) -> tuple[object, ...]:
+        # Pickle would call the class with `args`, and subclasses take other arguments.
         return (_rebuild, (type(self), vars(self)))
 
 
@@ -50,6 +52,7 @@ def write_error(
     room: str = "free some space",
 ) -> UnusableError:
     """The error for a `subject` ("the file") that cannot be written; `room` cures a full disk."""
+    # A quota that is used up looks like a full disk to a person.
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return UnusableError("the disk is full", where=str(where), cure=room)
     why = f" ({error.strerror or error})" if error.args else ""

@@ -42,6 +42,7 @@ class Registry(Mapping[str, T], Generic[T]):
 
         entries = dict(self.own_entries)
         try:
+            # By name, for the order of the installed packages differs between machines.
             points = sorted(entry_points(group=self.group), key=lambda point: point.name)
         except Exception as error:  # one damaged package spoils the reading of all
             _faults[self.group, ""] = f"No extension can be read: {_error_text(error)}."
@@ -65,10 +66,12 @@ class Registry(Mapping[str, T], Generic[T]):
     def answers(self, ask: Callable[[T], R]) -> dict[str, R]:
         """{name: `ask(entry)`}; an extension for which it raises is omitted from then on."""
         answers = {}
+        # A copy, as what raises is removed on the way.
         for name, entry in list(self.items()):
             try:
                 answers[name] = ask(entry)
             except Exception as error:
+                # A defect of the program's own entries is to be seen.
                 if name in self.own_entries:
                     raise
                 del self._all_entries[name]
@@ -76,6 +79,7 @@ class Registry(Mapping[str, T], Generic[T]):
         return answers
 
     def __getitem__(self, name: str) -> T:
+        # An own entry is given without looking for packages, which takes a command's start.
         return self.own_entries[name] if name in self.own_entries else self._all_entries[name]
 
     def __contains__(self, name: object) -> bool:

@@ -17,5 +17,6 @@ def collect_rarely() -> None:
 def restore_collection() -> None:
     """Collect as often as before, but never the objects that exist by now."""
     if _before:
+        # What the imports have made lives to the end, and need not be looked through again.
         gc.freeze()
         gc.set_threshold(*_before.pop())

@@ -30,6 +30,7 @@ def read_as(kind: type[T], plain: Any) -> T:
     try:
         return msgspec.convert(plain, kind)
     except msgspec.ValidationError:
+        # Null for NaN is rare, so that the walk is taken by these files alone.
         plain = _with_not_a_number(plain, kind)
     try:
         return msgspec.convert(plain, kind)
@@ -51,6 +52,7 @@ def _field_types(kind: Any) -> dict[str, Any]:
     if kind not in _PREPARED:
         _PREPARED.add(kind)
         hints = get_type_hints(kind, include_extras=True)
+        # msgspec takes the types from there, and with ours their limits.
         kind.__annotations__ = {each.name: _json_type(hints[each.name]) for each in fields(kind)}
     annotations: dict[str, Any] = kind.__annotations__
     return annotations

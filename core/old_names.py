@@ -19,6 +19,7 @@ NOW = {
     "core.estimators.averaged_structured": "core.estimators.averages.structured",
     "core.estimators.averaged_topics": "core.estimators.averages.topics",
     "core.estimators.averages.tables": "core.estimators.averages.table_average",
+    "core.estimators.class_weights": "core.estimators.recipe",  # which extensions import
     "core.estimators.crf_tagger": "core.estimators.structured.crf_tagger",
     "core.estimators.dlgm.estimator": "core.estimators.dlgm.dlgm_classifier",
     "core.estimators.l1l2_classifier": "core.estimators.tables.l1l2_classifier",
@@ -26,6 +27,7 @@ NOW = {
     "core.estimators.rna_folder": "core.estimators.structured.rna_folder",
     "core.estimators.vote7_classifier": "core.estimators.vote7.classifier",
     "core.estimators.vote7_members": "core.estimators.vote7.members",
+    "core.penalties.step": "core.penalties.penalty_problem",  # which extensions import
 }
 
 
@@ -36,6 +38,8 @@ class _OldNames(MetaPathFinder, Loader):
         return ModuleSpec(name, self) if name in NOW else None
 
     def exec_module(self, module: ModuleType) -> None:
+        # An import gives what stands here afterwards: the successor, so that both names are one
+        # module and a class has one identity.
         sys.modules[module.__name__] = importlib.import_module(NOW[module.__name__])
 
 

@@ -53,9 +53,11 @@ class Option:
             number = float(value)
         except (TypeError, ValueError):
             raise self._value_error(value, f"give a number {self.range_text()}") from None
+        # int() raises for infinities and NaN, which are no whole numbers either.
         if self.kind == "int" and number != int(number if math.isfinite(number) else 0):
             raise self._value_error(value, f"give a whole number {self.range_text()}")
         too_low = number < self.low or (self.low_open and number == self.low)
+        # NaN is neither below nor above an end.
         if not math.isfinite(number) or too_low or number > self.high:
             raise self._value_error(value, f"give a number {self.range_text()}")
         return int(number) if self.kind == "int" else number

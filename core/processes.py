@@ -18,7 +18,7 @@ import traceback
 import warnings
 import weakref
 from collections import deque
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -37,6 +37,14 @@ KILLED = {-9, 137}
 OUT_OF_MEMORY = {0xC0000017}
 CRASHED = {-4, -6, -7, -8, -11, 132, 134, 139, 0xC0000005, 0xC0000409, 0xC00000FD}
 ENDED_BY_SOMEONE = {-1, -2, -15, 130, 143, 0xC000013A}
+
+
+def processor_count() -> int:
+    """How many processors this process may use, or what PYTHON_CPU_COUNT says, as Python 3.13."""
+    count = os.environ.get("PYTHON_CPU_COUNT", "")
+    if count.isdigit() and int(count) > 0:
+        return int(count)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class ProcessLostError(Exception):
@@ -75,7 +83,11 @@ class OwnedProcess:
         try:
             _limit_waits(self.pipe)
             self._process = context.Process(
-                target=serve, args=(theirs, *arguments), name=f"tunescope {name}", daemon=not group
+                # A daemon may have no children, and the processes of a group do.
+                target=serve,
+                args=(theirs, *arguments),
+                name=f"tunescope {name}",
+                daemon=not group,
             )
             self._process.start()
         except BaseException:
@@ -124,6 +136,7 @@ class OwnedProcess:
 
     def end_process(self, patience: float = 0.0) -> str:
         """Close its pipe, wait, kill what is left; why it ended, as a sentence."""
+        # First the pipe: who waits for us there sees the end, and leaves by itself.
         self.pipe.close()
         self._process.join(patience)
         code = self._process.exitcode
@@ -170,6 +183,7 @@ def stream_from_fork(
         warnings.simplefilter("ignore", DeprecationWarning)  # other threads: see `_serve_stream`
         context, arguments = multiprocessing.get_context("fork"), (stream, inbox, memory)
         process = OwnedProcess(context, _serve_stream, *arguments, name=name, group=True)
+    # The copy has what was in it.
     inbox.clear()
     ended = False
     try:
@@ -200,7 +214,9 @@ def _serve_stream(
     pipe: Any, stream: Generator[Any, None, Any], inbox: deque[Any], memory: int | None
 ) -> None:
     """Main function of a forked process."""
+    # A group of its own, so that its children are killed with it.
     os.setpgid(0, 0)
+    # The socket is the parent's, who would take a signal here for one of its own.
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is the parent's to handle
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -227,6 +243,7 @@ def _send_stream(pipe: Any, stream: Generator[Any, None, Any], inbox: deque[Any]
         except MemoryError:
             pipe.send(("error", ProcessLostError(NO_MEMORY)))
         except Exception as error:
+            # Pickle leaves the traceback behind; a note travels with the exception.
             error.add_note(traceback.format_exc())
             pipe.send(("error", error))
 
@@ -263,6 +280,16 @@ def _data_size() -> int:
     return 0
 
 
+def memory_in_use(pids: Iterable[int]) -> int | None:
+    """Bytes of these processes together, pages that they share counted once; None if unknown."""
+    sizes = []
+    for pid in pids:
+        with contextlib.suppress(OSError, ValueError):
+            text = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii")
+            sizes.append(int(text.partition("\nPss:")[2].split(maxsplit=1)[0]) * 1024)
+    return sum(sizes) or None
+
+
 def _kill_process(process: Any, group: bool) -> None:
     if group and sys.platform != "win32":
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -275,6 +302,7 @@ def exit_text(code: int, name: str, out_of_memory: bool = False) -> str:
 
     `out_of_memory` is whether the system killed a process for memory meanwhile.
     """
+    # Windows' statuses, such as 0xC0000005, may come as negative numbers.
     code = code if code >= -64 else code + 2**32
     if code in OUT_OF_MEMORY or (code in KILLED and out_of_memory):
         return f"The {name} was stopped by the system, which was out of memory."
@@ -300,6 +328,7 @@ def _memory_groups() -> list[Path]:
     paths = []
     for line in lines:
         _, controllers, group = line.split(":", 2)
+        # Version 2 of control groups has one line without controllers, version 1 a line for each.
         if not controllers:
             paths.append(Path("/sys/fs/cgroup") / group.lstrip("/") / "memory.events")
         elif "memory" in controllers.split(","):

@@ -70,6 +70,7 @@ def strict_json(value: Any) -> Any:
         return {str(key): strict_json(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):
         return [strict_json(inner) for inner in value]
+    # A number of numpy that is none of Python's, such as int64 and float32.
     if hasattr(value, "item"):
         return strict_json(value.item())
     return value

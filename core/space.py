@@ -101,6 +101,7 @@ class Axis(Record):
         edge = self.high + half_step if upper else self.low - half_step
         if not self.log:
             return edge
+        # Half a step below the first whole number may be 0, which has no logarithm.
         return math.log(max(edge, self.low / 2 if self.low > 0 else 0.5))
 
     def as_dict(self) -> dict[str, Any]:

@@ -22,6 +22,7 @@ def whole_file(path: Path) -> Iterator[Path]:
         OSError: it cannot be written.
     """
     real = Path(os.path.realpath(path))
+    # A link that leads back to itself is not resolved.
     if real.is_symlink():
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
     before = real.stat() if real.exists() else None
@@ -29,11 +30,13 @@ def whole_file(path: Path) -> Iterator[Path]:
         yield real
         return
     draft = real.with_name(f".tunescope-{secrets.token_hex(8)}")
+    # Not tempfile, whose files nobody else may read: the umask decides.
     os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
     try:
         yield draft
         if before is not None:
             draft.chmod(stat.S_IMODE(before.st_mode))
+        # Before the rename, or a power cut could leave the new name with no content.
         with draft.open("r+b") as file:
             os.fsync(file.fileno())
         os.replace(draft, real)

@@ -3,7 +3,8 @@
     QT_QPA_PLATFORM=offscreen .venv/bin/python packaging/make_help_pictures.py
 
 Each is the board of the Tune page, in the light theme, of a run that is made for it; the runs are
-those of app/help/view_examples.py. Beside the pictures it writes which views are in them.
+those of resources/help/strategy_examples.json. Beside the pictures it writes which views are in
+them.
 """
 
 from __future__ import annotations
@@ -22,13 +23,12 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from app.cli import main as run_command
-from app.help.view_examples import PAIRS
+from app.help.help_pages import PICTURES, example_pairs
 from app.look import appearance
 from app.preferences import preferences
 from app.session.session import Session
 from app.window.window import Window
 
-FOLDER = Path(__file__).resolve().parent.parent / "resources" / "help" / "pictures"
 SIZE = (1400, 800)
 SETTLES = 2500  # milliseconds, until what the worker computes for a view has come
 MOST = 60_000  # bytes of a picture
@@ -37,10 +37,11 @@ COLOURS = (96, 64, 40, 28)  # fewer, until it is small enough
 
 def main() -> None:
     """Make the pictures of the strategies that are named, or of all."""
+    pairs = example_pairs()
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="STRATEGY", help=", ".join(PAIRS))
-    named = parser.parse_args().names or list(PAIRS)
-    FOLDER.mkdir(parents=True, exist_ok=True)
+    parser.add_argument("names", nargs="*", metavar="STRATEGY", help=", ".join(pairs))
+    named = parser.parse_args().names or list(pairs)
+    PICTURES.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as place:
         os.environ["TUNESCOPE_RUNS"] = f"{place}/runs"
         preferences.use_file(Path(place) / "settings.ini")
@@ -58,7 +59,7 @@ def main() -> None:
                     run = Path(place) / "runs" / f"{name}-{how}"
                     # None learns from the others: there is what is shipped alone.
                     os.environ["TUNESCOPE_HISTORY"] = f"{place}/{name}-{how}.sqlite3"
-                    asked = shlex.split(getattr(PAIRS[name], how).run)
+                    asked = shlex.split(getattr(pairs[name], how).run)
                     if run_command(["tune", *asked, "--run-dir", str(run)]):
                         raise SystemExit(f"{name}: the run failed")
                     take(window, run, name, how)
@@ -80,7 +81,7 @@ def take(window: Window, run: Path, name: str, how: str) -> None:
     QTest.qWait(SETTLES)
     until(lambda: not drawing(window))
     board = window.pages["tune"].board
-    path = FOLDER / f"{name}-{how}.png"
+    path = PICTURES / f"{name}-{how}.png"
     page, seen_part = window.pages["tune"], board.viewport()
     whole = QRect(seen_part.mapTo(page, QPoint(0, 0)), seen_part.size())
     path.write_bytes(small(page.grab(whole.adjusted(-6, -6, 6, 6))))
@@ -124,11 +125,11 @@ def common_colours(image: QImage, count: int) -> list[int]:
 
 def note(name: str, views: list[list[str]]) -> None:
     """Keep titles and questions of a strategy's views, of both its pictures."""
-    path = FOLDER / "views.json"
+    path = PICTURES / "views.json"
     kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     before = kept.get(name, [])
     kept[name] = before + [view for view in views if view not in before]
-    ordered = {one: kept[one] for one in PAIRS if one in kept}
+    ordered = {one: kept[one] for one in example_pairs() if one in kept}
     path.write_text(json.dumps(ordered, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 

@@ -1,9 +1,10 @@
-"""Measures tables of the papers in full, keeps what came out, and writes the page about them.
+"""Measures tables of the papers in full, keeps what came out, and writes the pages about them.
 
     .venv/bin/python packaging/make_papers.py [--data DIR] [NAME ...]
 
-Without a name nothing is measured; the page is written anew from what is kept. Tables that keep
-finished runs go on where they were stopped, and take their time from those runs.
+Without a name nothing is measured; the pages (PAPERS.md, and the help's) are written anew from what
+is kept. Tables that keep finished runs go on where they were stopped, and take their time from
+those runs.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ import time
 from importlib.metadata import version
 from pathlib import Path
 
-from app.help.paper_help import repository_page
-from core.reproduction.checkpoint import kept_folder
-from core.reproduction.measured_table import SENTENCE
-from core.reproduction.outcomes import MeasuredResult, save_result
-from core.reproduction.registry import REPRODUCTIONS, reproduction
+from tests.reproduction.kept_work import kept_folder
+from tests.reproduction.paper_pages import MeasuredResult, help_files, repository_page, save_result
+from tests.reproduction.tables import REPRODUCTIONS, SENTENCE, reproduction
 
-PAGE = Path(__file__).resolve().parent.parent / "PAPERS.md"
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "PAPERS.md"
+HELP = ROOT / "resources" / "help"
 PACKAGES = ("tunescope", "numpy", "scipy", "scikit-learn")
 
 
@@ -34,6 +35,9 @@ def main() -> None:
     for name in given.names:
         print(save_result(measured(name, given.data)))
     PAGE.write_text(repository_page(), encoding="utf-8")
+    (HELP / "papers").mkdir(exist_ok=True)
+    for name, text in help_files().items():
+        (HELP / name).write_text(text, encoding="utf-8")
 
 
 def measured(name: str, data: Path | None) -> MeasuredResult:

@@ -27,12 +27,16 @@ from threadpoolctl import threadpool_limits
 
 from core.estimators.model import Model
 from core.estimators.registry import MODELS
-from core.estimators.tables.elastic_net import STANDARD
+from core.estimators.tables.linear_models import STANDARD
 from core.samplers.search_space import distributions
 from core.space import Axis, Setting, default_setting
-from core.tuning.history.dataset_records import DatasetRecord, StoredTrial, settings_in
-from core.tuning.history.exchange import as_json, records_in
-from core.tuning.history.run_metadata import statistics_of
+from core.tuning.history.dataset_records import (
+    DatasetRecord,
+    StoredTrial,
+    settings_in,
+    statistics_of,
+)
+from core.tuning.history.store import as_json, records_in
 from core.tuning.scores.metrics import METRICS, default_metric
 from core.tuning.scores.scoring import FoldData, ScoringJob, TrialResult
 from core.tuning.strategies.registry import STRATEGIES

@@ -67,7 +67,7 @@ def record_package(folder: Path, name: str, points: dict[str, dict[str, str]]) -
 
 TESTS = Path(__file__).parent
 GUIDES = {
-    "today": TESTS.parent / "CONTRIBUTING.md",
+    "today": TESTS.parent / "docs" / "extensions.md",
     "earlier": TESTS / "earlier_version" / "extension_guide.md",
 }
 
@@ -91,7 +91,7 @@ def broken(tmp_path) -> Path:
     (tmp_path / "broken").mkdir()
     code = """
         from dataclasses import replace
-        from core.estimators.tables.svm import SVM
+        from core.estimators.tables.curved_models import SVM
         from core.tuning.strategies.search_strategies import RANDOM
         taken = replace(SVM, name="forest")
         spaceless = replace(SVM, name="spaceless", space=lambda task: 1 / 0)
@@ -120,7 +120,7 @@ def late(tmp_path) -> Path:
     (tmp_path / "broken").mkdir()
     code = """
         from dataclasses import replace
-        from core.estimators.tables.svm import SVM
+        from core.estimators.tables.curved_models import SVM
         from core.tuning.strategies.search_strategies import RANDOM
         model = replace(SVM, name="late", suggests=lambda facts: facts.no_such_fact)
         strategy = replace(RANDOM, name="tardy", suits=lambda space: 1 / 0)

@@ -54,11 +54,11 @@ def test_what_is_taken_and_what_stands(tmp_path: Path) -> None:
     path = tmp_path / "some.py"
     path.write_text(
         "import core.errors, json\n"
-        "from app.text import data\n"
+        "from app.look import icons\n"
         "def later():\n"
         "    from core.errors import nothing\n"
         "    import app.nowhere\n"
     )
     taken = list(names_taken(path))
-    assert taken == ["core.errors:", "app.text:data", "core.errors:nothing", "app.nowhere:"]
+    assert taken == ["core.errors:", "app.look:icons", "core.errors:nothing", "app.nowhere:"]
     assert [stands(name) for name in taken] == [True, True, False, False]

@@ -4,9 +4,7 @@ Modules are imported at the first use of a name.
 """
 
 _WHERE = {
-    "tunescope.running": "tune",
-    "tunescope.data_files": "read",
-    "tunescope.runs": "TunedRun open_run export_study",
+    "tunescope.running": "tune read TunedRun open_run export_study",
     "tunescope.models": "CrfTagger OnlineLda RnaFolder",
     "core.errors": "UnusableError",
     "tunescope.samplers": "GpSampler HybridSampler VariableSampler EbHypSampler TransferSampler "
@@ -27,7 +25,7 @@ def __getattr__(name: str) -> object:
 
     module = _MODULE_OF[name]
     _check_own("core")
-    if module in ("tunescope.running", "tunescope.runs"):
+    if module == "tunescope.running":
         _check_own("resources")
     attribute = getattr(import_module(module), name)
     globals()[name] = attribute

@@ -1,35 +1,106 @@
-"""Tune a file or a table in memory."""
+"""Tune a file or a table in memory, say how it is read, and open a recorded run."""
 
 from __future__ import annotations
 
 import contextlib
 import difflib
+import math
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
+
+from core.datasets.column_format import guess_format, guess_of_numbers
 from core.datasets.dataset import Dataset
+from core.datasets.dataset_summary import ReadingReport
 from core.datasets.groups import groups_from_file
 from core.errors import UnusableError
+from core.records import to_plain
 from core.space import Setting
-from core.tuning.cluster.address import parse_cluster_address
-from core.tuning.cluster.connection import ClusterConnection
-from core.tuning.events import Event, RunFailed, RunFinished
-from core.tuning.fixed_row_count import with_row_count
-from core.tuning.guidance.choosing import chosen_or_recommended
+from core.tuning.cluster.connection import ClusterConnection, parse_cluster_address
+from core.tuning.events import Event, RunFailed, RunFinished, TrialFinished
+from core.tuning.guidance.advice import chosen_or_recommended
+from core.tuning.guidance.column_encodings import report_on
 from core.tuning.history.store import History
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.problem import build_problem, read_data
 from core.tuning.ranges import as_plain
 from core.tuning.results.conclude import conclude
+from core.tuning.run_results import Results
+from core.tuning.runs.best import best_of
 from core.tuning.runs.run_folder import RunFolder, new_folder, runs_root
+from core.tuning.runs.state import RunState, state_from_events
 from core.tuning.trials.executors import ProcessExecutor, TrialExecutor
+from core.tuning.tune import prepare_run
 from core.tuning.tune import tune as tune_events
-from tunescope.data_files import Table, file_of, with_file
-from tunescope.runs import TunedRun, open_run
+
+Table = str | Path | pd.DataFrame
+
+
+def read(data: Table, target: str = "", **options: Any) -> ReadingReport:
+    """How a file or table is read: columns, what else they could mean, findings.
+
+    `data`: a table, the path of a file, or `sample:NAME`; `target` and `options` (task, roles,
+    kinds, readings) as in `tune`. Raises UnusableError: invalid data, in one sentence.
+    """
+    with tempfile.TemporaryDirectory(prefix="tunescope-") as scratch:
+        plan = DataPlan("", target=target, **options)
+        return report_on(with_file(plan, data, Path(scratch) / "rows.csv"))
+
+
+def with_file(plan: DataPlan, data: Table, draft: Path) -> DataPlan:
+    """The plan on a file or sample; a table is written to `draft`, and read as its types say."""
+    file = file_of(data, draft)
+    if not isinstance(data, pd.DataFrame):
+        return replace(plan, file=file)
+    kinds, readings = _meanings(data, {*plan.kinds, *plan.readings}, plan.target)
+    readings, kinds = {**readings, **plan.readings}, {**kinds, **plan.kinds}
+    return replace(plan, file=file, kinds=kinds, readings=readings)
+
+
+def file_of(data: Table, draft: Path) -> str:
+    """The file of some data, a table's being `draft`."""
+    if not isinstance(data, pd.DataFrame):
+        return str(data) if str(data).startswith("sample:") else str(Path(data).absolute())
+    data.to_csv(draft, index=False)
+    return str(draft)
+
+
+def _meanings(
+    table: pd.DataFrame, chosen: set[str], target: str
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Kinds and readings of the columns that a CSV file would not tell as their types do.
+
+    Not those `chosen`, nor a target of texts, which may be numbers.
+    """
+    kinds, readings = dict[str, str](), dict[str, str]()
+    for index, name in enumerate(map(str, table.columns)):
+        values, name = table.iloc[:, index], name.strip()
+        if name in chosen:
+            continue
+        if isinstance(values.dtype, pd.CategoricalDtype):
+            if guess_format(values.astype(object)).form.kind in ("number", "date"):
+                kinds[name] = "category"
+        elif name != target and (reading := _reading_of(values)):
+            readings[name] = reading
+    return kinds, readings
+
+
+def _reading_of(values: pd.Series) -> str:
+    if values.dtype.kind in "iuf":
+        return "number" if guess_of_numbers(values) else ""
+    if pd.api.types.infer_dtype(values, skipna=True) != "string":
+        return ""
+    form = guess_format(values).form
+    if form.kind != "number":
+        return "values" if form.missing else ""
+    return "" if guess_format(values, typed=True).form.kind == "number" else "text"
+
 
 _OF_DATA = {field.name for field in fields(DataPlan)} - {"file", "target", "test_file"}
 _OF_PLAN = {field.name for field in fields(Plan)} - {"data", "model", "strategy"}
@@ -87,12 +158,10 @@ def tune(
         test_file = "" if test is None else file_of(test, Path(scratch) / "test_rows.csv")
         data_options = {name: value for name, value in settings.items() if name in _OF_DATA}
         data_plan = DataPlan("", target=target, test_file=test_file, **data_options)
-        plan = Plan(with_file(data_plan, data, Path(scratch) / "rows.csv"), "", "")
-        dataset = read_data(plan.data)
-        plan = plan.changed(data=with_row_count(plan.data, dataset))
-        plan = _with_settings(plan, dataset, settings)
-        problem = build_problem(plan, dataset)  # raises before a folder is made
-        where = cluster if problem.strategy.kind == "trials" else ""
+        data_plan = with_file(data_plan, data, Path(scratch) / "rows.csv")
+        new_run = prepare_run(data_plan, partial(_with_settings, settings))  # no folder yet
+        plan, dataset = new_run.plan, new_run.dataset
+        where = cluster if new_run.problem.strategy.kind == "trials" else ""
         stack = contextlib.ExitStack()
         executor = _executor(stack, where, settings.get("workers"))
         try:
@@ -124,7 +193,7 @@ class _StartedRun:
     table_files: tuple[Path, ...] = ()
 
 
-def _with_settings(plan: Plan, dataset: Dataset, settings: Setting) -> Plan:
+def _with_settings(settings: Setting, data: DataPlan, dataset: Dataset) -> Plan:
     names = settings.get("model") or "", settings.get("strategy") or ""
     model, strategy, recommended = chosen_or_recommended(dataset, *names)
     plan_options = {name: value for name, value in settings.items() if name in _OF_PLAN}
@@ -136,7 +205,7 @@ def _with_settings(plan: Plan, dataset: Dataset, settings: Setting) -> Plan:
     ranges, fixed = plan_options.pop("ranges", None), plan_options.pop("fixed", None)
     ranges, fixed = as_plain(ranges or {}, fixed or {})
     plan_options |= {"ranges": ranges, "fixed": fixed, "memory": str(settings.get("memory", ""))}
-    return plan.changed(model=model, strategy=strategy, groups=groups, **plan_options)
+    return Plan(data, model, strategy, groups=groups, **plan_options)
 
 
 def _prepare_run(plan: Plan, dataset: Dataset, path: Path | None, scratch: Path) -> _StartedRun:
@@ -201,3 +270,114 @@ def _check_names(settings: Setting) -> None:
             near = difflib.get_close_matches(name, known_names, n=1)
             cure = f"did you mean “{near[0]}”?" if near else f"there are {', '.join(known_names)}."
             raise TypeError(f"tune: “{name}” is no argument; {cure}")
+
+
+class TunedRun:
+    """A run when it was opened, read only: `run`, its folder's path; `events`, all in order."""
+
+    def __init__(self, folder: RunFolder) -> None:
+        self._folder = folder
+        self.run: Path = folder.path
+        self.events: list[Event] = folder.all_events()
+
+    def __repr__(self) -> str:
+        return f"<TunedRun {self.run.name}>"
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The plan of the run."""
+        return self._folder.plan
+
+    @cached_property
+    def model(self) -> Any:
+        """The fitted scikit-learn pipeline, for raw rows: a DataFrame with the same columns.
+
+        Opening it runs no code. Raises UnusableError: there is none, or it cannot be opened.
+        """
+        return best_of(self._folder)
+
+    @cached_property
+    def results(self) -> dict[str, Any]:
+        """With the keys of core.tuning.run_results.Results; UnusableError: it has not ended."""
+        return to_plain(self._results)
+
+    @property
+    def _results(self) -> Results:
+        if self._run_state.results is None:
+            raise UnusableError(
+                "this run has not ended", where=str(self.run), cure="let it end, or resume it"
+            )
+        return self._run_state.results
+
+    @property
+    def metric(self) -> str:
+        """The metric of the score. Raises UnusableError as `results`."""
+        return self._results.metric
+
+    @property
+    def score(self) -> float:
+        """The test score, NaN where undefined. Raises as `results`."""
+        score = self._results.test.get(self.metric)
+        return math.nan if score is None else float(score)
+
+    @cached_property
+    def trials(self) -> pd.DataFrame:
+        """A row for each trial that ended.
+
+        Columns: number; state (finished, failed, or behind: ended early, the score an estimate);
+        score; fold_scores; seconds; fits; reason; failure; excluded (by a person); `params_NAME`.
+        """
+        scores = {e.number: e.fold_scores for e in self.events if isinstance(e, TrialFinished)}
+        rows = [
+            {
+                "number": trial.number,
+                "state": "failed" if trial.failure else "behind" if trial.behind else "finished",
+                "score": trial.score,
+                "fold_scores": scores.get(trial.number, []),
+                "seconds": trial.took,
+                "fits": trial.fits,
+                "reason": trial.reason,
+                "failure": trial.failure,
+                "excluded": trial.number in self._run_state.excluded,
+                **{f"params_{name}": value for name, value in trial.setting.items()},
+            }
+            for trial in self._run_state.trials
+        ]
+        return pd.DataFrame(rows)
+
+    @cached_property
+    def steps(self) -> pd.DataFrame:
+        """A row for each step of a penalty learner.
+
+        Columns: step; objective (what the method minimizes); `penalty_GROUP` for each group.
+        """
+        rows: list[dict[str, Any]] = []
+        for step in self._run_state.steps:
+            penalties = {f"penalty_{group}": C for group, C in step.penalties.items()}
+            rows.append({"step": step.step, "objective": step.objective, **penalties})
+        for line in self._run_state.gradients:
+            penalties = {f"penalty_{group}": float(np.exp(d)) for group, d in line.d.items()}
+            rows.append({"step": line.step, "objective": line.holdout_loss, **penalties})
+        return pd.DataFrame(rows)
+
+    @cached_property
+    def _run_state(self) -> RunState:
+        return state_from_events(self.events)
+
+
+def export_study(run: TunedRun | str | Path, storage: str | Path) -> str:
+    """Write a run as a study of Optuna, which optuna-dashboard opens; returns the study's name.
+
+    `run`: an opened run, a folder's path, or a name. `storage`: the path of a journal (`.log`) or
+    SQLite file, created if missing; or a URL, such as `sqlite:///study.db`. Raises UnusableError:
+    no trials, the storage has a study of this name, or it cannot be written.
+    """
+    from core.export.optuna_study import export_study as write  # Optuna takes a second to import
+
+    path = run.run if isinstance(run, TunedRun) else run
+    return write(RunFolder.open(path), storage)
+
+
+def open_run(run: str | Path) -> TunedRun:
+    """A run by its folder's path, or its name in `tunescope runs`; UnusableError: none to read."""
+    return TunedRun(RunFolder.open(run))

@@ -5,12 +5,11 @@ draws the others uniformly. Where every setting of a finite space was tried, it 
 and its attribute `exhausted` is true.
 """
 
-from core.samplers.bayes import GpSampler, HybridSampler, VariableSampler
-from core.samplers.eb_hyp import EbHypSampler
+from core.samplers.bayes import EbHypSampler, GpSampler, HybridSampler, VariableSampler
 from core.samplers.gp_options import EbHypOptions, GpOptions, HybridOptions, VariableOptions
 from core.samplers.grid import GridSampler
 from core.samplers.transfer.history import EarlierDataset, TuningHistory
-from core.samplers.transfer.sampler import TransferSampler
+from core.samplers.transfer.joint_surrogate import TransferSampler
 from core.samplers.transfer.scot import ScotSampler
 from core.space import Axis
 

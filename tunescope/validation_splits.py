@@ -10,12 +10,12 @@ import numpy as np
 from scipy import sparse
 
 from core.datasets.dataset import Dataset, DataSource
-from core.datasets.splits.splitting import cross_validation_folds
+from core.datasets.splitting import cross_validation_folds
 from core.datasets.task import Task
 from core.losses.class_labels import codes_of
 from core.losses.registry import TableLoss
 from core.penalties.penalty_problem import Pairs
-from core.tuning.learning.holdout_parts import HOLDOUT_PARTS, MIN_UNITS_PER_PENALTY
+from core.tuning.learning.holdout import HOLDOUT_PARTS, MIN_UNITS_PER_PENALTY
 
 VALIDATIONS = ("automatic", "holdout", "folds")
 

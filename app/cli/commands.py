@@ -7,31 +7,23 @@ import os
 import sys
 from collections.abc import Sequence
 
-from app.cli import (
-    export_command,
-    help_command,
-    history_command,
-    install_command,
-    list_commands,
-    past_run_commands,
-    pick_command,
-    predict_command,
-    read_command,
-    reproduce_command,
-    runs_command,
-    tune_command,
-)
+from app.cli.file_commands import add_predict, add_read
+from app.cli.history_command import add_history
 from app.cli.interrupt_handler import INTERRUPTED, NOTHING_KEPT, heard_interrupts
-from app.cli.parsing.help_epilog import storage_text
-from app.cli.parsing.parser import UNUSABLE, Parser, Version
+from app.cli.parser import UNUSABLE, Parser, Version, storage_text
+from app.cli.past_run_commands import add_export, add_pick, add_replays, add_runs
+from app.cli.program_commands import add_help, add_install, add_lists
 from app.cli.streams import safe_streams
+from app.cli.tune_command import add_tune
 from core.errors import UnusableError
 from core.extensions import extension_errors
 
 DONE, FAILED = 0, 1
-COMMAND_MODULES = [read_command, tune_command, predict_command, runs_command]
-COMMAND_MODULES += [past_run_commands, pick_command, export_command, history_command]
-COMMAND_MODULES += [list_commands, reproduce_command, install_command, help_command]
+# In the order of the help.
+COMMANDS = (
+    *(add_read, add_tune, add_predict, add_runs, add_replays, add_pick, add_export),
+    *(add_history, add_lists, add_install, add_help),
+)
 USAGE = """tunescope                 open the window
        tunescope FILE            open the window on a table, a model or sample:NAME
        tunescope COMMAND …       work without a window
@@ -47,8 +39,8 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(
         prog="tunescope", dest="command", metavar="COMMAND", required=True
     )
-    for command_module in COMMAND_MODULES:
-        command_module.add_to(commands)
+    for add_command in COMMANDS:
+        add_command(commands)
     return parser
 
 
@@ -73,7 +65,7 @@ def _exit_status(arguments: argparse.Namespace) -> int:
     try:
         return int(arguments.run(arguments))
     except UnusableError as error:
-        from core.datasets.understanding.unusable_input import FixableInputError
+        from core.datasets.finding import FixableInputError
 
         print(f"tunescope: {error.sentence}", file=sys.stderr)
         if isinstance(error, FixableInputError):

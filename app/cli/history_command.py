@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from app.cli.streams import print_remark
 from core.datasets.task import Task
 from core.errors import UnusableError
+from core.wording import count_text
 
 if TYPE_CHECKING:
-    from core.tuning.history.store import History, HistoryEntry, ImportCounts
+    from core.tuning.history.dataset_records import HistoryEntry, ImportCounts
+    from core.tuning.history.store import History
 
 USUAL_ROWS, USUAL_COLUMNS = 1000, 10  # of the data of a study, by default
 
 
-def add_to(commands: Any) -> None:
+def add_history(commands: Any) -> None:
     """Add the command to the parser."""
     history = commands.add_parser("history", help="the history of earlier datasets")
     history.add_argument("--json", action="store_true", help="print as JSON")
@@ -68,14 +70,14 @@ def _list_datasets(arguments: argparse.Namespace) -> int:
     with _open_history() as history:
         entries, enabled = history.entries(), history.enabled
         for sentence in history.notices:
-            _print_message(sentence)
+            print_remark(sentence)
     if arguments.json:
         print(json.dumps([asdict(entry) for entry in entries]))
         return 0
     if not enabled:
-        _print_message("The history is off; tunescope history on switches it on.")
+        print_remark("The history is off; tunescope history on switches it on.")
     if not entries:
-        _print_message("The history is empty. Every run with trials adds a dataset.")
+        print_remark("The history is empty. Every run with trials adds a dataset.")
         return 0
     short_ids = _shortest_ids(entries)
     wide = max(len(short) for short in short_ids)
@@ -114,13 +116,15 @@ def _delete_datasets(arguments: argparse.Namespace) -> int:
         fault = "it is not clear what to delete"
         raise UnusableError(fault, cure="give IDs, or --all, or --starter")
     if arguments.all:
-        from core.tuning.history.forgetting import forget_everything
+        from core.tuning.history.store import forget_everything
 
         deletion = forget_everything()
         for sentence in deletion.notices:
-            _print_message(sentence)
-        words = "everything" if deletion.datasets is None else _count_text(deletion.datasets)
-        _print_message(f"Deleted: {words}.")
+            print_remark(sentence)
+        words = (
+            "everything" if deletion.datasets is None else count_text(deletion.datasets, "dataset")
+        )
+        print_remark(f"Deleted: {words}.")
         return 0
     with _open_history() as history:
         if arguments.starter:
@@ -131,8 +135,8 @@ def _delete_datasets(arguments: argparse.Namespace) -> int:
                 history.forget_dataset(id)
             count = len(matching_ids)
         for sentence in history.notices:
-            _print_message(sentence)
-    _print_message(f"Deleted: {_count_text(count)}.")
+            print_remark(sentence)
+    print_remark(f"Deleted: {count_text(count, 'dataset')}.")
     return 0
 
 
@@ -151,7 +155,7 @@ def _matching_id(entries: list[HistoryEntry], prefix: str) -> str:
 def _restore_starter(arguments: argparse.Namespace) -> int:
     with _open_history() as history:
         count = history.restore_starter()
-    _print_message(f"Restored: {_count_text(count)}.")
+    print_remark(f"Restored: {count_text(count, 'dataset')}.")
     return 0
 
 
@@ -159,7 +163,7 @@ def _switch_history(arguments: argparse.Namespace) -> int:
     with _open_history() as history:
         history.set_enabled(arguments.on)
     words = "on" if arguments.on else "off; what it holds stays, and is not used"
-    _print_message(f"The history is {words}.")
+    print_remark(f"The history is {words}.")
     return 0
 
 
@@ -167,7 +171,7 @@ def _export_history(arguments: argparse.Namespace) -> int:
     with _open_history() as history:
         count = history.export_to(Path(arguments.file))
     print(arguments.file)
-    _print_message(f"Written: {_count_text(count)}, without those shipped with Tunescope.")
+    print_remark(f"Written: {count_text(count, 'dataset')}, without those shipped with Tunescope.")
     return 0
 
 
@@ -177,7 +181,7 @@ def _import_history(arguments: argparse.Namespace) -> int:
 
 def _import_optuna(arguments: argparse.Namespace) -> int:
     from core.estimators.registry import MODELS
-    from core.tuning.history.store import statistics_of
+    from core.tuning.history.dataset_records import statistics_of
 
     if arguments.model not in MODELS:
         fault = f"there is no model “{arguments.model}”"
@@ -190,7 +194,7 @@ def _import_optuna(arguments: argparse.Namespace) -> int:
     )
     if arguments.rows is None and arguments.columns is None and arguments.classes is None:
         rows, columns, classes = sizes
-        _print_message(
+        print_remark(
             f"The size of the data was not given: it counts as {rows} rows, {columns} columns and "
             f"{classes} classes."
         )
@@ -215,11 +219,9 @@ def _import_datasets(import_function: Callable[[History], ImportCounts]) -> int:
     with _open_history() as history:
         counts = import_function(history)
     for sentence in counts.left_out:
-        _print_message(f"Left out: {sentence}")
-    _print_message(
-        f"Imported: {_count_text(counts.datasets)} with {counts.trials} trials; "
-        f"{counts.known_already} there already."
-    )
+        print_remark(f"Left out: {sentence}")
+    imported = f"{count_text(counts.datasets, 'dataset')} with {count_text(counts.trials, 'trial')}"
+    print_remark(f"Imported: {imported}; {counts.known_already} there already.")
     return 0
 
 
@@ -228,14 +230,6 @@ def _open_history() -> History:
 
     history = History()
     for sentence in history.notices:
-        _print_message(sentence)
+        print_remark(sentence)
     history.notices.clear()
     return history
-
-
-def _count_text(count: int) -> str:
-    return "1 dataset" if count == 1 else f"{count} datasets"
-
-
-def _print_message(sentence: str) -> None:
-    print(sentence, file=sys.stderr)

@@ -20,10 +20,10 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
-from app.cli.terminal_text import setting_text, terminal_number
 from app.diagnostics.interrupts import COMMAND, InterruptSignals
 from core.records import Record, optional
 from core.space import Setting
+from core.wording import count_text, format_number
 
 if TYPE_CHECKING:
     from app.cli.progress_line import ProgressLine
@@ -193,13 +193,19 @@ def untested_best(run: RunState) -> UntestedBest:
 
 def untested_best_text(run: RunState) -> str:
     """The best so far as lines of text, or ""."""
+    from core.tuning.ranges import setting_text  # brings numpy
+    from core.tuning.scores.score import metric_in_short, score_text
+
     best = untested_best(run)
-    scores = ", ".join(f"{name} {terminal_number(v)}" for name, v in best.validation.items())
+    scores = ", ".join(
+        f"{metric_in_short(name)} {score_text(score, name)}"
+        for name, score in best.validation.items()
+    )
     lines = [f"Best:    {scores} in validation, not tested" if scores else ""]
     if best.params:
         lines.append(f"Setting: {setting_text(best.params)}")
     groups = list((best.groups or {}).items())[:30]
-    lines += [f"Penalty: λ = {penalty:.4g} for {group}" for group, penalty in groups]
+    lines += [f"Penalty: λ = {format_number(penalty, 4)} for {group}" for group, penalty in groups]
     return "\n".join(line for line in lines if line)
 
 
@@ -210,8 +216,8 @@ def kept_run_text(run: RunState, name: str) -> str:
     kind = "step" if run.learns_penalties else "trial"
     if not run.done_count:
         return f"Interrupted before the first {kind} ended; tunescope resume {name} begins again."
-    count = f"{run.done_count} {kind}s are" if run.done_count > 1 else f"1 {kind} is"
+    kept = f"{count_text(run.done_count, kind)} {'are' if run.done_count > 1 else 'is'} kept"
     return (
-        f"{count} kept in the run {name}. tunescope resume {name} continues it; with --stop it "
-        "tries nothing more, but fits, tests and saves the best so far."
+        f"{kept} in the run {name}. tunescope resume {name} continues it; with --stop it tries "
+        "nothing more, but fits, tests and saves the best so far."
     )

@@ -1,30 +1,183 @@
-"""`tunescope resume | replay | report`: past runs."""
+"""`tunescope runs | resume | replay | report | pick | export`: past runs."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import sys
 from collections import deque
 from collections.abc import Generator
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.cli import cluster_options
-from app.cli.parsing.tune_arguments import add_ending, add_examples, add_memory
 from app.cli.progress_line import ProgressLine
-from app.cli.terminal_text import result_text
-from app.cli.tune_command import FollowedRun, follow_run, give_result
+from app.cli.streams import print_remark
+from app.cli.tune_arguments import (
+    add_cluster,
+    add_ending,
+    add_examples,
+    add_memory,
+    cluster_connection,
+    executor_arguments,
+)
+from app.cli.tune_command import FollowedRun, follow_run, give_result, result_text
 from core.errors import UnusableError
+from core.records import JsonObject
+from core.wording import count_text
 
 if TYPE_CHECKING:
-    from core.tuning.events import Event
+    from core.export.exportable_models import ExportableModel
+    from core.tuning.events import Event, ModelSelected
+    from core.tuning.runs.past_runs import DeletedRun, RunSummary
+    from core.tuning.runs.run_folder import RunFolder
+
+RUN = "a name that tunescope runs shows, or a path"
 
 
-def add_to(commands: Any) -> None:
+def add_runs(commands: Any) -> None:
+    """Add the command to the parser."""
+    runs = commands.add_parser("runs", help="list past runs; rename, delete and restore them")
+    runs.add_argument("--json", action="store_true", help="print as JSON")
+    runs.set_defaults(run=_list_runs)
+    actions = runs.add_subparsers(dest="part", metavar="PART")
+
+    rename = actions.add_parser("rename", help="give a run a name of your own")
+    rename.add_argument("folder", metavar="RUN", help=RUN)
+    rename.add_argument("text", metavar="NAME", help='"" for that of its folder')
+    rename.set_defaults(run=_write_label, field="name")
+    note = actions.add_parser("note", help="write a note to a run; without a text, print it")
+    note.add_argument("folder", metavar="RUN", help=RUN)
+    note.add_argument("text", metavar="TEXT", nargs="?", help='"" for none')
+    note.set_defaults(run=_write_label, field="note")
+
+    delete = actions.add_parser("delete", help="put runs into the bin, from where they come back")
+    delete.add_argument("folders", nargs="+", metavar="RUN", help=RUN)
+    delete.set_defaults(run=_delete_runs)
+    restore = actions.add_parser("restore", help="bring runs back from the bin")
+    restore.add_argument("folders", nargs="+", metavar="RUN", help="as tunescope runs bin shows it")
+    restore.set_defaults(run=_restore_runs)
+    bin_parser = actions.add_parser(
+        "bin", help="list the runs in the bin, and until when they are kept"
+    )
+    bin_parser.add_argument("--json", action="store_true", help="print as JSON")
+    bin_parser.add_argument("--empty", action="store_true", help="remove all of them for good, now")
+    bin_parser.set_defaults(run=_list_deleted)
+
+
+def _list_runs(arguments: argparse.Namespace) -> int:
+    from core.tuning.runs.past_runs import list_runs
+
+    summaries, left_out = list_runs()
+    for sentence in left_out.values():
+        print_remark(f"Left out: {sentence}")
+    if arguments.json:
+        print(json.dumps([asdict(summary) for summary in summaries]))
+        return 0
+    if not summaries:
+        print_remark("There are no runs yet. Start one with: tunescope tune FILE")
+        return 0
+    _print_runs(summaries)
+    return 0
+
+
+def _print_runs(summaries: list[RunSummary]) -> None:
+    from core.tuning.scores.score import metric_in_short, score_text, signed_difference
+
+    width = max(len(summary.name) for summary in summaries)
+    print(f"{'run':{width}}  {'state':11}  {'test score':22}  gain")
+    for summary in summaries:
+        metric, test = summary.metric, ""
+        if summary.test is not None:
+            test = f"{metric_in_short(metric)} {score_text(summary.test, metric)}"
+        gain = signed_difference(summary.gain, metric)
+        print(f"{summary.name:{width}}  {summary.state:11}  {test:22}  {gain}".rstrip())
+        if summary.title:
+            print(f"    {summary.title}")
+        for line in summary.note.splitlines():
+            print(f"    | {line}".rstrip())
+
+
+def _write_label(arguments: argparse.Namespace) -> int:
+    from core.tuning.runs.past_runs import read_label, write_label
+    from core.tuning.runs.run_folder import RunFolder
+
+    folder = RunFolder.open(arguments.folder)
+    label = read_label(folder.path)
+    if arguments.text is None:
+        print(label.note)
+        return 0
+    new_label = write_label(folder.path, replace(label, **{arguments.field: arguments.text}))
+    if arguments.field == "name":
+        print_remark(
+            f"{folder.name} is called “{new_label.name}” now."
+            if new_label.name
+            else f"{folder.name} has no name of its own any more."
+        )
+    else:
+        print_remark(f"The note to {folder.name} is {'kept' if new_label.note else 'gone'}.")
+    return 0
+
+
+def _delete_runs(arguments: argparse.Namespace) -> int:
+    from core.tuning.runs.past_runs import KEPT_DAYS, delete_run
+    from core.tuning.runs.run_folder import RunFolder
+
+    for name in arguments.folders:
+        deleted_run = delete_run(RunFolder.open(name).path.absolute())
+        print_remark(
+            f"{deleted_run.name} is in the bin and is removed for good in {KEPT_DAYS} days; "
+            f"tunescope runs restore {deleted_run.name} brings it back."
+        )
+    return 0
+
+
+def _restore_runs(arguments: argparse.Namespace) -> int:
+    from core.tuning.runs.past_runs import BIN, restore_run
+    from core.tuning.runs.run_folder import runs_root
+
+    for name in arguments.folders:
+        print_remark(f"{restore_run(runs_root() / BIN / Path(name).name).name} is back.")
+    return 0
+
+
+def _list_deleted(arguments: argparse.Namespace) -> int:
+    from core.tuning.runs.past_runs import deleted_runs, remove_for_good
+
+    binned_runs = deleted_runs()
+    if arguments.empty:
+        count = 0
+        for binned_run in binned_runs:
+            try:
+                remove_for_good(Path(binned_run.run.path))
+                count += 1
+            except UnusableError as error:
+                print_remark(error.sentence)
+        print_remark(f"Removed for good: {count_text(count, 'run')}.")
+        return 0 if count == len(binned_runs) else 1
+    if arguments.json:
+        print(json.dumps([_deleted_as_json(binned_run) for binned_run in binned_runs]))
+    elif binned_runs:
+        width = max(len(binned_run.run.name) for binned_run in binned_runs)
+        print(f"{'run':{width}}  {'deleted':10}  kept until")
+        for binned_run in binned_runs:
+            days = f"{binned_run.deleted_at:%Y-%m-%d}  {binned_run.removed_at:%Y-%m-%d}"
+            print(f"{binned_run.run.name:{width}}  {days}  {binned_run.run.title}".rstrip())
+    else:
+        print_remark("The bin is empty.")
+    return 0
+
+
+def _deleted_as_json(entry: DeletedRun) -> JsonObject:
+    times = {"deleted_at": entry.deleted_at.isoformat(), "removed_at": entry.removed_at.isoformat()}
+    return asdict(entry.run) | times
+
+
+def add_replays(commands: Any) -> None:
     """Add the commands to the parser."""
     resume = commands.add_parser("resume", help="continue an interrupted or finished run")
-    resume.add_argument("folder", metavar="RUN", help="a name that tunescope runs shows, or a path")
+    resume.add_argument("folder", metavar="RUN", help=RUN)
     help_text = "so many trials more than planned"
     resume.add_argument("--trials", type=int, default=0, metavar="N", help=help_text)
     help_text = "so many minutes more, of a run that minutes bound"
@@ -32,7 +185,7 @@ def add_to(commands: Any) -> None:
     help_text = "try nothing more: fit, test and save the best so far"
     resume.add_argument("--stop", action="store_true", help=help_text)
     add_memory(resume)
-    cluster_options.add_to(resume)
+    add_cluster(resume)
     add_ending(resume)
     resume.set_defaults(run=_resume_run)
 
@@ -52,7 +205,7 @@ def _resume_run(arguments: argparse.Namespace) -> int:
     from core.export.exporters import check_export
     from core.tuning.events import RunFinished
     from core.tuning.history.store import History
-    from core.tuning.problem import read_data
+    from core.tuning.problem_setup import read_data
     from core.tuning.results.conclude import conclude, fit_best_again
     from core.tuning.runs.run_folder import RunFolder
     from core.tuning.strategies.registry import STRATEGIES
@@ -76,16 +229,15 @@ def _resume_run(arguments: argparse.Namespace) -> int:
         check_export(path, dataset.task, plan.model)
     if past and isinstance(past[-1], RunFinished) and not any(more.values()):
         if refit_remark := fit_best_again(folder, dataset):
-            print(refit_remark, file=sys.stderr)
+            print_remark(refit_remark)
         if not arguments.stop:
-            words = "This run is finished; --trials N or --minutes M continues it."
-            print(words, file=sys.stderr)
+            print_remark("This run is finished; --trials N or --minutes M continues it.")
         return give_result(past[-1], plan, dataset, folder, arguments)
     if arguments.trials and STRATEGIES[plan.strategy].kind == "penalties":
         reason = f"{plan.strategy} learns penalties and makes no trials"
-        print(f"--trials has no effect: {reason}.", file=sys.stderr)
+        print_remark(f"--trials has no effect: {reason}.")
     requests: deque[Event] = deque()
-    with cluster_options.cluster_connection(arguments) as connection:
+    with cluster_connection(arguments) as connection:
         if arguments.stop:
             stream: Generator[Event, None, None] = (
                 conclude(plan, dataset, events, folder=folder) for events in [past]
@@ -98,25 +250,25 @@ def _resume_run(arguments: argparse.Namespace) -> int:
                 past=RecordedRun(past, arguments.trials),
                 requests=requests,
                 history=History,
-                **cluster_options.executor_arguments(connection),
+                **executor_arguments(connection),
             )
         return follow_run(FollowedRun(stream, requests, plan, dataset, folder, past), arguments)
 
 
 def _replay_run(arguments: argparse.Namespace) -> int:
-    from core.tuning.event_lines import to_json
-    from core.tuning.events import RunFailed, RunFinished, RunStopped
+    from core.tuning.events import RunFailed, RunFinished, RunStopped, to_json
     from core.tuning.runs.run_folder import RunFolder
 
     folder = RunFolder.open(arguments.folder)
     line = ProgressLine(sys.stdout)
-    for event in folder.all_events():
+    events = folder.all_events()
+    for event in events:
         if arguments.json:
             print(to_json(event))
             continue
         line.consume(event)
         if isinstance(event, (RunFinished, RunStopped)) and event.results is not None:
-            line.print_line(result_text(event.results, folder.plan))
+            line.print_line(result_text(event.results, events))
         elif isinstance(event, RunFailed):
             line.print_line(event.sentence)
     line.close()
@@ -132,3 +284,185 @@ def _write_report(arguments: argparse.Namespace) -> int:
     out = Path(arguments.out) if arguments.out else Path(f"{folder.name}.html")
     print(export_run(finished_run(folder, arguments.examples), out, "report"))
     return 0
+
+
+_KINDS = ("best", "simplest", "average", "default")
+
+
+def add_pick(commands: Any) -> None:
+    """Add the command to the parser."""
+    pick = commands.add_parser("pick", help="select another model of a finished run")
+    pick.add_argument("folder", metavar="RUN", help=RUN)
+    pick.add_argument(
+        "which",
+        metavar="WHICH",
+        help="best, simplest (within one standard error of the best), average, default, or the "
+        "number of a trial",
+    )
+    add_ending(pick)
+    pick.set_defaults(run=_pick_model)
+
+
+def _pick_model(arguments: argparse.Namespace) -> int:
+    """Fit, test and keep the selected model; print and export it."""
+    from core.export.exporters import check_export
+    from core.tuning.events import RunFailed
+    from core.tuning.problem_setup import read_data
+    from core.tuning.results.conclude import select_model
+    from core.tuning.runs.run_folder import RunFolder
+
+    selection = _requested_model(arguments.which)
+    folder = RunFolder.open(arguments.folder)
+    plan = folder.plan
+    dataset = read_data(plan.data)
+    for path in arguments.export:
+        check_export(path, dataset.task, plan.model)
+    last = select_model(folder, selection, dataset)
+    if isinstance(last, RunFailed):
+        raise UnusableError(last.sentence)
+    return give_result(last, plan, dataset, folder, arguments)
+
+
+def _requested_model(which: str) -> ModelSelected:
+    from core.tuning.events import ModelSelected
+
+    if which in _KINDS:
+        return ModelSelected(kind=which)
+    if which.isdecimal():
+        return ModelSelected(kind="trial", number=int(which))
+    cure = "give best, simplest, average, default or the number of a trial"
+    raise UnusableError(f"there is no model “{which}” to select", where="pick", cure=cure)
+
+
+OPTUNA = "optuna"
+
+
+def add_export(commands: Any) -> None:
+    """Add the command to the parser."""
+    export = commands.add_parser(
+        "export", help="save a model of a past run: the tuned one, or another"
+    )
+    export.add_argument("folder", metavar="RUN", help=RUN)
+    export.add_argument(
+        "paths",
+        nargs="*",
+        metavar="PATH",
+        help="where to; the ending says what (see tunescope tune --help). Without one, the models"
+        " that there are to choose from are listed",
+    )
+    export.add_argument(
+        "--which",
+        default="tuned",
+        metavar="tuned|default|baseline|TRIAL",
+        help="which model: tuned (default), the default setting, the baseline (always the most"
+        " frequent class, or the mean), or the number of a trial. Others than the tuned one are"
+        " fitted now, and the run stays as it is",
+    )
+    export.add_argument(
+        "--format",
+        default="",
+        metavar="NAME",
+        help="what to write to --out, whatever its ending: one of the formats, or optuna, which is"
+        " the whole run as a study, in a SQLite file or (.log) a journal; --out may then be a"
+        " storage URL too",
+    )
+    export.add_argument("--out", default="", metavar="PATH", help="where to, with --format")
+    add_examples(export)
+    export.add_argument("--json", action="store_true", help="print as JSON")
+    export.set_defaults(run=_export_models)
+
+
+def _export_models(arguments: argparse.Namespace) -> int:
+    """Export a model, or list those of the run; 1 where a file failed."""
+    from core.export.exportable_models import TUNED, exportable_model, exportable_models
+    from core.export.exporters import check_export, export_all
+    from core.export.finished_run import finished_run, with_selected_model
+    from core.tuning.results.conclude import fit_best_again
+    from core.tuning.runs.run_folder import RunFolder
+
+    folder = RunFolder.open(arguments.folder)
+    _check_format(arguments)
+    if arguments.format == OPTUNA:
+        return _export_study(folder, arguments)
+    finished = finished_run(folder, arguments.examples)
+    if not arguments.paths and not arguments.out:
+        return _print_choices(exportable_models(finished.state), arguments.json)
+    choice = exportable_model(finished.state, arguments.which)
+    for path in arguments.paths:
+        check_export(path, finished.takeaway.task, finished.plan.model, arguments.which)
+    if arguments.out:
+        about = finished.takeaway.task, finished.plan.model, arguments.which
+        check_export(arguments.out, *about, arguments.format)
+    if choice.name == TUNED and (refit_remark := fit_best_again(folder)):
+        print_remark(refit_remark)
+    exported_run = with_selected_model(finished, arguments.which)
+    formats = {arguments.out: arguments.format} if arguments.out else {}
+    written, failed = export_all(lambda: exported_run, [*arguments.paths, *formats], formats)
+    if arguments.json:
+        json_object = {"run": finished.name, **_as_json(choice), "exports": written}
+        print(json.dumps({**json_object, **({"failed_exports": failed} if failed else {})}))
+    else:
+        print(f"{choice.title}{_score_text(choice)}. {choice.sentence}")
+        for path in written:
+            print(f"Saved:  {path}")
+    for sentence in failed.values():
+        print_remark(f"tunescope: {sentence}")
+    return 1 if failed else 0
+
+
+def _check_format(arguments: argparse.Namespace) -> None:
+    if bool(arguments.format) != bool(arguments.out):
+        present, missing = ("--format", "--out") if arguments.format else ("--out", "--format")
+        raise UnusableError(f"{missing} is missing", where=present, cure=f"give {missing} as well")
+    if arguments.format == OPTUNA and (arguments.paths or arguments.which != "tuned"):
+        fault = "a study tells of the whole run, not of one model"
+        raise UnusableError(fault, where="--format optuna", cure="give --out alone")
+
+
+def _export_study(folder: RunFolder, arguments: argparse.Namespace) -> int:
+    from core.export.optuna_study import export_study
+
+    name = export_study(folder, arguments.out)
+    if arguments.json:
+        print(json.dumps({"run": folder.name, "study": name, "exports": [arguments.out]}))
+    else:
+        print(f"The run as the study “{name}” of Optuna.")
+        print(f"Saved:  {arguments.out}")
+    return 0
+
+
+def _print_choices(choices: list[ExportableModel], as_json: bool) -> int:
+    if as_json:
+        print(json.dumps([_as_json(choice) for choice in choices]))
+        return 0
+    from core.tuning.ranges import setting_text
+
+    width = max(len(choice.name) for choice in choices)
+    for choice in choices:
+        setting = f": {setting_text(choice.setting)}" if choice.setting else ""
+        print(f"{choice.name:>{width}}  {choice.title}{_score_text(choice)}{setting}")
+    return 0
+
+
+def _score_text(choice: ExportableModel) -> str:
+    from core.tuning.scores.score import metric_in_short, score_text
+
+    scores, of_validation = [], choice.judged_by
+    if choice.validation is not None:
+        score = score_text(choice.validation, of_validation)
+        scores.append(f"validation {metric_in_short(of_validation)} {score}")
+    if choice.test.get(choice.metric) is not None:
+        score = score_text(choice.test[choice.metric], choice.metric)
+        scores.append(f"test {metric_in_short(choice.metric)} {score}")
+    return f" ({', '.join(scores)})" if scores else ""
+
+
+def _as_json(choice: ExportableModel) -> JsonObject:
+    validation = {} if choice.validation is None else {choice.judged_by: choice.validation}
+    return {
+        "which": choice.name,
+        "sentence": choice.sentence,
+        "params": choice.setting,
+        "validation": validation,
+        "test": choice.test,
+    }

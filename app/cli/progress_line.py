@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import shutil
-import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, TextIO
 
-from app.cli.terminal_text import setting_text, terminal_duration, terminal_number
 from core.estimators.multi_model import MODEL
 from core.tuning import events
-from core.tuning.payloads import DatasetFacts
+from core.tuning.events import DatasetFacts
+from core.wording import count_text, format_number, rough_duration_text
 
 if TYPE_CHECKING:
     from core.tuning.runs.state import RunState
     from core.tuning.runs.trial_table import Trial
 
 BAR = 24
-PAUSE = 30.0  # seconds between lines that stay
 
 
 class ProgressLine:
@@ -27,7 +25,6 @@ class ProgressLine:
         self._stream = stream
         self._live = stream.isatty()
         self._drawn = False
-        self._last_report: float | None = None
         self._compared = False
         self._cluster = (0, 0)  # workers and their threads
         from core.tuning.runs.state import RunState  # brings numpy, which no --help should wait for
@@ -63,8 +60,8 @@ class ProgressLine:
             case events.RunResumed():
                 self.print_line(f"Continuing after {event.done} trials.")
             case events.HistoryRead() if event.datasets and not event.model:
-                count = len(event.datasets)
-                self.print_line(f"{count} earlier dataset{'' if count == 1 else 's'} can help.")
+                datasets = count_text(len(event.datasets), "earlier dataset")
+                self.print_line(f"{datasets} can help.")
             case events.RemarkMade():
                 self.print_line(event.sentence)
             case events.TrialFinished():
@@ -79,10 +76,10 @@ class ProgressLine:
             case events.FoldTested():
                 self._show_fold(event)
             case events.PenaltyStep():
-                words = f"step {event.step} · objective {terminal_number(event.objective)}"
+                words = f"step {event.step} · objective {format_number(event.objective, 4)}"
                 self._draw_bar(words, self._done_share(event.step))
             case events.HyperGradientStep():
-                words = f"step {event.step} · held-out loss {terminal_number(event.holdout_loss)}"
+                words = f"step {event.step} · held-out loss {format_number(event.holdout_loss, 4)}"
                 self._draw_bar(words, self._done_share(event.step))
             case events.WorkersSeen():
                 self._workers(event)
@@ -94,18 +91,25 @@ class ProgressLine:
         threads = sum(worker.threads for worker in usable)
         if (len(usable), threads) != self._cluster:
             self._cluster = (len(usable), threads)
-            worker_count_text = "1 worker" if len(usable) == 1 else f"{len(usable)} workers"
-            at_once = "1 trial" if threads == 1 else f"{threads} trials"
-            self.print_line(f"The cluster has {worker_count_text}: {at_once} at a time.")
+            workers, trials = count_text(len(usable), "worker"), count_text(threads, "trial")
+            self.print_line(f"The cluster has {workers}: {trials} at a time.")
 
     def _say_best(self, best: Trial) -> None:
+        from core.tuning.ranges import setting_text
+        from core.tuning.scores.score import metric_in_short
+
         words = setting_text(best.setting)
         if self._run.tunes_several_models and best.reason == "default":
             words = f"{best.setting[MODEL]}: default setting"
         elif best is self._run.default_trial:
             words = "default setting"
-        metric = self._run.started.metric
-        self.print_line(f"Trial {best.number}: {metric} {terminal_number(best.score)} · {words}")
+        score = f"{metric_in_short(self._run.started.metric)} {self._score_text(best.score)}"
+        self.print_line(f"Trial {best.number}: {score} · {words}")
+
+    def _score_text(self, score: float) -> str:
+        from core.tuning.scores.score import score_text
+
+        return score_text(score, self._run.started.metric)
 
     def _show_screening(self, event: events.ModelScreened) -> None:
         if event.failure and event.reason == "default":
@@ -113,12 +117,14 @@ class ProgressLine:
         self._progress()
 
     def _show_all_screenings(self) -> None:
+        from core.tuning.scores.score import metric_in_short
+
         started, looks = self._run.started, self._run.looks.values()
         scores = [(look.score, look.model) for look in looks if look.score is not None]
         scores.sort(key=lambda pair: -pair[0] if started.maximize else pair[0])
         if scores:
-            score_list = ", ".join(f"{model} {terminal_number(score)}" for score, model in scores)
-            self.print_line(f"Screening, {started.metric}: {score_list}")
+            score_list = ", ".join(f"{model} {self._score_text(score)}" for score, model in scores)
+            self.print_line(f"Screening, {metric_in_short(started.metric)}: {score_list}")
         past = [look.model for look in looks if look.reason == "past"]
         if past:
             words = "A setting of an earlier dataset looked better than the default one of"
@@ -136,8 +142,8 @@ class ProgressLine:
         run = self._run
         if run.fold is not None:
             return
-        time_left = f" · {terminal_duration(run.seconds_left)} left" if run.seconds_left else ""
-        time_left += f" · {terminal_number(run.memory / 1e9)} GB" if run.memory else ""
+        time_left = f" · {rough_duration_text(run.seconds_left)} left" if run.seconds_left else ""
+        time_left += f" · {format_number(run.memory / 1e9, 2)} GB" if run.memory else ""
         if run.tuning_ended is not None:
             self._draw_bar(f"finishing{time_left}", 1.0)
             return
@@ -147,7 +153,7 @@ class ProgressLine:
             return
         best = ""
         if run.best_trial is not None:
-            best = f" · best {terminal_number(run.best_trial.score)}"
+            best = f" · best {self._score_text(run.best_trial.score)}"
             best += f" by {run.best_trial.setting[MODEL]}" if run.tunes_several_models else ""
         still = run.without_improvement
         none = f" · no improvement for {still} trials" if still > 4 else ""
@@ -161,14 +167,6 @@ class ProgressLine:
     def _draw_bar(self, text: str, share: float) -> None:
         full = round(BAR * share)
         self.show_line(f"[{'#' * full}{'.' * (BAR - full)}] {text}")
-
-    def report_progress(self, text: str) -> None:
-        """Show progress: overwritten on a terminal, else every 30 s."""
-        if self._live:
-            self.show_line(text)
-        elif self._last_report is None or time.monotonic() - self._last_report >= PAUSE:
-            self._last_report = time.monotonic()
-            self.print_line(text)
 
     def show_line(self, text: str) -> None:
         """Draw a line that is overwritten; nothing without a terminal."""
@@ -197,7 +195,7 @@ class ProgressLine:
 
 
 def _model_text(started: events.RunStarted) -> str:
-    from core.tuning.runs.model_run_state import models_of  # brings numpy
+    from core.tuning.runs.model_runs import models_of  # brings numpy
     from core.tuning.runs.trial_table import tunes_several
 
     if not tunes_several(started):

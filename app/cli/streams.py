@@ -10,6 +10,11 @@ from collections.abc import Iterator
 from typing import Any, TextIO, cast
 
 
+def print_remark(sentence: str) -> None:
+    """Print a sentence that is no part of the result, to standard error."""
+    print(sentence, file=sys.stderr)
+
+
 class SafeStream(io.TextIOBase):
     """A stream of the process (None for none) that drops text after a write error."""
 

@@ -1,4 +1,4 @@
-"""`tunescope tune`: from the file to the exported model."""
+"""`tunescope tune`: from the file to the exported model; the result as text and as JSON."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import contextlib
 import json
 import sys
 from collections import deque
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from app.cli import cluster_options
 from app.cli.interrupt_handler import (
     INTERRUPTED,
     InterruptHandler,
@@ -20,75 +20,114 @@ from app.cli.interrupt_handler import (
     untested_best,
     untested_best_text,
 )
-from app.cli.leaderboard_output import leaderboard_of
-from app.cli.parsing import tune_arguments
-from app.cli.parsing.column_options import refuse_role_of_target
-from app.cli.parsing.unused_options import unused_option_texts
-from app.cli.plan_from_arguments import data_of, plan_of, wherever_from
 from app.cli.progress_line import ProgressLine
-from app.cli.terminal_text import result_text
+from app.cli.streams import print_remark
+from app.cli.tune_arguments import (
+    add_tune_arguments,
+    cluster_connection,
+    data_of,
+    executor_arguments,
+    plan_of,
+    refuse_role_of_target,
+    unused_option_texts,
+    wherever_from,
+)
 from core.errors import UnusableError, write_error
-from core.estimators.multi_model import SEVERAL
 from core.garbage_collection import restore_collection
-from core.records import JsonObject, to_plain
+from core.records import JsonObject, Record, to_plain
+from core.tuning.run_results import Results
 
 if TYPE_CHECKING:
     from core.datasets.dataset import Dataset
+    from core.datasets.finding import ColumnReading, Finding
     from core.tuning.events import Event, RunFinished, RunStopped
-    from core.tuning.plan import Plan
-    from core.tuning.run_results import Results
+    from core.tuning.plan import DataPlan, Plan
     from core.tuning.runs.run_folder import RunFolder
     from core.tuning.runs.state import RunState
 
 
-def add_to(commands: Any) -> None:
+@dataclass(frozen=True)
+class ModelResult(Record):
+    """One of several models of a run."""
+
+    model: str
+    validation: dict[str, float]  # {metric: best score}, empty without a complete trial
+    standard_error: float | None
+    estimate: dict[str, float]  # {metric: estimated score of the best trial that ended early}
+    trials: int
+    ended_early: int
+    seconds: float
+    state: str
+    why: str  # a sentence for a failed model
+
+
+def result_text(results: Results, events: Iterable[Event]) -> str:
+    """The facts of a run's results, a line each."""
+    from core.tuning.results.result_facts import result_facts  # brings numpy
+    from core.tuning.runs.model_runs import model_leaderboard
+    from core.tuning.runs.state import state_from_events
+
+    run = state_from_events(events)
+    leaderboard = model_leaderboard(run) if run.tunes_several_models else ()
+    facts = result_facts(results, run.started, leaderboard)
+    return "\n".join(f"{f'{fact.label}: ':9}{fact.value}" for fact in facts if fact.value)
+
+
+def leaderboard_of(events: Iterable[Event]) -> list[ModelResult]:
+    """The models of a run, best first; empty for one model."""
+    from core.tuning.runs.model_runs import model_leaderboard  # brings numpy
+    from core.tuning.runs.state import state_from_events
+
+    run = state_from_events(events)
+    if not run.tunes_several_models:
+        return []
+    return [
+        ModelResult(
+            model=row.model,
+            validation={} if row.best is None else {run.started.metric: row.best},
+            standard_error=row.error,
+            estimate={} if row.estimate is None else {run.started.metric: row.estimate},
+            trials=row.trials,
+            ended_early=row.early,
+            seconds=row.seconds,
+            state=row.state,
+            why=row.why,
+        )
+        for row in model_leaderboard(run)
+    ]
+
+
+def add_tune(commands: Any) -> None:
     """Add the command to the parser."""
-    tune_arguments.add_to(commands).set_defaults(run=run_tune)
+    add_tune_arguments(commands).set_defaults(run=run_tune)
 
 
 def run_tune(arguments: argparse.Namespace) -> int:
     """Tune, print the result, export."""
-    from core.export.exporters import check_export
-    from core.tuning.fixed_row_count import with_row_count
-    from core.tuning.guidance.power_words import power_of
-    from core.tuning.history.store import History
-    from core.tuning.patience import stop_rule_text
-    from core.tuning.plan_checks import MAX_WORKERS
-    from core.tuning.problem import build_problem, read_data
+    from core.datasets.summary import all_findings
     from core.tuning.runs.run_folder import RunFolder
-    from core.tuning.tune import tune
+    from core.tuning.tune import prepare_run
 
-    data = data_of(arguments)
-    dataset = read_data(data)
-    refuse_role_of_target(data.roles, dataset.target_name)
-    plan = plan_of(arguments, with_row_count(wherever_from(data), dataset), dataset)
-    for path in arguments.export:  # refused before anything is computed
-        check_export(path, dataset.task, plan.model)
-    problem = build_problem(plan, dataset)  # refuses before a folder is made
-    for line in _finding_lines(dataset):
-        print(f"Data: {line}", file=sys.stderr)
+    new_run = prepare_run(data_of(arguments), partial(_checked_plan, arguments))
+    dataset, problem = new_run.dataset, new_run.problem
+    for finding in all_findings(dataset):
+        print_remark(f"Data: {finding.sentence}{_option_text(finding)}")
     for reading in dataset.readings:
-        option = f" ({reading.proposal.option})" if reading.proposal else ""
-        print(f"Read: {reading.full_sentence}{option}", file=sys.stderr)
-    for sentence in unused_option_texts(arguments, problem):
-        print(sentence, file=sys.stderr)
-    if problem.metric_reason:
-        print(problem.metric_reason, file=sys.stderr)
-    if power := power_of(problem):
-        print(power, file=sys.stderr)
-    if problem.strategy.kind == "trials":
-        print(stop_rule_text(plan), file=sys.stderr)
-    else:
+        print_remark(f"Read: {reading.full_sentence}{_option_text(reading)}")
+    for sentence in (*unused_option_texts(arguments, problem), *new_run.sentences):
+        print_remark(sentence)
+    if problem.strategy.kind != "trials":
         arguments.cluster = ""  # unused_option_texts printed that it has no effect
     restore_collection()
     copy = _open_events_copy(Path(arguments.events)) if arguments.events else None
-    with cluster_options.cluster_connection(arguments, arguments.workers) as connection:
+    with cluster_connection(arguments, arguments.workers) as connection:
         if connection is not None and arguments.workers is None:
-            plan = plan.changed(workers=min(connection.threads, MAX_WORKERS))
+            new_run = new_run.with_workers(connection.threads)
+        plan = new_run.plan
         folder = RunFolder.create(plan, path=Path(arguments.run_dir) if arguments.run_dir else None)
         requests: deque[Event] = deque()
-        where = cluster_options.executor_arguments(connection)
-        stream = tune(plan, dataset, folder=folder, history=History, requests=requests, **where)
+        where = executor_arguments(connection)
+        stream = new_run.events(folder, requests=requests, **where)
         run = FollowedRun(stream, requests, plan, dataset, folder, copy=copy)
         try:
             return follow_run(run, arguments)
@@ -97,20 +136,27 @@ def run_tune(arguments: argparse.Namespace) -> int:
             raise
 
 
+def _checked_plan(arguments: argparse.Namespace, data: DataPlan, dataset: Dataset) -> Plan:
+    """The plan of the arguments; what cannot be exported is refused before anything is computed."""
+    from core.export.exporters import check_export
+
+    refuse_role_of_target(data.roles, dataset.target_name)
+    plan = plan_of(arguments, wherever_from(data), dataset)
+    for path in arguments.export:
+        check_export(path, dataset.task, plan.model)
+    return plan
+
+
 def _findings(dataset: Dataset) -> list[str]:
     from core.datasets.summary import all_findings
 
     return [finding.sentence for finding in all_findings(dataset)]
 
 
-def _finding_lines(dataset: Dataset) -> list[str]:
-    from core.datasets.summary import all_findings
-
-    lines = []
-    for finding in all_findings(dataset):
-        option = finding.proposal.option if finding.proposal else ""
-        lines.append(f"{finding.sentence} ({option})" if option else finding.sentence)
-    return lines
+def _option_text(finding: Finding | ColumnReading) -> str:
+    """The option that would change it, after a space, or ""."""
+    option = finding.proposal.option if finding.proposal else ""
+    return f" ({option})" if option else ""
 
 
 def _open_events_copy(path: Path) -> TextIO:
@@ -131,7 +177,7 @@ class _Copy:
         return self
 
     def add_event(self, event: Event) -> None:
-        from core.tuning.event_lines import to_json
+        from core.tuning.events import to_json
 
         if self._file is None:
             return
@@ -195,9 +241,9 @@ def follow_run(run: FollowedRun, arguments: argparse.Namespace) -> int:
         status = INTERRUPTED if stopping.interrupted else 0
         if isinstance(last, (RunFinished, RunStopped)):
             return give_result(last, plan, dataset, folder, arguments) or status
-        print(f"tunescope: {getattr(last, 'sentence', 'nothing was run.')}", file=sys.stderr)
+        print_remark(f"tunescope: {getattr(last, 'sentence', 'nothing was run.')}")
         if status:
-            print(f"tunescope: {kept_run_text(line.run_state, folder.name)}", file=sys.stderr)
+            print_remark(f"tunescope: {kept_run_text(line.run_state, folder.name)}")
         return status or 1
 
 
@@ -245,21 +291,23 @@ def give_result(
 
     results = last.results
     assert results is not None  # every run that this program ended has them
-    exports, failed = export_all(lambda: finished_run(folder, arguments.examples), arguments.export)
-    models = leaderboard_of(folder.all_events()) if plan.model == SEVERAL else []
+    events = folder.all_events()
+    read = partial(finished_run, folder, arguments.examples, events)
+    exports, failed = export_all(read, arguments.export)
     if arguments.json:
         for remark in results.remarks:
-            print(f"Note: {remark}", file=sys.stderr)
+            print_remark(f"Note: {remark}")
         json_result = result_as_json(results, plan, dataset, folder, exports)
-        json_result |= {"leaderboard": to_plain(models)} if models else {}
+        if models := leaderboard_of(events):
+            json_result["leaderboard"] = to_plain(models)
         print(json.dumps({**json_result, **({"failed_exports": failed} if failed else {})}))
     else:
-        print(result_text(results, plan, models))
+        print(result_text(results, events))
         print(f"Run:    {folder.name}")
         for path in exports:
             print(f"Saved:  {path}")
     for sentence in failed.values():
-        print(f"tunescope: {sentence}", file=sys.stderr)
+        print_remark(f"tunescope: {sentence}")
     return 1 if failed else 0
 
 

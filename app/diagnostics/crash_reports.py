@@ -46,6 +46,7 @@ class CrashReporter:
         if issubclass(kind, KeyboardInterrupt):
             sys.__excepthook__(kind, error, trace)
             return
+        # Threads may fail together: one message, and a true count of the others.
         with self._guard:
             now = self._clock()
             if now - self._last < QUIET_SECONDS:
@@ -59,7 +60,6 @@ class CrashReporter:
         self._show(sentence, details(kind, trace, unsaid))
 
     def install(self) -> None:
-        """Install the hook for all threads."""
         sys.excepthook = self.report_exception
         threading.excepthook = lambda args: self.report_exception(
             args.exc_type, args.exc_value or args.exc_type(), args.exc_traceback
@@ -72,6 +72,7 @@ def details(kind: type[BaseException], trace: TracebackType | None, unsaid: int 
         f"Tunescope on Python {platform.python_version()}, {platform.platform(terse=True)}",
         f"{kind.__module__}.{kind.__qualname__}",
     ]
+    # Neither message nor source line: both may hold values of the data.
     for frame in traceback.extract_tb(trace):
         lines.append(f"  {_short_path(frame.filename)}, line {frame.lineno}, in {frame.name}")
     if unsaid:
@@ -83,6 +84,7 @@ def _short_path(file: str) -> str:
     path = Path(file)
     if path.is_relative_to(_ROOT):
         return path.relative_to(_ROOT).as_posix()
+    # The rest of a path may hold the person's name.
     return "/".join(path.parts[-3:])
 
 
@@ -98,6 +100,7 @@ class FaultFile:
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         except OSError as error:
             folder = Path(settings.settings_store().fileName()).parent
+            # A place below which nothing is found and nothing written.
             self._folder = Path(os.devnull)
             cure = "it is forgotten"
             self.fault = write_error("what the window remembers", folder, error, cure=cure).sentence
@@ -124,7 +127,6 @@ class FaultFile:
         faulthandler.enable(self._file)
 
     def close(self) -> None:
-        """Stop watching and delete the file."""
         if self._file is not None:
             faulthandler.disable()
             self._file.close()
@@ -139,6 +141,7 @@ def _is_alive(number: str) -> bool:
         os.kill(int(number), 0)
     except ProcessLookupError:
         return False
+    # Somebody else's process has this number now.
     except PermissionError:
         return True
     return True

@@ -1,4 +1,4 @@
-"""Whether a window can be opened here.
+"""Whether a window can be opened here, and with this version of Qt.
 
 Without a display or a system library Qt ends the process, so a forked child tries first (30 ms).
 """
@@ -15,7 +15,6 @@ import sys
 import time
 from pathlib import Path
 
-from app.diagnostics.qt_versions import GOOD
 from core.errors import UnusableError
 
 PATIENCE = 10.0  # seconds for a display to answer
@@ -26,6 +25,21 @@ PACKAGES = (
     " libxcb-image0 libxcb-render-util0 libx11-xcb1 libwayland-client0"
     " libwayland-cursor0 libwayland-egl1 fonts-dejavu-core"
 )
+
+
+_OLD = ("3.10", "3.11")
+# (PySide6, affected versions of Python; empty for all): why
+BAD: dict[tuple[str, tuple[str, ...]], str] = {
+    ("6.8.0", ()): "it ends the program with a segmentation fault",
+    ("6.9.1", ()): "plots zoom by themselves and their attributes get lost",
+    ("6.9.2", ("3.12", "3.13")): "plots end the program with a segmentation fault",
+    ("6.10.1", ()): "connecting to a table's signals ends the program",
+    ("6.11.0", ()): "it is on record as failing together with pyqtgraph",
+    ("6.11.1", ()): "it is on record as failing together with pyqtgraph",
+    ("6.12.0", _OLD): "it loses references to None and aborts after some thousand calls",
+}
+# The rest of 6.10 needs pyqtgraph 0.14 or newer, which pyproject.toml asks for anyway.
+GOOD = "6.11.3"
 
 
 def obstacle() -> UnusableError | None:
@@ -55,6 +69,15 @@ def obstacle() -> UnusableError | None:
     return UnusableError("there is no display here")
 
 
+def refuse_bad_qt(version: str, python: tuple[int, int] = sys.version_info[:2]) -> None:
+    """Raise UnusableError for a version that is known to fail."""
+    running = f"{python[0]}.{python[1]}"
+    for (bad, pythons), why in BAD.items():
+        if version == bad and (not pythons or running in pythons):
+            cure = f"install PySide6-Essentials {GOOD}"
+            raise UnusableError(f"PySide6 {bad} cannot be used: {why}", cure=cure)
+
+
 def _missing_library_error(library: str) -> UnusableError:
     cure = "install the package that brings it"
     if shutil.which("apt-get"):
@@ -75,6 +98,7 @@ def _missing_library() -> str:
     plugins = Path(str(package.__file__)).parent / "Qt" / "plugins" / "platforms"
     for name in ("libqxcb.so", "libqwayland.so"):
         if (plugins / name).is_file() and name in _plugin_names():
+            # The loader's error names the first library that is missing.
             try:
                 ctypes.CDLL(str(plugins / name))
             except OSError as error:
@@ -86,6 +110,7 @@ def _plugin_names() -> tuple[str, ...]:
     """The platform plugin for the display here, if any."""
     if not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         return ()
+    # Options may follow the name (xcb:…), and wayland has variants (wayland-egl).
     platform_name = os.environ.get("QT_QPA_PLATFORM", "xcb").partition(":")[0]
     return (f"libq{platform_name.partition('-')[0]}.so",)
 
@@ -95,6 +120,7 @@ def _can_open() -> bool:
     if child == 0:
         _try_display()
     end = time.monotonic() + PATIENCE
+    # waitpid knows no limit of time, and a display may never answer.
     while time.monotonic() < end:
         ended_id, status = os.waitpid(child, os.WNOHANG)
         if ended_id:
@@ -106,6 +132,7 @@ def _can_open() -> bool:
 
 
 def _try_display() -> None:
+    # Whatever is raised, the copy must not go on as a second program.
     with contextlib.suppress(BaseException):
         import resource
 

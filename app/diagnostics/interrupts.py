@@ -26,11 +26,13 @@ class InterruptSignals:
         self, numbers: Sequence[int], handler: Callable[[int, FrameType | None], object]
     ) -> None:
         self.socket, self._written = socket.socketpair()
+        # set_wakeup_fd takes no end that could block.
         self._written.setblocking(False)
         fd = self._written.fileno()
         heeded = [n for n in numbers if n in COMMAND or signal.getsignal(n) != signal.SIG_IGN]
         self._before = {number: signal.signal(number, handler) for number in heeded}
         self._numbers = frozenset(heeded)
+        # Many signals may fill the buffer, and one byte is enough to wake.
         self._wakeup = signal.set_wakeup_fd(fd, warn_on_full_buffer=False)
 
     def read_signal(self) -> int | None:
@@ -41,7 +43,6 @@ class InterruptSignals:
         return signal_byte[0] if signal_byte[0] in self._numbers else 0
 
     def close(self) -> None:
-        """Restore the earlier handlers."""
         signal.set_wakeup_fd(self._wakeup)
         for number, handler in self._before.items():
             signal.signal(number, handler)

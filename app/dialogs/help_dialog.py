@@ -15,10 +15,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.help.help_pages import FOLDER, HelpPage, page_of, pages_by_key
+from app.help.help_pages import PICTURES, HelpPage, page_of, pages_by_key
 from app.help.markup import page_html, without_markup
 from app.look import appearance
 from app.widgets.buttons import LinkButton, PlainButton
+from app.widgets.layouts import in_column, in_row
 
 SIZE = (980, 680)
 LARGEST_PICTURE = 640  # pixels wide
@@ -34,8 +35,7 @@ class _Pages(QTextBrowser):
     wide = LARGEST_PICTURE
 
     def loadResource(self, kind: int, name: QUrl | str) -> object:
-        """A picture of the help, scaled to the width."""
-        path = FOLDER / "pictures" / QUrl(name).fileName()
+        path = PICTURES / QUrl(name).fileName()
         if kind != QTextDocument.ResourceType.ImageResource.value or not path.is_file():
             return None
         ratio = self.devicePixelRatioF()
@@ -59,12 +59,8 @@ class HelpDialog(QDialog):
         self.search = self._make_search()
         self.topics = self._make_topics()
         self.text = self._make_text()
-        sidebar = QVBoxLayout()
-        sidebar.addWidget(self.search)
-        sidebar.addWidget(self.topics, 1)
-        row = QHBoxLayout()
-        row.addLayout(sidebar)
-        row.addWidget(self.text, 1)
+        sidebar = in_column(self.search, (self.topics, 1))
+        row = in_row(sidebar, (self.text, 1))
         layout = QVBoxLayout(self)
         layout.addLayout(row, 1)
         layout.addLayout(self._make_foot())
@@ -119,20 +115,14 @@ class HelpDialog(QDialog):
         return browser
 
     def _make_foot(self) -> QHBoxLayout:
-        foot = QHBoxLayout()
         self.back = LinkButton("Back", self._go_back)
         self.tour = LinkButton("Take the tour", self._take_tour)
-        foot.addWidget(self.back)
-        foot.addWidget(self.tour)
-        foot.addStretch(1)
-        foot.addWidget(PlainButton("Close", self.accept))
-        return foot
+        return in_row(self.back, self.tour, 1, PlainButton("Close", self.accept))
 
     # Navigation -------------------------------------------------------------------------------
 
     @property
     def current_anchor(self) -> str:
-        """The anchor that is shown."""
         return self._visited[-1] if self._visited else ""
 
     def go_to(self, anchor: str) -> None:

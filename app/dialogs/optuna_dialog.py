@@ -4,19 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtWidgets import (
-    QDialog,
-    QFileDialog,
-    QGridLayout,
-    QHBoxLayout,
-    QLabel,
-    QLineEdit,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QFileDialog, QGridLayout, QHBoxLayout, QLineEdit, QWidget
 
 from app.look import appearance
 from app.widgets.buttons import PlainButton, PrimaryButton
+from app.widgets.forms import labelled_grid
+from app.widgets.layouts import in_column, in_row
 from app.widgets.quiet_controls import QuietComboBox, QuietSpinBox
 from app.widgets.text_labels import wrapping_label
 from app.worker.messages import ImportHistory
@@ -37,16 +30,21 @@ class OptunaDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle("Import Optuna studies")
         self.setMinimumWidth(appearance.pixels(520))
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(20, 18, 20, 16)
-        layout.setSpacing(12)
         words = "Finished trials of Optuna studies join the history as one more dataset each."
-        layout.addWidget(wrapping_label(words))
-        layout.addLayout(self._make_form(model, _data_sizes(summary)))
-        words = "The size says to which datasets the studies can tell something; "
-        layout.addWidget(wrapping_label(f"{words}a rough number will do.", "caption"))
-        layout.addStretch(1)
-        layout.addLayout(self._make_foot())
+        size_words = (
+            "The size says to which datasets the studies can tell something; a rough number will "
+            "do."
+        )
+        in_column(
+            wrapping_label(words),
+            self._make_form(model, _data_sizes(summary)),
+            wrapping_label(size_words, "caption"),
+            1,
+            self._make_foot(),
+            on=self,
+            gap=12,
+            margins=(20, 18, 20, 16),
+        )
         self._update_import_button()
         self.storage.setFocus()
 
@@ -69,40 +67,26 @@ class OptunaDialog(QDialog):
             box.setGroupSeparatorShown(True)
             box.setValue(size)
         self.classes.setSpecialValueText("none: a number is predicted")
-        browse = PlainButton("Browse…", self._browse_storage)
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(16)
-        grid.setVerticalSpacing(10)
-        controls: tuple[tuple[str, QWidget], ...] = (
-            ("Storage, a URL or a file", self.storage),
-            ("Name of the study", self.study),
-            ("Model that was tuned", self.model),
-            ("Rows of its data", self.rows),
-            ("Columns", self.columns),
-            ("Classes", self.classes),
+        grid = labelled_grid(
+            {
+                "Storage, a URL or a file": self.storage,
+                "Name of the study": self.study,
+                "Model that was tuned": self.model,
+                "Rows of its data": self.rows,
+                "Columns": self.columns,
+                "Classes": self.classes,
+            }
         )
-        for row, (name, control) in enumerate(controls):
-            title = QLabel(name)
-            title.setBuddy(control)
-            control.setAccessibleName(name)
-            grid.addWidget(title, row, 0)
-            grid.addWidget(control, row, 1)
-        grid.addWidget(browse, 0, 2)
-        grid.setColumnStretch(1, 1)
+        grid.addWidget(PlainButton("Browse…", self._browse_storage), 0, 2)
         return grid
 
     def _make_foot(self) -> QHBoxLayout:
-        foot = QHBoxLayout()
-        foot.addStretch(1)
-        foot.addWidget(PlainButton("Cancel", self.reject))
         self.take = PrimaryButton("Import", self.accept)
         self.take.setDefault(True)
-        foot.addWidget(self.take)
-        return foot
+        return in_row(1, PlainButton("Cancel", self.reject), self.take)
 
     @property
     def request(self) -> ImportHistory:
-        """The import message."""
         return ImportHistory(
             storage=self.storage.text().strip(),
             model=self.model.currentData(),
@@ -113,7 +97,6 @@ class OptunaDialog(QDialog):
         )
 
     def ask(self) -> ImportHistory | None:
-        """The request, or None where cancelled."""
         return self.request if self.exec() == QDialog.DialogCode.Accepted else None
 
     def _browse_storage(self) -> None:

@@ -1,24 +1,127 @@
-"""The settings dialog."""
+"""The settings dialog: look, notices, and where trials run."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
     QGridLayout,
     QHBoxLayout,
     QLabel,
-    QVBoxLayout,
+    QLineEdit,
     QWidget,
 )
 
-from app.dialogs.execution_settings import ExecutionSettings
 from app.look import appearance
 from app.preferences import preferences as settings
 from app.preferences.preferences import TELLS_ENDS
 from app.widgets.buttons import PlainButton, PrimaryButton
+from app.widgets.forms import labelled_grid
+from app.widgets.layouts import in_column, in_row
 from app.widgets.quiet_controls import QuietComboBox, QuietSpinBox
+from app.widgets.text_labels import wrapping_label
+
+if TYPE_CHECKING:
+    from app.worker.messages import ClusterChecked
+
+WORDS = {
+    settings.HERE: "On this computer",
+    settings.LOCAL: "On a cluster that is started on this computer",
+    settings.SCHEDULER: "On the workers of a dask scheduler",
+}
+HINTS = {
+    settings.HERE: "Everything stays on this computer; nothing is sent.",
+    settings.LOCAL: (
+        "One worker a core is started with each run and ends with it. Everything stays on this "
+        "computer."
+    ),
+    settings.SCHEDULER: (
+        "The training rows are sent to the workers. Without certificates whoever reaches the "
+        "scheduler can read them and run any code there and here: use it in a network that you "
+        "trust."
+    ),
+}
+FIELDS = {
+    "address": ("Address", "tls://host:8786 or tcp://host:8786"),
+    "ca": ("Authority", "a PEM file, or empty"),
+    "certificate": ("Certificate", "a PEM file, or empty"),
+    "key": ("Key", "a PEM file, or empty"),
+}
+
+
+class ExecutionSettings(QWidget):
+    """A choice, the fields of a scheduler, and a connection check."""
+
+    attempt_wanted = Signal()  # `show_answer` takes the result
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.box = QuietComboBox()
+        self.box.setAccessibleName("Where trials run")
+        for key in settings.PLACES:
+            self.box.addItem(WORDS[key], key)
+        self.fields = {name: self._make_field(name) for name in settings.CLUSTER_FIELDS}
+        self.button = PlainButton("Try the connection", self.try_connection)
+        self.hint, self.answer = wrapping_label("", "muted"), wrapping_label("", "")
+        title = QLabel("Trials run")
+        title.setBuddy(self.box)
+        in_column(
+            title, self.box, self._make_grid(), self.hint, self.button, self.answer, on=self, gap=8
+        )
+        self.show_choice()
+        self.box.currentIndexChanged.connect(self._on_changed)
+        for line in self.fields.values():
+            line.textEdited.connect(self._on_changed)
+
+    def _make_field(self, name: str) -> QLineEdit:
+        line = QLineEdit(settings.cluster_field(name))
+        line.setPlaceholderText(FIELDS[name][1])
+        line.setAccessibleName(FIELDS[name][0])
+        return line
+
+    def _make_grid(self) -> QWidget:
+        self.scheduler = QWidget()
+        grid = QGridLayout(self.scheduler)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(16)
+        for row, (name, line) in enumerate(self.fields.items()):
+            title = QLabel(FIELDS[name][0])
+            title.setBuddy(line)
+            title.setMinimumWidth(appearance.pixels(90))
+            grid.addWidget(title, row, 0)
+            grid.addWidget(line, row, 1)
+        return self.scheduler
+
+    def show_choice(self) -> None:
+        self.box.setCurrentIndex(self.box.findData(settings.execution_mode()))
+        for name, line in self.fields.items():
+            line.setText(settings.cluster_field(name))
+        self._show_fields()
+
+    def _on_changed(self) -> None:
+        texts = {name: line.text() for name, line in self.fields.items()}
+        settings.remember_mode(self.box.currentData(), texts)
+        self.answer.setText("")
+        self._show_fields()
+
+    def _show_fields(self) -> None:
+        mode = self.box.currentData()
+        self.scheduler.setVisible(mode == settings.SCHEDULER)
+        self.button.setVisible(mode != settings.HERE)
+        self.answer.setVisible(bool(self.answer.text()))
+        self.hint.setText(HINTS[mode])
+
+    def try_connection(self) -> None:
+        self.answer.setText("Waiting for an answer …")
+        self._show_fields()
+        self.attempt_wanted.emit()
+
+    def show_answer(self, check: ClusterChecked) -> None:
+        self.answer.setText(" ".join(filter(None, (check.sentence, check.warning))))
+        self._show_fields()
 
 
 class SettingsDialog(QDialog):
@@ -28,20 +131,22 @@ class SettingsDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle("Settings")
         self.setMinimumWidth(appearance.pixels(420))
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(20, 18, 20, 16)
-        layout.setSpacing(14)
-        layout.addLayout(self._make_look())
         text = "Tell the desktop when a run ends and the window is not in front"
         self.tells_ends = QCheckBox(text)
         self.tells_ends.setAccessibleName(self.tells_ends.text())
         self.tells_ends.setChecked(settings.stored_flag(TELLS_ENDS, True))
         self.tells_ends.toggled.connect(lambda on: settings.remember(TELLS_ENDS, on))
-        layout.addWidget(self.tells_ends)
         self.where = ExecutionSettings()
-        layout.addWidget(self.where)
-        layout.addStretch(1)
-        layout.addLayout(self._make_foot())
+        in_column(
+            self._make_look(),
+            self.tells_ends,
+            self.where,
+            1,
+            self._make_foot(),
+            on=self,
+            gap=14,
+            margins=(20, 18, 20, 16),
+        )
 
     def _make_look(self) -> QGridLayout:
         self.scheme = QuietComboBox()
@@ -59,28 +164,14 @@ class SettingsDialog(QDialog):
         self.text_size.setKeyboardTracking(False)
         self.text_size.setValue(appearance.text_percent())
         self.text_size.valueChanged.connect(lambda percent: appearance.change_look(percent=percent))
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(16)
-        grid.setVerticalSpacing(10)
-        controls: dict[str, QWidget] = {"Colours": self.scheme, "Text size": self.text_size}
-        for row, (name, control) in enumerate(controls.items()):
-            title = QLabel(name)
-            title.setBuddy(control)
-            control.setAccessibleName(name)
-            grid.addWidget(title, row, 0)
-            grid.addWidget(control, row, 1)
-        grid.setColumnStretch(1, 1)
-        return grid
+        return labelled_grid({"Colours": self.scheme, "Text size": self.text_size})
 
     def _make_foot(self) -> QHBoxLayout:
-        foot = QHBoxLayout()
         self.forget = PlainButton("Forget my choices", self._forget_choices)
         self.forget.setToolTip(
             "Sizes, colours, opened files, options, time and trials are forgotten; runs are kept."
         )
-        foot.addWidget(self.forget)
-        foot.addStretch(1)
-        foot.addWidget(PrimaryButton("Close", self.accept))
+        foot = in_row(self.forget, 1, PrimaryButton("Close", self.accept))
         foot.setAlignment(Qt.AlignmentFlag.AlignBottom)
         return foot
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLineEdit, QListWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QVBoxLayout, QWidget
 
 from app.look import appearance
 from app.widgets.buttons import PlainButton, PrimaryButton
+from app.widgets.layouts import in_row
 from app.widgets.text_labels import wrapping_label
 from core.datasets.task import Task
 
@@ -44,18 +45,14 @@ class TargetDialog(QDialog):
         self.columns.itemActivated.connect(lambda _list_item: self.accept())
         self.columns.currentRowChanged.connect(lambda _row: self._update_open_button())
         layout.addWidget(self.columns, 1)
-        foot = QHBoxLayout()
-        foot.addStretch(1)
-        foot.addWidget(PlainButton("Cancel", self.reject))
         self.open_button = PrimaryButton("Open the file", self.accept)
         self.open_button.setDefault(True)
-        foot.addWidget(self.open_button)
+        foot = in_row(1, PlainButton("Cancel", self.reject), self.open_button)
         layout.addLayout(foot)
         self.columns.setFocus()
 
     @property
     def chosen_column(self) -> str:
-        """The selected column; "" without one."""
         return self._chosen_wish[1]
 
     @property

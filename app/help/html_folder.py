@@ -6,9 +6,8 @@ import json
 from html import escape
 from pathlib import Path
 
-from app.help.help_pages import HelpPage, page_of, pages_by_key
+from app.help.help_pages import PICTURES, HelpPage, page_of, pages_by_key
 from app.help.markup import page_html, without_markup
-from app.help.strategy_help import PICTURES
 from core.errors import UnusableError, write_error
 from core.writing import whole_file
 from resources.theme import DARK, LIGHT, Theme
@@ -89,6 +88,7 @@ def _check_folder(folder: Path) -> None:
     except OSError as error:
         cure = "choose a folder that you may write to"
         raise write_error("the help", str(folder), error, cure=cure) from error
+    # Earlier pages of ours may be replaced, a person's files never.
     if entries and not ours:
         raise UnusableError(
             "the folder holds other files", where=str(folder), cure="give a new or an empty one"
@@ -130,6 +130,7 @@ def _index_document() -> str:
             items.append("</ul>" if open_list else "<ul>")
             open_list = bool(page.parent)
         items.append(f'<li><a href="{file_of(page)}">{escape(page.title)}</a></li>')
+    # A text that holds “</script>” would end the script.
     search_index = [[file_of(page), page.title, without_markup(page.text)] for page in pages]
     data = json.dumps(search_index, ensure_ascii=False).replace("</", "<\\/")
     body = f"""<h1>Help of Tunescope</h1>

@@ -15,6 +15,7 @@ from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QGuiApplicati
 from PySide6.QtWidgets import QApplication
 
 from app.preferences import preferences as settings
+from core.wording import use_marks
 from resources.theme import (
     DARK,
     FONT_BODY,
@@ -68,12 +69,19 @@ def pixels(length: float) -> int:
     return round(length * _state.text_percent / 100)
 
 
-def group_digits() -> None:
-    """Group digits (3,000) where the system has no language."""
+def apply_locale() -> None:
+    """Write numbers as the system does; digits are grouped (3,000) where it has no language."""
     if QLocale().language() == QLocale.Language.C:
         grouped = QLocale.c()
         grouped.setNumberOptions(QLocale.NumberOption.DefaultNumberOptions)
         QLocale.setDefault(grouped)
+    use_marks(_locale_marks)
+
+
+def _locale_marks() -> tuple[str, str]:
+    locale = QLocale()
+    omits = bool(locale.numberOptions() & QLocale.NumberOption.OmitGroupSeparator)
+    return locale.decimalPoint(), "" if omits else locale.groupSeparator()
 
 
 def application() -> QApplication:
@@ -85,7 +93,7 @@ def application() -> QApplication:
 def start(app: QApplication) -> None:
     """Apply the stored look, and follow changes of the system."""
     app.setStyle("Fusion")
-    group_digits()
+    apply_locale()
     if not _state.follows:
         QGuiApplication.styleHints().colorSchemeChanged.connect(_system_changed)
         _state.follows = True
@@ -185,4 +193,5 @@ def stylesheet(theme: Theme) -> str:
         "icons": (RESOURCES / "icons").as_posix(),
     }
     colours = {name: value for name, value in asdict(theme).items() if isinstance(value, str)}
+    # By $names: braces are the stylesheet's own.
     return template.substitute(colours | sizes)

@@ -44,4 +44,5 @@ def tinted_icon(name: str, token: str = "ink") -> QIcon:
 @lru_cache(maxsize=256)
 def _svg_renderer(name: str, colour: str) -> QSvgRenderer:
     svg = (FOLDER / f"{name}.svg").read_text(encoding="utf-8")
+    # Qt draws currentColor in black.
     return QSvgRenderer(QByteArray(svg.replace("currentColor", colour).encode()))

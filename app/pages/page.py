@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from app.look import appearance
 from app.widgets.buttons import PlainButton, PrimaryButton
-from app.widgets.text_labels import wrapping_label
+from app.widgets.layouts import in_column, in_row, scrolling
+from app.widgets.text_labels import show_text, wrapping_label
 
 if TYPE_CHECKING:
     from app.session.session import Session
@@ -34,62 +35,46 @@ class Page(QWidget):
         super().__init__(parent)
         self.session = session
         self.words: tuple[str, tuple[str, ...]] = ("", ())  # of the panel: title, sentences
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(22, 14, 10, 10)
-        layout.setSpacing(10)
-        layout.addLayout(self._make_head())
-        self.under_head = QVBoxLayout()
-        self.under_head.setContentsMargins(0, 0, 12, 0)
-        layout.addLayout(self.under_head)
+        self.under_head = in_column(margins=(0, 0, 12, 0))
         self.body = QVBoxLayout()
-        layout.addWidget(self._make_body(), 1)
+        in_column(
+            self._make_head(),
+            self.under_head,
+            (self._make_body(), 1),
+            on=self,
+            gap=10,
+            margins=(22, 14, 10, 10),
+        )
 
     def _make_head(self) -> QBoxLayout:
         self._title = wrapping_label("", "heading")
         self._subtitle = wrapping_label("", "muted")
         self._subtitle.hide()
-        lines = QVBoxLayout()
-        lines.setSpacing(2)
-        lines.addWidget(self._title)
-        lines.addWidget(self._subtitle)
+        lines = in_column(self._title, self._subtitle, gap=2)
         head = self._head = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         head.setContentsMargins(0, 0, 12, 0)
         head.setSpacing(10)
-        self._icons = QHBoxLayout()
-        self._icons.setSpacing(4)
-        words = QHBoxLayout()
-        words.setSpacing(10)
-        words.addLayout(lines, 1)
-        words.addLayout(self._icons)
+        self._icons = in_row(gap=4)
+        words = in_row((lines, 1), self._icons, gap=10)
         head.addLayout(words, 1)
-        self._buttons = QHBoxLayout()
-        self._buttons.setSpacing(10)
+        self._buttons = in_row(gap=10)
         head.addLayout(self._buttons)
         head.setAlignment(self._buttons, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight)
         return head
 
     def _make_body(self) -> QScrollArea:
         content = QWidget()
-        content.setObjectName("scrolled")
         content.setLayout(self.body)
         self.body.setContentsMargins(0, 0, 12, 4)
         self.body.setSpacing(12)
-        self.scroll_area = QScrollArea()
-        self.scroll_area.setWidgetResizable(True)
-        self.scroll_area.setFrameShape(QFrame.Shape.NoFrame)
-        self.scroll_area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.scroll_area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.scroll_area.setWidget(content)
-        self.scroll_area.viewport().setAutoFillBackground(False)
+        self.scroll_area = scrolling(content)
         return self.scroll_area
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Fit the head."""
         super().resizeEvent(event)
         self._fit_head()
 
     def event(self, event: QEvent) -> bool:
-        """Fit the head to other buttons or words."""
         if event.type() == QEvent.Type.LayoutRequest:
             self._fit_head()
         return super().event(event)
@@ -105,16 +90,13 @@ class Page(QWidget):
 
     @property
     def title(self) -> str:
-        """The head's first line."""
         return self._title.text()
 
     def set_head(self, title: str, subtitle: str = "") -> None:
-        """Change the head."""
         if (title, subtitle) == (self._title.text(), self._subtitle.text()):
             return
         self._title.setText(title)
-        self._subtitle.setText(subtitle)
-        self._subtitle.setVisible(bool(subtitle))
+        show_text(self._subtitle, subtitle)
         self.setAccessibleName(title)
         self.head_changed.emit(title, subtitle)
 
@@ -135,7 +117,6 @@ class Page(QWidget):
         return button
 
     def set_panel(self, title: str, sentences: Sequence[str]) -> None:
-        """Set the words of the panel at the right."""
         words = (title, tuple(sentences))
         if words != self.words:
             self.words = words

@@ -8,6 +8,8 @@ from typing import Any
 from PySide6.QtCore import QByteArray, QSettings
 
 TELLS_ENDS = "window/tells_ends"  # a desktop notice when a run ends
+HERE, LOCAL, SCHEDULER = PLACES = ("here", "local", "scheduler")  # where trials run
+CLUSTER_FIELDS = ("address", "ca", "certificate", "key")  # of a scheduler
 _SCHEMES = ("system", "light", "dark")
 
 
@@ -19,6 +21,7 @@ class _Where:
 def use_file(path: Path | None) -> None:
     """Store in this file; None for the default location."""
     if _Where.store is not None:
+        # Qt writes late, and the next store may read the same file.
         _Where.store.sync()
     _Where.file, _Where.store = path, None
 
@@ -29,6 +32,7 @@ def settings_store() -> QSettings:
         if _Where.file is not None:
             _Where.store = QSettings(str(_Where.file), QSettings.Format.IniFormat)
         else:
+            # A file on every system, where Qt would take the registry or a property list.
             ini, user = QSettings.Format.IniFormat, QSettings.Scope.UserScope
             _Where.store = QSettings(ini, user, "Tunescope", "tunescope")
     return _Where.store
@@ -58,6 +62,7 @@ def stored_number(key: str, default: float) -> float:
 
 def stored_flag(key: str, default: bool = False) -> bool:
     """A stored yes or no."""
+    # “true” is how Qt writes a flag that was given to it as one.
     return stored_text(key, "yes" if default else "no") in {"yes", "true"}
 
 
@@ -106,6 +111,7 @@ def remember_geometry(value: QByteArray) -> None:
 def recent_files() -> list[str]:
     """The recently opened files, newest first."""
     value = settings_store().value("data/recent", [])
+    # Qt gives a list of one back as a text.
     if isinstance(value, str):
         return [value]
     return [str(name) for name in value] if isinstance(value, list) else []
@@ -115,3 +121,21 @@ def remember_file(file: str) -> None:
     """Put a file at the head of six recent files."""
     other_files = [name for name in recent_files() if name != file]
     settings_store().setValue("data/recent", [file, *other_files][:6])
+
+
+def execution_mode() -> str:
+    """Where trials run: HERE, LOCAL (a cluster on this computer) or SCHEDULER."""
+    chosen = stored_text("cluster/where", HERE)
+    return chosen if chosen in PLACES else HERE
+
+
+def cluster_field(name: str) -> str:
+    """The scheduler's address, or the path of a certificate."""
+    return stored_text(f"cluster/{name}", "")
+
+
+def remember_mode(chosen: str, fields: dict[str, str]) -> None:
+    """Store where trials run, and the scheduler's fields."""
+    remember("cluster/where", chosen if chosen in PLACES else HERE)
+    for name in CLUSTER_FIELDS:
+        remember(f"cluster/{name}", fields.get(name, "").strip())

@@ -106,6 +106,7 @@ def _usable_options(values: Mapping[str, Any], options: Iterable[Option]) -> dic
     for name, value in values.items():
         try:
             usable_values[name] = options_by_name[name].parse_value(value)
+        # An option of another version, or with another range there.
         except (KeyError, UnusableError):
             continue
     return usable_values

@@ -12,35 +12,37 @@ from app.self_test.sample_files import FORMATS
 from app.self_test.step_runner import StepRunner
 
 CASES = ("mm", "gp", "eb-hyp", "sequences")
+# What a person has keeps clear of the self-test: {variable: its place in the temporary folder}.
+SCRATCH = {"TUNESCOPE_RUNS": "runs", "TUNESCOPE_HISTORY": "history.sqlite3", "TUNESCOPE_KEY": "key"}
 
 
 def run_self_test(cases: Sequence[str] = CASES, formats: Sequence[str] = tuple(FORMATS)) -> int:
     """Run every step of CASES and FORMATS; 0 where all passed."""
+    # On a desktop as well, where a window that works by itself would be in the way.
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
-    saved_environment = {name: os.environ.get(name) for name in ("RUNS", "HISTORY", "KEY")}
+    saved_values = {name: os.environ.get(name) for name in SCRATCH}
+    # Windows deletes no file that a process has still open.
     with tempfile.TemporaryDirectory(prefix="tunescope-", ignore_cleanup_errors=True) as folder:
-        os.environ["TUNESCOPE_RUNS"] = str(Path(folder) / "runs")
-        os.environ["TUNESCOPE_HISTORY"] = str(Path(folder) / "history.sqlite3")
-        os.environ["TUNESCOPE_KEY"] = str(Path(folder) / "key")
+        os.environ |= {name: str(Path(folder) / file) for name, file in SCRATCH.items()}
         try:
             return _run_steps(Path(folder), cases, formats)
         finally:
-            for name, value in saved_environment.items():
-                os.environ.pop(f"TUNESCOPE_{name}", None)
+            for name, value in saved_values.items():
+                os.environ.pop(name)
                 if value is not None:
-                    os.environ[f"TUNESCOPE_{name}"] = value
+                    os.environ[name] = value
 
 
 def _run_steps(folder: Path, cases: Sequence[str], formats: Sequence[str]) -> int:
-    from app.diagnostics.versions import version
+    from core.extras import version
 
     sys.stdout.write(f"{version()}\n")
     steps = StepRunner()
     steps.run_step("every part can be imported", _import_program)
+    # Before the window's modules are imported here, where a failure would be no step.
     if steps.failed:
         return 1
-    from app.self_test.program_under_test import ProgramUnderTest
-    from app.self_test.tuning_self_test import TuningSelfTest
+    from app.self_test.tuning_self_test import ProgramUnderTest, TuningSelfTest
 
     program: list[ProgramUnderTest] = []
     steps.run_step("the window opens", lambda: program.append(ProgramUnderTest(folder)))

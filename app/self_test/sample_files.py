@@ -21,7 +21,7 @@ _SPACES = ("office", "table", "text", "manifest")  # of XML
 
 def sample_table() -> pd.DataFrame:
     """A sample table of 400 rows."""
-    from core.datasets.samples.registry import SAMPLES
+    from core.datasets.samples import SAMPLES
 
     return SAMPLES["groups"].table()
 
@@ -37,7 +37,7 @@ def write_table(table: pd.DataFrame, path: Path) -> None:
         case ".csv":
             table.to_csv(path, index=False)
         case ".xlsx":
-            from core.export.own_table.new_tables import write_workbook
+            from core.export.own_table.sheet_rows import write_workbook
 
             rows = table.astype(object).itertuples(index=False, name=None)
             write_workbook(path, [str(name) for name in table], rows, path.name)

@@ -1,17 +1,23 @@
-"""Steps of the self-test that need a worker."""
+"""Steps of the self-test in a window with a worker, without a display."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+import time
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from PySide6.QtCore import QtMsgType, qInstallMessageHandler
 
+from app.look import appearance
+from app.preferences import preferences
 from app.self_test import sample_files
-from app.self_test.program_under_test import ProgramUnderTest
 from app.self_test.step_runner import StepFailedError
+from app.session.session import Session
+from app.window.window import Window
 from app.worker.messages import Predict
 from core.datasets.task import Task
 
@@ -19,6 +25,90 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from app.self_test.step_runner import StepRunner
+
+
+# Printed by Qt's platform without a display.
+OF_NO_DISPLAY = "This plugin does not support propagateSizeHints"
+PATIENCE = 300.0  # seconds; the first run of sequences compiles its loops
+
+
+def _print_qt_message(_kind: QtMsgType, _context: object, message: str) -> None:
+    if not message.startswith(OF_NO_DISPLAY):
+        sys.stderr.write(f"{message}\n")
+
+
+class ProgramUnderTest:
+    """A window with a worker in one folder; `problems` since the last action."""
+
+    def __init__(self, folder: Path) -> None:
+        self._handler = qInstallMessageHandler(_print_qt_message)
+        preferences.use_file(folder / "settings.ini")
+        self.app = appearance.application()
+        appearance.start(self.app)
+        self.session = Session(runs_root=folder / "runs")
+        self.problems: list[str] = []
+        self.session.problem.connect(self.problems.append)
+        self.window = Window(self.session)
+        self.window.show()
+
+    def close(self) -> None:
+        self.window.close()
+        self.session.shutdown()
+        self.window.deleteLater()
+        preferences.use_file(None)
+        qInstallMessageHandler(self._handler)
+
+    def act_and_wait(self, act: Callable[[], None], done: Callable[[], object]) -> None:
+        """Do something and wait until it is done.
+
+        Raises:
+            StepFailedError: a problem was reported, or nothing happened.
+        """
+        self.problems.clear()
+        act()
+        self.wait_until(done)
+
+    def wait_until(self, done: Callable[[], object]) -> None:
+        """Wait until something is true; raises StepFailedError."""
+        end = time.monotonic() + PATIENCE
+        while not done():
+            self.app.processEvents()
+            if self.problems:
+                raise StepFailedError(f"{' '.join(self.problems)} {self.session.details}".strip())
+            if time.monotonic() > end:
+                raise StepFailedError(f"nothing happened in {PATIENCE:.0f} seconds")
+            time.sleep(0.005)
+
+    def open_data(self, path: Path | str) -> None:
+        """Open a file, or sample:NAME."""
+        session = self.session
+        name = str(path).removeprefix("sample:")
+        if name != str(path):
+            self.act_and_wait(lambda: session.open_sample(name), lambda: self._is_open(str(path)))
+        else:
+            self.act_and_wait(lambda: session.open_file(path), lambda: self._is_open(str(path)))
+
+    def _is_open(self, name: str) -> bool:
+        data, plan = self.session.data, self.session.plan
+        return data is not None and plan is not None and data.file == plan.data.file == name
+
+    def tune_to_end(self, model: str, strategy: str, trials: int | None) -> None:
+        """Tune the open data, to the end."""
+        session = self.session
+        session.choose_model(model)
+        session.choose_strategy(strategy)
+        session.set_plan(trials=trials, minutes=None)
+        self.act_and_wait(session.start, lambda: session.state == "finished")
+
+    def export_run(self, format: str, path: Path) -> None:
+        """Export the run; StepFailedError without a file."""
+        done: list[str] = []
+        self.session.exported.connect(done.append)
+        self.act_and_wait(lambda: self.session.export_model(format, path), lambda: done)
+        self.session.exported.disconnect(done.append)
+        if not path.is_file() or not path.stat().st_size:
+            raise StepFailedError(f"{path.name} was not written")
+
 
 # {strategy: (model, trials)}
 RUNS = {"mm": ("logistic", None), "gp": ("svm", 6), "eb-hyp": ("logistic", 12)}
@@ -34,7 +124,6 @@ class TuningSelfTest:
         self._table = sample_files.sample_table()
 
     def run_all(self, cases: Sequence[str], formats: Sequence[str]) -> None:
-        """Run every step, in order."""
         run_step = self._steps.run_step
         run_step("the worker is ready", self._become_ready)
         for ending in (suffix for suffix in sample_files.readable() if suffix in formats):
@@ -61,7 +150,7 @@ class TuningSelfTest:
         self._program.tune_to_end(RUNS[strategy][0], strategy, RUNS[strategy][1])
 
     def _tune_sequences(self) -> None:
-        from core.datasets.samples.registry import SAMPLES
+        from core.datasets.samples import SAMPLES
 
         path = self._folder / "tags.csv"
         sample_files.write_table(SAMPLES["tags"].table(), path)
@@ -112,7 +201,7 @@ class TuningSelfTest:
     def _of_run(self) -> pd.DataFrame:
         from core.export.finished_run import finished_run
         from core.export.prediction import predictions_table
-        from core.tuning.problem import read_data
+        from core.tuning.problem_setup import read_data
         from core.tuning.runs.run_folder import RunFolder
 
         run = finished_run(RunFolder.open(str(self._program.session.run_folder)))

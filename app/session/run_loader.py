@@ -1,101 +1,113 @@
-"""Reads a past run in a thread: 100,000 trials take seconds."""
+"""Reads past runs in threads: 100,000 trials take seconds."""
 
 from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QThread, Signal
 
-from app.session.frozen_events import collection_paused
-from app.session.shown_run import ShownRun
+from app.session.shown_run import ShownRun, collection_paused
 from core.errors import UnusableError
 from core.tuning.events import Event
 from core.tuning.plan import Plan
 
-AT_ONCE = 50  # milliseconds that the window waits for a reader
+AT_ONCE = 50  # milliseconds that the window waits for a thread
 PATIENCE = 3000  # milliseconds at the end of the program
 CHECK_EVERY = 32  # events
 TURN = 0.0005  # seconds until a waiting window gets the interpreter
 USUAL = sys.getswitchinterval()
 
+IsWanted = Callable[[], bool]
 
-class RunLoader(QObject):
-    """Reads one past run at a time; the latest request counts."""
 
-    done = Signal(object, object)  # ShownRun, Plan
-    refused = Signal(str)  # why it cannot be read
+class LatestTask(QObject):
+    """Computes one thing at a time in a thread; the latest that is started counts."""
+
+    done = Signal(object)  # the outcome; None where it failed
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._reader: _Reader | None = None
+        self._task: _Task | None = None
 
     @property
     def goes_on(self) -> bool:
-        """Whether a run is being read."""
-        return self._reader is not None
+        return self._task is not None
 
-    def start(self, folder: Path) -> None:
-        """Read the run in a folder."""
-        self.stop_reader()
-        self._reader = _Reader(folder)
-        self._reader.ended.connect(self._on_reader_ended)
-        self._reader.start()
+    def start(self, work: Callable[[IsWanted], object]) -> None:
+        """Compute `work`, which may end early where it is no longer wanted."""
+        self.stop()
+        self._task = _Task(work)
+        self._task.ended.connect(self._on_ended)
+        self._task.start()
 
-    def stop_reader(self) -> None:
-        """Stop reading, without a signal."""
-        reader, self._reader = self._reader, None
-        if reader is not None:
-            reader.requestInterruption()
-            if not reader.wait(AT_ONCE):
-                _stopped_readers.append(reader)
+    def take_soon(self) -> None:
+        """Emit `done` now, if it comes at once: a short list does not flicker."""
+        if (task := self._task) is not None and task.wait(AT_ONCE):
+            self._on_ended(task)
+
+    def stop(self) -> None:
+        """Stop it, without a signal."""
+        task, self._task = self._task, None
+        if task is not None:
+            task.requestInterruption()
+            if not task.wait(AT_ONCE):
+                _stopped_tasks.append(task)
+        _stopped_tasks[:] = [task for task in _stopped_tasks if not task.isFinished()]
 
     def shutdown(self) -> None:
-        """Stop reading, and wait for it some seconds."""
-        self.stop_reader()
-        for reader in _stopped_readers:
-            reader.wait(PATIENCE)
+        """Stop it, and wait for it some seconds."""
+        self.stop()
+        for task in _stopped_tasks:
+            task.wait(PATIENCE)
 
-    def _on_reader_ended(self, reader: _Reader) -> None:
-        if reader is not self._reader:
+    def _on_ended(self, task: _Task) -> None:
+        if task is not self._task:
             return  # it was stopped as it ended
-        self.stop_reader()
-        if reader.loaded_run is None:
-            self.refused.emit(reader.problem)
-        else:
-            self.done.emit(*reader.loaded_run)
+        self.stop()
+        self.done.emit(task.outcome)
 
 
-class _Reader(QThread):
-    """Reads one run; `loaded_run` or `problem` is set when `ended` comes."""
+class _Task(QThread):
+    """Computes one thing; `outcome` is set when `ended` comes."""
 
     ended = Signal(object)
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, work: Callable[[IsWanted], object]) -> None:
         super().__init__()
-        self._folder = folder
-        self.loaded_run: tuple[ShownRun, Plan] | None = None
-        self.problem = ""
+        self._work = work
+        self.outcome: object = None
 
     def run(self) -> None:
-        from core.tuning.runs.run_folder import RunFolder  # not needed for the first paint
-
         try:
-            folder = RunFolder.open(self._folder)
             with collection_paused(), taking_turns():
-                events = self._while_wanted(folder.read_events(beats=False))
-                self.loaded_run = ShownRun(events, self._folder), folder.plan
-        except UnusableError as error:
-            self.problem = error.sentence
-        self.ended.emit(self)
+                self.outcome = self._work(lambda: not self.isInterruptionRequested())
+        finally:  # also after a defect
+            self.ended.emit(self)
 
-    def _while_wanted(self, events: Iterator[Event]) -> Iterator[Event]:
-        for count, event in enumerate(events):
-            if count % CHECK_EVERY == 0 and self.isInterruptionRequested():
-                return
-            yield event
+
+_stopped_tasks: list[_Task] = []  # that a slow disk keeps from ending
+
+
+def load_run(folder: Path, is_wanted: IsWanted) -> tuple[ShownRun, Plan] | str:
+    """A past run and its plan, or why it cannot be read."""
+    from core.tuning.runs.run_folder import RunFolder  # not needed for the first paint
+
+    try:
+        run_folder = RunFolder.open(folder)
+        events = _while_wanted(run_folder.read_events(beats=False), is_wanted)
+        return ShownRun(events, folder), run_folder.plan
+    except UnusableError as error:
+        return error.sentence
+
+
+def _while_wanted(events: Iterator[Event], is_wanted: IsWanted) -> Iterator[Event]:
+    for count, event in enumerate(events):
+        if count % CHECK_EVERY == 0 and not is_wanted():
+            return
+        yield event
 
 
 @contextlib.contextmanager
@@ -106,6 +118,3 @@ def taking_turns() -> Iterator[None]:
         yield
     finally:
         sys.setswitchinterval(USUAL)
-
-
-_stopped_readers: list[_Reader] = []  # readers that a slow disk keeps from ending

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from app.text.past.history_text import (
+from app.text.history_text import (
     deletion_text,
     export_text,
     import_text,
@@ -21,10 +21,11 @@ from app.text.past.history_text import (
     switch_text,
 )
 from app.worker.messages import ImportHistory
-from core.tuning.history.history_counts import ImportCounts
+from core.tuning.history.dataset_records import ImportCounts
 
 if TYPE_CHECKING:
-    from core.tuning.history.store import History, HistoryEntry
+    from core.tuning.history.dataset_records import HistoryEntry
+    from core.tuning.history.store import History
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,6 @@ class SessionHistory(QObject):
     import_wanted = Signal(object)  # ImportHistory; then `take_answer` or `report_refusal`
 
     def read_contents(self) -> HistoryContents:
-        """Read the current contents."""
         from core.errors import UnusableError
         from core.tuning.history.store import History, history_path
 
@@ -60,8 +60,6 @@ class SessionHistory(QObject):
             return HistoryContents(path, problem=error.sentence, readable=False)
 
     def set_enabled(self, on: bool) -> None:
-        """Switch the history on or off."""
-
         def apply_switch(history: History) -> str:
             history.set_enabled(on)
             return switch_text(on)
@@ -69,8 +67,6 @@ class SessionHistory(QObject):
         self._change_history(apply_switch)
 
     def forget_datasets(self, ids: list[str]) -> None:
-        """Delete some datasets."""
-
         def forget_ids(history: History) -> str:
             for id in ids:
                 history.forget_dataset(id)
@@ -81,7 +77,7 @@ class SessionHistory(QObject):
     def forget_all(self) -> None:
         """Delete everything, also where the file is damaged or locked."""
         from core.errors import UnusableError
-        from core.tuning.history.forgetting import forget_everything
+        from core.tuning.history.store import forget_everything
 
         try:
             deletion = forget_everything()
@@ -92,11 +88,9 @@ class SessionHistory(QObject):
         self.changed.emit()
 
     def forget_starter(self) -> None:
-        """Remove the shipped datasets."""
         self._change_history(lambda history: starter_removal_text(history.forget_starter()))
 
     def restore_starter(self) -> None:
-        """Restore the shipped datasets."""
         self._change_history(lambda history: starter_restore_text(history.restore_starter()))
 
     def export_to(self, path: str) -> None:
@@ -104,7 +98,6 @@ class SessionHistory(QObject):
         self._change_history(lambda history: export_text(history.export_to(Path(path)), path))
 
     def import_from(self, path: str) -> None:
-        """Import what another computer exported."""
         self._change_history(lambda history: import_text(history.import_from(Path(path))))
 
     def import_optuna(self, request: ImportHistory) -> None:
@@ -112,12 +105,10 @@ class SessionHistory(QObject):
         self.import_wanted.emit(request)
 
     def take_answer(self, imported: ImportCounts) -> None:
-        """Report an import by the worker."""
         self.change_reported.emit(import_text(imported), True)
         self.changed.emit()
 
     def report_refusal(self, sentence: str) -> None:
-        """Report why the worker imported nothing."""
         self.change_reported.emit(sentence, False)
 
     def _change_history(self, work: Callable[[History], str]) -> None:

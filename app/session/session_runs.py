@@ -7,23 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import QObject, QThread, Signal
+from PySide6.QtCore import QObject, Signal
 
-from app.session.frozen_events import collection_paused
-from app.session.run_loader import taking_turns
+from app.session.run_loader import LatestTask
 from core.errors import UnusableError
 
 if TYPE_CHECKING:
-    from core.tuning.runs.deleted_runs import DeletedRun
-    from core.tuning.runs.past_runs import PastRuns, RunSummary
+    from core.tuning.runs.past_runs import DeletedRun, PastRuns, RunLabel, RunSummary
     from core.tuning.runs.run_comparison import BestSoFarCurve
-    from core.tuning.runs.run_labels import RunLabel
-
-AT_ONCE = 50  # milliseconds that the window waits for a list
-PATIENCE = 3000  # milliseconds at the end of the program
 
 
 class RunList(NamedTuple):
@@ -39,24 +34,6 @@ class _Undo(NamedTuple):
     undo: Callable[[], object]
 
 
-class _Task(QThread):
-    """Computes one thing; `outcome` is set when `ended` comes, None where it failed."""
-
-    ended = Signal(object)
-
-    def __init__(self, work: Callable[[Callable[[], bool]], object]) -> None:
-        super().__init__()
-        self._work = work
-        self.outcome: object = None
-
-    def run(self) -> None:
-        try:
-            with collection_paused(), taking_turns():
-                self.outcome = self._work(lambda: not self.isInterruptionRequested())
-        finally:
-            self.ended.emit(self)
-
-
 class SessionRuns(QObject):
     """The list of past runs, and a person's changes of it."""
 
@@ -70,32 +47,25 @@ class SessionRuns(QObject):
         self._root = root
         self.run_list = RunList([], {}, [])
         self._undos: list[_Undo] = []
-        self._lister: _Task | None = None
-        self._reader: _Task | None = None
         self._needs_reload = False
-        self._stopped_tasks: list[_Task] = []
+        self._lister, self._reader = LatestTask(self), LatestTask(self)
+        self._lister.done.connect(self._take_list)
+        self._reader.done.connect(self._take_curves)
 
     # Reading ----------------------------------------------------------------------------------
 
     def reload(self) -> None:
         """Read the list again; `changed` follows, at once where the runs are few."""
-        if self._lister is not None:
+        if self._lister.goes_on:
             self._needs_reload = True  # the present reading may have begun before the change
             return
         root = self._root()
-        self._lister = _Task(lambda _wanted: _read_run_list(root))
-        self._lister.ended.connect(self._take_list)
-        self._lister.start()
-        if self._lister.wait(AT_ONCE):
-            self._take_list(self._lister)
+        self._lister.start(lambda _wanted: _read_run_list(root))
+        self._lister.take_soon()
 
-    def _take_list(self, task: _Task) -> None:
-        if task is not self._lister:
-            return
-        task.wait()
-        self._lister = None
-        if isinstance(task.outcome, RunList):
-            self.run_list = task.outcome
+    def _take_list(self, run_list: RunList | None) -> None:
+        if run_list is not None:
+            self.run_list = run_list
             self.changed.emit()
         if self._needs_reload:
             self._needs_reload = False
@@ -103,37 +73,19 @@ class SessionRuns(QObject):
 
     @property
     def is_reloading(self) -> bool:
-        """Whether a list is being read."""
-        return self._lister is not None
+        return self._lister.goes_on
 
     def read_curves(self, folders: Sequence[str]) -> None:
         """Read the curves of some runs instead of any others; `curves_read` follows."""
-        self._leave_reader()
-        self._reader = _Task(lambda wanted: _read_curves(folders, wanted))
-        self._reader.ended.connect(self._take_curves)
-        self._reader.start()
+        self._reader.start(partial(_read_curves, folders))
 
-    def _take_curves(self, task: _Task) -> None:
-        if task is not self._reader:
-            return
-        task.wait()
-        self._reader = None
-        if task.outcome is not None:
-            self.curves_read.emit(task.outcome)
-
-    def _leave_reader(self) -> None:
-        task, self._reader = self._reader, None
-        if task is not None:
-            task.requestInterruption()
-            self._stopped_tasks.append(task)
-        self._stopped_tasks = [task for task in self._stopped_tasks if not task.wait(0)]
+    def _take_curves(self, curves: list[BestSoFarCurve] | None) -> None:
+        if curves is not None:
+            self.curves_read.emit(curves)
 
     def shutdown(self) -> None:
-        """Stop reading, and wait for it."""
-        self._leave_reader()
-        lister, self._lister = self._lister, None
-        for task in (*self._stopped_tasks, *([lister] if lister is not None else [])):
-            task.wait(PATIENCE)
+        self._reader.shutdown()
+        self._lister.shutdown()
 
     # Changing ---------------------------------------------------------------------------------
 
@@ -147,7 +99,7 @@ class SessionRuns(QObject):
         return self._change_label(folder, "note", note.rstrip(), "The note is kept.", "The note")
 
     def _change_label(self, folder: str, field: str, text: str, sentence: str, words: str) -> bool:
-        from core.tuning.runs.run_labels import read_label, write_label
+        from core.tuning.runs.past_runs import read_label, write_label
 
         before = read_label(Path(folder))
         if getattr(before, field) == text:
@@ -168,7 +120,7 @@ class SessionRuns(QObject):
 
     def delete_runs(self, folders: Sequence[str]) -> None:
         """Put runs into the bin; one that goes on is skipped and reported."""
-        from core.tuning.runs.deleted_runs import KEPT_DAYS, delete_run
+        from core.tuning.runs.past_runs import KEPT_DAYS, delete_run
 
         deleted_folders: list[Path] = []
         faults: list[str] = []
@@ -189,21 +141,19 @@ class SessionRuns(QObject):
         self._report_change(" ".join([*sentences, *faults]), not faults)
 
     def restore_runs(self, folders: Sequence[str]) -> None:
-        """Restore runs from the bin."""
         if self._try_change(lambda: self._bring_back([Path(folder) for folder in folders])):
             self._report_change(f"{_runs_are(folders)} back.")
         else:
             self.reload()
 
     def _bring_back(self, folders: Sequence[Path]) -> None:
-        from core.tuning.runs.deleted_runs import restore_run
+        from core.tuning.runs.past_runs import restore_run
 
         for folder in folders:
             restore_run(folder, self._root())
 
     def remove_for_good(self, folders: Sequence[str]) -> None:
-        """Delete runs of the bin for good."""
-        from core.tuning.runs.deleted_runs import remove_for_good
+        from core.tuning.runs.past_runs import remove_for_good
 
         def remove_all() -> None:
             for folder in folders:
@@ -220,7 +170,6 @@ class SessionRuns(QObject):
         return self._undos[-1].words if self._undos else ""
 
     def undo_change(self) -> None:
-        """Undo the last change."""
         if not self._undos:
             return
         last = self._undos.pop()
@@ -247,8 +196,7 @@ def _runs_are(folders: Sequence[object]) -> str:
 
 
 def _read_run_list(root: Path) -> RunList:
-    from core.tuning.runs.deleted_runs import deleted_runs
-    from core.tuning.runs.past_runs import list_runs
+    from core.tuning.runs.past_runs import deleted_runs, list_runs
 
     past: PastRuns = list_runs(root)
     return RunList(past.runs, past.left_out, deleted_runs(root))

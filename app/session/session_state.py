@@ -8,15 +8,12 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.preferences import remembered_choices
-from app.session.data_undo_stack import DataUndoStack
-from app.session.frozen_events import FrozenEvents
-from app.session.pending_requests import PendingRequests
-from app.session.run_loader import RunLoader
+from app.session.data_undo_stack import DataUndoStack, plan_for
+from app.session.run_loader import LatestTask
 from app.session.session_history import SessionHistory
-from app.session.session_prediction import SessionPrediction
+from app.session.session_requests import PendingRequests, SessionPrediction
 from app.session.session_runs import SessionRuns
-from app.session.shown_run import GOING_ON, ShownRun
-from app.session.starting_plan import plan_for
+from app.session.shown_run import GOING_ON, FrozenEvents, ShownRun
 from app.worker import messages as m
 from app.worker.evaluator_thread import SurrogateEvaluator
 from app.worker.worker_thread import WorkerThread
@@ -86,15 +83,14 @@ class SessionState(QObject):
         self._concludes = False  # whether results are computed from the run's folder
         self._abandons = False  # whether a person does not wait for them
         self._plan_to_restore: Plan | None = None
-        self.run_loader = RunLoader(self)
+        self.run_loader = LatestTask(self)
         self.run_loader.done.connect(self._take_past)
-        self.run_loader.refused.connect(self._refuse_past)
         self.runs = SessionRuns(self._find_runs_root, self)
         self.runs.gone.connect(self._leave_deleted)
         self._worker = worker or WorkerThread()
         self._worker.arrived.connect(self._handle_messages)
         self._requests = requests = PendingRequests(self._worker.ask)
-        stop_predicting = partial(requests.cancel_latest, m.PredictRows)
+        stop_predicting = partial(requests.cancel, m.PredictRows)
         self.prediction = SessionPrediction(requests.ask, stop_predicting, self)
         self._evaluator = SurrogateEvaluator()
         self._evaluator.arrived.connect(self.evaluated)
@@ -124,12 +120,10 @@ class SessionState(QObject):
 
     @property
     def is_going_on(self) -> bool:
-        """Whether a run is running, paused or stopping."""
         return self.state in GOING_ON
 
     @property
     def events(self) -> list[Event]:
-        """The events of the shown run, oldest first."""
         return self.shown.events
 
     @property
@@ -139,7 +133,6 @@ class SessionState(QObject):
 
     @property
     def run_folder(self) -> Path | None:
-        """The folder of the shown run."""
         return self.shown.folder
 
     def _ask_estimate(self) -> None:
@@ -174,12 +167,12 @@ class SessionState(QObject):
         self, exclude: m.Exclude | None = None, pick: ModelSelected | None = None
     ) -> None:
         self._keeps_best = self._concludes = True
-        self._requests.conclude(m.Conclude(str(self.run_folder), exclude, pick))
+        self._requests.ask(m.Conclude(str(self.run_folder), exclude, pick))
         self._set_state("stopping")
 
     def _forget_run(self) -> None:
         folder = self.run_folder
-        self._requests.forget_kind(m.Tune)
+        self._requests.forget_run()
         self._show_run([], None)
         if folder is not None:
             from core.tuning.runs.run_folder import RunFolder  # not needed for the first paint
@@ -200,8 +193,12 @@ class SessionState(QObject):
 
     # Past runs ------------------------------------------------------------------------------
 
-    def _take_past(self, run: ShownRun, plan: Plan) -> None:
+    def _take_past(self, loaded: tuple[ShownRun, Plan] | str | None) -> None:
         self.busy_changed.emit("")
+        if loaded is None or isinstance(loaded, str):
+            self.problem.emit(loaded or "The run cannot be read.")
+            return
+        run, plan = loaded
         self._replace_run(run)
         self._plan_to_restore, self._is_given = plan, False
         self.run_opened.emit()
@@ -222,10 +219,6 @@ class SessionState(QObject):
     def _leave_deleted(self, folder: Path) -> None:
         if self.run_folder == folder and not self.is_going_on:
             self._show_run([], None)
-
-    def _refuse_past(self, sentence: str) -> None:
-        self.busy_changed.emit("")
-        self.problem.emit(sentence)
 
     # Answers --------------------------------------------------------------------------------
 
@@ -261,7 +254,6 @@ class SessionState(QObject):
                 self.history_summary_changed.emit()
             case m.HistoryImported():
                 self.busy_changed.emit("")
-                self._requests.forget_kind(m.ImportHistory)
                 self.history.take_answer(answer.imported)
             case m.FolderMade():
                 self.shown.folder = Path(answer.folder)
@@ -352,7 +344,8 @@ class SessionState(QObject):
             self.explained.emit(answer)
 
     def _leave_questions(self, sentence: str) -> None:
-        for request in self._requests.unanswered():
+        for request in self._requests.forget_kind(m.Explain):
+            assert isinstance(request, m.Explain)
             self._tell_explained(m.Explained(request, NoAnswer(sentence)))
 
     def _take_refusal(self, kind: type | None, sentence: str) -> None:
@@ -364,7 +357,6 @@ class SessionState(QObject):
             return  # the estimate says why the plan cannot be carried out
         self.busy_changed.emit("")
         if kind is m.ImportHistory:
-            self._requests.forget_kind(kind)
             self.history.report_refusal(sentence)
             if not self.details:
                 return

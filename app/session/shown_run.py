@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,11 +28,48 @@ if TYPE_CHECKING:
     from core.space import Setting
     from core.tuning.runs.state import RunSnapshot, RunState
 
+MAX_UNFROZEN_EVENTS = 5_000  # a full collection takes some milliseconds
 GOING_ON = ("running", "paused", "stopping")
 SURROGATES_KEPT = 400  # in memory; the run folder has all
 ENDS_A_STEP = frozenset({TrialFinished, TrialFailed, PenaltyStep, HyperGradientStep})
 BELONGS_TO_IT = frozenset({SequencesLabelled, MoleculesFolded})  # examples of a step
 KEPT_EVERY = 500  # events between two snapshots, replayed in some milliseconds
+
+
+class FrozenEvents:
+    """Freezes the events of the shown run, and all other objects, from time to time."""
+
+    def __init__(self) -> None:
+        self._count = 0  # of events that are not frozen
+        self._spares = False
+
+    def add_events(self, count: int) -> None:
+        """Count more events, and freeze them where they are many."""
+        self._count += count
+        if self._count >= MAX_UNFROZEN_EVENTS:
+            self._count, self._spares = 0, True
+            gc.freeze()
+
+    def begin_again(self, count: int) -> None:
+        """Unfreeze all; another run is shown, with so many events."""
+        if self._spares:
+            gc.unfreeze()
+        self._count, self._spares = 0, False
+        self.add_events(count)
+
+
+@contextlib.contextmanager
+def collection_paused() -> Iterator[None]:
+    """Pause garbage collection while hundreds of thousands of objects are made."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()  # and back: they are in the oldest generation at once
+        gc.unfreeze()
+        if was_enabled:
+            gc.enable()
 
 
 class ShownRun:
@@ -50,7 +89,6 @@ class ShownRun:
 
     @cached_property
     def state(self) -> RunState:
-        """The state after all events."""
         from core.tuning.runs.state import RunState  # brings numpy: not for the first paint
 
         return RunState()
@@ -64,7 +102,6 @@ class ShownRun:
         return "finished" if is_finished else "interrupted"
 
     def add_event(self, event: Event) -> None:
-        """Add an event."""
         count = len(self.events)
         if count >= self._next_snapshot:
             self._keep_snapshot()
@@ -120,7 +157,6 @@ class ShownRun:
 
     @property
     def plan(self) -> Plan:
-        """The plan with which the run began."""
         return self.state.started.run_plan
 
     def budget_for(self, more: int) -> int:

@@ -1,25 +1,239 @@
-"""Titles of the planned model and strategy."""
+"""Text about the plan: model, strategy, ranges and settings."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import Any
 
-if TYPE_CHECKING:
-    from core.tuning.guidance.guidance_records import Advice
-    from core.tuning.plan import Plan
+from PySide6.QtCore import QLocale
+
+from core.datasets.task import Task
+from core.estimators.facts import uncapitalized
+from core.estimators.model_settings import labels_of, model_and_values, noun_of, title_of
+from core.space import Axis, axis_title
+from core.tuning.events import RunStarted
+from core.tuning.guidance.guidance_records import ModelAdvice
+from core.tuning.plan import Plan
+from core.tuning.ranges import setting_value_text, shortest_number
+from core.tuning.runs.trial_table import tunes_several
+from core.tuning.strategies.registry import STRATEGIES
+from core.tuning.strategies.strategy import RunContext
+from core.wording import format_value
 
 
-def model_title(plan: Plan | None, advice: Advice | None) -> str:
-    """The planned model's title, "" without one."""
-    if plan is None or advice is None:
+def tried_text(model: ModelAdvice) -> tuple[str, ...]:
+    """The models that are tuned together."""
+    titles = model.tries
+    return (f"It tries {len(titles)} models: {_joined_titles(titles)}.",) if titles else ()
+
+
+def not_tried_text(model: ModelAdvice) -> tuple[str, ...]:
+    """The models that are not tuned with the others."""
+    sentences = []
+    if model.alone:
+        titles = _joined_titles(model.alone)
+        sentences.append(f"Only tuned by themselves, from their own cards: {titles}.")
+    if model.lacking:
+        titles = ", ".join(f"{missing.title} ({missing.install})" for missing in model.lacking)
+        sentences.append(f"With more packages it tries more models: {titles}.")
+    return tuple(sentences)
+
+
+def _joined_titles(titles: list[str]) -> str:
+    return ", ".join(uncapitalized(title) for title in titles)
+
+
+def how_it_works(
+    strategy: str, options: dict[str, Any], trial_count: int, task: str = "", groups: int = 0
+) -> str:
+    """How a strategy works; "" for one that is not installed."""
+    entry = STRATEGIES.get(strategy)
+    context = RunContext(options, trial_count, task, groups, Task(task).items)
+    return entry.works(context) if entry is not None else ""
+
+
+def tunes_several_models(strategy: str) -> bool:
+    """Whether a strategy tunes several models in one run."""
+    entry = STRATEGIES.get(strategy)
+    return entry is not None and entry.several
+
+
+def why_proposed(strategy: str) -> str:
+    """Why a setting is tried, with a placeholder for it."""
+    entry = STRATEGIES.get(strategy)
+    if entry is None or not entry.why:
+        return "Now: {setting} is tried."
+    return "Now: {setting} is tried; it " + entry.why + "."
+
+
+def proposed_by(strategy: str) -> str:
+    """Who proposed a setting, in short."""
+    if strategy == "hand":
+        return "entered by you"
+    entry = STRATEGIES.get(strategy)
+    return entry.why_short or strategy if entry is not None else strategy
+
+
+def learns_held_out(started: RunStarted) -> bool:
+    """Whether a run's penalties are learned from held-out rows."""
+    return started.kind == "penalties" and holds_out(started.run_plan.strategy)
+
+
+def holds_out(strategy: str) -> bool:
+    """Whether a strategy learns penalties from held-out rows."""
+    entry = STRATEGIES.get(strategy)
+    return entry is not None and entry.holds_out
+
+
+def lists_values(strategy: str) -> bool:
+    """Whether a strategy lists its values in advance."""
+    entry = STRATEGIES.get(strategy)
+    return entry is not None and entry.values is not None
+
+
+def surrogate_of(started: RunStarted) -> str:
+    """The surrogate of a run of trials, or ""."""
+    strategy = STRATEGIES.get(started.run_plan.strategy)
+    return strategy.surrogate if strategy is not None and started.kind == "trials" else ""
+
+
+def what_is_held_out(started: RunStarted) -> str:
+    """Which rows score the settings, or ""."""
+    if not started.run_plan.strategy:
         return ""
-    titles = {entry.name: entry.title for entry in advice.models}
-    return titles.get(plan.model, plan.model)
+    task, aside = started.dataset.task, started.dataset.test_set_text
+    if folds := started.dataset.outer_folds:
+        aside = f"Every row is tested once at the end, in {folds} parts."
+    elif aside:
+        aside = f"{aside} are the test set; tuning never sees them."
+    units = task.items
+    if started.kind == "penalties" and not learns_held_out(started):
+        words = f"The penalty comes from the training {units} themselves: no validation is needed."
+    elif started.kind == "penalties":
+        return aside
+    elif started.judged == "training" and not task.has_target:
+        words = (
+            "Each score is the document completion of the training texts: how likely the second "
+            "half of their words is, given the first. No validation is needed."
+        )
+    elif started.judged == "training":
+        words = (
+            f"Each score says how well the model explains the training {units} themselves: "
+            "no validation is needed."
+        )
+    elif started.judged == "validation":
+        words = f"Each score comes from one part of the training {units} that is held out."
+    else:
+        folds = started.run_plan.folds
+        often = f", which are divided {_times_text(started.repeats)}" if started.repeats > 1 else ""
+        words = f"Each score is the mean over {folds} parts of the training {units}{often}."
+    return f"{words} {aside}".strip()
 
 
-def strategy_title(plan: Plan | None, advice: Advice | None) -> str:
-    """The planned strategy's title, "" without one."""
-    if plan is None or advice is None:
-        return ""
-    titles = {entry.name: entry.title for entry in advice.strategies.get(plan.model, [])}
-    return titles.get(plan.strategy, plan.strategy)
+def _times_text(count: int) -> str:
+    return {2: "twice", 3: "three times"}.get(count, f"{count} times")
+
+
+LEARNED = (
+    "The penalty is learned from the data, not searched: there is no range to set. Choose a "
+    "strategy that tries settings to search ranges."
+)
+OF_SEVERAL = (
+    "Every model is searched over its own usual ranges. To change ranges, choose one model in "
+    "step 2."
+)
+
+
+def changed_ranges_text(plan: Plan) -> list[str]:
+    """A sentence for each changed range."""
+    ranges = [
+        f"{name} is searched from {editable_number(ends[0])} to {editable_number(ends[1])}, not "
+        "over its usual range."
+        for name, ends in plan.ranges.items()
+        if len(ends) == 2  # its row shows what is invalid
+    ]
+    fixed = plan.fixed.items()
+    return ranges + [f"{name} stays at {setting_value_text(value)}." for name, value in fixed]
+
+
+def waiting_settings_text(count: int) -> str:
+    """That entered settings are tried afterwards, or ""."""
+    subject = "The setting that you entered is" if count == 1 else f"{count} settings of yours are"
+    return f" {subject} tried then." if count else ""
+
+
+def scale_of(axis: Axis) -> str:
+    """The scale on which a setting is searched."""
+    integer_note = ", whole numbers" if axis.kind == "int" else ""
+    return f"{'log' if axis.log else 'linear'}{integer_note}"
+
+
+def editable_number(number: float) -> str:
+    """A number for a field, in the locale."""
+    text = shortest_number(number) if isinstance(number, int | float) else str(number)
+    point = QLocale().decimalPoint()
+    return text if "e" in text else text.replace(".", point)
+
+
+def with_decimal_point(text: str) -> str:
+    """A number of the locale with a decimal point."""
+    bare = text.strip()
+    try:
+        float(bare)
+    except ValueError:
+        number, fine = QLocale().toDouble(bare)
+        return shortest_number(number) if fine else text
+    return bare
+
+
+MAX_VALUES = 3  # values of a setting, in a sentence
+
+
+def setting_text(started: RunStarted, setting: Mapping[str, Any]) -> str:
+    """Such as "cost of a wrong row (C) = 0.27", after its model where several are tuned."""
+    model, model_values = model_and_values(_model_name(started), setting)
+    if tunes_several(started):
+        values = _values_text(model_values, labels_of(model, started.dataset.task))
+        return f"{noun_of(model)} ({values})" if values else noun_of(model)
+    labels = {axis.name: axis.label for axis in started.space}
+    return _values_text(model_values, labels or dict.fromkeys(model_values, "")) or "the setting"
+
+
+def _values_text(setting: Mapping[str, Any], labels: Mapping[str, str]) -> str:
+    titles = {
+        name: uncapitalized(axis_title(label, name)) if label else name
+        for name, label in labels.items()
+        if name in setting
+    }
+    value_texts = [f"{title} = {format_value(setting[name])}" for name, title in titles.items()]
+    ellipsis = ["…"] if len(value_texts) > MAX_VALUES else []
+    return ", ".join(value_texts[:MAX_VALUES] + ellipsis)
+
+
+def setting_cells(started: RunStarted, setting: Mapping[str, Any]) -> tuple[str, str]:
+    """The model of a setting and its values."""
+    model, model_values = model_and_values(_model_name(started), setting)
+    values = ", ".join(f"{name} = {format_value(value)}" for name, value in model_values.items())
+    return title_of(model), values
+
+
+def setting_lines(started: RunStarted, setting: Mapping[str, Any]) -> list[str]:
+    """One value a line, with its label; of several models the title first."""
+    model, model_values = model_and_values(_model_name(started), setting)
+    labels: Mapping[str, str] = {axis.name: axis.label for axis in started.space}
+    several = tunes_several(started)
+    if several:
+        labels = labels_of(model, started.dataset.task)
+    lines = [title_of(model)] if several else []
+    for name, value in model_values.items():
+        lines.append(f"{axis_title(labels.get(name, ''), name)} = {format_value(value)}")
+    return lines
+
+
+def setting_title(axis: Axis) -> str:
+    """Such as "Cost of a wrong row (C)"."""
+    return axis_title(axis.label, axis.name)
+
+
+def _model_name(started: RunStarted) -> str:
+    return started.run_plan.model

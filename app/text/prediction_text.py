@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.text.number_format import format_number, percent
 from core.export.using.row_answers import RowPrediction, TestRow
-from core.tuning.results.training_columns import DATE, TrainingColumn, date_text
+from core.tuning.results.training_rows import DATE, TrainingColumn, date_text
+from core.wording import count_text, format_number, percent
 
 if TYPE_CHECKING:
     from core.evaluation.conformal import PredictionInterval
@@ -79,7 +79,7 @@ def unlike_row_text(words: str) -> str:
 
 def marked_rows_text(marked: int, count: int) -> str:
     """How many rows are unlike the training rows, or ""."""
-    rows = "1 row" if count == 1 else f"{count:,} rows"
+    rows = count_text(count, "row")
     if not marked:
         return ""
     if marked == 1:

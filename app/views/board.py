@@ -13,7 +13,7 @@ from app.look import appearance
 from app.views.plot.view import View
 from app.views.plot.view_state import ViewState
 from app.views.registry import VIEWS
-from app.worker.messages.surrogate_evaluation import EvaluationReply
+from app.worker.evaluator_process import EvaluationReply
 from core.estimators.model_settings import title_of
 from core.extensions import extension_errors
 from core.tuning.events import Event, RunStarted
@@ -84,7 +84,6 @@ class Board(QScrollArea):
             self._start_run()
 
     def consume(self, event: Event) -> None:
-        """Take an event in; drawing waits for the timer."""
         before = self.record.run.started
         self._unsettled = True
         self.record.consume(event)
@@ -142,7 +141,6 @@ class Board(QScrollArea):
         self._all_dirty()
 
     def take_evaluation(self, reply: EvaluationReply) -> None:
-        """Pass a reply to the view that asked."""
         view = self.views.get(reply.view)
         if view is not None:
             view.take_evaluation(reply)
@@ -156,7 +154,6 @@ class Board(QScrollArea):
                 view.redraw()
 
     def describe(self) -> str:
-        """All views in words."""
         return " ".join(view.describe() for view in self.views.values() if view.has_content())
 
     # -- drawing -------------------------------------------------------------------------------
@@ -201,12 +198,10 @@ class Board(QScrollArea):
             self._soon.start()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Start drawing."""
         super().showEvent(event)
         self._timer.start()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Stop drawing."""
         super().hideEvent(event)
         self._timer.stop()
         self._soon.stop()
@@ -270,7 +265,6 @@ class Board(QScrollArea):
         self.trial_selected.emit(number)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Fit two rows and the top of a third."""
         super().resizeEvent(event)
         if self._single != (self.viewport().width() < appearance.pixels(NARROW)):
             self._lay_out()

@@ -1,4 +1,4 @@
-"""Buttons."""
+"""Buttons and tiles."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QToolButton, QWidget
 
 from app.look import icons
-from app.widgets.text_labels import plain_tooltip
+from app.widgets.layouts import in_column
+from app.widgets.text_labels import plain_tooltip, wrapping_label
 from resources.theme import TARGET
 
 
@@ -48,20 +49,17 @@ class PlainButton(QPushButton):
         self.setIconSize(QSize(size + 5, size))  # 5 pixels are the gap to the label
 
     def changeEvent(self, event: QEvent) -> None:
-        """Resize the icon with the text."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange and not self.icon().isNull():
             self._size_icon()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter presses it, as Space does."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not event.isAutoRepeat():
             self.click()
         else:
             super().keyPressEvent(event)
 
     def set_label(self, text: str) -> None:
-        """Change the label."""
         self.setText(text)
         self.setAccessibleName(_spoken_name(text))
 
@@ -96,18 +94,15 @@ class ShorteningLink(LinkButton):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
     def minimumSizeHint(self) -> QSize:
-        """The size of a few letters."""
         min_size = super().sizeHint()
         return QSize(min(min_size.width(), 6 * self.fontMetrics().height()), min_size.height())
 
     def sizeHint(self) -> QSize:
-        """The size of the whole label."""
         beside = super().sizeHint().width() - self.fontMetrics().horizontalAdvance(self.text())
         text_width = self.fontMetrics().horizontalAdvance(self._words)
         return QSize(beside + text_width, super().sizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Elide the label to the width."""
         super().resizeEvent(event)
         metrics = self.fontMetrics()
         room = event.size().width() - self.sizeHint().width()
@@ -138,8 +133,50 @@ class IconButton(QToolButton):
             self.clicked.connect(lambda _checked=False: pressed())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter presses it, as Space does."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not event.isAutoRepeat():
             self.click()
         else:
             super().keyPressEvent(event)
+
+
+class ActionTile(QPushButton):
+    """A large button with a title and a sentence."""
+
+    def __init__(
+        self,
+        title: str,
+        sentence: str,
+        pressed: Callable[[], object],
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setProperty("tile", True)
+        self.setAutoDefault(False)
+        self.setAccessibleName(title)
+        self.setAccessibleDescription(sentence)
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+        column = self._column = in_column(on=self, gap=2, margins=(12, 9, 12, 9))
+        for text, voice in ((title, "tiletitle"), (sentence, "caption")):
+            line = wrapping_label(text, voice)
+            line.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+            column.addWidget(line)
+        column.addStretch(1)
+        self.clicked.connect(lambda _checked=False: pressed())
+
+    def hasHeightForWidth(self) -> bool:
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        return self._column.totalHeightForWidth(width)
+
+    def sizeHint(self) -> QSize:
+        return self._column.totalSizeHint()
+
+    def minimumSizeHint(self) -> QSize:
+        return self._column.totalMinimumSize()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.setMinimumHeight(self.heightForWidth(event.size().width()))

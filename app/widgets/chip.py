@@ -58,30 +58,25 @@ class ColumnChip(QPushButton):
             self.menu_wanted.emit(self.column)
 
     def sizeHint(self) -> QSize:
-        """The size of the name, at most `WIDEST`."""
         text = self.fontMetrics().horizontalAdvance(self.column)
         return QSize(min(text, WIDEST) + _SIDES, max(26, self.fontMetrics().height() + 8))
 
     def minimumSizeHint(self) -> QSize:
-        """The size of a few letters."""
         return QSize(min(self.sizeHint().width(), 60), self.sizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Elide the name to the width."""
         super().resizeEvent(event)
         room = event.size().width() - _SIDES + 2
         shown = self.fontMetrics().elidedText(self.column, Qt.TextElideMode.ElideMiddle, room)
         self.setText(shown.replace("&", "&&"))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Remember where a drag may begin."""
         if event.button() == Qt.MouseButton.LeftButton:
             self._pressed_at = event.position().toPoint()
             self._keys = event.modifiers()
         super().mousePressEvent(event)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Start a drag after some distance."""
         if self._pressed_at is None or not event.buttons() & Qt.MouseButton.LeftButton:
             return
         distance = (event.position().toPoint() - self._pressed_at).manhattanLength()
@@ -91,7 +86,6 @@ class ColumnChip(QPushButton):
             self.start_drag()
 
     def start_drag(self) -> None:
-        """Drag the names of the columns."""
         carried = QDrag(self)
         mime = QMimeData()
         mime.setData(MIME, self.column.encode())
@@ -102,7 +96,6 @@ class ColumnChip(QPushButton):
         carried.exec(Qt.DropAction.MoveAction)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Ctrl+Left and Ctrl+Right move it; Enter is a click."""
         control = event.modifiers() & Qt.KeyboardModifier.ControlModifier
         if control and event.key() in (Qt.Key.Key_Left, Qt.Key.Key_Right):
             self.step_wanted.emit(self.column, 1 if event.key() == Qt.Key.Key_Right else -1)

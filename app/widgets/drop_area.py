@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from PySide6.QtCore import QMimeData, Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
-from PySide6.QtWidgets import QFileDialog, QFrame, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QFrame, QWidget
 
 from app.preferences import preferences as settings
 from app.widgets.buttons import LinkButton, PrimaryButton
-from app.widgets.status_icon import StatusIcon
-from app.widgets.text_labels import apply_style, plain_tooltip, wrapping_label
+from app.widgets.layouts import in_column
+from app.widgets.text_labels import StatusIcon, apply_style, plain_tooltip, wrapping_label
 
 ENDINGS = (
     *(".csv", ".tsv", ".txt", ".data", ".libsvm", ".svm", ".xlsx", ".xlsm", ".xls"),
@@ -55,11 +55,13 @@ class DropArea(QFrame):
         self.setProperty("card", "drop")
         self.setAcceptDrops(True)
         self.setMaximumHeight(420)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(24, 26, 24, 26)
-        column.setSpacing(10)
-        column.addStretch(1)
-        column.addWidget(StatusIcon("open", "accent", 40), 0, Qt.AlignmentFlag.AlignHCenter)
+        column = in_column(
+            1,
+            (StatusIcon("open", "accent", 40), Qt.AlignmentFlag.AlignHCenter),
+            on=self,
+            gap=10,
+            margins=(24, 26, 24, 26),
+        )
         for text, voice in (
             ("Drop a data file here", "panel"),
             (
@@ -82,17 +84,14 @@ class DropArea(QFrame):
             self.file_chosen.emit(file)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Accept a file."""
         if dropped_file(event):
             event.acceptProposedAction()
             apply_style(self, over=True)
 
     def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
-        """Remove the highlight."""
         apply_style(self, over=False)
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Open the file."""
         apply_style(self, over=False)
         event.acceptProposedAction()
         self.file_chosen.emit(dropped_file(event))

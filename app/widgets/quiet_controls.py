@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.widgets.shortened_text import shorten_text
+from app.widgets.text_labels import shorten_text
 
 _INSET = 6  # pixels between the frame and the number
 
@@ -47,7 +47,6 @@ class QuietDoubleSpinBox(QDoubleSpinBox):
     wheelEvent = _ignore_wheel
 
     def textFromValue(self, value: float) -> str:
-        """The number in the locale, six significant digits."""
         return self.locale().toString(value, "g", 6)
 
     def valueFromText(self, text: str) -> float:
@@ -86,12 +85,10 @@ class QuietComboBox(QComboBox):
     """One of several choices, elided where room is short."""
 
     def minimumSizeHint(self) -> QSize:
-        """The size of ten letters at most."""
         width = self.fontMetrics().averageCharWidth() * 10 + 40
         return QSize(min(width, super().minimumSizeHint().width()), super().sizeHint().height())
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Draw the choice, elided to the width."""
         painter, option = QStylePainter(self), QStyleOptionComboBox()
         self.initStyleOption(option)
         field = self.style().subControlRect(

@@ -17,12 +17,12 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QLabel,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from app.look import appearance
 from app.widgets.buttons import LinkButton
+from app.widgets.layouts import in_column
 from app.widgets.text_labels import wrapping_label
 
 if TYPE_CHECKING:
@@ -113,7 +113,6 @@ class TermHelp(QObject):
         self.button.raise_()
 
     def hide_button(self) -> None:
-        """Hide the “?”."""
         self.button.hide()
         self._about = None
 
@@ -149,7 +148,6 @@ class TermHelp(QObject):
         return True
 
     def explain(self) -> None:
-        """Show the entries beside the “?”."""
         if not self.entries:
             return
         self.popover = TermPopover(self.entries[:MAX_ENTRIES], self._window)
@@ -173,9 +171,7 @@ class TermPopover(QFrame):
         self.setProperty("card", "popover")
         self.setAccessibleName("What it means")
         self._window = parent
-        column = self._column = QVBoxLayout(self)
-        column.setContentsMargins(14, 10, 14, 10)
-        column.setSpacing(3)
+        column = self._column = in_column(on=self, gap=3, margins=(14, 10, 14, 10))
         for entry in entries:
             column.addWidget(wrapping_label(entry.title, "cardtitle"))
             column.addWidget(wrapping_label(entry.plain_words))
@@ -206,14 +202,12 @@ class TermPopover(QFrame):
         self.entry_wanted.emit(key)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Esc and F1 close it."""
         if event.key() in (Qt.Key.Key_Escape, Qt.Key.Key_F1):
             self.close()
         else:
             super().keyPressEvent(event)
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Emit `closed`, whatever closed it."""
         super().hideEvent(event)
         self.closed.emit()
 

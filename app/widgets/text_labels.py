@@ -1,12 +1,17 @@
-"""Labels, tooltips, styles."""
+"""Labels, shortened text, tooltips, styles."""
 
 from __future__ import annotations
 
 from html import escape
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QLabel, QSizePolicy, QStyle, QStyleOption, QVBoxLayout, QWidget
+from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtWidgets import QLabel, QSizePolicy, QStyle, QStyleOption, QWidget
+
+from app.look import icons
+from app.widgets.layouts import in_column
+
+MIN_WORDS = "Cost …"  # the least that is shown before the library's name
 
 
 def wrapping_label(text: str = "", voice: str = "", parent: QWidget | None = None) -> QLabel:
@@ -23,6 +28,12 @@ def wrapping_label(text: str = "", voice: str = "", parent: QWidget | None = Non
     return label
 
 
+def show_text(label: QLabel, text: str) -> None:
+    """Show a text; "" hides the label."""
+    label.setText(text)
+    label.setVisible(bool(text))
+
+
 def plain_tooltip(text: str) -> str:
     """The text as a plain tooltip, without markup."""
     if "<" not in text and "&" not in text:
@@ -33,17 +44,12 @@ def plain_tooltip(text: str) -> str:
 def titled_control(title: str, control: QWidget) -> QWidget:
     """A control under its title."""
     holder = QWidget()
-    column = QVBoxLayout(holder)
-    column.setContentsMargins(0, 0, 0, 0)
-    column.setSpacing(2)
     name = QLabel(title)
     name.setTextFormat(Qt.TextFormat.PlainText)
     name.setProperty("voice", "small")
     name.setBuddy(control)
     control.setAccessibleName(title)
-    column.addWidget(name)
-    column.addWidget(control)
-    column.addStretch(1)
+    in_column(name, control, 1, on=holder, gap=2)
     return holder
 
 
@@ -58,11 +64,9 @@ class ElidedLabel(QLabel):
             self.setProperty("voice", voice)
 
     def minimumSizeHint(self) -> QSize:
-        """The width of six letters."""
         return QSize(self.fontMetrics().averageCharWidth() * 6, super().minimumSizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the text, elided to the width."""
         box = self.contentsRect()
         shown = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, box.width())
         cut = shown != self.text()
@@ -87,3 +91,32 @@ def apply_style(widget: QWidget, **properties: object) -> None:
         widget.style().unpolish(widget)
         widget.style().polish(widget)
         widget.update()
+
+
+def shorten_text(text: str, metrics: QFontMetrics, room: int) -> str:
+    """Such as "Cost of … (C)" or "C" of "Cost of a wrong row (C)" in `room` pixels."""
+    right = Qt.TextElideMode.ElideRight
+    if metrics.horizontalAdvance(text) <= room:
+        return text
+    words, bracket, name = text.rpartition(" (")
+    if not bracket or not name.endswith(")"):
+        return metrics.elidedText(text, right, room)
+    end = f" ({name}"
+    room_left = room - metrics.horizontalAdvance(end)
+    if room_left < metrics.horizontalAdvance(MIN_WORDS):
+        return metrics.elidedText(name.removesuffix(")"), right, room)
+    return metrics.elidedText(words, right, room_left) + end
+
+
+class StatusIcon(QWidget):
+    """A picture beside text."""
+
+    def __init__(self, icon: str, token: str, size: int, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._icon = icons.tinted_icon(icon, token)
+        self.setFixedSize(size, size)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        self._icon.paint(painter, self.rect())
+        painter.end()

@@ -1,18 +1,28 @@
-"""Messages at the top of a page."""
+"""Messages at the top of a page, and a desktop notice at the end of a run."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QAccessible, QAccessibleEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QProgressBar, QSystemTrayIcon, QWidget
 
+from app.look import icons
+from app.preferences import preferences as settings
+from app.preferences.preferences import TELLS_ENDS
+from app.session.shown_run import GOING_ON
 from app.widgets.buttons import IconButton, PlainButton
-from app.widgets.status_icon import StatusIcon
-from app.widgets.text_labels import wrapping_label
+from app.widgets.layouts import in_column, in_row
+from app.widgets.text_labels import StatusIcon, wrapping_label
+
+if TYPE_CHECKING:
+    from app.session.session import Session
 
 LONG = 600  # milliseconds of a wait before it is shown
+MESSAGE_MILLISECONDS = 10_000
+OVER = ("finished", "interrupted")
 
 
 class Notice(QFrame):
@@ -21,22 +31,23 @@ class Notice(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("card", "notice")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(12, 8, 8, 8)
-        row.setSpacing(10)
-        row.addWidget(StatusIcon("error", "bad", 20))
         self._sentence = wrapping_label()
-        row.addWidget(self._sentence, 1)
         self._action: Callable[[], object] = self.dismiss
         self._button = PlainButton("", lambda: self._action())
-        row.addWidget(self._button)
         self._close = IconButton("close", "Close this message", self.dismiss)
-        row.addWidget(self._close)
+        in_row(
+            StatusIcon("error", "bad", 20),
+            (self._sentence, 1),
+            self._button,
+            self._close,
+            on=self,
+            gap=10,
+            margins=(12, 8, 8, 8),
+        )
         self.hide()
 
     @property
     def sentence(self) -> str:
-        """The sentence."""
         return self._sentence.text()
 
     def show_message(
@@ -53,7 +64,6 @@ class Notice(QFrame):
         QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.Alert))
 
     def dismiss(self) -> None:
-        """Hide the message."""
         self.hide()
 
 
@@ -65,19 +75,13 @@ class BusyNotice(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("card", "hint")
-        column = QVBoxLayout(self)
-        column.setContentsMargins(12, 8, 12, 10)
-        column.setSpacing(6)
         self._label = wrapping_label()
         self._bar = QProgressBar()
         self._bar.setRange(0, 0)
         self._bar.setTextVisible(False)
-        row = QHBoxLayout()
-        row.addWidget(self._label, 1)
         self.stop_button = PlainButton("Stop", self.stop_pressed.emit)
-        row.addWidget(self.stop_button)
-        column.addLayout(row)
-        column.addWidget(self._bar)
+        row = in_row((self._label, 1), self.stop_button)
+        in_column(row, self._bar, on=self, gap=6, margins=(12, 8, 12, 10))
         self._timer = QTimer(self, singleShot=True, interval=LONG)
         self._timer.timeout.connect(self.show)
         self.hide()
@@ -92,3 +96,53 @@ class BusyNotice(QFrame):
         else:
             self._timer.stop()
             self.hide()
+
+
+class EndNotice(QObject):
+    """Asks for attention when a run ends and the window is not in front."""
+
+    def __init__(self, window: QWidget, session: Session) -> None:
+        super().__init__(window)
+        self._window, self._session = window, session
+        self._state = session.state
+        self._tray: QSystemTrayIcon | None = None
+        session.run_changed.connect(self._on_run_changed)
+
+    def _on_run_changed(self) -> None:
+        before, self._state = self._state, self._session.state
+        if before in GOING_ON and self._state in OVER:
+            self.ask_for_attention()
+
+    def ask_for_attention(self) -> None:
+        """Alert the task bar, and show a message in the tray."""
+        if self._window.isActiveWindow() or not settings.stored_flag(TELLS_ENDS, True):
+            return
+        QApplication.alert(self._window)
+        if not (QSystemTrayIcon.isSystemTrayAvailable() and QSystemTrayIcon.supportsMessages()):
+            return
+        icon = icons.tinted_icon("tunescope")
+        if self._tray is None:
+            self._tray = QSystemTrayIcon(icon, self)
+            self._tray.messageClicked.connect(self._come_to_front)
+        self._tray.show()
+        self._tray.showMessage("Tunescope", self.message_text(), icon, MESSAGE_MILLISECONDS)
+        QTimer.singleShot(MESSAGE_MILLISECONDS, self._tray, self._tray.hide)
+
+    def message_text(self) -> str:
+        """The run that ended, and its best score."""
+        from core.tuning.scores.score import metric_in_short, score_text
+
+        run = self._session.shown.state
+        name = run.started.dataset.name.removesuffix(".csv") or "The run"
+        outcome = "finished" if self._session.state == "finished" else "stopped before its end"
+        best = run.best_trial
+        if best is None or run.learns_penalties:
+            return f"{name}: {outcome}."
+        metric = run.started.metric
+        score = f"{metric_in_short(metric)} {score_text(best.score, metric)}"
+        return f"{name}: {outcome}. Best {score}."
+
+    def _come_to_front(self) -> None:
+        self._window.show()
+        self._window.raise_()
+        self._window.activateWindow()

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import QObject, Qt, QTimer, Signal, SignalInstance, Slot
+from PySide6.QtWidgets import QApplication, QMainWindow
 
 from app.diagnostics.crash_reports import CrashReporter, FaultFile
-from app.diagnostics.start_times import tell_painted
 from app.look import appearance, icons
 from app.window.window import Window
 from core.garbage_collection import restore_collection
+
+START_TIMES = "TUNESCOPE_START_TIMES"  # path of the file that tests/benchmarks/bench_start.py reads
 
 
 class _Crashes(QObject):
@@ -47,21 +49,21 @@ def run_window(file: str) -> int:
 
 
 def _run_event_loop(app: QApplication, window: Window, file: str) -> int:
-    from app.window import display
-    from app.window.close_confirmation import EndsOnRequest
+    from app.window import window_end  # not needed for the first paint
 
-    faults, requests = FaultFile(), EndsOnRequest(window)
+    faults, requests = FaultFile(), window_end.EndsOnRequest(window)
+    requests.ending.connect(window.prepare_end)
     if faults.fault:
         sys.stderr.write(f"tunescope: {faults.fault}\n")
     crashes = _Crashes(window)
     CrashReporter(crashes.arose.emit).install()
     try:
         window.show()
-        display.tell_when_gone(window)
+        window_end.report_lost_display(window.session)
         QTimer.singleShot(0, lambda: _after_first_paint(window, faults, crashes, file))
         status = app.exec()
-        if status == display.GONE:
-            display.say_gone(window)
+        if status == window_end.DISPLAY_GONE:
+            window_end.say_display_gone(window.session)
         return status
     finally:
         requests.close()
@@ -83,3 +85,23 @@ def _after_first_paint(window: Window, faults: FaultFile, crashes: _Crashes, fil
             window.session.open_sample(sample_name)
         else:
             window.session.open_file(Path(file).absolute())
+
+
+def tell_painted(window: QMainWindow, worker_ready: SignalInstance) -> None:
+    """Mark when the window is painted and the worker ready, then close it; only for benchmarks."""
+    path = os.environ.get(START_TIMES)
+    if not path:
+        return
+    window.grab()
+    _write_mark(path, "painted")
+
+    def tell_ready() -> None:
+        _write_mark(path, "ready")
+        QTimer.singleShot(0, window.close)
+
+    worker_ready.connect(tell_ready)
+
+
+def _write_mark(path: str, word: str) -> None:
+    with open(path, "a", encoding="ascii") as file:
+        file.write(f"{word}\n")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,47 +15,47 @@ from PySide6.QtGui import (
     QDropEvent,
     QGuiApplication,
     QKeyEvent,
+    QKeySequence,
     QResizeEvent,
+    QShortcut,
 )
 from PySide6.QtWidgets import (
-    QHBoxLayout,
+    QApplication,
     QLineEdit,
     QMainWindow,
+    QPushButton,
     QStackedWidget,
-    QVBoxLayout,
+    QToolButton,
     QWidget,
 )
 
 from app.look import appearance
 from app.pages.page import Page
-from app.pages.start.start_page import TOURED, StartPage
+from app.pages.start_page import TOURED, StartPage
 from app.preferences import preferences as settings
+from app.text import key_names
 from app.widgets import drop_area
-from app.widgets.tab_order import order_tabs
+from app.widgets.layouts import in_column, in_row, order_tabs
 from app.widgets.term_help import TermHelp
-from app.window.end_notice import EndNotice
-from app.window.keyboard_shortcuts import KeyboardShortcuts, press_focused
-from app.window.notices import BusyNotice, Notice
-from app.window.rail import Rail
-from app.window.side_panel import SidePanel
-from app.window.step_states import step_states
+from app.window.notices import BusyNotice, EndNotice, Notice
+from app.window.window_sides import STEPS, Rail, SidePanel, step_states
 from core.datasets.finding import SuggestedChange
 
 if TYPE_CHECKING:
     from app.session.session import Session
-    from app.window.tour.tour import Tour
+    from app.window.tour import Tour
 
 PAGES = {
-    "start": ("app.pages.start.start_page", "StartPage"),
+    "start": ("app.pages.start_page", "StartPage"),
     "data": ("app.pages.data.data_page", "DataPage"),
-    "model": ("app.pages.model.model_page", "ModelPage"),
-    "strategy": ("app.pages.strategy.strategy_page", "StrategyPage"),
-    "tune": ("app.pages.tune.tune_page", "TunePage"),
-    "results": ("app.pages.results.results_page", "ResultsPage"),
-    "export": ("app.pages.export.export_page", "ExportPage"),
-    "history": ("app.pages.history.history_page", "HistoryPage"),
-    "use": ("app.pages.use.use_page", "UsePage"),
-    "runs": ("app.pages.runs.runs_page", "RunsPage"),
+    "model": ("app.pages.model_page", "ModelPage"),
+    "strategy": ("app.pages.strategy_page", "StrategyPage"),
+    "tune": ("app.pages.tune_page", "TunePage"),
+    "results": ("app.pages.results_page", "ResultsPage"),
+    "export": ("app.pages.export_page", "ExportPage"),
+    "history": ("app.pages.history_page", "HistoryPage"),
+    "use": ("app.pages.use_page", "UsePage"),
+    "runs": ("app.pages.runs_page", "RunsPage"),
 }
 SMALLEST = (1024, 700)
 
@@ -85,23 +87,11 @@ class Window(QMainWindow):
         self.notice = Notice()
         self.waiting = BusyNotice()
         self.stack = QStackedWidget()
-        middle = QVBoxLayout()
-        middle.setSpacing(0)
-        above = QVBoxLayout()
-        above.setContentsMargins(22, 0, 22, 0)
-        above.setSpacing(8)
-        above.addWidget(self.notice)
-        above.addWidget(self.waiting)
-        middle.addLayout(above)
-        middle.addWidget(self.stack, 1)
-        inside = self._inside = QWidget()
-        row = QHBoxLayout(inside)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(0)
-        row.addWidget(self.rail)
-        row.addLayout(middle, 1)
-        row.addWidget(self.panel)
-        self.setCentralWidget(inside)
+        above = in_column(self.notice, self.waiting, gap=8, margins=(22, 0, 22, 0))
+        middle = in_column(above, (self.stack, 1), gap=0)
+        self._inside = QWidget()
+        in_row(self.rail, (middle, 1), self.panel, on=self._inside, gap=0)
+        self.setCentralWidget(self._inside)
         self.terms = TermHelp(self)
         self.end_notice = EndNotice(self, self.session)
 
@@ -109,8 +99,7 @@ class Window(QMainWindow):
         session = self.session
         self.rail.step_pressed.connect(self.show_page)
         self.rail.run_pressed.connect(self.open_run)
-        self.rail.runs_pressed.connect(lambda: self.show_page("runs"))
-        self.rail.history_pressed.connect(lambda: self.show_page("history"))
+        self.rail.page_pressed.connect(self.show_page)
         self.rail.help_pressed.connect(lambda: self.show_help("start"))
         self.rail.settings_pressed.connect(self.show_settings)
         self.panel.more_pressed.connect(lambda: self.show_help(self.current_page.topic))
@@ -130,7 +119,26 @@ class Window(QMainWindow):
         self.terms.entry_wanted.connect(self.show_help)
         self.waiting.stop_pressed.connect(session.stop_reading)
         appearance.notifier.themed.connect(self._on_theme_changed)
-        self.keys = KeyboardShortcuts(self)
+        self._set_keys()
+
+    def _set_keys(self) -> None:
+        actions: dict[str, Callable[[], object]] = {
+            key_names.OPEN: self.open_file,
+            key_names.SAVE: lambda: self.current_page.save_asked(),
+            key_names.EXPORT: lambda: self.rail_press("export"),
+            key_names.QUIT: self.close,
+            key_names.START: self._start_run,
+            key_names.PAUSE: self._pause_run,
+            key_names.STOP: self._stop_run,
+            key_names.NEXT: lambda: self._move_by(1),
+            key_names.BEFORE: lambda: self._move_by(-1),
+            key_names.HELP: self.explain,
+            key_names.LIST: lambda: self.show_help("keyboard"),
+        }
+        for number, key in enumerate(STEPS, start=1):
+            actions[f"Ctrl+{number}"] = partial(self.rail_press, key)
+        for keys, action in actions.items():
+            QShortcut(QKeySequence(keys), self).activated.connect(action)
 
     # Pages ----------------------------------------------------------------------------------
 
@@ -151,7 +159,6 @@ class Window(QMainWindow):
 
     @property
     def current_page(self) -> Page:
-        """The page that is in front."""
         return self.pages[self.here]
 
     def _open_page(self, key: str) -> Page:
@@ -179,13 +186,12 @@ class Window(QMainWindow):
         self.panel.show_words(*self.current_page.words)
 
     def _show_steps(self) -> None:
-        here = "data" if self.here == "start" else self.here
-        self.rail.show_steps(step_states(self.session), here)
+        self.rail.show_steps(step_states(self.session), self._current_step)
 
     def _show_title(self) -> None:
         title = self.current_page.title
         if self.session.is_going_on and self.session.events:
-            from app.text.tuning.head import window_title
+            from app.text.run_head import window_title
 
             state = self.session.shown.state
             title = window_title(state, state.seconds)
@@ -250,7 +256,6 @@ class Window(QMainWindow):
         self.notice.show_message(sentence, label, choose_target)
 
     def show_runs(self) -> None:
-        """Read the past runs."""
         self.session.runs.reload()
 
     def _list_runs(self) -> None:
@@ -259,8 +264,7 @@ class Window(QMainWindow):
             self._tabs.start()
 
     def compare_runs(self, folders: list[str]) -> None:
-        """Show past runs side by side."""
-        from app.pages.runs.runs_page import RunsPage
+        from app.pages.runs_page import RunsPage
 
         self.show_page("runs")
         if isinstance(self.current_page, RunsPage):
@@ -283,13 +287,11 @@ class Window(QMainWindow):
     # Actions --------------------------------------------------------------------------------
 
     def open_file(self) -> None:
-        """Ask for a file and open it."""
         if file := drop_area.ask_for_file(self):
             self.session.open_file(file)
 
     def use_model(self, model: str) -> None:
-        """Show the page that uses a model file."""
-        from app.pages.use.use_page import UsePage
+        from app.pages.use_page import UsePage
 
         self.notice.dismiss()
         self.show_page("use")
@@ -297,7 +299,6 @@ class Window(QMainWindow):
             self.current_page.open_model(model)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Accept a file anywhere."""
         if drop_area.dropped_file(event):
             event.acceptProposedAction()
 
@@ -307,9 +308,55 @@ class Window(QMainWindow):
         self.session.open_file(drop_area.dropped_file(event))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter presses the button that has the focus."""
-        if not press_focused(event):
+        focused = QApplication.focusWidget()
+        is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if is_enter and isinstance(focused, (QPushButton, QToolButton)):
+            focused.click()
+        else:
             super().keyPressEvent(event)
+
+    def _start_run(self) -> None:
+        session, estimate = self.session, self.session.estimate
+        if session.state in ("paused", "interrupted"):
+            session.resume()
+        elif session.state in ("running", "stopping"):
+            self.rail.explain("A run is in progress already.")
+            return
+        elif session.plan is None:
+            self.rail.explain("Open a file first, in step 1.")
+            return
+        elif estimate is not None and estimate.unusable:
+            self.notice.show_message(estimate.sentence)
+            return
+        else:
+            session.start()
+        self.show_page("tune")
+
+    def _pause_run(self) -> None:
+        if self.session.state == "running":
+            self.session.pause()
+        elif self.session.state == "paused":
+            self.session.resume()
+        else:
+            self.rail.explain("No run is in progress.")
+
+    def _stop_run(self) -> None:
+        if self.session.state in ("running", "paused"):
+            self.session.stop()
+        else:
+            self.session.prediction.stop_predicting()
+
+    def _move_by(self, offset: int) -> None:
+        if self._current_step not in STEPS:
+            self.rail_press("export" if offset < 0 and self.here == "use" else "data")
+            return
+        index = STEPS.index(self._current_step) + offset
+        if 0 <= index < len(STEPS):
+            self.rail_press(STEPS[index])
+
+    @property
+    def _current_step(self) -> str:
+        return "data" if self.here == "start" else self.here
 
     def _set_tab_order(self) -> None:
         order_tabs(self._inside)
@@ -317,12 +364,11 @@ class Window(QMainWindow):
             field.setAcceptDrops(False)
 
     def _predicted(self, path: str, count: int, sentences: tuple[str, ...]) -> None:
-        from app.dialogs.model_file_dialogs import show_saved_notice
+        from app.dialogs.message_boxes import show_saved_notice
 
         show_saved_notice(path, count, sentences, self)
 
     def show_help(self, anchor: str) -> None:
-        """Open the help at an anchor."""
         from app.dialogs.help_dialog import HelpDialog
 
         dialog = HelpDialog(anchor, self)
@@ -330,17 +376,18 @@ class Window(QMainWindow):
         dialog.exec()
 
     def take_tour(self) -> None:
-        """Start the tour, on a sample."""
         if self.session.is_going_on:
             self.notice.show_message("A run is in progress. Stop it first, then take the tour.")
             return
-        from app.window.tour.tour import Tour
+        from app.window.tour import Tour
 
         settings.remember(TOURED, True)
         self.pages["start"].visited()
         if self.tour is not None:
             self.tour.end_tour()
-        self.tour = Tour(self)
+        self.tour = Tour(self, self.session, lambda: (self.here, self.current_page))
+        self.tour.page_wanted.connect(self.show_page)
+        self.tour.return_offered.connect(self._offer_return)
         self.tour.tour_ended.connect(self._tour_left)
         self.tour.start()
 
@@ -349,13 +396,15 @@ class Window(QMainWindow):
             self.tour.deleteLater()
             self.tour = None
 
+    def _offer_return(self, file: str, reopen: Callable[[], object]) -> None:
+        self.notice.show_message("The run on the sample continues.", f"Open {file} again", reopen)
+
     def explain(self) -> None:
         """Explain the focused term, or show the page's help."""
         if not self.terms.explain_focus():
             self.show_help(self.current_page.topic)
 
     def show_settings(self) -> None:
-        """Open the settings."""
         from app.dialogs.settings_dialog import SettingsDialog
 
         dialog = SettingsDialog(self)
@@ -375,7 +424,6 @@ class Window(QMainWindow):
         self._show_steps()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Fit rail and panel to text size and window."""
         super().resizeEvent(event)
         self._fit_sides()
 
@@ -384,12 +432,15 @@ class Window(QMainWindow):
         self.panel.setFixedWidth(min(appearance.pixels(240), self.width() * 24 // 100))
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Ask during a run."""
-        from app.window.close_confirmation import may_close
+        from app.window.window_end import may_close
 
-        if not may_close(self):
+        if may_close(self, self.session):
+            self.prepare_end()
+            event.accept()
+        else:
             event.ignore()
-            return
+
+    def prepare_end(self) -> None:
+        """Remember the size, and let the worker end; `run_window` waits for it."""
         settings.remember_geometry(self.saveGeometry())
-        self.session.begin_shutdown()  # `run_window` waits for the worker once the window is closed
-        event.accept()
+        self.session.begin_shutdown()

@@ -1,44 +1,48 @@
-"""The work of the worker's process: read, advise, estimate, tune, conclude, export.
-
-The rows stay here; the window only gets a summary.
-"""
+"""The work of the worker's process: read, advise, estimate, tune, conclude, export."""
 
 from __future__ import annotations
 
+import contextlib
 from collections import deque
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from app.worker import messages as m
-from app.worker.cluster_access import check_cluster, trial_executor
 from app.worker.prediction_service import PredictionService
 from core.datasets.dataset import Dataset
-from core.datasets.reading_report import rewritten_cells
-from core.datasets.summary import summarize
+from core.datasets.summary import rewritten_cells, summarize
 from core.errors import UnusableError
 from core.estimators.registry import MODELS
 from core.export.exportable_models import TUNED
 from core.export.exporters import EXPORTERS, check_export, export_run
-from core.export.finished_run import FinishedRun, finished_run
-from core.export.selected_run import with_selected_model
+from core.export.finished_run import FinishedRun, finished_run, with_selected_model
 from core.export.using.file_prediction import predict_into
+from core.tuning.cluster.connection import (
+    ClusterAddress,
+    ClusterConnection,
+    data_transfer_warning,
+    parse_cluster_address,
+)
 from core.tuning.events import Event, SettingRequested, TrialExcluded
-from core.tuning.fixed_row_count import with_row_count
-from core.tuning.guidance.advice import advise, estimate
+from core.tuning.guidance.advice import advise
 from core.tuning.guidance.column_encodings import column_encodings
+from core.tuning.guidance.forecast import estimate
+from core.tuning.history.dataset_records import statistics_of
 from core.tuning.history.run_history import metadata_of
-from core.tuning.history.store import History, ImportCounts, statistics_of
+from core.tuning.history.store import History
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.problem import build_problem, read_data
+from core.tuning.problem_setup import build_problem, read_data, with_row_count
 from core.tuning.results.conclude import conclude, fit_best_again, select_model
 from core.tuning.run_results import Results
 from core.tuning.runs.best import may_open_best
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.runs.state import state_from_events
 from core.tuning.strategies.registry import STRATEGIES
+from core.tuning.trials.executors import ProcessExecutor, TrialExecutor
 from core.tuning.tune import RecordedRun, tune
-from core.tuning.why.answer_types import Answer
+from core.tuning.why.answer_types import Answer, NoAnswer
 from core.tuning.why.answers import (
     DEPENDENCE,
     SETTINGS,
@@ -51,6 +55,49 @@ from core.tuning.why.answers import (
 from core.tuning.why.tested_model import TestedModel, fit_tested_model
 
 COUNTED_BYTES = 2**22  # of a file whose cells are counted that do not come back; under a second
+
+
+@contextlib.contextmanager
+def trial_executor(
+    request: m.Tune, new_folder: RunFolder | None, of_trials: bool
+) -> Iterator[Callable[..., TrialExecutor]]:
+    """The executor of a run's trials: processes here, or a cluster until the end.
+
+    A `new_folder` is removed where the cluster does not answer.
+
+    Raises:
+        UnusableError: the cluster cannot be reached or used.
+    """
+    if request.cluster is None or not of_trials:  # learning penalties is one fit, made here
+        yield ProcessExecutor
+        return
+    try:
+        connection = ClusterConnection(_cluster_address(request.cluster))
+    except UnusableError:
+        if new_folder is not None:
+            new_folder.remove_run()
+        raise
+    with connection:
+        yield connection.executor
+
+
+def check_cluster(cluster: m.Cluster) -> m.ClusterChecked:
+    """Whether a cluster answers, and how many trials it runs at a time."""
+    try:
+        address = _cluster_address(cluster)
+        with ClusterConnection(address) as connection:
+            threads, warnings_text = connection.threads, " ".join(connection.warnings)
+    except UnusableError as error:
+        return m.ClusterChecked(error.sentence, fine=False)
+    trials_text = "1 trial" if threads == 1 else f"{threads} trials"
+    return m.ClusterChecked(
+        " ".join([f"It answers: {trials_text} at a time.", warnings_text]).strip(),
+        data_transfer_warning(address),
+    )
+
+
+def _cluster_address(cluster: m.Cluster) -> ClusterAddress:
+    return parse_cluster_address(cluster.address, cluster.ca, cluster.certificate, cluster.key)
 
 
 class Engine:
@@ -82,36 +129,26 @@ class Engine:
             for form, variant in exporter.forms.items()
         ]
 
-    def answer(self, request: m.ShortWork) -> m.Answer:
-        """The answer to a request that has only one."""
-        match request:
-            case m.OpenData(data=data):
-                return self._open_data(data)
-            case m.Estimate(plan=plan):
-                return m.Estimated(estimate(plan, self._dataset_of(plan)))
-            case m.SummarizeHistory(plan=plan):
-                return self._summary_of_history(plan)
-            case m.CheckCluster(cluster=cluster):
-                return check_cluster(cluster)
-            case m.ImportHistory():
-                return m.HistoryImported(self._import_history(request))
-            case m.Export():
-                return self._export_model(request)
-            case m.SavePredictions(path=path):
-                return self.using.save_predictions(path)
-            case m.DescribeModel():
-                return self.using.describe(request)
-            case m.PredictRow():
-                return self.using.try_row(request)
-            case m.FindTestRow():
-                return self.using.find_row(request)
-            case m.Predict(model=model, file=file, out=out, trust=trust):
-                written = predict_into(model, file, out, trust=trust)
-                return m.PredictionsSaved(out, written.count, tuple(written.sentences))
+    def answer(self, request: m.Work) -> m.Answer:
+        return HANDLERS[type(request)](self, request)
 
-    def _open_data(self, data: DataPlan) -> m.Opened:
+    def answers(self, request: m.Work, stop_reason: Callable[[], str] = str) -> Generator[m.Answer]:
+        """The answers to a request but `Tune`; one that is long ends with a `stop_reason`."""
+        match request:
+            case m.Conclude():
+                yield m.Concluding()
+                yield from self.conclude(request)
+                yield m.RunEnded()
+            case m.Explain():
+                yield from self.explain(request, stop_reason)
+            case m.PredictRows():
+                yield from self.using.use(request, stop_reason)
+            case _:
+                yield self.answer(request)
+
+    def _open_data(self, request: m.OpenData) -> m.Opened:
         """Read and summarize data; where they are unusable, those read before stay."""
-        dataset = read_data(data)
+        data, dataset = request.data, read_data(request.data)
         summary = summarize(dataset)
         advice = advise(summary)
         model = next((entry.name for entry in advice.models if entry.recommended), "")
@@ -123,8 +160,12 @@ class Engine:
         self._data, self._dataset = (data, with_row_count(data, dataset)), dataset
         return m.Opened(self._data[-1], summary, advice)
 
-    def _summary_of_history(self, plan: Plan) -> m.HistorySummary:
+    def _estimate_plan(self, request: m.Estimate) -> m.Estimated:
+        return m.Estimated(estimate(request.plan, self._dataset_of(request.plan)))
+
+    def _summarize_history(self, request: m.SummarizeHistory) -> m.HistorySummary:
         """How many earlier datasets can help a plan's model, and how many are similar."""
+        plan = request.plan
         learning = next((s.name for s in STRATEGIES.values() if s.uses_history), "")
         if not learning:
             return m.HistorySummary()
@@ -136,11 +177,12 @@ class Engine:
         except UnusableError as error:
             return m.HistorySummary(problem=error.sentence)
 
-    def _import_history(self, request: m.ImportHistory) -> ImportCounts:
+    def _import_history(self, request: m.ImportHistory) -> m.HistoryImported:
         statistics = statistics_of(request.rows, request.columns, request.classes)
         with History() as history:
             study = request.study or None
-            return history.import_optuna(request.storage, request.model, statistics, study)
+            imported = history.import_optuna(request.storage, request.model, statistics, study)
+        return m.HistoryImported(imported)
 
     def folder(self, request: m.Tune) -> str:
         """The run's folder: a new one, or the one to continue."""
@@ -194,8 +236,10 @@ class Engine:
             remark = fit_best_again(folder, self._dataset_of(folder.plan))
         return m.Exported(str(export_run(run, request.path, request.format)), remark)
 
-    def explain(self, request: m.Explain) -> Generator[m.Explained]:
-        """The answers to a question about a run: the stored one, or new ones."""
+    def explain(
+        self, request: m.Explain, stop_reason: Callable[[], str] = str
+    ) -> Generator[m.Explained]:
+        """The answers to a question about a run: the stored one, or new ones until it is left."""
         folder = RunFolder.open(request.folder)
         state = state_from_events(folder.all_events())
         results = state.results or Results()
@@ -213,6 +257,9 @@ class Engine:
             if answer.is_final and request.question != DEPENDENCE:
                 answer = keep_answer(folder, results, request.question, answer)
             yield m.Explained(request, answer)
+            if not answer.is_final and (reason := stop_reason()):
+                yield m.Explained(request, NoAnswer(reason))
+                return
 
     def _fit_tested_model(self, folder: RunFolder, results: Results) -> TestedModel:
         """The tested model of a run, fitted once for all questions."""
@@ -232,3 +279,22 @@ class Engine:
         if self._dataset is None or plan.data not in self._data:
             self._data, self._dataset = (plan.data,), read_data(plan.data)
         return self._dataset
+
+    def _predict_file(self, request: m.Predict) -> m.PredictionsSaved:
+        written = predict_into(request.model, request.file, request.out, trust=request.trust)
+        return m.PredictionsSaved(request.out, written.count, tuple(written.sentences))
+
+
+HANDLERS: dict[type[m.Work], Callable[[Engine, Any], m.Answer]] = {
+    m.OpenData: Engine._open_data,
+    m.Estimate: Engine._estimate_plan,
+    m.SummarizeHistory: Engine._summarize_history,
+    m.ImportHistory: Engine._import_history,
+    m.CheckCluster: lambda _engine, request: check_cluster(request.cluster),
+    m.Export: Engine._export_model,
+    m.Predict: Engine._predict_file,
+    m.SavePredictions: lambda engine, request: engine.using.save_predictions(request.path),
+    m.DescribeModel: lambda engine, request: engine.using.describe(request),
+    m.PredictRow: lambda engine, request: engine.using.try_row(request),
+    m.FindTestRow: lambda engine, request: engine.using.find_row(request),
+}

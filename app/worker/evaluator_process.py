@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
-from app.worker.messages.surrogate_evaluation import EvaluationReply, EvaluationRequest
 from app.worker.worker_process import NICENESS, THREAD_LIMITS
 from core.tuning.events import Event, HistoryRead, JointSurfaceFitted, SurrogateFitted
 
@@ -17,8 +16,31 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
     from core.gp.evaluations import Evaluation
-    from core.gp.surrogate import Surrogate
-    from core.gp.transfer.joint_surface import JointHistory, JointSurface
+    from core.gp.regression import Surrogate
+    from core.gp.transfer.joint_fitting import JointHistory, JointSurface
+    from core.space import Axis
+
+
+@dataclass(frozen=True)
+class EvaluationRequest:
+    """A request to evaluate a surrogate, for a view of a run."""
+
+    view: str
+    run: str
+    space: tuple[Axis, ...]  # in the order of the surrogate's unit vectors
+    fitted: SurrogateFitted | JointSurfaceFitted
+    axes: tuple[str] | tuple[str, str]  # of a slice, or of an image
+    history: HistoryRead | None = None  # of a joint surface
+
+
+@dataclass(frozen=True)
+class EvaluationReply:
+    """The slice or the image, or the kind of error."""
+
+    view: str
+    run: str
+    answer: Evaluation | None = None
+    problem: str = ""
 
 
 def serve_requests(pipe: Connection) -> None:
@@ -82,14 +104,14 @@ def _evaluate(request: EvaluationRequest) -> Evaluation:
 
 def surrogate_of(fitted: SurrogateFitted) -> Surrogate:
     """The surrogate of an event."""
-    from core.gp.surrogate import Surrogate
+    from core.gp.regression import Surrogate
 
     return Surrogate(**_fields_of(Surrogate, fitted))
 
 
 def joint_surface_of(fitted: JointSurfaceFitted) -> JointSurface:
     """The joint surface of an event."""
-    from core.gp.transfer.joint_surface import JointSurface
+    from core.gp.transfer.joint_fitting import JointSurface
 
     return JointSurface(**_fields_of(JointSurface, fitted))
 
@@ -101,7 +123,7 @@ def _fields_of(kind: type[DataclassInstance], event: Event) -> dict[str, Any]:
 def joint_history_of(history: HistoryRead) -> JointHistory:
     """The history of an event."""
     from core.gp.transfer.earlier_trials import DatasetTrials
-    from core.gp.transfer.joint_surface import JointHistory
+    from core.gp.transfer.joint_fitting import JointHistory
 
     datasets = [
         DatasetTrials(

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
 import threading
 import time
 
-from PySide6.QtCore import QThread, Signal
+from PySide6.QtCore import Signal
 
-from app.worker.evaluator_process import serve_requests
-from app.worker.messages.surrogate_evaluation import EvaluationReply, EvaluationRequest
+from app.worker.evaluator_process import EvaluationReply, EvaluationRequest, serve_requests
+from app.worker.worker_thread import ProcessThread
 from core.processes import LEAVES, OwnedProcess
 
-CLOSES = 3.0  # seconds until the process is killed
 PATIENCE = 30.0  # seconds for one answer, with the start of the process
 
 
-class SurrogateEvaluator(QThread):
+class SurrogateEvaluator(ProcessThread):
     """Answers the requests of views, the latest of each view only.
 
     The process starts with `warm_up` or the first request, and again after it was killed.
@@ -27,11 +25,8 @@ class SurrogateEvaluator(QThread):
 
     def __init__(self) -> None:
         super().__init__()
-        self._context = multiprocessing.get_context("spawn")
         self._wanted: dict[str, EvaluationRequest] = {}
         self._changed = threading.Condition()
-        self._closing = False
-        self._process: OwnedProcess | None = None
 
     # Called by the window's thread ----------------------------------------------------------
 
@@ -51,35 +46,15 @@ class SurrogateEvaluator(QThread):
         if not self._closing and not self.isRunning():
             self.start()
 
-    def drop_requests(self) -> None:
-        """Drop what waits, as when another run begins."""
-        with self._changed:
-            self._wanted.clear()
-
     def begin_shutdown(self) -> None:
-        """End process and thread; `shutdown` waits for both."""
         with self._changed:
             self._closing = True
             self._wanted.clear()
             self._changed.notify()
 
-    def shutdown(self) -> None:
-        """End process and thread, and wait for both (at most 6 s)."""
-        self.begin_shutdown()
-        if not self.wait(int(1000 * CLOSES)):
-            if (process := self._process) is not None:
-                process.kill()
-            self.wait()
-
-    @property
-    def process_id(self) -> int | None:
-        """The number of the process, if there is one."""
-        return self._process.pid if self._process is not None else None
-
     # Called by this thread ------------------------------------------------------------------
 
     def run(self) -> None:
-        """Answer requests until the shutdown."""
         with contextlib.suppress(OSError):  # the first request tries again
             self._living_process()
         while (request := self._next_request()) is not None:

@@ -11,14 +11,18 @@ from app.worker import messages as m
 from core.datasets.dataset import Dataset
 from core.errors import UnusableError
 from core.export.finished_run import FinishedRun, finished_run
-from core.export.own_table.own_table import OwnTable
-from core.export.prediction import predict_file
-from core.export.using.file_prediction import beside_rows, returned_table, table_of_model
-from core.export.using.kept_answers import KeptAnswers
-from core.export.using.loaded_model import NOT_KNOWN, LoadedModel, model_of_file, model_of_run
-from core.export.using.prediction_stream import PredictedRows, PredictionStream, predict_as_exported
-from core.export.using.row_prediction import form_of_model, predict_row
-from core.export.using.test_rows import TestRows, test_rows_of
+from core.export.own_table.answer_rows import OwnTable
+from core.export.prediction import NOT_KNOWN, LoadedModel, model_of_file, model_of_run, predict_file
+from core.export.using.file_prediction import (
+    KeptAnswers,
+    PredictedRows,
+    PredictionStream,
+    beside_rows,
+    predict_as_exported,
+    returned_table,
+    table_of_model,
+)
+from core.export.using.row_prediction import TestRows, form_of_model, predict_row, test_rows_of
 from core.tuning.plan import Plan
 from core.tuning.runs.run_folder import RunFolder
 
@@ -43,9 +47,9 @@ class PredictionService:
     # Files of rows ----------------------------------------------------------------------------
 
     def use(
-        self, request: m.PredictRows, stopped: Callable[[], bool] = lambda: False
+        self, request: m.PredictRows, stop_reason: Callable[[], str] = str
     ) -> Generator[m.UseProgress | m.RowsPredicted]:
-        """Predict the rows of a file in chunks until `stopped`; they are kept for saving.
+        """Predict the rows of a file in chunks until `stop_reason`; they are kept for saving.
 
         Raises:
             UnusableError: the model or the rows cannot be used.
@@ -62,7 +66,7 @@ class PredictionService:
                 marked += chunk.marked_count
                 count = answers.count
                 yield m.UseProgress(count, stream.total if stream is not None else count)
-                if stopped() and stream is not None and count < stream.total:
+                if stream is not None and count < stream.total and stop_reason():
                     is_stopped = True
                     break
             answers.is_whole = not is_stopped
@@ -109,38 +113,26 @@ class PredictionService:
     # Single rows ------------------------------------------------------------------------------
 
     def describe(self, request: m.DescribeModel) -> m.ModelDescribed:
-        """The form of the model."""
-        try:
-            model = self._open_model(request.folder, request.model, request.trust)
-        except UnusableError as error:
-            return m.ModelDescribed(request, problem=error.sentence)
+        model = self._open_model(request.folder, request.model, request.trust)
         if model is None:
             return m.ModelDescribed(request, problem=NO_FORM)
         return m.ModelDescribed(request, form_of_model(model))
 
     def try_row(self, request: m.PredictRow) -> m.RowPredicted:
-        """The prediction for one row."""
-        try:
-            model = self._open_model(request.folder, request.model, request.trust)
-            if model is None:
-                return m.RowPredicted(request, problem=NO_FORM)
-            return m.RowPredicted(request, predict_row(model, request.values))
-        except UnusableError as error:
-            return m.RowPredicted(request, problem=error.sentence)
+        model = self._open_model(request.folder, request.model, request.trust)
+        if model is None:
+            return m.RowPredicted(request, problem=NO_FORM)
+        return m.RowPredicted(request, predict_row(model, request.values))
 
     def find_row(self, request: m.FindTestRow) -> m.TestRowFound:
-        """A row of the test set."""
-        try:
-            self._open_model(request.folder, "", False)
-            if self._tests is None and self._run is not None:
-                self._tests = test_rows_of(self._run, self._run_data(self._run))
-            if self._tests is None:
-                return m.TestRowFound(request, problem=NO_TEST_ROWS)
-            if request.line:
-                return m.TestRowFound(request, self._tests.row_at_line(request.line))
-            return m.TestRowFound(request, self._tests.row_by_number(request.number))
-        except UnusableError as error:
-            return m.TestRowFound(request, problem=error.sentence)
+        self._open_model(request.folder, "", False)
+        if self._tests is None and self._run is not None:
+            self._tests = test_rows_of(self._run, self._run_data(self._run))
+        if self._tests is None:
+            return m.TestRowFound(request, problem=NO_TEST_ROWS)
+        if request.line:
+            return m.TestRowFound(request, self._tests.row_at_line(request.line))
+        return m.TestRowFound(request, self._tests.row_by_number(request.number))
 
     # The model --------------------------------------------------------------------------------
 

@@ -17,12 +17,14 @@ import tempfile
 import threading
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from multiprocessing.connection import Connection
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from app.worker import messages as m
+from core.datasets.finding import FixableInputError, UnusableTargetError
+from core.errors import UnusableError
 from core.extensions import extension_errors
 from core.garbage_collection import collect_rarely, restore_collection
 from core.tuning.events import (
@@ -34,12 +36,10 @@ from core.tuning.events import (
     TrialExcluded,
     TuningEnded,
 )
-from core.tuning.why.answer_types import NoAnswer
 
 if TYPE_CHECKING:
     from app.worker.engine import Engine
 
-T = TypeVar("T")
 
 THREAD_LIMITS = (
     "OMP_NUM_THREADS",
@@ -96,11 +96,11 @@ class _Worker:
         self._lock = threading.Lock()  # of the writing end
         self._condition = threading.Condition()
         self._run = 0  # the request whose run goes on
-        self._question_id = 0  # of the question that is being answered
+        self._current_id = 0  # of the request that is being answered
         self._paused = False
         self._is_testing = False  # whether that run's selected model is being tested
         self._stop: dict[int, m.StopRun] = {}
-        self._cancelled_ids: set[int] = set()  # of questions
+        self._cancelled_ids: set[int] = set()
         self._requests: deque[Event] = deque()
 
     # The listening thread -------------------------------------------------------------------
@@ -119,9 +119,14 @@ class _Worker:
                 self._condition.notify_all()
 
     def _queue_work(self, request: m.Request) -> None:
-        """Append a request, and drop outdated ones."""
-        outdated: tuple[type, ...] = OUTDATES.get(type(request.payload), ())
-        self._work = deque(r for r in self._work if not isinstance(r.payload, outdated))
+        """Append a request, and drop those that it makes pointless."""
+        new = request.work
+
+        def is_outdated(work: m.Work) -> bool:
+            is_replaced = work.only_latest and type(work) is type(new)
+            return is_replaced or isinstance(new, work.outdated_by)
+
+        self._work = deque(waiting for waiting in self._work if not is_outdated(waiting.work))
         self._work.append(request)
 
     def _handle_control(self, request: m.Request) -> None:
@@ -131,7 +136,7 @@ class _Worker:
                 if self._is_testing:
                     self._shorten(request.id)
             case m.CancelExplanation() if (
-                self._is_wanted(request.id) or request.id == self._question_id
+                self._is_wanted(request.id) or request.id == self._current_id
             ):
                 self._cancelled_ids.add(request.id)
             case _ if request.id != self._run:
@@ -171,87 +176,60 @@ class _Worker:
             raise
 
     def work_forever(self, engine: Engine) -> None:
-        exporters = self._run_guarded(0, engine.warm)
+        exporters: list[m.ExportFormat] = []
+        try:
+            exporters = engine.warm()
+        except Exception as error:
+            self._send_answer(0, refusal_of(error))
         restore_collection()
         give_way()  # not before: on a busy machine the start would take minutes
-        self._send_answer(0, m.Ready(exporters or [], extension_errors()))
+        self._send_answer(0, m.Ready(exporters, extension_errors()))
         while True:
             with self._condition:
                 self._condition.wait_for(lambda: self._work)
                 request = self._work.popleft()
-                is_question = isinstance(request.payload, (m.Explain, m.PredictRows))
-                self._question_id = request.id if is_question else 0
+                self._current_id = request.id
                 if isinstance(request.payload, m.Tune):
                     self._run, self._paused, self._is_testing = request.id, False, False
                     self._requests.clear()
-            self._run_guarded(request.id, partial(self._handle_request, engine, request))
+            self._handle_request(engine, request)
             with self._condition:
-                self._run = self._question_id = 0  # also where it was refused
+                self._run = self._current_id = 0  # also where it was refused
                 self._stop.pop(request.id, None)
                 self._cancelled_ids.discard(request.id)
 
     def _handle_request(self, engine: Engine, request: m.Request) -> None:
-        id = request.id
-        match request.payload:
-            case m.Tune():
-                self._run_tuning(engine, id, request.payload)
-            case m.Conclude():
-                self._send_answer(id, m.Concluding())
-                self._tell_all(id, engine.conclude(request.payload))
-                self._send_answer(id, m.RunEnded())
-            case m.Explain():
-                self._explain(engine, id, request.payload)
-            case m.PredictRows():
-                uses = engine.using.use(request.payload, lambda: self._is_cancelled(id))
-                with contextlib.closing(uses) as answers:
-                    for answer in answers:
-                        self._send_answer(id, answer)
-                        self._answer_single_rows(engine)
-            case payload:
-                assert isinstance(payload, m.ShortWork)
-                self._send_answer(id, engine.answer(payload))
-
-    def _is_cancelled(self, id: int) -> bool:
-        """Whether a person cancelled the prediction, or wants something else."""
-        with self._condition:
-            is_hurried = any(isinstance(request.payload, HURRIED) for request in self._work)
-            return is_hurried or id in self._cancelled_ids
-
-    def _answer_single_rows(self, engine: Engine) -> None:
-        """Answer requests of the form while a large file is predicted."""
-        while True:
-            with self._condition:
-                request = next((r for r in self._work if isinstance(r.payload, SINGLE_ROWS)), None)
-                if request is None:
-                    return
-                self._work.remove(request)
-            self._run_guarded(request.id, partial(self._handle_request, engine, request))
-
-    def _explain(self, engine: Engine, id: int, request: m.Explain) -> None:
-        """Answer a question until a person wants something else."""
-        from core.errors import UnusableError
-
+        """Send the answers to a request, or why there are none."""
+        id, work = request.id, request.work
         try:
-            with contextlib.closing(engine.explain(request)) as answers:
+            if isinstance(work, m.Tune):
+                self._run_tuning(engine, id, work)
+                return
+            stop_reason = partial(self._stop_reason, id, work.yields_to)
+            with contextlib.closing(engine.answers(work, stop_reason)) as answers:
                 for answer in answers:
                     self._send_answer(id, answer)
-                    if not answer.done and (why := self._cancel_reason(id)):
-                        self._send_answer(id, m.Explained(request, NoAnswer(why)))
-                        return
-        except UnusableError as error:
-            self._send_answer(id, m.Explained(request, NoAnswer(error.sentence)))
-        except MemoryError:
-            self._send_answer(id, m.Explained(request, NoAnswer(NO_MEMORY)))
+                    self._answer_between(engine, work.lets_through)
         except Exception as error:
-            self._send_answer(id, m.Explained(request, NoAnswer(SORRY), details=details_of(error)))
+            self._send_answer(id, work.refused(refusal_of(error)))
 
-    def _cancel_reason(self, id: int) -> str:
-        """Why a question is cancelled; "" where it is not."""
+    def _stop_reason(self, id: int, yields_to: int) -> str:
+        """Why the request that is being answered is left; "" where it is not."""
         with self._condition:
             if id in self._cancelled_ids:
                 return STOPPED
-            is_hurried = any(not isinstance(request.payload, PATIENT) for request in self._work)
+            is_hurried = any(request.work.urgency >= yields_to for request in self._work)
             return INTERRUPTED if is_hurried else ""
+
+    def _answer_between(self, engine: Engine, kinds: tuple[type[m.Work], ...]) -> None:
+        """Answer the waiting requests of these kinds while a long one goes on."""
+        while kinds:
+            with self._condition:
+                request = next((r for r in self._work if isinstance(r.payload, kinds)), None)
+                if request is None:
+                    return
+                self._work.remove(request)
+            self._handle_request(engine, request)
 
     def _run_tuning(self, engine: Engine, id: int, request: m.Tune) -> None:
         folder = engine.folder(request)
@@ -267,8 +245,8 @@ class _Worker:
             stop, self._run = self._stop.pop(id, None), 0
         if stop is not None and not isinstance(event, (RunFinished, RunFailed)):
             self._send_answer(id, m.Concluding())
-            if stop.keep:
-                self._tell_all(id, engine.conclude(m.Conclude(folder)))
+            for event in engine.conclude(m.Conclude(folder)) if stop.keep else ():
+                self._send_answer(id, event)
         self._send_answer(id, m.RunEnded())
 
     def _is_over(self, id: int, event: Event) -> bool:
@@ -281,38 +259,12 @@ class _Worker:
                     self._shorten(id)
             return stop is not None and not (self._is_testing and stop.keep)
 
-    def _tell_all(self, id: int, events: Iterator[Event]) -> None:
-        for event in events:
-            self._send_answer(id, event)
-
     def _wait_while_paused(self, id: int) -> None:
         with self._condition:
             if self._paused and id not in self._stop:
                 self._send_answer(id, m.Paused())
             while self._paused and id not in self._stop:
                 self._condition.wait()
-
-    def _run_guarded(self, id: int, call: Callable[[], T]) -> T | None:
-        """Call, and send a sentence about an error."""
-        from core.datasets.understanding.unusable_input import (
-            FixableInputError,
-            UnusableTargetError,
-        )
-        from core.errors import UnusableError
-
-        try:
-            return call()
-        except UnusableTargetError as error:
-            self._send_answer(id, m.InputRefused(error.sentence, error.columns, error.texts))
-        except FixableInputError as error:
-            self._send_answer(id, m.InputRefused(error.sentence, offer=error.offer))
-        except UnusableError as error:
-            self._send_answer(id, m.InputRefused(error.sentence))
-        except MemoryError:
-            self._send_answer(id, m.InputRefused(NO_MEMORY))
-        except Exception as error:
-            self._send_answer(id, m.WorkerDefect(SORRY, details_of(error)))
-        return None
 
     def _send_answer(self, id: int, answer: m.Answer) -> None:
         with self._lock:
@@ -322,25 +274,26 @@ class _Worker:
                 self._exit_process()
 
 
-OUTDATES: dict[type, tuple[type, ...]] = {
-    m.Estimate: (m.Estimate,),
-    m.SummarizeHistory: (m.SummarizeHistory,),
-    m.OpenData: (m.OpenData, m.Estimate, m.SummarizeHistory),
-    m.Tune: (m.Estimate, m.SummarizeHistory, m.Explain),
-    m.PredictRows: (m.PredictRows,),
-    m.DescribeModel: (m.DescribeModel, m.PredictRow, m.FindTestRow),
-    m.PredictRow: (m.PredictRow,),
-    m.FindTestRow: (m.FindTestRow,),
-}
-PATIENT = (m.Estimate, m.SummarizeHistory, m.Explain)  # these wait for the end of an answer
-HURRIED = (m.Tune, m.PredictRows, m.OpenData)  # these end the prediction of a file
-SINGLE_ROWS = (m.DescribeModel, m.PredictRow, m.FindTestRow)  # answered between two chunks
 STOPPED = "Stopped. What was worked out until then is shown."
 INTERRUPTED = "This was left because something else was asked for meanwhile."
 NO_MEMORY = (
     "There is not enough memory for this; close other programs, or use fewer rows or columns."
 )
 SORRY = "Something in the program went wrong. This was not your doing; nothing else was changed."
+
+
+def refusal_of(error: Exception) -> m.Refusal:
+    """What a person is told of an error."""
+    match error:
+        case UnusableTargetError():
+            return m.InputRefused(error.sentence, error.columns, error.texts)
+        case FixableInputError():
+            return m.InputRefused(error.sentence, offer=error.offer)
+        case UnusableError():
+            return m.InputRefused(error.sentence)
+        case MemoryError():
+            return m.InputRefused(NO_MEMORY)
+    return m.WorkerDefect(SORRY, details_of(error))
 
 
 def details_of(error: BaseException) -> str:

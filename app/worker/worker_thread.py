@@ -25,7 +25,33 @@ START_AGAIN = "Whatever you do next starts it again; close other programs first.
 LATEST_WINS = (SurrogateFitted, Progress, WorkersSeen)  # outdated by the next of their kind
 
 
-class WorkerThread(QThread):
+class ProcessThread(QThread):
+    """A thread that owns a process: it alone talks to it, and both end together."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._context = multiprocessing.get_context("spawn")  # never a fork once Qt is up
+        self._closing = False
+        self._process: OwnedProcess | None = None
+
+    def begin_shutdown(self) -> None:
+        """End process and thread; `shutdown` waits for both."""
+        raise NotImplementedError
+
+    def shutdown(self) -> None:
+        """End process and thread, and wait for both (at most 6 s)."""
+        self.begin_shutdown()
+        if not self.wait(int(1000 * CLOSES)):
+            if (process := self._process) is not None:
+                process.kill()
+            self.wait()
+
+    @property
+    def process_id(self) -> int | None:
+        return self._process.pid if self._process is not None else None
+
+
+class WorkerThread(ProcessThread):
     """Starts the process at once and keeps it warm; starts another when it ended.
 
     This thread writes the requests: a full pipe cannot freeze the window. A stop escalates: flag, 2
@@ -39,10 +65,7 @@ class WorkerThread(QThread):
         super().__init__()
         self._engine = engine
         self._requests: queue.SimpleQueue[m.Request] = queue.SimpleQueue()
-        self._context = multiprocessing.get_context("spawn")
         self._wake_in, self._wake_out = self._context.Pipe(duplex=False)
-        self._closing = False
-        self._process: OwnedProcess | None = None
         self._scratch = ""  # the process's folder for temporary files
         self._waiting: list[m.Message] = []
         self._flushed = 0.0
@@ -58,22 +81,8 @@ class WorkerThread(QThread):
         self._wake_thread()
 
     def begin_shutdown(self) -> None:
-        """End the process and this thread; `close` waits for both."""
         self._closing = True
         self._wake_thread()
-
-    def close(self) -> None:
-        """End the process and this thread, and wait for both (at most 6 s)."""
-        self.begin_shutdown()
-        if not self.wait(int(1000 * CLOSES)):
-            if (process := self._process) is not None:
-                process.kill()
-            self.wait()
-
-    @property
-    def process_id(self) -> int | None:
-        """The number of the process, if there is one."""
-        return self._process.pid if self._process is not None else None
 
     def _wake_thread(self) -> None:
         with contextlib.suppress(OSError):

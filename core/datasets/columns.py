@@ -4,20 +4,51 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import get_args
+from functools import cached_property
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
 
-from core.datasets.blocks import text_names
-from core.datasets.cell_values import ColumnFormat
-from core.datasets.column_format import guess_format
-from core.datasets.dataset import Column, Kind, Role
-from core.datasets.dates import date_format
+from core.datasets.cell_values import ColumnFormat, moments
+from core.datasets.column_format import date_format, guess_format, seconds_since_1970
+from core.datasets.dataset_summary import Column, Distribution, DistributionKind, Kind, Role
 from core.datasets.texts.words import UNDIVIDED
 from core.errors import UnusableError
+
+_BLOCK_CELLS, _MIN_BLOCK_COLUMNS = 2_000_000, 16  # with fewer, columns come one by one
+
+
+def number_names(table: pd.DataFrame) -> list[str]:
+    """The columns of floats and integers, in table order."""
+    return [str(name) for name, dtype in table.dtypes.items() if dtype.kind in "iuf"]
+
+
+def text_names(table: pd.DataFrame) -> list[str]:
+    """The columns that are not numeric, in table order."""
+    return [str(name) for name, dtype in table.dtypes.items() if dtype.kind not in "biufc"]
+
+
+def column_blocks(
+    table: pd.DataFrame, names: Sequence[str], rows: np.ndarray | None = None
+) -> Iterator[tuple[list[str], np.ndarray]]:
+    """Blocks of numeric columns (names, a row per column); `rows` are positions, None for all."""
+    count = len(table) if rows is None else len(rows)
+    # Columns of a frame lie apart in memory; a block of them is transposed while the cache holds
+    # it.
+    size = _BLOCK_CELLS // max(1, count)
+    if size < _MIN_BLOCK_COLUMNS and rows is None:  # long columns are not copied
+        for name in names:
+            yield [name], table[name].to_numpy(dtype=float)[None]
+        return
+    size = max(1, size)
+    for first in range(0, len(names), size):
+        block_names = list(names[first : first + size])
+        block_table = table[block_names] if rows is None else table[block_names].iloc[rows]
+        yield block_names, np.ascontiguousarray(block_table.to_numpy(dtype=float).T)
+
 
 _ID_NAME = re.compile(
     r"(^|[_\s.-])(id|ids|uuid|guid|index|idx|key|rowid|nr)$"
@@ -126,10 +157,12 @@ def describe_column(
     if form is None:
         form = _PLAIN if numeric else guess_format(values, kind).form
     dates = form.date_format
+    # One value beside gaps is a mark (a cross, an x), and where it is missing tells as much.
     if distinct == 1 and not kind and _TELLING <= missing / len(values) <= 1 - _TELLING:
         kind, note = "number" if numeric else "category", ""  # a mark, or none
     elif distinct <= 1:
         kind, note = kind or "constant", _nothing_to_learn(distinct, missing)
+    # What a person says is used, whatever the values look like.
     elif kind:
         note = ""
         dates = (dates or date_format(values)) if kind == "date" else ""
@@ -141,6 +174,7 @@ def describe_column(
         kind, note = _kind_of_numbers(values, distinct, missing, first=first)
     else:
         kind, note = _kind_of_texts(values, count, form)
+    # Blanks alone are no words, and a step that counts words would fail on them.
     if kind == "text" and not note and not (numeric or values.str.strip().any()):
         note = "its texts are empty"
     return Column(
@@ -177,6 +211,7 @@ def text_length(values: pd.Series) -> float:
     """The mean length of a column's first texts; 0 for numbers and empty columns."""
     if pd.api.types.is_numeric_dtype(values.dtype):
         return 0.0
+    # Most columns begin with values, and dropping what is missing in all of one takes long.
     first = values.iloc[: 10 * _FIRST].dropna().head(_FIRST)
     if len(first) < _FIRST:
         first = values.dropna().head(_FIRST)
@@ -191,11 +226,13 @@ def is_running_text(values: pd.Series) -> bool:
 def count_values(values: pd.Series, *, has_missing: bool = True) -> ColumnCount:
     """The counts of a column of any type; `has_missing`: whether some may be missing."""
     if is_running_text(values):
+        # Factorizing would keep every long text once more.
         different = {hash(text) for text in values if isinstance(text, str)}
         is_long = _are_long(_evenly_spaced(values, _LONG_SAMPLE).dropna().tolist())
         return ColumnCount(int(values.isna().sum()), len(different), is_long=is_long)
     if values.dtype.kind not in "iuf":
         return count_levels(*pd.factorize(values))
+    # Of many rows a sample says whether the values are few; only then are all of them counted.
     numbers, missing = values.to_numpy(), 0
     if has_missing and numbers.dtype.kind == "f":
         missing = int(np.count_nonzero(np.isnan(numbers)))
@@ -261,6 +298,7 @@ def _kind_of_numbers(
     named = _ID_NAME.search(name) or _ID_NAME.search(name.lower())
     if count < _MIN_ROWS or not (named or first):
         return "number", ""
+    # Cheap looks come first: a fraction among the first rows rules an identifier out.
     head = values.iloc[:_SAMPLE_ROWS].to_numpy(dtype=float)
     if (head > np.floor(head)).any() or not _all_differ(values, distinct, count):
         return "number", ""
@@ -269,6 +307,7 @@ def _kind_of_numbers(
         return "number", ""
     if named:
         return "identifier", "a different number in every row, by its name an identifier"
+    # Without a telling name only a gapless count is taken for one.
     if np.all(np.diff(present_values) == 1):
         return "identifier", "only counts the rows"
     return "number", ""
@@ -306,3 +345,145 @@ def _kind_of_texts(values: pd.Series, counted: ColumnCount, form: ColumnFormat) 
     if distinct > 100 and distinct > 0.5 * n_examined:
         return "text", HARDLY_TWICE
     return "category", ""
+
+
+# How the values are distributed, for the bars above a column in the window.
+MAX_COLUMNS = 300  # described
+MAX_ROWS = 20_000  # examined of one column
+MIN_ROWS = 5000  # even of the widest table
+MAX_CELLS = 6_000_000  # examined of all columns together
+BINS, BARS = 20, 8
+LONGEST = 40  # letters of a value's name
+
+
+class Distributions(Mapping[str, Distribution]):
+    """{column: distribution} of the shown columns, but for texts and identifiers.
+
+    They are computed when they are asked for, from some rows that are kept until then.
+    """
+
+    def __init__(self, table: pd.DataFrame, columns: Sequence[Column]) -> None:
+        shown, self._of = shown_columns(columns), len(table)
+        unshown = ("text", "identifier")
+        self._columns = [c for c in shown if c.kind not in unshown and c.name in table]
+        # The whole table is not kept: it may be large, and the bars are asked for once, if at all.
+        rows = spread_rows(len(table), len(shown))
+        sample = table[[column.name for column in self._columns]]
+        self._sample = sample if rows is None else sample.iloc[rows]
+
+    @cached_property
+    def _by_column(self) -> dict[str, Distribution]:
+        spreads = {c.name: distribution(self._sample[c.name], c, self._of) for c in self._columns}
+        del self._sample
+        return {name: spread for name, spread in spreads.items() if spread is not None}
+
+    def __getitem__(self, name: str) -> Distribution:
+        return self._by_column[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._by_column)
+
+    def __len__(self) -> int:
+        return len(self._by_column)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return dict, (self._by_column,)
+
+
+def shown_columns(columns: Sequence[Column]) -> list[Column]:
+    """The columns of a summary: the first ones, and the target in any case."""
+    shown = list(columns[:MAX_COLUMNS])
+    target = next((column for column in reversed(columns) if column.role == "target"), None)
+    if target is not None and all(column.role != "target" for column in shown):
+        # In files of very many columns the target often is the last one.
+        shown[-1] = target
+    return shown
+
+
+def spread_rows(rows: int, columns: int) -> np.ndarray | None:
+    """Positions of evenly spaced rows, fewer the more columns; None for all."""
+    max_rows = min(MAX_ROWS, max(MIN_ROWS, MAX_CELLS // max(columns, 1)))
+    return None if rows <= max_rows else np.linspace(0, rows - 1, max_rows).astype(np.int64)
+
+
+def distribution(values: pd.Series, column: Column, total_rows: int) -> Distribution | None:
+    """The distribution of some of a column's `total_rows` values; None if all missing."""
+    rows: dict[str, Any] = {"rows": len(values), "of": total_rows}
+    # Codes and years are numbers in the table, and each of them is a value to count.
+    is_amount = column.kind not in ("category", "yes/no") and not column.date_format
+    if values.dtype.kind in "iuf" and is_amount:
+        return binned_distribution(values.to_numpy(dtype=float), "numbers", **rows)
+    present_values = values.dropna()
+    if column.kind == "date" and column.date_format:
+        seconds = seconds_since_1970(moments(present_values, column.date_format).dropna())
+        return binned_distribution(seconds, "dates", **rows)
+    return _value_distribution(present_values, **rows)
+
+
+def binned_distribution(
+    values: np.ndarray, kind: DistributionKind, *, rows: int, of: int
+) -> Distribution | None:
+    """Numbers in bins of equal width; one bin per value for few whole numbers."""
+    values = values[np.isfinite(values)]
+    if not len(values):
+        return None
+    low, high = float(values.min()), float(values.max())
+    if low == high:
+        return Distribution(kind, (len(values),), low, high, rows=rows, of=of)
+    # Halved, so that no span is beyond what a float holds.
+    fractions = (values / 2 - low / 2) / (high / 2 - low / 2)
+    span = high - low
+    # Few whole numbers: bins of equal width would hold now one of them, now two.
+    if span < BINS and np.array_equal(values, np.floor(values)):
+        bins = round(span) + 1
+        codes = np.rint(fractions * span).astype(np.int64)
+    else:
+        bins = BINS
+        codes = np.minimum((fractions * bins).astype(np.int64), bins - 1)
+    counts = tuple(np.bincount(codes, minlength=bins).tolist())
+    return Distribution(kind, counts, low, high, rows=rows, of=of)
+
+
+def _value_distribution(present_values: pd.Series, *, rows: int, of: int) -> Distribution | None:
+    counts = present_values.value_counts()
+    if counts.empty:
+        return None
+    first = counts.iloc[:BARS]
+    return Distribution(
+        "values",
+        tuple(int(count) for count in first),
+        labels=tuple(_value_label(value) for value in first.index),
+        other=int(counts.iloc[BARS:].sum()),
+        different=max(0, len(counts) - BARS),
+        rows=rows,
+        of=of,
+    )
+
+
+def _value_label(value: Any) -> str:
+    text = " ".join(str(value).split())
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 2]} …"
+
+
+def sparse_distributions(
+    matrix: Any, target: np.ndarray, columns: Sequence[Column]
+) -> Mapping[str, Distribution]:
+    """The same for the columns of a CSR matrix and its target."""
+    shown = shown_columns(columns)
+    total = matrix.shape[0]
+    rows = spread_rows(total, len(shown))
+    features = [column for column in shown if column.role == "feature"]
+    sample = (matrix if rows is None else matrix[rows])[:, : len(features)].tocsc()
+    by_column = {}
+    for index, column in enumerate(features):
+        values = sample[:, [index]].toarray().ravel().astype(float)
+        spread = binned_distribution(values, "numbers", rows=len(values), of=total)
+        if spread is not None:
+            by_column[column.name] = spread
+    for column in shown:
+        if column.role == "target" and column.name not in by_column:
+            values = pd.Series(target if rows is None else target[rows], name=column.name)
+            spread = distribution(values, column, total)
+            if spread is not None:
+                by_column[column.name] = spread
+    return by_column

@@ -5,54 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
 
 from core.datasets.cell_values import ColumnFormat
-from core.datasets.finding import ColumnReading, Finding, column_title
+from core.datasets.dataset_summary import Column, Distribution, Format, Role
+from core.datasets.finding import ColumnReading, Finding
 from core.datasets.task import Task
 from core.datasets.texts.vocabulary import PAPER_RULES, WordRules
 from core.records import Record, optional
 
 if TYPE_CHECKING:
-    from core.datasets.dataset_summary import Distribution
     from core.datasets.texts.documents import Documents
 
-Role = Literal["target", "feature", "group", "ignore", "sequence"]
-Kind = Literal["number", "category", "yes/no", "date", "text", "identifier", "constant"]
-SheetFormat = Literal["xlsx", "xlsb", "xls", "ods"]
-Format = Literal[
-    SheetFormat, "csv", "libsvm", "sample", "parquet", "feather", "arff", "conll", "dot-brackets"
-]
 Fill = tuple[str, int, int]  # merged cells: column, first and last row, from 0
-
-
-@dataclass(frozen=True, slots=True)
-class Column(Record):
-    """One column of the file."""
-
-    name: str  # without a header "column 3" or "feature 3", counted from 1
-    role: Role  # group: rows with one value are never split; sequence: ids, or letters of molecules
-    kind: Kind
-    missing: int = 0
-    distinct: int = 0  # without missing ones
-    categories: tuple[str, ...] = ()  # at most 20, the most frequent first
-    note: str = ""  # the reason of an unusual role, for a lay person
-    date_format: str = ""  # for pandas.to_datetime
-    unit: str = ""  # of numbers, as it is written beside them
-
-    @property
-    def title(self) -> str:
-        """The name with the unit, of an axis: "weight, kg"."""
-        return column_title(self.name, self.unit)
-
-    @property
-    def kind_text(self) -> str:
-        """The kind with the unit: "number, kg"."""
-        return column_title(self.kind, self.unit)
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,14 @@
-"""What a person should know about the data, and the change that it suggests."""
+"""What a person should know of the data, the change it suggests, and errors with a way out."""
 
 from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from core.errors import UnusableError
 from core.records import Record
 
 
@@ -98,3 +99,21 @@ def shared_changes(readings: Iterable[ColumnReading]) -> list[SuggestedChange]:
 
 # How a whole file is written, and the words before it.
 _OF_FILES = {"comma": "a decimal", "point": "a decimal", "day first": "the", "month first": "the"}
+
+
+class UnusableTargetError(UnusableError):
+    """A target that cannot be predicted; `columns`: others; `texts`: those with topics."""
+
+    def __init__(
+        self, what: str, *, columns: Sequence[str] = (), texts: Sequence[str] = (), **words: str
+    ) -> None:
+        super().__init__(what, **words)
+        self.columns, self.texts = tuple(columns), tuple(texts)
+
+
+class FixableInputError(UnusableError):
+    """An UnusableError with a suggestion: `offer` is how the file could be used."""
+
+    def __init__(self, what: str, offer: SuggestedChange, **words: str) -> None:
+        super().__init__(what, **words)
+        self.offer = offer

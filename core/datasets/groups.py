@@ -57,6 +57,7 @@ def prefix_groups(columns: Sequence[str]) -> dict[str, list[str]]:
     counts = Counter(prefixes.values())
     groups: dict[str, list[str]] = {}
     for name, prefix in prefixes.items():
+        # A number behind a made-up name says nothing of what belongs together.
         is_nameless = prefix in ("", "feature", "column", "Unnamed")
         group = OTHER if is_nameless or counts[prefix] == 1 else prefix
         groups.setdefault(group, []).append(name)

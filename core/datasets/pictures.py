@@ -31,6 +31,7 @@ def picture_shape(names: Sequence[str], rows: np.ndarray | None = None) -> tuple
       the most similar factors, upright unless `rows`, shape (n, D), say otherwise.
     - "feature 1" … "feature 784", any word: squares from 8, and 28 × 28 without the last pixels.
     """
+    # Names with row and column leave nothing to guess.
     cells = _pixel_cells(names)
     if cells is not None:
         height, width = (cells.max(axis=0) + 1).tolist()
@@ -39,6 +40,7 @@ def picture_shape(names: Sequence[str], rows: np.ndarray | None = None) -> tuple
     if numbers is None:
         return None
     count, pixels = int(numbers.max()) + 1, word in _PIXEL_WORDS
+    # Files leave out columns that are 0 in every row: the first and last pixels of handwriting.
     gaps, side = count > len(names), math.isqrt(count - 1) + 1
     cut = (pixels and gaps) or (side == _HANDWRITING and not gaps)
     min_side = _MIN_SIDE if pixels else _MIN_SQUARE_SIDE
@@ -46,6 +48,7 @@ def picture_shape(names: Sequence[str], rows: np.ndarray | None = None) -> tuple
         fits = (pixels or not gaps) and _is_plausible(side, side, len(names))
         return (side, side) if fits else None
     shapes = _oblongs(count, len(names)) if pixels else []
+    # Upright and lying have the same factors; in the right one, pixels below each other are alike.
     if len(shapes) > 1 and rows is not None:
         shapes.sort(key=lambda shape: _roughness(rows, numbers, shape[1]))
     return shapes[0] if shapes else None

@@ -2,29 +2,50 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
 
 from core.datasets.column_format import MISSING
 from core.datasets.dataset import Dataset
-from core.datasets.files import libsvm
-from core.datasets.files.file_bytes import fingerprint
+from core.datasets.files.file_bytes import fingerprint, open_bytes
+from core.datasets.files.file_parts import ALL, AS_FIT, FilePart, RowLimit, open_file_part
+from core.datasets.files.libsvm import LibsvmFile, LibsvmRows, from_rows, with_test
+from core.datasets.files.registry import open_table
 from core.datasets.files.sniffing import sniff_dialect
-from core.datasets.files.table_file import TableFile, TextFile, open_table
-from core.datasets.raw_table import NO_CHOICES, DataOptions, RawTable
-from core.datasets.samples.registry import SAMPLES
-from core.datasets.sampling.file_parts import ALL, AS_FIT, FilePart, RowLimit, open_file_part
-from core.datasets.splits.units import shared_finding, with_units
-from core.datasets.table_formats import FormatOptions, formats_of, kinds_like, with_formats
+from core.datasets.files.table_reader import TableReader
+from core.datasets.raw_table import (
+    NO_CHOICES,
+    DataOptions,
+    FormatOptions,
+    RawTable,
+    formats_of,
+    kinds_like,
+    with_formats,
+)
+from core.datasets.samples import SAMPLES
+from core.datasets.split_units import shared_finding, with_units
 from core.datasets.task import Task
 from core.datasets.texts.vocabulary import USUAL_RULES, WordRules
-from core.datasets.understanding.dataset_from_table import assemble, assemble_test, roles_of_rows
-from core.datasets.understanding.recognition import StructuredLayout, detect_layout, matches_layout
+from core.datasets.understanding.dataset_from_table import (
+    assemble,
+    assemble_test,
+    roles_of_rows,
+    with_words,
+)
+from core.datasets.understanding.structured_tables import (
+    StructuredLayout,
+    detect_layout,
+    matches_layout,
+)
 from core.datasets.understanding.target import check_task
-from core.datasets.understanding.text_table import with_words
 from core.errors import UnusableError
 
 
@@ -51,7 +72,7 @@ def read_dataset(
             raise UnusableError("a sample has no second file", where=test_file, cure=cure)
         return with_words(_read_sample(file.removeprefix("sample:"), choices), words)
     table_file = open_table(file)
-    if isinstance(table_file, TextFile) and table_file.is_libsvm:
+    if table_file.is_sparse:
         with open_file_part(table_file, choices, row_limit) as file_part:
             dataset = file_part.with_sample_note(_from_libsvm(file_part, choices, words))
         if test_file:
@@ -64,15 +85,17 @@ def read_dataset(
         test = _table_test(dataset, test_file, test_row_limit)
         return _with_test_findings(replace(dataset, test=test))
     finally:
+        # What is cached holds the first megabyte of the file and its rows.
         sniff_dialect.cache_clear()
 
 
-def _drawn_table(file: TableFile, choices: DataOptions, row_limit: RowLimit) -> Dataset:
+def _drawn_table(file: TableReader, choices: DataOptions, row_limit: RowLimit) -> Dataset:
     with open_file_part(file, _trimmed(choices), row_limit) as file_part:
         is_whole = file_part.sampled is None
         dataset = file_part.with_sample_note(_from_table(file_part.file, choices, is_whole))
     if dataset.sampled is None or not dataset.task.has_sequences:
         return dataset
+    # Nobody asked for a sample, memory did; torn sequences would be worse than a large table.
     if row_limit.rows is None:
         return _from_table(file, choices, True)
     fault = "the rows of a sequence belong together and cannot be drawn one by one"
@@ -89,25 +112,23 @@ def read_part(train: Dataset, file_part: FilePart) -> Dataset:
 def _read_part(train: Dataset, file_part: FilePart) -> Dataset:
     if train.matrix is None:
         return _assembled_test(train, file_part.file)
-    assert isinstance(file_part.file, TextFile)
-    width = train.matrix.shape[1]
-    path, compression = file_part.file.path, file_part.file.compression
-    rows = libsvm.read_rows(path, compression, file_part.file.head, file_part.zero_based)
-    test = libsvm.with_test(train, rows).test
+    test = with_test(train, _sparse_rows(file_part)).test
     assert test is not None
     assert test.matrix is not None
-    return replace(test, matrix=test.matrix[:, :width])
+    return replace(test, matrix=test.matrix[:, : train.matrix.shape[1]])
+
+
+def _sparse_rows(file_part: FilePart) -> LibsvmRows:
+    assert isinstance(file_part.file, LibsvmFile)
+    return file_part.file.read_rows(file_part.zero_based)
 
 
 def _from_libsvm(file_part: FilePart, choices: DataOptions, words: WordRules) -> Dataset:
-    file = file_part.file
-    assert isinstance(file, TextFile)
-    path = file.path
+    path = file_part.file.path
     if Task(choices.task).is_structured:
         fault = "a LIBSVM file holds neither sequences nor molecules"
         raise UnusableError(fault, where=path.name, cure="give a CSV file, or another task")
-    rows = libsvm.read_rows(path, file.compression, file.head, file_part.zero_based)
-    dataset = libsvm.from_rows(rows, choices)
+    dataset = from_rows(_sparse_rows(file_part), choices)
     if choices.latest:
         cure = "test on rows drawn at random"
         raise UnusableError("a LIBSVM file has no dates", where=path.name, cure=cure)
@@ -121,7 +142,7 @@ def _with_test_findings(dataset: Dataset) -> Dataset:
     return replace(dataset, findings=(*findings, *shared_finding(dataset, test)))
 
 
-def _from_table(file: TableFile, choices: DataOptions, is_whole: bool) -> Dataset:
+def _from_table(file: TableReader, choices: DataOptions, is_whole: bool) -> Dataset:
     choices = _trimmed(choices)
     target, kinds = choices.target, choices.kinds
     cells = file.first_cells(target)
@@ -129,9 +150,11 @@ def _from_table(file: TableFile, choices: DataOptions, is_whole: bool) -> Datase
     # What is read otherwise is read from the cells as they are written.
     texts = {name: "category" for name, word in choices.readings.items() if word != "number"}
     raw_table = _read_table(file, {**texts, **kinds}, shape, target)
+    # The first rows looked like tokens, and the whole table does not: it is read again as rows.
     if shape is not None and not matches_layout(shape, raw_table.table):
         shape = None
         raw_table = _read_table(file, {**texts, **kinds}, None, target)
+    # The first rows alone decide for nearly every file, and they are quickly looked at.
     if all(raw_table.table[:1000].isna().all()) and all(raw_table.table.isna().all()):
         fault = "every cell below the header is empty"
         raise UnusableError(fault, where=raw_table.name, cure="choose a file with values")
@@ -168,7 +191,10 @@ def _read_sample(name: str, choices: DataOptions) -> Dataset:
 
 
 def _read_table(
-    file: TableFile, kinds: Mapping[str, str], shape: StructuredLayout | None, required_column: str
+    file: TableReader,
+    kinds: Mapping[str, str],
+    shape: StructuredLayout | None,
+    required_column: str,
 ) -> RawTable:
     missing: tuple[str, ...] = MISSING
     if shape is not None:
@@ -180,20 +206,17 @@ def _read_table(
 
 def _with_libsvm_test(train: Dataset, file: str, row_limit: RowLimit) -> Dataset:
     table_file = open_table(file)
-    if not (isinstance(table_file, TextFile) and table_file.is_libsvm):
+    if not table_file.is_sparse:
         raise _other_format(table_file.path, "LIBSVM")
     with open_file_part(table_file, NO_CHOICES, row_limit) as file_part:
-        text = file_part.file
-        assert isinstance(text, TextFile)
-        rows = libsvm.read_rows(text.path, text.compression, text.head, file_part.zero_based)
-        combined = libsvm.with_test(train, rows)
+        combined = with_test(train, _sparse_rows(file_part))
         assert combined.test is not None
         return replace(combined, test=file_part.with_sample_note(combined.test))
 
 
 def _table_test(train: Dataset, file: str, row_limit: RowLimit) -> Dataset:
     table_file = open_table(file)
-    if isinstance(table_file, TextFile) and table_file.is_libsvm:
+    if table_file.is_sparse:
         raise _other_format(table_file.path, "a table with columns")
     if train.task.has_sequences:
         row_limit = RowLimit(ALL)
@@ -205,13 +228,14 @@ def _table_test(train: Dataset, file: str, row_limit: RowLimit) -> Dataset:
         return file_part.with_sample_note(test)
 
 
-def _assembled_test(train: Dataset, table_file: TableFile) -> Dataset:
+def _assembled_test(train: Dataset, table_file: TableReader) -> Dataset:
     # Text stays text and numbers stay numbers, whatever this file's values look like.
     formats = formats_of(train.columns, train.source)
     kinds = kinds_like(formats)
     shape = None
     if train.task.is_structured:
         shape = StructuredLayout(train.task, train.sequence_name, train.target_name, is_chosen=True)
+    # A name that must be there tells the header from titles above it, and between delimiters.
     required_column = train.target_name or train.feature_names[0]
     raw_table = _read_table(table_file, kinds, shape, required_column)
     if shape is None:
@@ -225,3 +249,94 @@ def _assembled_test(train: Dataset, table_file: TableFile) -> Dataset:
 def _other_format(path: Path, expected_format: str) -> UnusableError:
     fault = f"the first file is {expected_format}, this one is not"
     return UnusableError(fault, where=path.name, cure="choose two files of the same format")
+
+
+# Rows as they stand in the file, for predictions and remarks that name them.
+MAX_COLUMNS = 60
+LARGEST = 50_000_000  # bytes of a file that is read again for some rows
+
+
+@dataclass(frozen=True)
+class FileRows:
+    """Some rows of a file."""
+
+    headers: list[str]
+    cells: list[list[Any]]  # by row; None if empty
+    lines: list[int]  # first line of each row, or its number
+    counted: str  # "line", or "row" where the data have no lines
+    left_out: int  # number of columns not shown
+
+
+def rows_in_file(dataset: Dataset, rows: Sequence[int] | np.ndarray) -> FileRows:
+    """Rows (positions) with unused columns; as read if the file changed or is very large."""
+    row_indices, sampled = np.asarray(rows, dtype=int), dataset.sampled
+    raw = None if dataset.table is None else _read_again(dataset)
+    if raw is not None and (file_rows := _file_rows(dataset, raw.table)) is not None:
+        lines = [raw.line_of(int(row)) for row in file_rows[row_indices]]
+        return _table_rows(raw.table, file_rows[row_indices], lines, "line")
+    # Rows without a target have no place in a sample's numbers; then they are counted on their own.
+    has_sample = sampled is not None and len(sampled.chosen) == dataset.rows
+    file_rows = sampled.chosen if has_sample and sampled else np.arange(dataset.rows)
+    lines, counted = (file_rows[row_indices] + 1).tolist(), "row"
+    if (lines_of := _libsvm_lines(dataset)) is not None:
+        lines, counted = [lines_of[row] for row in row_indices], "line"
+    if dataset.table is not None:
+        return _table_rows(dataset.table, row_indices, lines, counted)
+    assert dataset.matrix is not None
+    submatrix = dataset.matrix[row_indices].tocsc()
+    filled = np.flatnonzero(np.diff(submatrix.indptr))
+    headers = [str(dataset.feature_names[column]) for column in filled[:MAX_COLUMNS]]
+    cells = submatrix[:, filled[:MAX_COLUMNS]].toarray().tolist()
+    return FileRows(headers, cells, lines, counted, len(filled) - len(headers))
+
+
+def _table_rows(
+    table: pd.DataFrame, row_indices: np.ndarray, lines: list[int], counted: str
+) -> FileRows:
+    shown = table.iloc[row_indices, :MAX_COLUMNS]
+    cells = [[_to_json(value) for value in row] for row in shown.itertuples(index=False, name=None)]
+    headers = [str(name) for name in shown.columns]
+    return FileRows(headers, cells, lines, counted, table.shape[1] - len(headers))
+
+
+def _file_rows(dataset: Dataset, table: pd.DataFrame) -> np.ndarray | None:
+    """The positions of the dataset's rows in the table of its file; None for another file."""
+    file_rows = np.arange(len(table))
+    if dataset.sampled is not None:
+        file_rows = dataset.sampled.chosen if len(table) == dataset.sampled.of else file_rows[:0]
+    elif dataset.target_name in table.columns:
+        file_rows = np.flatnonzero(dataset.has_target(table[dataset.target_name]))
+    return file_rows if len(file_rows) == dataset.rows else None
+
+
+def _read_again(dataset: Dataset) -> RawTable | None:
+    source = dataset.source
+    if source.format == "sample" or not source.path:
+        return None
+    with contextlib.suppress(OSError, UnusableError):
+        if Path(source.path.partition("#")[0]).stat().st_size <= LARGEST:
+            table_file = open_table(source.path)
+            if not table_file.is_sparse:
+                return table_file.read({}, MISSING, dataset.target_name)
+    return None
+
+
+def _libsvm_lines(dataset: Dataset) -> list[int] | None:
+    source, lines = dataset.source, list[int]()
+    # Lines of rows that were left out cannot be told from those of others.
+    if source.format != "libsvm" or not source.path or dataset.set_aside or dataset.sampled:
+        return None
+    with contextlib.suppress(OSError, UnusableError):
+        if Path(source.path).stat().st_size <= LARGEST:
+            with open_bytes(Path(source.path), source.compression) as file:
+                filled = (bool(line.partition(b"#")[0].strip()) for line in file)
+                lines = [number for number, is_filled in enumerate(filled, 1) if is_filled]
+    return lines if len(lines) == dataset.rows else None
+
+
+def _to_json(value: Any) -> Any:
+    if value is None or value is pd.NaT or (isinstance(value, float) and value != value):
+        return None
+    if isinstance(value, np.generic):
+        value = value.item()
+    return value if isinstance(value, (int, float, str, bool)) else str(value)

@@ -7,10 +7,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Self
 
-
-def count_text(count: int, noun: str) -> str:
-    """A count in words: "2,310 rows", "1 row"."""
-    return f"1 {noun}" if count == 1 else f"{count:,} {noun}s"
+from core.wording import count_text
 
 
 class TaskTraits:

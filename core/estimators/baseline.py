@@ -139,7 +139,7 @@ class WordShares(BaseEstimator):
 
     def completion(self, X: Any) -> np.ndarray:
         """Log p(second half) of documents and its number of words, shape (D, 2)."""
-        from core.estimators.lda.lda_likelihood import HALVING_SEED, split_halves
+        from core.estimators.lda.fitted_topics import HALVING_SEED, split_halves
 
         _, held = split_halves(X, HALVING_SEED)
         return np.stack([held @ self.log_shares_, np.asarray(held.sum(axis=1)).ravel()], axis=1)

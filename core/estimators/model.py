@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from core.datasets.categories import Categories
-from core.datasets.task import TASKS, Task
-from core.estimators.class_weights import CLASS_WEIGHT
+from core.datasets.dataset_summary import Categories
+from core.datasets.task import TABLE_TASKS, TASKS, Task
 from core.estimators.facts import ModelingFacts, Suggestion
 from core.estimators.optional_parts import OPTIONAL_DEPENDENCIES
+from core.estimators.recipe import (
+    CLASS_WEIGHT,
+    Recipe,
+    RecipeFactory,
+    build_from_recipe,
+    script_from_recipe,
+    weights_of,
+    with_probabilities,
+)
 from core.extensions import check_kind
 from core.space import Axis, Setting
+
+Axes = tuple[Axis, ...]
+AxesOf = Axes | Callable[[str], Axes]  # the same for every task, or by task
 
 
 @dataclass(frozen=True)
@@ -52,6 +63,8 @@ class Model:
     minibatch: int = 1  # documents a learning step; fewer are refused
     shows: Literal["", "topics", "pictures"] = ""  # what every trial shows of the fitted model
     folder: Literal["", "topics", "classes"] = ""  # what the exported folder predicts
+    # the module with its `CARRIER` (core.export.bundle.carrier), where files hold it as arrays
+    carrier: str = ""
     costly: bool = False  # a fit may take an hour: members of averages are not fitted again
     # Types inside an extension's fitted estimator that are not on the list of allowed types. They
     # must run nothing when a file makes them: files may come from strangers.
@@ -62,6 +75,82 @@ class Model:
     growth: float = 1.0  # the power of the rows with which a fit takes longer
     dearer: tuple[str, ...] = ()  # axes in proportion to which a fit takes longer
     complexity: int = 5  # from 1, weights that can be read, to 9
+    # of several models the first one by this rank is the default, from so many training rows
+    default_rank: int = 9
+    default_rows: int = 0
+    recipe: RecipeFactory | None = None  # what `build` and `script` come from, where one gives both
+
+    @classmethod
+    def of_recipe(cls, make_recipe: RecipeFactory, axes: AxesOf, **description: Any) -> Model:
+        """A model whose estimator and exported script come from one recipe.
+
+        Args:
+            make_recipe: (task, setting, seed) -> class and arguments.
+            axes: the search space.
+            description: the other fields. `starts` may be the settings themselves; `tasks` are
+                those of tables, and `loss`, `takes_sparse` and `scaled` none where not given.
+        """
+        starts = description.get("starts", ())
+        if not callable(starts):
+            description["starts"] = lambda task, default: starts
+        usual: dict[str, Any] = {
+            "tasks": TABLE_TASKS,
+            "loss": {},
+            "takes_sparse": False,
+            "scaled": False,
+        }
+        return cls(
+            space=_by_task(axes),
+            build=build_from_recipe(make_recipe),
+            script=script_from_recipe(make_recipe),
+            recipe=make_recipe,
+            **(usual | description),
+        )
+
+    @classmethod
+    def of_sklearn(
+        cls,
+        classes: str | tuple[str, str],
+        axes: AxesOf,
+        constants: Callable[[int], dict[str, Any]] = lambda seed: {},
+        wrap: Callable[[str, Recipe], Recipe] = lambda task, recipe: recipe,
+        **description: Any,
+    ) -> Model:
+        """A model that is a class of scikit-learn's kind, its axes arguments of the constructor.
+
+        Args:
+            classes: "module.Class", or those of the classifier and of the regressor.
+            axes: the search space.
+            constants: seed -> the arguments that are not tuned, in order after those that are.
+            wrap: (task, recipe) -> the recipe of what the estimator stands in.
+            description: as of `of_recipe`.
+        """
+
+        def make_recipe(task: str, setting: Setting, seed: int) -> Recipe:
+            path = classes if isinstance(classes, str) else classes[Task(task).has_numbers]
+            module, _, name = path.rpartition(".")
+            values = axis_values(_by_task(axes)(task), setting)
+            return wrap(task, Recipe(module, name, values | constants(seed) | weights_of(setting)))
+
+        return cls.of_recipe(make_recipe, axes, **description)
+
+    def with_calibration(self, **changes: Any) -> Model:
+        """The model with a probabilistic variant, for classifiers that have only scores.
+
+        Args:
+            changes: fields in which the variant differs.
+        """
+        make_recipe = self.recipe
+        if make_recipe is None:
+            raise ValueError(f"{self.name} has no recipe")
+
+        def make_calibrated(task: str, setting: Setting, seed: int) -> Recipe:
+            recipe = make_recipe(task, setting, seed)
+            return recipe if Task(task).has_numbers else with_probabilities(recipe, seed)
+
+        changes |= {"recipe": make_calibrated, "build": build_from_recipe(make_calibrated)}
+        changes["script"] = script_from_recipe(make_calibrated)
+        return replace(self, probabilistic=replace(self, **changes))
 
     @property
     def known_tasks(self) -> tuple[Task, ...]:
@@ -72,6 +161,23 @@ class Model:
         """The search space, with class weights where a class is rare."""
         weighs = rare and self.class_weights and Task(task).is_classification
         return (*self.space(task), CLASS_WEIGHT) if weighs else self.space(task)
+
+
+def _by_task(axes: AxesOf) -> Callable[[str], Axes]:
+    return axes if callable(axes) else lambda task: axes
+
+
+def axis_values(axes: Axes, setting: Setting) -> dict[str, Any]:
+    """The values of axes as a constructor takes them."""
+    values: dict[str, Any] = {}
+    for axis in axes:
+        value = setting[axis.name]
+        if axis.kind == "choice":  # as the axis writes it: a file may have 2.0 for 2
+            value = next((choice for choice in axis.choices if choice == value), value)
+        else:  # numpy's numbers would stand in the script otherwise
+            value = int(value) if axis.kind == "int" else float(value)
+        values[axis.name] = value
+    return values
 
 
 def row_count_warning(fewest: int = 0, most: float = math.inf) -> Callable[[ModelingFacts], str]:

@@ -42,6 +42,28 @@ def selectable_models(models: Mapping[str, Model], task: str) -> tuple[str, ...]
     )
 
 
+def with_own_columns(estimator: Any, columns: slice) -> Any:
+    """An unfitted pipeline of an estimator that takes only these of the prepared columns.
+
+    Several models share one preparation. Where a category has many levels, it has the means of the
+    target in them and a column for each, of which every model takes one.
+    """
+    from sklearn.compose import ColumnTransformer
+    from sklearn.pipeline import Pipeline
+
+    own = ColumnTransformer([("own", "passthrough", columns)], sparse_threshold=1.0)
+    return Pipeline([("columns", own), ("model", estimator)])
+
+
+def without_own_columns(model: Any) -> tuple[Any, slice]:
+    """The estimator inside, and its columns: all for one that takes all."""
+    from sklearn.pipeline import Pipeline
+
+    if not isinstance(model, Pipeline) or list(model.named_steps) != ["columns", "model"]:
+        return model, slice(None)
+    return model[-1], model[0].transformers[0][2]
+
+
 def combined_model(models: Callable[[], Mapping[str, Model]]) -> Model:
     """The model that stands for all others of the registry that `models` returns."""
 

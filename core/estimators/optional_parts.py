@@ -13,19 +13,12 @@ from core.extras import install_command
 
 @dataclass(frozen=True)
 class OptionalDependency:
-    """Something that the program does only with packages that are not always installed.
+    """Something that the program does only with packages that are not always installed."""
 
-    Attributes:
-        extra: its name among the extras of pyproject.toml ("deep").
-        modules: what must be importable.
-        does: what needs it, in the plural ("deep latent Gaussian models").
-        probed: whether it is imported before a run begins, to see that it can be.
-    """
-
-    extra: str
-    modules: tuple[str, ...]
-    does: str
-    probed: bool = False
+    extra: str  # its name among the extras of pyproject.toml ("deep")
+    modules: tuple[str, ...]  # what must be importable
+    does: str  # what needs it, in the plural ("deep latent Gaussian models")
+    probed: bool = False  # whether it is imported before a run begins, to see that it can be
 
     @property
     def command(self) -> str:
@@ -92,11 +85,7 @@ def missing_package_text(extra: str) -> str:
 
 
 def check_installed(extra: str) -> None:
-    """See that a part can be used; "" is the program itself.
-
-    Raises:
-        UnusableError: it is not installed, or cannot be imported.
-    """
+    """See that a part can be used; "" is the program itself."""
     if not extra:
         return
     dependency = OPTIONAL_DEPENDENCIES[extra]
@@ -110,11 +99,7 @@ def check_installed(extra: str) -> None:
 
 
 def optional_module(extra: str, module: str) -> ModuleType:
-    """Import a module that a part brings.
-
-    Raises:
-        UnusableError: it is not installed, or cannot be imported.
-    """
+    """Import a module that a part brings."""
     dependency = OPTIONAL_DEPENDENCIES[extra]
     try:
         return importlib.import_module(module)

@@ -3,31 +3,37 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.space import Setting
+from core.datasets.task import Task
+from core.space import Axis, Setting
 
 CALIBRATION_FOLDS = 3
+EVEN, BALANCED = "none", "balanced"
+
+# Offered where a class is rare only: elsewhere it would make every search longer for nothing.
+CLASS_WEIGHT = Axis(
+    "class_weight",
+    "Weight of the classes (balanced: rare ones count more)",
+    "choice",
+    choices=(EVEN, BALANCED),
+    default=EVEN,
+)
 
 
 @dataclass(frozen=True)
 class Recipe:
     """A scikit-learn class, where it comes from, and its arguments (which may be recipes).
 
-    The class is imported only when it is built, so that the registry can be read without
-    scikit-learn.
+    The class is imported only when it is built: the registry is read without scikit-learn.
 
-    Attributes:
-        module: where the class is imported from ("sklearn.svm").
-        name: of the class ("SVC").
-        arguments: of the constructor, in the order in which the script shows them.
     """
 
-    module: str
-    name: str
-    arguments: dict[str, Any] = field(default_factory=dict)
+    module: str  # where the class is imported from ("sklearn.svm")
+    name: str  # of the class ("SVC")
+    arguments: dict[str, Any] = field(default_factory=dict)  # as the script shows them, in order
 
     def build(self) -> Any:
         """The unfitted estimator."""
@@ -86,6 +92,11 @@ def on_standard_target(regressor: Recipe) -> Recipe:
     )
 
 
+def standardize_numbers(task: str, recipe: Recipe) -> Recipe:
+    """The `wrap` of `Model.of_sklearn` for classes whose regressor presupposes that scale."""
+    return on_standard_target(recipe) if Task(task).has_numbers else recipe
+
+
 def with_probabilities(classifier: Recipe, seed: int) -> Recipe:
     """The classifier on all rows, and a sigmoid of its held-out decisions for the probabilities.
 
@@ -98,6 +109,12 @@ def with_probabilities(classifier: Recipe, seed: int) -> Recipe:
     )
     arguments = {"estimator": classifier, "ensemble": False, "cv": folds}
     return Recipe("sklearn.calibration", "CalibratedClassifierCV", arguments)
+
+
+def weights_of(setting: Mapping[str, Any]) -> dict[str, Any]:
+    """The `class_weight` argument of a scikit-learn classifier; empty without weights."""
+    weighs = setting.get(CLASS_WEIGHT.name, EVEN) == BALANCED
+    return {CLASS_WEIGHT.name: BALANCED} if weighs else {}
 
 
 # The names of earlier versions.

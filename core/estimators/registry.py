@@ -6,22 +6,17 @@ from core.estimators.dlgm.dlgm_model import DLGM
 from core.estimators.lda.lda_model import LDA
 from core.estimators.model import Model, check_model
 from core.estimators.multi_model import combined_model
-from core.estimators.structured.crf import CRF
-from core.estimators.structured.rna import RNA
-from core.estimators.tables.boosting import BOOSTING
-from core.estimators.tables.catboost import CATBOOST
-from core.estimators.tables.elastic_net import ELASTIC_NET
-from core.estimators.tables.extra_trees import EXTRA_TREES
-from core.estimators.tables.forest import FOREST
-from core.estimators.tables.knn import KNN
-from core.estimators.tables.lightgbm import LIGHTGBM
-from core.estimators.tables.linear import LINEAR
-from core.estimators.tables.logistic import LOGISTIC
-from core.estimators.tables.logistic_l1l2 import LOGISTIC_L1L2
-from core.estimators.tables.mlp import MLP
-from core.estimators.tables.naive_bayes import NAIVE_BAYES
-from core.estimators.tables.svm import SVM
-from core.estimators.tables.xgboost import XGBOOST
+from core.estimators.structured.structured_models import CRF, RNA
+from core.estimators.tables.curved_models import KNN, MLP, NAIVE_BAYES, SVM
+from core.estimators.tables.linear_models import ELASTIC_NET, LINEAR, LOGISTIC, LOGISTIC_L1L2
+from core.estimators.tables.tree_models import (
+    BOOSTING,
+    CATBOOST,
+    EXTRA_TREES,
+    FOREST,
+    LIGHTGBM,
+    XGBOOST,
+)
 from core.estimators.vote7.vote7_model import VOTE7
 from core.extensions import Registry
 

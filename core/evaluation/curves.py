@@ -17,7 +17,7 @@ import numpy as np
 
 from core.evaluation.calibration_bin import CalibrationBin
 from core.evaluation.influence import area_influence, normal_interval, standard_error
-from core.evaluation.paired_proportions import share_interval
+from core.evaluation.paired_tests import share_interval
 
 BINS = 10
 RESAMPLES = 400

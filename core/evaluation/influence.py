@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy import special
 
 LEVEL = 0.95
 
@@ -75,6 +74,8 @@ def normal_interval(
     estimate: float, error: float, level: float = LEVEL, *, bounded: bool = False
 ) -> tuple[float, float]:
     """Estimate ± z · error; for a bounded share on the scale of its log odds, so within 0 … 1."""
+    from scipy import special  # a metric's title does not need it
+
     half_width = float(special.ndtri(0.5 + level / 2)) * error
     if not bounded or not 0.0 < estimate < 1.0:
         return estimate - half_width, estimate + half_width

@@ -1,14 +1,29 @@
-"""The destination of an export: a file appears whole, or a sentence says why not."""
+"""Where exports go: a file appears whole, or a sentence says why not; the endings of tables."""
 
 from __future__ import annotations
 
 import errno
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from core.errors import UnusableError, write_error
 from core.writing import whole_file
+
+
+@dataclass(frozen=True)
+class OutputForm:
+    """The format of a file to write."""
+
+    kind: str  # text, lines, xlsx, ods, arff, parquet or feather
+    ending: str = ".csv"
+    compression: str = ""  # of a text: gzip, bz2 or xz
+
+    @property
+    def delimiter(self) -> str:
+        """Between the cells of a new text."""
+        return "\t" if self.ending in TABS else ","
 
 
 def write_whole_file(path: Path, write: Callable[[Path], None]) -> None:
@@ -32,3 +47,24 @@ def check_destination(path: Path) -> None:
     if not os.access(folder, os.W_OK):
         refused = PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         raise write_error("the file", path, refused)
+
+
+TABS = (".tsv", ".tab")
+_PAIRS = (".libsvm", ".svm", ".svmlight")
+TEXTS = ("", ".csv", *TABS, ".txt", ".data", ".dat", ".psv", *_PAIRS)
+SHEETS = {".xlsx": "xlsx", ".xlsm": "xlsx", ".ods": "ods"}
+COLUMNAR = {".parquet": "parquet", ".pq": "parquet", ".feather": "feather", ".arrow": "feather"}
+PACKED = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz"}
+OWN_ALONE = (".xlsm", ".ods", ".arff")  # written of such files alone
+TEXT_KINDS = ("text", "lines", "arff")  # of `OutputForm`, whose files may be compressed
+LINES = (".conll", ".conllu", ".fasta", ".fa", ".dbn")
+_OLD_WORKBOOKS = (".xls", ".xlsb", ".xltx", ".xltm", ".ots")
+
+
+def own_ending(file: str) -> str:
+    """The ending with which the table of a file comes back in its own format, or a near one."""
+    ending = Path(file.partition("#")[0]).suffix.lower()
+    if ending in _OLD_WORKBOOKS:
+        return ".xlsx"
+    texts = [text for text in TEXTS if text and text not in _PAIRS]
+    return ending if ending in (*texts, *SHEETS, *COLUMNAR, *LINES, ".arff") else ".csv"

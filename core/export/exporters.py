@@ -10,15 +10,14 @@ from typing import Any
 from core.datasets.task import Task
 from core.errors import UnusableError
 from core.estimators.optional_parts import OPTIONAL_DEPENDENCIES, check_installed, is_installed
-from core.export.bundle import folder_file
+from core.export.bundle import carrier
 from core.export.destination import check_destination, write_whole_file
 from core.export.exportable_models import STRUCTURED, TUNED, export_variants_of
-from core.export.files import joblib_file, json_file, npz_file, skops_file
+from core.export.files import json_file, model_file
 from core.export.finished_run import FinishedRun, finished_run
 from core.export.onnx import onnx_file as onnx_file
 from core.export.report import report_page as report
 from core.export.script import python_script
-from core.export.script import structured_script as structured_script
 from core.extensions import Registry, check_kind
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.scores.scoring import one_line_error
@@ -91,9 +90,12 @@ def _variants(
 
 
 _ROWS = (
-    Exporter("skops", ".skops", _variants(_TABLE, "Model", _SKOPS, skops_file.write)),
+    Exporter("skops", ".skops", _variants(_TABLE, "Model", _SKOPS, model_file.write_skops)),
     Exporter(
-        "joblib", ".joblib", _variants(_TABLE, "Model as joblib", _JOBLIB, joblib_file.write), _CODE
+        "joblib",
+        ".joblib",
+        _variants(_TABLE, "Model as joblib", _JOBLIB, model_file.write_joblib),
+        _CODE,
     ),
     Exporter(
         "onnx",
@@ -105,10 +107,10 @@ _ROWS = (
     Exporter(
         "folder",
         ".zip",
-        _variants([Task.TOPICS], "Topics as a folder", _TOPICS, folder_file.write)
-        | _variants(["classes"], "Model as a folder", _CLASSES, folder_file.write),
+        _variants([Task.TOPICS], "Topics as a folder", _TOPICS, carrier.write_folder)
+        | _variants(["classes"], "Model as a folder", _CLASSES, carrier.write_folder),
     ),
-    Exporter("npz", ".npz", _variants(STRUCTURED, "Model", _NPZ, npz_file.write)),
+    Exporter("npz", ".npz", _variants(STRUCTURED, "Model", _NPZ, carrier.write_npz)),
     Exporter(
         "json",
         ".json",
@@ -119,8 +121,8 @@ _ROWS = (
         "script",
         ".py",
         _variants(_TABLE, "Python script", _SCRIPT, python_script.write)
-        | _variants([Task.SEQUENCE], "Python script", _LABELS, structured_script.write)
-        | _variants([Task.STRUCTURE], "Python script", _FOLDS, structured_script.write),
+        | _variants([Task.SEQUENCE], "Python script", _LABELS, carrier.write_script)
+        | _variants([Task.STRUCTURE], "Python script", _FOLDS, carrier.write_script),
     ),
     Exporter(
         "report",
@@ -160,11 +162,7 @@ def exporters_for(task: str = "", model: str = "") -> dict[str, Exporter]:
 
 
 def export_from_folder(folder: RunFolder, path: Path | str, format: str | None = None) -> Path:
-    """Write one file of a run, its kind by the ending or `format`, and return its path.
-
-    Raises:
-        UnusableError: an ending or format that this run does not offer, or an unusable run or path.
-    """
+    """Write one file of a run, its kind by the ending or `format`, and return its path."""
     path = Path(path).expanduser()
     exporter_for(path, format)
     return export_run(finished_run(folder), path, format)
@@ -249,7 +247,7 @@ def exporter_for(
         return exporter_by_key[key]
     *first_keys, last = exporter_by_key
     cure = f"{'choose' if format else 'end the name in'} {', '.join(first_keys)} or {last}"
-    if unsuitable := next((each for each in EXPORTERS.values() if key in keys_of(each)), None):
+    if unsuitable := next((e for e in EXPORTERS.values() if key in keys_of(e)), None):
         problem = _not_offered_text(unsuitable, task, model)
     elif format is not None:
         problem = f"there is no export called “{format}”"

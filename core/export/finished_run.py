@@ -1,25 +1,47 @@
-"""The finished run as exporters see it: plan, events, results, metadata and fitted pipeline."""
+"""A finished run for exporters: as it ended, without examples of its data, or another model."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
-from core.datasets.dataset import DataSource
+from sklearn.pipeline import Pipeline
+
+from core.datasets.column_format import NOTHING
+from core.datasets.dataset import Dataset, DataSource
+from core.datasets.preparation import output_names
 from core.errors import UnusableError
+from core.estimators.baseline import baseline_pipeline
+from core.estimators.facts import uncapitalized
+from core.estimators.fitting import fit_with_remarks
 from core.estimators.model import Model
 from core.estimators.model_settings import labels_of, model_and_values, title_of
 from core.estimators.multi_model import SEVERAL
 from core.estimators.registry import model_named
-from core.export.exportable_models import TUNED
-from core.export.redaction import without_examples
+from core.export.exportable_models import BASELINE, TUNED, ExportableModel, exportable_model
+from core.records import Record
 from core.space import Setting
-from core.tuning.events import Event, RunFinished, RunStarted, RunStopped
+from core.tuning.events import (
+    Event,
+    ImagesDrawn,
+    MoleculesFolded,
+    RunFinished,
+    RunStarted,
+    RunStopped,
+    SequencesLabelled,
+    TopicsFound,
+    TrialFailed,
+)
 from core.tuning.plan import Plan
+from core.tuning.problem import Problem, take_rows
+from core.tuning.problem_setup import build_problem, read_data
 from core.tuning.results.model_metadata import ModelMetadata, read_metadata
-from core.tuning.run_results import Results
+from core.tuning.results.training_rows import training_rows_of
+from core.tuning.run_results import EnsembleResults, OmittedTrial, Results
 from core.tuning.runs.best import best_of, has_best
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.runs.state import RunState, state_from_events
@@ -127,9 +149,15 @@ def file_name_of(source: DataSource) -> str:
     return source.path.replace("\\", "/").rsplit("/", 1)[-1]
 
 
-def finished_run(folder: RunFolder, examples: bool = True) -> FinishedRun:
-    """The run in a folder, or UnusableError; `examples` allows exports to hold rows of the data."""
-    events = folder.all_events()
+def finished_run(
+    folder: RunFolder, examples: bool = True, events: list[Event] | None = None
+) -> FinishedRun:
+    """The run in a folder, or UnusableError; `examples` allows exports to hold rows of the data.
+
+    Args:
+        events: the run's, where the process has them already.
+    """
+    events = folder.all_events() if events is None else events
     ends = [event for event in events if isinstance(event, (RunFinished, RunStopped))]
     starts = [event for event in events if isinstance(event, RunStarted)]
     results = ends[-1].results if ends else None
@@ -157,3 +185,222 @@ def _nothing_yet(folder: RunFolder) -> UnusableError:
         where=str(folder.path),
         cure="let it finish, or stop it and keep the best",
     )
+
+
+_SHOW_ROWS = (SequencesLabelled, MoleculesFolded, ImagesDrawn)
+_QUOTED = re.compile("“([^”]*)”")
+_OF_TEXT = re.compile("(?s): (word|words|part) “.*”$")  # as core.datasets.texts.tfidf has it
+_ERROR = re.compile(r"(\w+): .*", re.DOTALL)  # as core.tuning.scores.scoring.one_line_error has it
+
+
+def _public_names(takeaway: ModelMetadata) -> set[str]:
+    columns = [column.name for column in takeaway.columns]
+    classes = [str(label) for label in takeaway.classes]
+    named = [takeaway.dataset, takeaway.target, *takeaway.group_names, *takeaway.feature_names]
+    return {*columns, *classes, *named}
+
+
+def without_examples(run: FinishedRun) -> FinishedRun:
+    """The run for exports that may not hold rows and examples."""
+    public_names = _public_names(run.takeaway)
+    return replace(
+        run,
+        events=[
+            _redact_event(event, public_names)
+            for event in run.events
+            if not isinstance(event, _SHOW_ROWS)
+        ],
+        results=_redact_results(run.results, public_names),
+        takeaway=_redact_metadata(run.takeaway),
+        allows_examples=False,
+    )
+
+
+def _without_quotes(sentence: str, public_names: Collection[str]) -> str:
+    return _QUOTED.sub(lambda match: match[0] if match[1] in public_names else "“…”", sentence)
+
+
+def _redact_metadata(takeaway: ModelMetadata) -> ModelMetadata:
+    public_names = _public_names(takeaway)
+    outputs = takeaway.output_names if takeaway.task.has_target else []
+    return replace(
+        takeaway,
+        source=_redact_source(takeaway.source),
+        test_source=takeaway.test_source and _redact_source(takeaway.test_source),
+        columns=[replace(column, categories=()) for column in takeaway.columns],
+        output_names=_numbered(outputs, takeaway.feature_names),
+        findings=[_without_quotes(finding, public_names) for finding in takeaway.findings],
+        readings=[],  # each is told by a cell
+        encodings=[],  # with medians, which are cells too
+    )
+
+
+def _redact_results(value: Any, public_names: Collection[str]) -> Any:
+    match value:
+        case Record() | OmittedTrial():
+            by_name = {each.name: getattr(value, each.name) for each in fields(value)}
+            return replace(value, **_redact_results(by_name, public_names))
+        case dict():
+            return {name: _redact_results(inner, public_names) for name, inner in value.items()}
+        case list():
+            return [_redact_results(inner, public_names) for inner in value]
+        case str():
+            return _without_quotes(value, public_names)
+    return value
+
+
+def _redact_event(event: Event, public_names: Collection[str]) -> Event:
+    match event:
+        case TrialFailed(reason=reason):
+            return replace(event, reason=_without_quotes(_ERROR.sub(r"\1.", reason), public_names))
+        case TopicsFound(topics=topics):
+            return replace(event, topics=[replace(topic, words=[]) for topic in topics])
+        case RunFinished(results=results) | RunStopped(results=results):
+            return replace(event, results=_redact_results(results, public_names))
+    return event
+
+
+def _redact_source(source: DataSource) -> DataSource:
+    missing = source.read_csv.get("na_values")
+    if not isinstance(missing, dict):
+        return source
+    strays = [name for name, words in missing.items() if set(words) - NOTHING]
+    if not strays:
+        return source
+    words = {"na_values": {name: [w for w in ws if w in NOTHING] for name, ws in missing.items()}}
+    return replace(
+        source,
+        read_csv={**source.read_csv, **words},
+        reading={**source.reading, **words} if "na_values" in source.reading else source.reading,
+        strays=strays,
+    )
+
+
+def _numbered(outputs: list[str], features: list[str]) -> list[str]:
+    seen: defaultdict[str, int] = defaultdict(int)
+    by_length = sorted(features, key=len, reverse=True)
+    names = []
+    for output in outputs:
+        source = "" if output in features else _source_of(output, by_length)
+        if source and (kind := _OF_TEXT.match(output[len(source) :])):
+            seen[source] += 1
+            names.append(f"{source}: {kind[1]} {seen[source]}")
+        elif source and output[len(source)] != ":":
+            seen[source] += 1
+            names.append(f"{source}=category {seen[source]}")
+        else:
+            names.append(output)
+    return names
+
+
+def _source_of(output: str, features: list[str]) -> str:
+    return next((name for name in features if output.startswith((f"{name}=", f"{name}: "))), "")
+
+
+@dataclass(frozen=True)
+class EnsembleMember:
+    """One model of the average."""
+
+    number: int  # of its trial
+    weight: float  # all sum to 1
+    score: float  # in validation
+    setting: Setting
+
+
+def members_of(run: FinishedRun) -> list[EnsembleMember]:
+    """The members with a weight, best first; empty where the run gave one model."""
+    ensemble = run.results.ensemble or EnsembleResults()
+    rows = zip(ensemble.members, ensemble.weights, ensemble.scores, ensemble.settings, strict=True)
+    return [EnsembleMember(n, w, score, setting) for n, w, score, setting in rows if w > 0]
+
+
+def model_noun(run: FinishedRun) -> str:
+    """The exported model in words, such as "Average of 4 models of 3 kinds"."""
+    members = members_of(run) if run.selected_name == TUNED else []
+    kinds = Counter(run.model_title_of(member.setting) for member in members)
+    if kinds.total() > 1:
+        single_kind = f", {uncapitalized(next(iter(kinds)))}"
+        kinds_text = single_kind if len(kinds) == 1 else f" of {len(kinds)} kinds"
+        return f"Average of {kinds.total()} models{kinds_text}"
+    if run.tunes_several_models and run.selected_name == TUNED and run.tried_model_count > 1:
+        return f"{run.model_title}, the best of {run.tried_model_count} models"
+    return run.model_title
+
+
+def with_selected_model(
+    run: FinishedRun, which: str, dataset: Dataset | None = None
+) -> FinishedRun:
+    """The run with another model in place of the tuned one, fitted on the same rows.
+
+    Args:
+        which: tuned, default, baseline, or the number of a trial.
+        dataset: the run's data, read if None.
+    """
+    choice = exportable_model(run.state, which)
+    if choice.name == TUNED:
+        return run
+    dataset = dataset or read_data(run.plan.data)
+    _check_same(run, dataset)
+    problem = build_problem(run.plan, dataset)
+    pipeline = (
+        problem.pipeline(choice.setting)
+        if choice.name != BASELINE
+        else baseline_pipeline(dataset.task, problem.preparation())
+    )
+    rows = problem.fitted_rows
+    remarks = fit_with_remarks(pipeline, take_rows(dataset.features, rows), dataset.target[rows])
+    training = training_rows_of(dataset, rows)
+    selected_run = replace(
+        run,
+        selected_name=choice.name,
+        selected_pipeline=pipeline,
+        results=_model_results(run.results, choice, remarks),
+        takeaway=replace(
+            run.takeaway,
+            refitted=len(rows) > len(problem.train_rows),
+            judged=None,
+            fitted_rows=[],
+            penalties={},
+            group_names=[],
+            group_of_output=[],
+            noise_variance=None,
+            threshold=None,
+            output_names=_prepared_names(problem, pipeline),
+            training=training,
+        ),
+    )
+    return selected_run if run.allows_examples else without_examples(selected_run)
+
+
+def _prepared_names(problem: Problem, pipeline: Pipeline) -> list[str]:
+    if problem.dataset.task.is_structured:
+        return []
+    return output_names(pipeline.named_steps["prepare"])
+
+
+def _model_results(results: Results, choice: ExportableModel, remarks: tuple[str, ...]) -> Results:
+    return Results(
+        setting=choice.setting,
+        default_setting=results.default_setting,
+        metric=results.metric,
+        maximize=results.maximize,
+        validation={} if choice.validation is None else {choice.judged_by: choice.validation},
+        test=choice.test,
+        default_test=results.default_test,
+        baseline_test=results.baseline_test,
+        remarks=[choice.sentence, *remarks],
+        evaluation=results.evaluation,
+        fits=results.fits,
+        trials=results.trials,
+        failed=results.failed,
+        seconds=results.seconds,
+        stopped_because=results.stopped_because,
+        seed=results.seed,
+    )
+
+
+def _check_same(run: FinishedRun, dataset: Dataset) -> None:
+    if run.takeaway.source.fingerprint not in ("", dataset.source.fingerprint):
+        fault = "the data has changed since this run"
+        cure = "put the old file back, or export the tuned model"
+        raise UnusableError(fault, where=dataset.source.path or dataset.name, cure=cure)

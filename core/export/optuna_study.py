@@ -1,4 +1,4 @@
-"""A run as an Optuna study, in a storage that Optuna and optuna-dashboard open.
+"""Optuna studies: a run as one, in a storage that Optuna and optuna-dashboard open.
 
 Scored trials are COMPLETE, the folds' scores intermediate values; those that ended early PRUNED,
 with their estimate; failed or unfinished ones FAIL, with the reason. Steps of a penalty learner
@@ -7,25 +7,36 @@ are COMPLETE. Hyperparameters of several models in one run are called MODEL.NAME
 
 from __future__ import annotations
 
+import contextlib
+import json
 import math
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import optuna
 from optuna.distributions import (
     BaseDistribution,
     CategoricalDistribution,
     FloatDistribution,
     IntDistribution,
+    distribution_to_json,
 )
+from optuna.exceptions import DuplicatedStudyError, ExperimentalWarning
+from optuna.storages import BaseStorage, JournalStorage, RDBStorage
+from optuna.storages._rdb import models
+from optuna.storages.journal import JournalFileBackend, JournalRedisBackend
+from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState, create_trial
+from sqlalchemy import event
 
-from core.errors import UnusableError
+from core.errors import UnusableError, write_error
 from core.estimators.model_settings import model_and_values
 from core.estimators.multi_model import MODEL
 from core.estimators.registry import MODELS
-from core.export.optuna_storage import write_study
+from core.export.destination import check_destination
 from core.records import JsonObject
 from core.samplers.search_space import distributions
 from core.tuning.events import (
@@ -35,8 +46,10 @@ from core.tuning.events import (
     TrialFinished,
     TrialStarted,
 )
+from core.tuning.history.optuna_studies import SQLITE, refuse_other_databases
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.runs.state import RunState, state_from_events
+from core.writing import whole_file
 
 Params = JsonObject
 End = TrialFinished | TrialFailed
@@ -49,9 +62,6 @@ def export_study(run: RunFolder, storage: Path | str) -> str:
         run: its folder.
         storage: the path of a journal (``.log``, ``.journal``, ``.jsonl``) or of a SQLite file,
             new or not; or a URL such as ``sqlite:///study.db``.
-
-    Raises:
-        UnusableError: no trial was started, the study exists, or the storage cannot be written.
     """
     events = run.all_events()
     state = state_from_events(events)
@@ -66,7 +76,7 @@ def export_study(run: RunFolder, storage: Path | str) -> str:
         raise UnusableError(fault, where=str(run.path), cure="let it continue")
     name = state.started.run or run.name
     maximize = state.started.maximize and not state.learns_penalties
-    write_study(storage, name, trials, maximize, _metric_name(state), _study_attributes(state))
+    _write_study(storage, name, trials, maximize, _metric_name(state), _study_attributes(state))
     return name
 
 
@@ -246,3 +256,158 @@ def _widen_distribution(kind: BaseDistribution | None, values: Sequence[Any]) ->
     if is_integer and not isinstance(kind, FloatDistribution):
         return IntDistribution(int(low), int(high), log=log and int(low) >= 1)
     return FloatDistribution(low, high, log=log)
+
+
+JOURNALS = (".log", ".journal", ".jsonl")
+
+
+def _write_study(
+    storage: Path | str,
+    name: str,
+    trials: Sequence[FrozenTrial],
+    maximize: bool,
+    metric: str,
+    attributes: Mapping[str, Any],
+) -> None:
+    location = str(storage)
+    try:
+        with _open_storage(location) as open_storage, warnings.catch_warnings():
+            warnings.simplefilter("ignore", ExperimentalWarning)
+            direction = StudyDirection.MAXIMIZE if maximize else StudyDirection.MINIMIZE
+            study = optuna.create_study(storage=open_storage, study_name=name, direction=direction)
+            study.set_metric_names([metric])
+            for key, value in attributes.items():
+                if value is not None:
+                    study.set_user_attr(key, value)
+            with _delete_on_failure(study):
+                _add_trials(study, open_storage, trials)
+    except DuplicatedStudyError:
+        fault = f"this storage holds a study “{name}” already"
+        raise UnusableError(fault, where=location, cure="choose another file") from None
+    except UnusableError:
+        raise
+    except OSError as error:
+        raise write_error("the study", location, error) from error
+    except Exception as error:  # whatever a storage or its driver may raise
+        lines = str(error).strip().splitlines() or [type(error).__name__]
+        fault = f"this storage of Optuna cannot be written ({lines[0].rstrip('.')})"
+        cure = "give the path of a new file ending in .db or .log"
+        raise UnusableError(fault, where=location, cure=cure) from error
+
+
+@contextlib.contextmanager
+def _delete_on_failure(study: Study) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(Exception):  # the first failure is the one to tell
+            optuna.delete_study(study_name=study.study_name, storage=study._storage)
+        raise
+
+
+def _add_trials(study: Study, storage: BaseStorage, trials: Sequence[FrozenTrial]) -> None:
+    if not isinstance(storage, RDBStorage):
+        study.add_trials(trials)
+        return
+    for trial in trials:
+        trial._validate()
+    with storage.scoped_session() as session, session.begin():  # Optuna commits each trial
+        for number, trial in enumerate(trials):
+            session.add(_trial_row(trial, number, study._study_id))
+
+
+def _trial_row(trial: FrozenTrial, number: int, study: int) -> models.TrialModel:
+    # Optuna's own tables store times and kinds as its version does.
+    Value, Intermediate = models.TrialValueModel, models.TrialIntermediateValueModel
+    row = models.TrialModel(
+        number=number,
+        study_id=study,
+        state=trial.state,
+        datetime_start=trial.datetime_start,
+        datetime_complete=trial.datetime_complete,
+    )
+    for objective, raw_value in enumerate(trial.values or ()):
+        value, kind = Value.value_to_stored_repr(raw_value)
+        row.values.append(Value(objective=objective, value=value, value_type=kind))
+    for name, raw_value in trial.params.items():
+        space = trial.distributions[name]
+        row.params.append(
+            models.TrialParamModel(
+                param_name=name,
+                param_value=space.to_internal_repr(raw_value),
+                distribution_json=distribution_to_json(space),
+            )
+        )
+    for step, raw_value in trial.intermediate_values.items():
+        stored, sort = Intermediate.intermediate_value_to_stored_repr(raw_value)
+        intermediate_row = Intermediate(
+            step=step, intermediate_value=stored, intermediate_value_type=sort
+        )
+        row.intermediate_values.append(intermediate_row)
+    for name, raw_value in trial.user_attrs.items():
+        attribute_row = models.TrialUserAttributeModel(key=name, value_json=json.dumps(raw_value))
+        row.user_attributes.append(attribute_row)
+    return row
+
+
+@contextlib.contextmanager
+def _open_storage(location: str) -> Iterator[BaseStorage]:
+    if location.startswith(("redis://", "rediss://")):
+        yield JournalStorage(JournalRedisBackend(location))
+        return
+    if "://" in location and not location.startswith(SQLITE):
+        with _database_storage(location) as storage:
+            yield storage
+        return
+    path = Path(location.removeprefix(SQLITE)).expanduser()
+    check_destination(path)
+    is_journal = path.suffix.lower() in JOURNALS and not location.startswith(SQLITE)
+    if path.exists() and path.stat().st_size:
+        if is_journal:
+            _refuse_other_text(path)
+        else:
+            refuse_other_databases(path, str(path))
+        with _file_storage(path, is_journal) as storage:
+            yield storage
+        return
+    with whole_file(path) as draft, _file_storage(draft, is_journal, is_draft=True) as storage:
+        yield storage
+
+
+@contextlib.contextmanager
+def _file_storage(path: Path, is_journal: bool, is_draft: bool = False) -> Iterator[BaseStorage]:
+    if is_journal:
+        yield JournalStorage(JournalFileBackend(str(path)))
+        return
+    with _database_storage(SQLITE + str(path)) as storage:
+        if is_draft:  # it is brought to the disk as a whole
+            event.listen(storage.engine, "connect", _relax_durability)
+            storage.engine.dispose()
+        yield storage
+
+
+def _relax_durability(connection: Any, record: Any) -> None:
+    connection.execute("PRAGMA synchronous=OFF")  # no wait for the disk after every trial
+    connection.execute("PRAGMA journal_mode=MEMORY")
+
+
+@contextlib.contextmanager
+def _database_storage(url: str) -> Iterator[RDBStorage]:
+    storage = RDBStorage(url)
+    try:
+        yield storage
+    finally:
+        storage.remove_session()
+        storage.engine.dispose()
+
+
+def _refuse_other_text(path: Path) -> None:
+    with path.open("rb") as file:  # Optuna would append to any file
+        line = file.readline(1 << 16)
+    try:
+        is_journal = "op_code" in json.loads(line)
+    except (ValueError, TypeError, RecursionError):
+        is_journal = False
+    if not is_journal:
+        fault = "this file is no journal of Optuna"
+        raise UnusableError(fault, where=str(path), cure="choose another name")

@@ -1,29 +1,187 @@
-"""Predictions of an exported model for a new file, without the training data."""
+"""Exported models on new rows: one of tables ready to predict, and the predictions for a file."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 
+from core.datasets.dataset import Dataset
 from core.datasets.files.file_bytes import check_path
-from core.datasets.files.table_file import open_table
-from core.datasets.sampling.file_parts import memory_sized_parts
+from core.datasets.files.file_parts import memory_sized_parts
+from core.datasets.files.registry import open_table
+from core.datasets.task import Task
 from core.errors import UnusableError
-from core.export.bundle import folder_file
-from core.export.bundle.structured_prediction import predict_rows
-from core.export.card_record import ModelCard, card_of
-from core.export.exportable_models import can_run_code
-from core.export.files import joblib_file, json_model, npz_file, skops_file
+from core.evaluation.conformal import PredictionInterval
+from core.export.bundle import carrier, parameter_arrays
+from core.export.exportable_models import can_run_code, export_variants_of
+from core.export.files import model_file
+from core.export.files.model_file import interval_of_run, with_card
+from core.export.finished_run import FinishedRun
 from core.export.onnx.onnx_file import OnnxModel
-from core.export.raw_rows import rows_of
+from core.export.raw_rows import ModelCard, card_of, feature_cells, formats_of_card, rows_of
+from core.export.using.input_checks import TrainingProfile, profile_of_summary, training_profile
+from core.export.using.row_answers import CellValue
+from core.json_reading import read_as
+from core.tuning.results.training_rows import TrainingRows, read_training_rows, training_rows_of
 from core.tuning.scores.scoring import one_line_error
 
-_LOADERS = {".skops": skops_file.load_pipeline, ".joblib": joblib_file.load_pipeline}
-_ARRAYS = {".npz": npz_file.load_arrays, ".json": json_model.load_arrays}
+COMPARED_KINDS = ("number", "category", "yes/no")  # of columns; dates and texts are always new
+MAX_MATRIX_WIDTH = 300  # features of LIBSVM rows that are compared one by one
+NOT_KNOWN = (
+    "Rows unlike the training rows are not marked: this model does not say what its training rows "
+    "were like."
+)
+
+
+@dataclass(frozen=True)
+class LoadedModel:
+    """A model of tables, ready to predict."""
+
+    name: str  # the run, or the file
+    card: ModelCard
+    predict: Callable[[Any], pd.DataFrame]  # a table of predictions for raw rows
+    training: TrainingRows | None = None  # the properties of its training rows
+    profile: TrainingProfile | None = None  # the same, for marking unlike rows
+    interval: PredictionInterval | None = None  # around predicted numbers
+    refitted: bool = False  # on the test rows too, after the test
+
+    @property
+    def features(self) -> list[str]:
+        """Its columns, in its order."""
+        return self.card.features
+
+
+def model_of_run(run: FinishedRun, dataset: Dataset | None) -> LoadedModel | None:
+    """The model of a run that ended, with its dataset; None where its rows are no table's."""
+    if "table" not in export_variants_of(run.takeaway.task, run.plan.model):
+        return None
+    pipeline = with_card(run)
+    card = card_of(pipeline)
+    assert card is not None  # the one that was just made
+    training = _training(card)
+    profile = profile_of_summary(training) if training else None
+    rows = _training_rows(run, dataset)
+    if dataset is not None and rows is not None:
+        training = training or training_rows_of(dataset, rows)
+        if dataset.table is not None and (names := _compared_names(run, dataset)):
+            profile = training_profile(dataset.table[names].iloc[rows])
+        elif training and not profile:
+            profile = profile_of_summary(training)
+    return LoadedModel(
+        run.name,
+        card,
+        partial(checked_predictions, pipeline, where=run.name),
+        training,
+        profile,
+        interval_of_run(run),
+        run.takeaway.refitted,
+    )
+
+
+def model_of_file(path: str, *, trust: bool = False) -> LoadedModel | None:
+    """The model of a file, or UnusableError; None where its rows are no table's.
+
+    Args:
+        trust: whether a file that can run code when it is opened (.joblib) may be opened.
+    """
+    file = check_path(path)
+    if file.suffix.lower() in _ARRAYS:
+        return None
+    predict: Callable[[Any], pd.DataFrame]
+    if file.suffix.lower() == ".onnx":
+        model = OnnxModel(file)
+        card, predict = model.card, partial(_onnx_predictions, model)
+    else:
+        pipeline, card = load_model(file, trust=trust)
+        predict = partial(checked_predictions, pipeline, where=str(file))
+    training = _training(card)
+    profile = profile_of_summary(training) if training else None
+    return LoadedModel(file.name, card, predict, training, profile, _interval(card))
+
+
+def _onnx_predictions(model: OnnxModel, rows: Any) -> pd.DataFrame:
+    outputs = model.outputs(rows)
+    return outputs_table(outputs["prediction"], outputs.get("probabilities"), model.classes_)
+
+
+def _training(card: ModelCard) -> TrainingRows | None:
+    return read_training_rows(card.training, card.features)
+
+
+def _interval(card: ModelCard) -> PredictionInterval | None:
+    if card.interval is None or card.task != Task.REGRESSION:
+        return None
+    try:  # a stranger may have written anything
+        interval = read_as(PredictionInterval, card.interval)
+    except ValueError:
+        return None
+    is_sound = 0 <= interval.half < math.inf and 0 < interval.coverage < 1 and interval.rows > 0
+    return interval if is_sound else None
+
+
+def _training_rows(run: FinishedRun, dataset: Dataset | None) -> np.ndarray | None:
+    takeaway = run.takeaway
+    if dataset is None or dataset.source.fingerprint != takeaway.source.fingerprint:
+        return None
+    if dataset.feature_names != takeaway.feature_names or dataset.rows != takeaway.rows:
+        return None
+    fitted = takeaway.fitted_rows or takeaway.train_rows
+    if takeaway.refitted or not fitted:
+        return np.arange(dataset.rows)
+    return np.array(fitted, dtype=int)
+
+
+def _compared_names(run: FinishedRun, dataset: Dataset) -> list[str]:
+    assert dataset.table is not None
+    kinds = {column.name: column.kind for column in run.takeaway.columns}
+    return [name for name in run.takeaway.feature_names if kinds.get(name) in COMPARED_KINDS]
+
+
+def make_raw_row(
+    values: Mapping[str, CellValue], model: LoadedModel
+) -> pd.DataFrame | sparse.csr_matrix:
+    """One raw row, empty columns missing; UnusableError where a number column has a text."""
+    card, columns = model.card, dict[str, pd.Series]()
+    for name, form in formats_of_card(card).items():
+        value = pd.Series([values.get(name)], dtype=object)
+        columns[name], strays = feature_cells(value, form)
+        if len(strays) and form.kind == "number":
+            fault = f"“{str(strays.iloc[0])[:60]}” is no number"
+            cure = "give a number, or leave it empty where the value is missing"
+            raise UnusableError(fault, where=f"column {name}", cure=cure)
+    if card.format == "libsvm":
+        numbers = np.array([[column.iloc[0] for column in columns.values()]])
+        return sparse.csr_matrix(np.nan_to_num(numbers))
+    return pd.DataFrame(columns)
+
+
+def compared_columns(rows: Any, model: LoadedModel) -> pd.DataFrame | None:
+    """The columns of raw rows that are compared with the training rows; None for none."""
+    profile = model.profile
+    if profile is None:
+        return None
+    if not isinstance(rows, pd.DataFrame):
+        if rows.shape[1] > MAX_MATRIX_WIDTH:
+            return None
+        rows = pd.DataFrame(rows.toarray(), columns=model.features)
+    names = {*profile.ranges, *profile.kinds}
+    return rows[[name for name in rows.columns if str(name) in names]]
+
+
+_LOADERS = {".skops": model_file.load_skops, ".joblib": model_file.load_joblib}
+_ARRAYS = {
+    ".npz": carrier.load_arrays,
+    ".json": parameter_arrays.load_document_arrays,
+    ".zip": carrier.load_arrays,
+}
 
 
 def ignore_progress(done: int, every: int) -> None:
@@ -47,37 +205,18 @@ def predict_file(
         file: CSV or LIBSVM rows like the training file's; the target may be absent.
         report: called with (rows done, all rows) from time to time.
         trust: whether a file that can run code when it is opened (.joblib) may be opened.
-
-    Raises:
-        UnusableError: an unusable model or file, or a missing column.
     """
-    tables = list(prediction_tables(model_path, file, report, trust=trust))
-    return tables[0] if len(tables) == 1 else pd.concat(tables, ignore_index=True)
-
-
-def prediction_tables(
-    model_path: Path | str,
-    file: Path | str,
-    report: Callable[[int, int], None] = ignore_progress,
-    *,
-    trust: bool = False,
-) -> Iterator[pd.DataFrame]:
-    """The tables of `predict_file`: several of a file larger than memory."""
     path = check_path(str(model_path))
-    ending = path.suffix.lower()
-    if ending == ".zip" or (ending == ".npz" and folder_file.holds_model(path)):
-        yield folder_file.predict_rows(path, str(file), report)
-    elif ending in _ARRAYS:
-        yield predict_rows(_ARRAYS[ending](path), str(file), report)
-    elif ending == ".onnx":
-        model = OnnxModel(path)
-        for rows in _row_chunks(str(file), model.card):
-            outputs = model.outputs(rows)
-            yield outputs_table(outputs["prediction"], outputs.get("probabilities"), model.classes_)
-    else:
-        pipeline, card = load_model(path, trust=trust)
-        for rows in _row_chunks(str(file), card):
-            yield checked_predictions(pipeline, rows, str(path))
+    model = model_of_file(str(model_path), trust=trust)
+    if model is None:
+        arrays = _ARRAYS[path.suffix.lower()](path)
+        return carrier.predict_rows(arrays, str(file), report, path)
+    tables = []
+    for file_part in memory_sized_parts(open_table(str(file))):
+        with file_part.lines.translate_line_numbers():
+            rows = rows_of(file_part, model.card)
+        tables.append(model.predict(rows))
+    return pd.concat(tables, ignore_index=True)
 
 
 def checked_predictions(pipeline: Any, rows: Any, where: str) -> pd.DataFrame:
@@ -88,13 +227,6 @@ def checked_predictions(pipeline: Any, rows: Any, where: str) -> pd.DataFrame:
         fault = f"the model cannot predict these rows ({one_line_error(error)})"
         cure = "export the model again, or give rows like those it was trained on"
         raise UnusableError(fault, where=where, cure=cure) from error
-
-
-def _row_chunks(file: str, card: ModelCard) -> Iterator[Any]:
-    for file_part in memory_sized_parts(open_table(file)):
-        with file_part.lines.translate_line_numbers():
-            rows = rows_of(file_part, card)
-        yield rows
 
 
 def load_model(model_path: Path | str, *, trust: bool = False) -> tuple[Any, ModelCard]:

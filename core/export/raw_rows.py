@@ -1,4 +1,4 @@
-"""Raw rows for an exported model: a new file read the way the training file was."""
+"""New rows for an exported model, by the card in its file: read the way its training file was."""
 
 from __future__ import annotations
 
@@ -14,18 +14,64 @@ from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
 from core.datasets.cell_values import ColumnFormat, cell_text, moments, read_cells, same_unit
-from core.datasets.column_format import MAX_TRIED, chosen_format, number_formats
-from core.datasets.dates import date_forms
+from core.datasets.column_format import MAX_TRIED, chosen_format, date_forms, number_formats
+from core.datasets.dataset import SampleFacts
 from core.datasets.files import libsvm
+from core.datasets.files.csv_table import TextFile
 from core.datasets.files.delimited_rows import Dialect, has_fitting_quotes
 from core.datasets.files.file_bytes import TextSource, decode_head, open_bytes
+from core.datasets.files.file_parts import FilePart
+from core.datasets.files.libsvm import looks_like_libsvm
 from core.datasets.files.quotes import quote_reading
-from core.datasets.files.sniffing import looks_like_libsvm
-from core.datasets.files.table_file import TableFile, TextFile
-from core.datasets.sampling.file_parts import FilePart
-from core.datasets.table_formats import kinds_like, number_format, stray_finding, stray_texts
+from core.datasets.files.table_reader import TableReader
+from core.datasets.raw_table import kinds_like, number_format, stray_finding, stray_texts
 from core.errors import UnusableError
-from core.export.card_record import ModelCard
+from core.json_reading import read_as
+from core.records import Record, optional
+from core.tuning.run_results import EvaluationFacts, Scores
+
+ATTRIBUTE = "tunescope_"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelCard(Record):
+    """The run of a model, and how new rows are read for it."""
+
+    run: str = ""
+    model: str = ""
+    exported: str = ""  # which of the run's models (core.export.exportable_models)
+    models: list[str] | None = optional()  # where several were tuned
+    strategy: str = ""
+    task: str = ""
+    target: str
+    features: list[str]  # in the model's order
+    text: list[str]  # features taken as text
+    columns: list[str]  # all of the training file
+    format: str  # this and the next four as in the file's DataSource
+    read_csv: dict[str, Any]
+    libsvm: dict[str, Any]
+    formats: dict[str, ColumnFormat] | None = optional()
+    fingerprint: str = ""
+    validation: Scores = field(default_factory=dict)
+    test: Scores = field(default_factory=dict)
+    fitted_rows: int = 0
+    sampled: SampleFacts | None = optional()
+    training: Any = optional()  # TrainingRows as text; strangers may have written anything
+    interval: Any = optional()  # the PredictionInterval around predicted numbers
+    evaluation: EvaluationFacts | None = None
+    versions: dict[str, str] = field(default_factory=dict)  # {library: version}
+    dates: dict[str, str] | None = optional()  # of ONNX: {column: format of its dates}
+    inputs: dict[str, str] | None = optional()  # of ONNX: {input: column}
+    classes: list[Any] | None = optional()
+
+
+def card_of(pipeline: Any) -> ModelCard | None:
+    """The card of an exported pipeline; None for a foreign one."""
+    try:
+        return read_as(ModelCard, getattr(pipeline, ATTRIBUTE, None))
+    except ValueError:
+        return None
+
 
 _READ_OPTIONS = (
     *("sep", "na_values", "keep_default_na", "index_col", "decimal", "thousands", "quotechar"),
@@ -57,11 +103,7 @@ class ReadNotes:
 def rows_of(
     file_part: FilePart, card: ModelCard, notes: ReadNotes | None = None
 ) -> pd.DataFrame | sparse.csr_matrix:
-    """The features of every row in a part of a file; the target may be absent.
-
-    Raises:
-        UnusableError: unreadable, another kind of file, or a column is missing.
-    """
+    """The features of every row in a part of a file; the target may be absent."""
     table_file = file_part.file
     pairs = isinstance(table_file, TextFile) and (
         looks_like_libsvm(decode_head(table_file.head)[1]) or _without_labels(table_file.head)
@@ -128,7 +170,7 @@ def _unlabelled(
     return matrix[:, 1:], False
 
 
-def _feature_table(table_file: TableFile, card: ModelCard, notes: ReadNotes) -> pd.DataFrame:
+def _feature_table(table_file: TableReader, card: ModelCard, notes: ReadNotes) -> pd.DataFrame:
     features = card.features
     table, formats = None, formats_of_card(card)
     if isinstance(table_file, TextFile) and card.format in ("csv", "sample"):
@@ -165,9 +207,9 @@ def feature_cells(values: pd.Series, form: ColumnFormat) -> tuple[pd.Series, pd.
     """A feature of new rows as the model takes it, and the texts that are none of its kind."""
     try:
         cells, strays = _cells_and_strays(values, form)
-        if len(strays) and (again := _rewritten(values, form)) is not None:
+        if len(strays) and (rewritten_values := _rewritten(values, form)) is not None:
             was_told = cells.notna() | values.index.isin(strays.index)
-            cells = _cells_and_strays(again, form)[0]
+            cells = _cells_and_strays(rewritten_values, form)[0]
             strays = values[cells.isna() & was_told].astype(str)
     except (ValueError, TypeError):  # a stranger's date format
         return values.where(values.isna(), values.astype(str)), values.iloc[:0]
@@ -255,10 +297,6 @@ def _column_names(table: pd.DataFrame, features: list[str]) -> list[str]:
     return [name if name in features else feature_of.get(cell_text(name), name) for name in names]
 
 
-def _is_headless(card: ModelCard) -> bool:
-    return "names" in card.read_csv and card.read_csv.get("header") is None  # of the training file
-
-
 def _arguments(options: dict[str, Any]) -> dict[str, Any]:
     # A model file may only set how cells are written.
     arguments = {name: options[name] for name in _READ_OPTIONS if name in options}
@@ -268,8 +306,8 @@ def _arguments(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _name_by_position(table: pd.DataFrame, card: ModelCard) -> pd.DataFrame:
-    if not _is_headless(card):
-        return table
+    if "names" not in card.read_csv or card.read_csv.get("header") is not None:
+        return table  # the training file has a header
     all_names = card.columns
     for names in (all_names, [name for name in all_names if name != card.target]):
         if len(names) == table.shape[1]:

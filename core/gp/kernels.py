@@ -124,11 +124,9 @@ class Stationary(Kernel):
 
     @property
     def prior_variance(self) -> float:
-        """The amplitude a."""
         return self.hyper.amplitude
 
     def length_scales(self) -> Array:
-        """ℓ, shape (width,)."""
         return self.hyper.lengths
 
     def covariance(self, X: Array) -> Array:
@@ -140,7 +138,6 @@ class Stationary(Kernel):
         return K
 
     def cross_covariance(self, X: Array, points: Array) -> Array:
-        """Covariances a R(X, points), shape (n, m)."""
         s = squared_distances(X, points, self.hyper.lengths)
         return self.hyper.amplitude * correlation(self.name, s)
 
@@ -152,7 +149,6 @@ class Stationary(Kernel):
         return a * R, lambda weights: gathered(slope * weights, X, points) / lengths**2
 
     def noisier(self, jitter: float) -> Stationary:
-        """The same with so much more noise."""
         return replace(self, hyper=replace(self.hyper, noise=self.hyper.noise + jitter))
 
 

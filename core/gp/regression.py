@@ -1,4 +1,4 @@
-"""Gaussian-process regression under a kernel, its factor extended by further points.
+"""Gaussian-process regression, its factor extended by further points, and it as plain data.
 
 Notation:
     X       the kernel's inputs of n points, shape (n, any)
@@ -7,18 +7,22 @@ Notation:
     k       k(X, x), the covariances with a point x
     α, F    what gives the posterior: mean kᵀα, variance k(x, x) − ‖F k‖²; here K⁻¹ z and L⁻¹
     μ, sd   posterior mean and standard deviation of the noise-free function (Brofos eq. 5 and 6)
+
+Of a `Surrogate` scores may be maximized or minimized; inside, larger is better (core.gp.warping).
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 from scipy.linalg import lapack
 
-from core.gp.kernels import Array, Kernel, Stationary
+from core.gp.kernels import Array, Hyperparameters, Kernel, Stationary
+from core.gp.warping import ScoreWarp
 from core.optimize.cholesky import extend_factor, jittered_cholesky, solve_factored, solve_lower
 
 SMALLEST_VARIANCE = 1e-14  # of the prior's; below it a standard deviation is rounding
@@ -56,7 +60,6 @@ class Posterior(ABC, Generic[K]):
 
     @property
     def lengths(self) -> Array:
-        """The kernel's length scales."""
         return self.kernel.length_scales()
 
     @abstractmethod
@@ -101,11 +104,9 @@ class ApproximatePosterior(Posterior[K]):
         self.F = F
 
     def whitened(self, k: Array) -> Array:
-        """F k."""
         return np.asarray(self.F @ k)
 
     def unwhitened(self, v: Array) -> Array:
-        """Fᵀ v."""
         return np.asarray(self.F.T @ v)
 
 
@@ -139,11 +140,9 @@ class ExactPosterior(Posterior[K]):
         return ExactPosterior(kernel, X, z, L)
 
     def whitened(self, k: Array) -> Array:
-        """L⁻¹ k."""
         return self._inverse @ k if len(self.X) <= _INVERTED else solve_lower(self.L, k)
 
     def unwhitened(self, v: Array) -> Array:
-        """L⁻ᵀ v."""
         if len(self.X) <= _INVERTED:
             return np.asarray(self._inverse.T @ v)
         return solve_lower(self.L, v, transposed=True)
@@ -156,3 +155,46 @@ class ExactPosterior(Posterior[K]):
 
 
 GpPosterior = ExactPosterior[Stationary]
+
+
+@dataclass(frozen=True)
+class Surrogate:
+    """The data from which a view evaluates the Gaussian process anywhere in the unit cube."""
+
+    trials: int = 0  # how many it has seen
+    points: list[list[float]] = field(default_factory=list)  # unit vectors, n × width
+    responses: list[float] = field(default_factory=list)  # scores, n
+    numbers: list[int] = field(default_factory=list)  # of the trials, n
+    kernel: str = "matern52"  # se, matern32 or matern52
+    lengths: list[float] = field(default_factory=list)  # one for every entry of the unit vector
+    amplitude: float = 1.0  # variance of the standardized function
+    noise: float = 0.0  # variance of the standardized noise
+    mean: float = 0.0  # with scale, median and spread: a `core.gp.warping.ScoreWarp`
+    scale: float = 1.0
+    maximize: bool = True  # whether larger scores are better
+    acquisition: str = "ei"  # ei, pi or mean
+    incumbent: list[float] = field(default_factory=list)  # unit vector of the best trial
+    next: list[float] = field(default_factory=list)  # unit vector of the next trial
+    median: float = 0.0
+    spread: float = 0.0
+    proposes: bool = True  # whether it chose the next trial; the first ones are spread evenly
+
+    @property
+    def score_warp(self) -> ScoreWarp:
+        """Between scores and responses."""
+        return ScoreWarp(self.mean, self.scale, self.maximize, self.median, self.spread)
+
+    def regression(self) -> GpPosterior:
+        """The posterior, refactored from the plain data; n³/3 flops."""
+        hyper = Hyperparameters(np.array(self.lengths), self.amplitude, self.noise)
+        z = self.score_warp.to_responses(self.responses)
+        return ExactPosterior(Stationary(self.kernel, hyper), np.array(self.points), z)
+
+
+def response_to_beat(regression: Posterior) -> tuple[float, int]:
+    """The best observed response, and which (Brofos's y_best).
+
+    Not the largest posterior mean: where scores come in steps it would settle below the highest.
+    """
+    k = int(np.argmax(regression.z))
+    return float(regression.z[k]), k

@@ -38,6 +38,7 @@ def jittered_cholesky(A: np.ndarray, min_jitter: float = _ROUNDING) -> tuple[np.
     The first jitter is a share of the largest diagonal entry; in Fortran order A's lower half is
     enough. LinAlgError if A is not finite.
     """
+    # A is symmetric: its transpose is the same matrix in LAPACK's order, without a copy.
     A = A if A.flags.f_contiguous else A.T
     jitter = 0.0
     for _ in range(_TRIES):

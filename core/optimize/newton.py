@@ -1,30 +1,179 @@
-"""Newton steps on loss(w) + ½ Σ c_i w_i²: Cholesky where small, conjugate gradients where large.
+"""Preconditioners of H + diag(c): block-diagonal (block Jacobi) or diagonal (Jacobi).
 
 | symbol | code | shape | meaning |
 | --- | --- | --- | --- |
-| c | ``penalties`` | (n,) | a penalty for every parameter, 0 for an unpenalized one |
-| g | ``slope`` | (n,) | the gradient of what is minimized |
-| A | | (n, n) | H + diag(c); H the Hessian of the loss, or of a quadratic above a concave one |
-| U, D | ``Correction`` | (n, r), (r,) | the exact Hessian of the objective is A − U diag(D) Uᵀ |
-| M | ``precondition`` | | an easily inverted approximation of A |
-| s | ``direction`` | (n,) | −(A − U D Uᵀ)⁻¹ g, or −A⁻¹ g where that is no descent |
+| M | | (n, n) | the preconditioner |
+| L | | (n, n) | its factor, M = L Lᵀ |
+| b | ``b`` | (n,) or (r, n) | a vector, or one a row |
 """
 
 from __future__ import annotations
 
 import math
+from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
-from core.optimize.cholesky import cholesky, solve_factored
-from core.optimize.curvature_memory import CurvatureMemory
+from core.optimize.cholesky import cholesky, inverse_diagonal, log_determinant, solve_factored
 from core.optimize.loss import Correction, LinearMap, Loss, LossPoint
-from core.optimize.preconditioner import (
-    Preconditioner,
-    block_preconditioner,
-    diagonal_preconditioner,
-)
+from core.optimize.two_loop import Pair, pair_of, two_loop
+
+
+class Preconditioner(Protocol):
+    """The operations with M that conjugate gradients and trace estimates need."""
+
+    def solve(self, b: np.ndarray) -> np.ndarray:
+        """M⁻¹ b."""
+
+    def lower_inverse(self, b: np.ndarray) -> np.ndarray:
+        """L⁻¹ b."""
+
+    def upper_inverse(self, b: np.ndarray) -> np.ndarray:
+        """L⁻ᵀ b."""
+
+    def log_determinant(self) -> float:
+        """The log determinant log |M|."""
+
+    def inverse_diagonal(self) -> np.ndarray:
+        """The diagonal of M⁻¹, shape (n,)."""
+
+
+@dataclass(frozen=True)
+class DiagonalPreconditioner:
+    """M = diag(d)."""
+
+    d: np.ndarray
+
+    def solve(self, b: np.ndarray) -> np.ndarray:
+        return b / self.d
+
+    def lower_inverse(self, b: np.ndarray) -> np.ndarray:
+        return b / np.sqrt(self.d)
+
+    def upper_inverse(self, b: np.ndarray) -> np.ndarray:
+        return b / np.sqrt(self.d)
+
+    def log_determinant(self) -> float:
+        return float(np.log(self.d).sum())
+
+    def inverse_diagonal(self) -> np.ndarray:
+        return 1.0 / self.d
+
+
+@dataclass(frozen=True)
+class BlockPreconditioner:
+    """M block-diagonal, one lower Cholesky factor (q, q) a block, or one for all of them."""
+
+    factors: list[np.ndarray]
+    count: int
+
+    def solve(self, b: np.ndarray) -> np.ndarray:
+        return self._apply_by_block(b, solve_factored)
+
+    def lower_inverse(self, b: np.ndarray) -> np.ndarray:
+        return self._apply_by_block(b, lambda L, block: solve_triangular(L, block, lower=True))
+
+    def upper_inverse(self, b: np.ndarray) -> np.ndarray:
+        return self._apply_by_block(b, lambda L, B: solve_triangular(L, B, trans="T", lower=True))
+
+    def log_determinant(self) -> float:
+        shared = self.count // len(self.factors)
+        return float(shared * sum(log_determinant(L) for L in self.factors))
+
+    def inverse_diagonal(self) -> np.ndarray:
+        return self._inverse_diagonal.copy()
+
+    @cached_property
+    def _inverse_diagonal(self) -> np.ndarray:
+        diagonals = [inverse_diagonal(L) for L in self.factors]
+        return np.concatenate(diagonals * (self.count // len(diagonals)))
+
+    def _apply_by_block(
+        self, b: np.ndarray, act: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    ) -> np.ndarray:
+        blocks = b.reshape(*b.shape[:-1], self.count, -1)
+        if len(self.factors) == 1:
+            rows = blocks.reshape(-1, blocks.shape[-1])
+            return act(self.factors[0], rows.T).T.reshape(b.shape)
+        results = [act(L, blocks[..., k, :].T).T for k, L in enumerate(self.factors)]
+        return np.stack(results, axis=-2).reshape(b.shape)
+
+
+def diagonal_preconditioner(point: LossPoint, penalties: np.ndarray) -> DiagonalPreconditioner:
+    """diag(c) plus the Hessian's diagonal at a point, from probes where the loss has none."""
+    hessian_diagonal = point.diagonal()
+    d = (_probed_diagonal(point) if hessian_diagonal is None else hessian_diagonal) + penalties
+    return DiagonalPreconditioner(np.maximum(d, 1e-10 * max(float(d.max()), 1e-300)))
+
+
+def block_preconditioner(blocks: np.ndarray, penalties: np.ndarray) -> BlockPreconditioner:
+    """Diagonal blocks (K, q, q), or one for all (1, q, q), with penalties (K q,) added."""
+    q = blocks.shape[1]
+    rows = penalties.reshape(-1, q)
+    if len(blocks) == 1 and (rows == rows[0]).all():
+        return BlockPreconditioner([_factor_block(blocks[0], rows[0])], len(rows))
+    pairs = zip(np.broadcast_to(blocks, (len(rows), q, q)), rows, strict=True)
+    return BlockPreconditioner([_factor_block(*pair) for pair in pairs], len(rows))
+
+
+def _factor_block(block: np.ndarray, c: np.ndarray) -> np.ndarray:
+    A = block.copy()
+    A.flat[:: len(A) + 1] += c + 1e-10 * float(np.abs(np.diagonal(block)).max())
+    return cholesky(A)
+
+
+def _probed_diagonal(point: LossPoint) -> np.ndarray:
+    """The Hessian's diagonal from eight random signs (Bekas, Kokiopoulou and Saad 2007)."""
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], size=(8, len(point.w)))
+    estimate = np.mean([z * point.majorizer_product(z) for z in signs], axis=0)
+    return np.maximum(estimate, 0.1 * max(float(estimate.mean()), 0.0))
+
+
+_PAIRS, _PAIRS_OF_MANY = 60, 20
+_MANY = 5000  # parameters, beyond which so many pairs would cost more than they save
+_MIN_CURVATURE_SHARE = 1e-10  # a share of ‖s‖ ‖y‖ below which rounding made the curvature
+
+
+class CurvatureMemory:
+    """The last pairs of steps and gradient differences of one loss with ``size`` parameters."""
+
+    def __init__(self, size: int) -> None:
+        max_pairs = _PAIRS if size <= _MANY else _PAIRS_OF_MANY
+        self._pairs: deque[tuple[np.ndarray, np.ndarray]] = deque(maxlen=max_pairs)
+        self._curvature = 0.0
+        self._penalties = np.zeros(0)  # of the pairs below
+        self._penalized: deque[Pair] = deque(maxlen=max_pairs)
+
+    def __bool__(self) -> bool:
+        return bool(self._pairs)
+
+    def add_pair(self, s: np.ndarray, y: np.ndarray) -> None:
+        """Keep a pair; one without measurable curvature is left out."""
+        product = float(s @ y)
+        if product > _MIN_CURVATURE_SHARE * float(np.sqrt((s @ s) * (y @ y))):
+            self._pairs.append((s, y))
+            self._curvature = float(y @ y) / product
+            if len(self._penalties):
+                self._penalized.append(self._with_penalty(s, y))
+
+    def approximate_inverse(self, penalties: np.ndarray, curvature: float = 1.0) -> LinearMap:
+        """The product with about (H + diag c)⁻¹, positive definite; θ serves while no pair is."""
+        first = 1.0 / ((self._curvature or curvature) + penalties)
+        if not np.array_equal(penalties, self._penalties):  # they stay for many steps
+            self._penalties = penalties.copy()
+            self._penalized.clear()
+            self._penalized.extend(self._with_penalty(s, y) for s, y in self._pairs)
+        pairs = tuple(self._penalized)
+        return lambda b: two_loop(b, pairs, first)
+
+    def _with_penalty(self, s: np.ndarray, y: np.ndarray) -> Pair:
+        return pair_of(s, y + self._penalties * s)
+
 
 # Beyond this many parameters conjugate gradients take Cholesky's place, and below it where they
 # are likely to cost less: so many products a step, each with an overhead worth so many

@@ -24,15 +24,18 @@ import numpy as np
 from scipy.linalg import lapack
 from scipy.sparse.linalg import LinearOperator, minres
 
-from core.optimize.blas_threads import one_blas_thread
 from core.optimize.descent import solve_penalized
 from core.optimize.lbfgs import Bounds, Iterate, minimize_steps
 from core.optimize.loss import LinearMap, LossPoint
 from core.optimize.newton import Newton, conjugate_gradients, dense_exact, hessian_product
 from core.penalties.group_penalty import Grouping
-from core.penalties.learner_options import GradientOptions
-from core.penalties.penalty_problem import Pairs, PenaltyProblem
-from core.penalties.step import LearnerStep
+from core.penalties.penalty_problem import (
+    GradientOptions,
+    LearnerStep,
+    Pairs,
+    PenaltyProblem,
+    one_blas_thread,
+)
 
 _MAX_PRODUCTS = 2000  # products for a linear system that conjugate gradients did not solve
 

@@ -15,21 +15,50 @@ up to a constant (MacKay 1992, section 4): directions that the examples do not s
 it. At given ρ the best σ² is Q/d, or its floor where that is higher; there the slope along log ρ_j
 is ½ (C_j ‖w_j‖² − γ_j). With one penalty everything is a sum over λ, and a search over the one
 number ρ finds the maximum, wherever updates of C and σ² in turns would have ended.
+
+`diagonalized` takes a linear model with one penalty there, where every step of a learner is
+diagonal.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import blas, solve_triangular
 from scipy.optimize import minimize_scalar
 
-from core.losses.linear.eigenbasis_loss import EigenbasisLoss
+from core.losses.linear.eigenbasis_loss import EigenbasisLoss, in_eigenbasis
 from core.losses.linear.linear_loss import LinearLoss
 from core.optimize.cholesky import cholesky, inverse_diagonal, log_determinant, solve_factored
+from core.optimize.loss import Loss
 from core.penalties.group_penalty import Grouping
+
+WeightMap = Callable[[np.ndarray], np.ndarray]  # from weights in the eigenbasis to parameters
+
+# Beyond so many rows and columns both, the decomposition would cost more than it saves.
+_LARGEST_DECOMPOSED = 2000
+
+
+def diagonalized(loss: Loss, grouped: Grouping) -> tuple[Loss, Grouping, WeightMap]:
+    """The loss and grouping in the eigenbasis, and the way back for parameters.
+
+    Of a linear model with one group, or as they are. n_j still counts all coefficients.
+    """
+    if not isinstance(loss, LinearLoss) or grouped.group_count > 1:
+        return loss, grouped, lambda w: w
+    columns = loss.design.column_count
+    if (
+        min(columns, columns if loss.design.is_sparse else loss.design.row_count)
+        > _LARGEST_DECOMPOSED
+    ):
+        return loss, grouped, lambda w: w
+    inner = in_eigenbasis(loss)
+    within = Grouping(np.zeros(inner.size, dtype=np.intp), grouped.sizes)
+    return inner, within, inner.coefficients_of
+
 
 # One ρ is searched from this share of the least eigenvalue to this multiple of the largest.
 _LOWEST, _HIGHEST = 1e-6, 1e8

@@ -1,4 +1,4 @@
-"""Majorization-minimization of the objective with the penalties integrated out (Foo 2009).
+"""Foo's objective with the penalties integrated out, by majorization or directly (Foo 2009).
 
 Minimizes f(w) = loss(w) + Σ_j (n_j/2 + α) log(½‖w_j‖² + β) (eq. 6). The logarithms are concave:
 their tangents at the last w lie above them, so that lowering
@@ -13,6 +13,9 @@ loss(w) + ½ Σ_j C_j ‖w_j‖² with C_j = (n_j/2 + α)/(½‖w_j‖² + β) l
 Each step updates C and takes one Newton step. Once C hardly moves, the step takes into account that
 C moves with w, so that the last steps converge quadratically. The paper's majorizer as printed
 leaves α out; n_j/2 + α is used throughout.
+
+Direct minimization of f by L-BFGS from the solution at C = 1 is the paper's baseline (section 4).
+f is not convex, and the paper found this prone to poor local minima: it is for comparison.
 """
 
 from __future__ import annotations
@@ -22,23 +25,26 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from core.optimize.blas_threads import one_blas_thread
-from core.optimize.descent import StepTolerance, newton_step
-from core.optimize.loss import Correction, Loss, LossPoint
+from core.optimize.descent import StepTolerance, first_point, newton_step
+from core.optimize.lbfgs import minimize_steps
+from core.optimize.loss import Correction, LossPoint
 from core.optimize.newton import Newton
-from core.penalties.eigenbasis import WeightMap, diagonalized
-from core.penalties.group_penalty import LogPenalty
-from core.penalties.learner_options import MmOptions
-from core.penalties.penalty_problem import PenaltyProblem
-from core.penalties.remarks import (
+from core.penalties.group_penalty import (
+    LogPenalty,
     collapse_remark,
     mostly_off,
     noise_floor_remark,
     nothing_to_prune,
     rare_group_remark,
 )
-from core.penalties.starting_point import first_point
-from core.penalties.step import LearnerStep
+from core.penalties.marginal import WeightMap, diagonalized
+from core.penalties.penalty_problem import (
+    DirectOptions,
+    LearnerStep,
+    MmOptions,
+    PenaltyProblem,
+    one_blas_thread,
+)
 
 # Groups beyond this many are too many for their correction to be worth its solves.
 _MAX_CORRECTED_GROUPS = 40
@@ -124,22 +130,64 @@ def _corrections(
 def _make_step(
     iterate: _Iterate, newton: Newton, penalty: LogPenalty, back: WeightMap, is_last: bool
 ) -> LearnerStep:
-    off = penalty.switched_off(iterate.C)
+    w, off = iterate.point.w, penalty.switched_off(iterate.C)
+    remarks: tuple[str, ...] = ()
+    if is_last:
+        remarks = collapse_remark(newton.loss, w, off) + mostly_off(penalty, off)
+        remarks += nothing_to_prune(penalty) + rare_group_remark(penalty)
+        remarks += noise_floor_remark(newton.loss, w)
     return LearnerStep(
         number=iterate.number,
-        w=back(iterate.point.w).copy(),
+        w=back(w).copy(),
         C=iterate.C.copy(),
         objective=iterate.f,
         loss=iterate.point.value,
-        norms=np.sqrt(penalty.grouping.squares(iterate.point.w)),
+        norms=np.sqrt(penalty.grouping.squares(w)),
         switched_off=off,
         iterations=iterate.iterations,
         fits=iterate.fits,
-        remarks=_remarks(newton.loss, iterate.point.w, penalty, off) if is_last else (),
+        remarks=remarks,
     )
 
 
-def _remarks(loss: Loss, w: np.ndarray, penalty: LogPenalty, off: np.ndarray) -> tuple[str, ...]:
-    remarks = collapse_remark(loss, w, off) + mostly_off(penalty, off)
-    remarks += nothing_to_prune(penalty) + rare_group_remark(penalty)
-    return remarks + noise_floor_remark(loss, w)
+@one_blas_thread
+def direct_steps(
+    problem: PenaltyProblem, options: DirectOptions = DirectOptions()
+) -> Iterator[LearnerStep]:
+    """The iterates of L-BFGS on f, from C = 1; UnusableError: β ≤ 0 or n_j/2 + α ≤ 0."""
+    penalty = problem.log_penalty(options)
+    loss = problem.loss
+    grouped = penalty.grouping
+    ones = np.ones(grouped.group_count)
+    start = first_point(loss, grouped.per_parameter(ones), Newton(loss))
+
+    def objective(w: np.ndarray) -> tuple[float, np.ndarray]:
+        value, gradient = loss.value_and_gradient(w)
+        penalties = grouped.per_parameter(penalty.penalties_at(w))
+        return value + penalty.value_at(w), gradient + penalties * w
+
+    last = np.inf
+    for number, iterate in enumerate(minimize_steps(objective, start.point.w)):
+        C = penalty.penalties_at(iterate.x) if number else ones
+        settled = last - iterate.value < 1e-9 * max(1.0, abs(iterate.value))
+        is_last = settled or number >= options.max_steps
+        off = penalty.switched_off(C)
+        remarks: tuple[str, ...] = ()
+        if is_last:
+            remarks = collapse_remark(loss, iterate.x, off) + rare_group_remark(penalty)
+            remarks += noise_floor_remark(loss, iterate.x)
+        yield LearnerStep(
+            number=number,
+            w=iterate.x,
+            C=C,
+            objective=iterate.value,
+            loss=iterate.value - penalty.value_at(iterate.x),
+            norms=np.sqrt(grouped.squares(iterate.x)),
+            switched_off=off,
+            iterations=1,
+            fits=start.fits + iterate.evaluations,
+            remarks=remarks,
+        )
+        if is_last:
+            return
+        last = iterate.value

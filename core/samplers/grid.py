@@ -74,6 +74,7 @@ def _grid_values(
 
 
 def _powers_of_two(axis: Axis) -> list[Any]:
+    # Where the range ends at a power of two, rounding must not leave it out.
     first, last = math.ceil(math.log2(axis.low) - 1e-9), math.floor(math.log2(axis.high) + 1e-9)
     powers = [2**k if axis.kind == "int" else 2.0**k for k in range(first, last + 1)]
     return powers or [axis.from_unit([0.5])]

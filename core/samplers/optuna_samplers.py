@@ -33,6 +33,7 @@ class AnnotatedCmaEsSampler(CmaEsSampler):
     """CMA-ES (Hansen 2016), as Optuna has it: two numbers or more; the others at random."""
 
     def __init__(self, *, seed: int = 0) -> None:
+        # It would warn of every choice, which CMA-ES leaves to chance.
         super().__init__(seed=seed, warn_independent_sampling=False)
 
     def sample_relative(

@@ -80,6 +80,7 @@ def _step_size(kind: BaseDistribution) -> float | None:
     """The step of a stepped number; None for everything that an axis describes by itself."""
     if isinstance(kind, FloatDistribution):
         return kind.step
+    # A float's step is None where it has none, a whole number's is 1.
     if isinstance(kind, IntDistribution) and kind.step != 1:
         return kind.step
     return None
@@ -91,6 +92,7 @@ def _distribution_axis(name: str, kind: BaseDistribution) -> Axis:
     assert isinstance(kind, IntDistribution | FloatDistribution)
     step = _step_size(kind)
     if step is not None:
+        # The quotient may come out a rounding below the last step.
         return Axis(name, name, "int", 0, math.floor((kind.high - kind.low) / step + 1e-9))
     is_integer = isinstance(kind, IntDistribution)
     return Axis(name, name, "int" if is_integer else "float", kind.low, kind.high, kind.log)

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from core.datasets.dataset import Dataset
 from core.errors import UnusableError
-from core.estimators.facts import ENOUGH_ROWS
+from core.estimators.model import Model
 from core.estimators.multi_model import selectable_models, split_model_setting
 from core.estimators.registry import MODELS
 from core.space import Setting
 
 if TYPE_CHECKING:
-    from core.datasets.prepared_columns import OwnColumns
+    from core.datasets.preparation import OwnColumns
 
 MAX_MINUTES = 10.0
 _MINUTES = ((3e4, 1.0), (3e5, 2.0), (3e6, 5.0))  # of tables with so many values at most
@@ -29,6 +29,7 @@ def stays_sparse(dataset: Dataset) -> bool:
     if dataset.matrix is None:
         return dataset.has_texts
     rows, columns = dataset.matrix.shape
+    # Float64; a table that is made dense is one that every model takes.
     return 8.0 * rows * columns > MAX_DENSE_BYTES
 
 
@@ -36,7 +37,7 @@ def shares_levels(dataset: Dataset) -> bool:
     """Whether the levels of a category with many fit beside their means, so that both are there."""
     if dataset.table is None or not dataset.task.is_table or dataset.has_texts:
         return False
-    from core.datasets.encoders import ColumnEncoders  # imports scikit-learn
+    from core.datasets.preparation import ColumnEncoders  # imports scikit-learn
 
     encoders = ColumnEncoders(dataset, "both", scale=True, sparse_texts=False)
     return encoders.has_means and 8.0 * dataset.rows * encoders.width() <= MAX_SHARED_BYTES
@@ -45,6 +46,7 @@ def shares_levels(dataset: Dataset) -> bool:
 def columns_of_setting(own: OwnColumns, setting: Setting) -> slice:
     """The prepared columns of the model of a combined setting."""
     name, _ = split_model_setting(setting)
+    # Linear models see a column a level, the others means of the target, of one prepared matrix.
     return own.levels if MODELS[name].categories == "levels" else own.means
 
 
@@ -76,11 +78,7 @@ def usual_repeats(rows: int, columns: int, classes: int) -> int:
 
 
 def candidate_models(dataset: Dataset) -> tuple[str, ...]:
-    """The names of the models that are tuned together, in the order of the registry.
-
-    Raises:
-        UnusableError: no model fits the data.
-    """
+    """The names of the models that are tuned together, in the order of the registry."""
     sparse = stays_sparse(dataset)
     task_models = selectable_models(MODELS, dataset.task)
     names = tuple(name for name in task_models if MODELS[name].takes_sparse or not sparse)
@@ -93,7 +91,9 @@ def candidate_models(dataset: Dataset) -> tuple[str, ...]:
 
 def default_model(dataset: Dataset, training_rows: int) -> str:
     """The candidate that is taken without any score."""
-    names = candidate_models(dataset)
-    linear = ("logistic", "linear")
-    order = ("boosting", "forest", *linear) if training_rows >= ENOUGH_ROWS else linear
-    return next((name for name in order if name in names), names[0])
+
+    def rank(name: str) -> int:
+        model = MODELS[name]
+        return model.default_rank if training_rows >= model.default_rows else Model.default_rank
+
+    return min(candidate_models(dataset), key=rank)  # the registry's first where none has a rank

@@ -1,27 +1,136 @@
-"""The events of a run: frozen dataclasses of plain data, each one line of JSON."""
+"""The events of a run: frozen dataclasses of plain data, each one line of strict JSON."""
 
 from __future__ import annotations
 
+import json
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, ClassVar
 
-from core.records import optional
-from core.space import Axis, Setting
-from core.tuning.payloads import (
-    ClusterWorker,
-    DatasetFacts,
-    DisputedRow,
-    FoldedMolecule,
-    HistoryDataset,
-    LabelledSequence,
-    LeaderboardEntry,
-    OmittedTrial,
-    Topic,
-)
+from core.datasets.task import Task
+from core.json_reading import line_reader, read_as
+from core.records import Record, optional, strict_json, to_plain
+from core.space import Axis, Setting, check_axis
 from core.tuning.plan import Plan, plan_from_dict
-from core.tuning.run_results import Interval, Results
+from core.tuning.run_results import Interval, OmittedTrial, Results
+
+
+@dataclass(frozen=True)
+class DatasetFacts(Record):
+    """The data of a run."""
+
+    name: str = ""
+    rows: int = 0
+    features: int = 0
+    task: Task = Task.UNKNOWN
+    target: str | None = optional()  # None in runs of earlier versions
+    classes: list[str] = field(default_factory=list)
+    fingerprint: str = ""
+    train_rows: int = 0
+    test_rows: int = 0
+    outer_folds: int = 0  # of nested cross-validation, else 0
+    train_sequences: int | None = optional()  # where rows are tokens
+    test_sequences: int | None = optional()
+    pictures: bool | None = optional()  # whether ImagesDrawn will come
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "task", Task(self.task))  # by its name too
+
+    @property
+    def test_set_text(self) -> str:
+        """Such as "60 sequences (600 tokens)", or ""."""
+        size = self.task.count_text(self.test_rows)
+        if self.task.has_sequences and self.test_sequences:
+            return f"{self.test_sequences} sequences ({size})"
+        return size if self.test_rows else ""
+
+
+@dataclass(frozen=True)
+class HistoryDataset:
+    """An earlier dataset with its trials, as the history held it."""
+
+    id: str  # its fingerprint in the history
+    statistics: list[float]  # core.samplers.transfer.history.Statistics of it
+    values: list[list[Any]]  # of the axes, one list a trial
+    scores: list[float]  # one a trial
+    maximize: bool  # whether larger scores are better there
+    starter: bool  # whether it came with the program
+    distance: float  # to this run's dataset (TuningHistory.distances)
+
+
+@dataclass(frozen=True)
+class ClusterWorker(Record):
+    """The state of a worker of a cluster."""
+
+    name: str
+    host: str = ""  # its computer
+    threads: int = 1
+    load: float = 0.0  # share of its threads at work, for anyone
+    trials: list[int] = field(default_factory=list)  # of this run; below 0 for screenings
+    usable: bool = False
+
+
+@dataclass(frozen=True)
+class LabelledSequence:
+    """A sequence of T tokens with predicted labels."""
+
+    name: str
+    tokens: list[str]
+    truth: list[str]
+    labels: list[str]
+    marginals: list[list[float]]  # probabilities (T, K), in the order of the event's classes
+
+
+@dataclass(frozen=True)
+class FoldedMolecule:
+    """A molecule and its predicted structure, both structures in dot-bracket notation."""
+
+    name: str
+    sequence: str  # its letters
+    truth: str
+    predicted: str
+    pairs: list[list[float]]  # [i, j, probability] with 0 <= i < j, those of 0.01 and more
+
+
+@dataclass(frozen=True)
+class DisputedRow:
+    """A held-out row, and the predictions of the average's members for it."""
+
+    row: int  # of the dataset, from 0
+    about: str  # its values in words
+    truth: str  # as text; "" where it is unknown
+    spread: float  # of the predictions, in nats; for numbers the standard deviation
+    said: list[Any]  # one a member: a list of probabilities, a number, or a log density
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A topic: its share of all words, and its likeliest words with their probabilities."""
+
+    share: float
+    words: list[str]
+    weights: list[float]
+
+
+@dataclass(frozen=True)
+class LeaderboardEntry:
+    """One of several models in a run."""
+
+    model: str
+    trials: int  # that ended with a score on all rows
+    best: float | None  # of these scores; None before the first
+    error: float | None  # the standard error of `best`, else of `look`; None where unknown
+    look: float | None  # its best screening score; None where that failed
+    seconds: float  # spent on it so far
+    gain: float  # expected improvement of the best score of all by its next trial
+    takes: float  # seconds that this trial is expected to take
+    # waiting (before its first trial), tuned, behind (clearly worse than the best), slow, failed
+    state: str
+    why: str = ""  # one sentence, for failed and slow models
+    rows: int | None = optional()  # of a fold's training rows, that its largest fit has seen
+    folds: int | None = optional()  # that were scored at that size
 
 
 @dataclass(frozen=True)
@@ -390,3 +499,56 @@ class RunFailed(Event):
 # The names of earlier versions, for extensions.
 ModelLooked, ModelPicked, SettingWanted = ModelScreened, ModelSelected, SettingRequested
 CommonSurfaceFitted, Noticed = JointSurfaceFitted, RemarkMade
+
+
+_FORMER_TAGS = {"PastRecalled": "HistoryRead"}  # in the run folders of earlier versions
+_BEGINNING = b'{"event": "'  # of a line by `to_json`
+
+
+def to_json(event: Event) -> str:
+    """One line of strict JSON (NaN becomes null), without the line's end."""
+    plain = {"event": event.tag, **to_plain(event)}
+    return json.dumps(strict_json(plain), ensure_ascii=False, allow_nan=False)
+
+
+def from_json(line: str | bytes) -> Event:
+    """The event that `to_json` wrote. Unknown fields of newer versions are ignored.
+
+    Raises:
+        ValueError: the line is torn, names no event, or a field has another type.
+    """
+    data = line.encode(errors="surrogatepass") if isinstance(line, str) else line
+    try:
+        event = _reader(data[: data.index(b'"', len(_BEGINNING))])(data)
+    except (ValueError, RecursionError):
+        # A null for a NaN, or a line written by hand: the quick reader knows neither.
+        event = _read_slowly(data)
+    if isinstance(event, RunStarted):
+        assert event.run_plan  # read now, rather than where it is needed
+        # A stranger's space must not reach a sampler: it may name no numbers, or endless ones.
+        for axis in event.space:
+            check_axis(axis)
+    return event
+
+
+def _read_slowly(line: bytes) -> Event:
+    """Read any line, also where null stands for NaN."""
+    try:
+        plain = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise ValueError("not JSON") from error
+    if not isinstance(plain, dict):
+        raise ValueError("not an event")
+    return read_as(_event_class(str(plain.get("event"))), plain)
+
+
+@cache
+def _reader(beginning: bytes) -> Callable[[bytes], Event]:
+    return line_reader(_event_class(beginning.removeprefix(_BEGINNING).decode()))
+
+
+def _event_class(tag: str) -> type[Event]:
+    kind = Event.class_by_tag.get(_FORMER_TAGS.get(tag, tag))
+    if kind is None:
+        raise ValueError("not an event")
+    return kind

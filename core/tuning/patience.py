@@ -35,16 +35,15 @@ def trials_before_stop(run: RunState) -> int:
     """After how many more trials without a better one a run ends; 0 for never."""
     plan = run.started.run_plan
     patience = patience_of(plan)
+    # Trials that run beside the best were chosen before it was known: they do not count.
     return max(0, patience + max(1, plan.workers) - 1 - run.without_better) if patience else 0
 
 
 def is_spent(plan: Plan, run: RunState, workers: int = 1) -> bool:
-    """Whether so many trials in a row improved nothing, since the run was last extended.
-
-    With several workers, all running trials but one were chosen before the best was known, and do
-    not count.
-    """
+    """Whether so many trials in a row improved nothing, since the run was last extended."""
     patience = patience_of(plan)
+    # With several workers, all running trials but one were chosen before the best was known, and do
+    # not count.
     return patience > 0 and run.without_better >= patience + max(0, workers - 1)
 
 

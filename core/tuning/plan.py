@@ -1,13 +1,18 @@
-"""The plan of a run: everything that decides what it will do, as plain data for JSON."""
+"""The plan of a run: everything that decides what it will do, as plain data for JSON.
+
+Its result is evaluated on one test set, or by nested cross-validation: the whole tuning is repeated
+without each outer fold, so that every row is tested once by a model fitted without it (Varma and
+Simon 2006). A small test set can show large gains only.
+"""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from core.datasets.sampling.memory_limit import size_in_bytes
+from core.datasets.memory_limit import size_in_bytes
+from core.datasets.task import Task
 from core.errors import UnusableError
 from core.json_reading import read_as
 from core.space import Setting
@@ -46,12 +51,10 @@ class DataPlan:
     other_letters: bool = False  # whether letters of molecules that are no bases are read as N
 
     def share_tested(self, units: int) -> float:
-        """The share of rows (sequences, molecules, texts) held out, of `units` in all.
-
-        As planned; by default 0.3, or less so that about 10,000 are tested.
-        """
+        """The share of rows (sequences, molecules, texts) held out, of `units` in all."""
         if self.test_size is not None:
             return self.test_size
+        # About 10,000 rows are enough: more would narrow the interval by little.
         return min(TEST_SHARE, MAX_TEST_ROWS / max(units, 1))
 
 
@@ -80,7 +83,7 @@ class Plan:
     sensitivity: float = 0.8  # the share of true pairs to find
     # {class: cost of calling its row the other}, for a threshold
     costs: dict[str, float] = field(default_factory=dict)
-    evaluation: str = ""  # test or nested; "" as core.tuning.evaluation.evaluation_of
+    evaluation: str = ""  # test or nested; "" as core.tuning.plan.evaluation_of
     refit: bool = True  # the exported model is fitted on all rows at the end
     # {setting: [from, to]} in place of the model's own
     ranges: dict[str, list[float]] = field(default_factory=dict)
@@ -94,11 +97,7 @@ class Plan:
         return size_in_bytes(self.memory) if self.memory else None
 
     def with_more_minutes(self, minutes: float, spent: float) -> Plan:
-        """The same with so many minutes beyond those planned, and beyond those `spent` in seconds.
-
-        Raises:
-            UnusableError: no minutes bound the run.
-        """
+        """The same with so many more minutes than planned, and than `spent`, in seconds."""
         if self.minutes is None:
             cure = "go on with so many trials more (--trials N)"
             raise UnusableError("no minutes bound this run", where="minutes", cure=cure)
@@ -127,20 +126,48 @@ def plan_from_dict(plain: Mapping[str, Any]) -> Plan:
     return read_as(Plan, {"patience": 0, **plain, "data": {**old_defaults, **data}})
 
 
-def check_gamma(plan: Plan) -> None:
-    """Raise UnusableError unless γ, its choice and the wanted sensitivity are in range."""
-    if plan.gamma_by not in GAMMA_CHOICES:
+FEW_ROWS = 1000  # below so many every row tests, where a repeated tuning costs a moment
+OUTER_FOLDS = 5
+
+
+def evaluation_of(plan: Plan, task: str, rows: int, kind: str) -> str:
+    """How a plan's result is evaluated, "test" or "nested".
+
+    As planned; by default nested for penalty learners on tables of few rows, unless the plan
+    chooses the test rows. `kind` is the strategy's, `rows` those with a known target.
+    """
+    evaluation, data = plan.evaluation, plan.data
+    if evaluation and evaluation not in EVALUATIONS:
         raise UnusableError(
-            f"there is no way “{plan.gamma_by}” to choose γ",
-            where="option gamma",
-            cure="choose one of " + ", ".join(GAMMA_CHOICES),
+            f"there is no evaluation “{evaluation}”",
+            where="option evaluation",
+            cure="choose auto, " + " or ".join(EVALUATIONS),
         )
-    if not 0 < plan.gamma < math.inf:
-        problem, cure = f"γ = {plan.gamma:g} is out of range", "give a number above 0"
-        raise UnusableError(problem, where="option gamma", cure=cure)
-    if not 0 < plan.sensitivity <= 1:
+    if evaluation == "nested":
+        _check_nested(plan, task)
+    if evaluation:
+        return evaluation
+    has_test_choice = bool(data.test_file) or bool(data.latest) or data.test_size is not None
+    has_few_rows = Task(task).is_table and rows < FEW_ROWS
+    return "nested" if has_few_rows and kind == "penalties" and not has_test_choice else "test"
+
+
+def _check_nested(plan: Plan, task: str) -> None:
+    if not Task(task).is_table:
         raise UnusableError(
-            f"a sensitivity of {plan.sensitivity:g} is out of range",
-            where="option sensitivity",
-            cure="give a share of the true pairs, above 0 and up to 1",
+            "nested cross-validation is for tables of numbers or classes",
+            where="option evaluation",
+            cure="choose evaluation test",
+        )
+    if plan.data.test_file:
+        raise UnusableError(
+            "nested cross-validation tests every row of the first file, none of the second",
+            where="option evaluation",
+            cure="leave out the second file, or choose evaluation test",
+        )
+    if plan.data.latest:
+        raise UnusableError(
+            "nested cross-validation tests every row, not the latest ones",
+            where="option evaluation",
+            cure="draw the rows at random, or choose evaluation test",
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,24 +12,16 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from core.datasets.categories import Categories
 from core.datasets.dataset import Dataset
-from core.datasets.preparation import preparation
-from core.datasets.prepared_columns import OwnColumns, output_names, own_columns
-from core.datasets.raw_table import DataOptions
-from core.datasets.reading import read_dataset
-from core.datasets.sampling.file_parts import RowLimit
-from core.datasets.splits.splitting import cross_validation_folds
-from core.datasets.texts.documents import refuse_too_few
-from core.datasets.texts.vocabulary import chosen_rules
-from core.errors import UnusableError
+from core.datasets.dataset_summary import Categories
+from core.datasets.preparation import OwnColumns, output_names, own_columns, preparation
+from core.datasets.splitting import cross_validation_folds
+from core.estimators.baseline import baseline_pipeline
 from core.estimators.model import Model
-from core.estimators.multi_model import MODEL, combined_setting
-from core.estimators.optional_parts import check_installed
-from core.estimators.own_columns import with_own_columns
-from core.estimators.registry import MODELS, model_named
+from core.estimators.multi_model import MODEL, combined_setting, with_own_columns
+from core.estimators.registry import model_named
 from core.options import StrategyOptions
-from core.processors import processor_count
+from core.processes import processor_count
 from core.space import Axis, Setting, default_setting
 from core.tuning.candidate_models import (
     SPREAD_TRIALS,
@@ -38,25 +31,22 @@ from core.tuning.candidate_models import (
     feature_count,
     shares_levels,
     stays_sparse,
-    usual_minutes,
     usual_repeats,
 )
-from core.tuning.plan import DataPlan, Plan, check_gamma
-from core.tuning.plan_checks import check_budget, check_numbers, check_pair, registry_entry
-from core.tuning.ranges import check_searched, searched_axes
-from core.tuning.scores.costs import costs_of
-from core.tuning.scores.document_metrics import COMPLETED
-from core.tuning.scores.imbalance import RareClass, class_counts, rare_class, recommended_metric
+from core.tuning.plan import Plan
+from core.tuning.ranges import searched_axes
+from core.tuning.scores.imbalance import RareClass
 from core.tuning.scores.metric import Metric
-from core.tuning.scores.metrics import EXPLAINED, METRICS, fold_metric
+from core.tuning.scores.metrics import EXPLAINED, fold_metric, predict_for_metric, targets_of
 from core.tuning.scores.scoring import FoldData, ScoringJob
+from core.tuning.scores.structured_metrics import COMPLETED
 from core.tuning.strategies.registry import STRATEGIES
 from core.tuning.strategies.strategy import Strategy
-from core.tuning.train_test_rows import divide_train_test, repeated_folds
 
 VALIDATION_FOLDS = 5  # one of them is held out
 MAX_USUAL_WORKERS = 8  # of a run of several models, where nobody says how many
 MAX_PARALLEL_VALUES = 2.5e7  # of a table, to which several members are fitted at a time
+_NEXT_SEED = 7919  # between two divisions of the same rows into folds
 MAX_CROSS_VALIDATED_ROWS = 8000  # of several models; of more, one fifth is precise enough
 
 
@@ -116,11 +106,7 @@ class Problem:
 
     @cached_property
     def space(self) -> tuple[Axis, ...]:
-        """The axes searched: the model's own, in the planned ranges.
-
-        Raises:
-            UnusableError: a range is unusable (core.tuning.ranges).
-        """
+        """The axes searched: the model's own, in the planned ranges."""
         if self.axes or self.strategy.several or self.strategy.kind != "trials":
             return self.own_axes
         return searched_axes(self.own_axes, self.plan.ranges, self.plan.fixed)
@@ -137,6 +123,7 @@ class Problem:
             return (Axis(MODEL, "Model", "choice", choices=names, default=default_model_name),)
         has_class_weights = self.strategy.kind == "trials" and not self.strategy.numbers_only
         space = self.model.space_of(task, rare=has_class_weights and self.rare is not None)
+        # Such as neighbours, of which there are no more than rows: the smallest fold decides.
         if self.model.most is not None:
             max_values = self.model.most(min(len(fit_rows) for fit_rows, _ in self.splits))
             space = tuple(
@@ -145,6 +132,7 @@ class Problem:
                 else axis
                 for axis in space
             )
+        # Some defaults depend on the rows, as gamma "scale" of a support vector machine does.
         if self.model.defaults is None:
             return space
         X = self.preparation().fit_transform(*self.training_data)
@@ -174,6 +162,7 @@ class Problem:
     @property
     def fold_repeats(self) -> int:
         """How often the training rows are divided into folds."""
+        # One division is what a single model's scores are compared on; only a race repeats it.
         if not self.strategy.several or self.validation_scheme != "cv":
             return 1
         if repeats := self.options.repeats:
@@ -208,12 +197,9 @@ class Problem:
 
     @property
     def workers(self) -> int:
-        """How many trials run at the same time; planned, or by the processors.
-
-        More than one only where minutes bound a run of several models: a number of trials is to
-        give the same ones again.
-        """
+        """How many trials run at the same time; planned, or by the processors."""
         plan = self.plan
+        # A number of trials is to give the same ones again, which several at a time do not.
         is_timed = self.strategy.several and plan.minutes is not None and plan.trials is None
         return plan.workers or (min(MAX_USUAL_WORKERS, processor_count()) if is_timed else 1)
 
@@ -260,6 +246,7 @@ class Problem:
         scale = self.model.scaled and self.plan.standardize
         sparse_ok = self.model.takes_sparse
         if self.strategy.several or self.is_one_of_several:
+            # One preparation serves all models, so that the most demanding of them decides.
             sparse_ok = stays_sparse(self.dataset)
         return preparation(
             self.dataset, scale=scale, sparse_ok=sparse_ok, categories=self.categories
@@ -301,11 +288,8 @@ class Problem:
 
     @cached_property
     def splits(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """(rows to fit on, rows to score on) of every fold of the training rows.
-
-        validation: the first of five folds; training: all rows for both; `fold_repeats`: division
-        after division.
-        """
+        """(rows to fit on, rows to score on) of every fold of the training rows."""
+        # validation: the first of five folds; training: all rows for both.
         if self.validation_scheme == "training":
             return [(self.train_rows, self.train_rows)]
         dataset, rows, seed = self.dataset, self.train_rows, self.plan.seed
@@ -323,6 +307,8 @@ class Problem:
         prepare, features, target = self.preparation(), self.dataset.features, self.dataset.target
         prepared_folds = []
         for fit_rows, score_rows in self.splits:
+            # Fitted inside every fold: its held-out rows must not tell it their means or
+            # categories.
             fold_preparation = clone(prepare)
             fit_X = fold_preparation.fit_transform(take_rows(features, fit_rows), target[fit_rows])
             score_X = fit_X
@@ -355,93 +341,47 @@ class Problem:
         )
 
 
+def repeated_folds(
+    dataset: Dataset, rows: np.ndarray, count: int, times: int, seed: int
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Folds of some rows, division after division; the first one as for this seed alone."""
+    divisions = [
+        cross_validation_folds(dataset, rows, count, seed + _NEXT_SEED * repeat)
+        for repeat in range(times)
+    ]
+    return [split for division in divisions for split in division]
+
+
 def take_rows(features: Any, rows: np.ndarray) -> Any:
     """Some rows of a table or a CSR matrix; all rows in order are not copied."""
+    # All rows in order: a copy would take the memory of the table once more.
     if len(rows) == features.shape[0] and np.array_equal(rows, np.arange(len(rows))):
         return features.copy(deep=False) if hasattr(features, "iloc") else features
     return features.iloc[rows] if hasattr(features, "iloc") else features[rows]
 
 
-def read_data(data: DataPlan) -> Dataset:
-    """The dataset of a data plan; raises UnusableError as `read_dataset` does."""
-    data_options = DataOptions(
-        target=data.target,
-        task=data.task,
-        roles=data.roles,
-        kinds=data.kinds,
-        readings=data.readings,
-        together=data.together,
-        latest=data.latest,
-        leaks=data.leaks,
-        other_letters=data.other_letters,
-    )
-    words = chosen_rules(data.vocabulary, data.stop_words)
-    rows, test = (RowLimit(max_rows, data.rows_seed) for max_rows in (data.rows, data.test_rows))
-    file, test_file = data.file, data.test_file
-    return read_dataset(
-        file, data_options, test_file=test_file, words=words, row_limit=rows, test_row_limit=test
-    )
+def fit_prepared(prepare: Pipeline, dataset: Dataset, rows: np.ndarray) -> Any:
+    """The prepared rows; `prepare` is fitted in place, and keeps no input of its steps."""
+    y, prepared = dataset.target[rows], None
+    for index, (_, step) in enumerate(prepare.steps):
+        X = take_rows(dataset.features, rows) if index == 0 else prepared
+        prepared = step.fit_transform(X, y)
+        del X  # before the next step makes its own
+    return prepared
 
 
-def build_problem(plan: Plan, dataset: Dataset) -> Problem:
-    """Check a plan against its data and split the rows.
-
-    Raises:
-        UnusableError: the model, strategy, metric or an option does not fit, packages are not
-            installed, or the rows are too few for the folds.
-    """
-    model = registry_entry(MODELS, "model", plan.model)
-    strategy = registry_entry(STRATEGIES, "strategy", plan.strategy)
-    check_pair(model, strategy, dataset.task)
-    check_numbers(dataset)
-    check_installed(model.extra)
-    check_budget(plan)
-    if strategy.several and plan.minutes is None and plan.trials is None:
-        plan = plan.changed(minutes=usual_minutes(dataset))
-    check_gamma(plan)
-    costs = bool(costs_of(plan.costs, dataset, model))
-    if plan.metric:
-        metric = registry_entry(METRICS, "metric", plan.metric)
-        if dataset.task not in metric.tasks:
-            task_metrics = [name for name, m in METRICS.items() if dataset.task in m.tasks]
-            raise UnusableError(
-                f"{plan.metric} does not measure this task ({dataset.task})",
-                where="option metric",
-                cure="choose one of " + ", ".join(task_metrics),
-            )
-    train, test, outer = divide_train_test(plan, dataset, strategy.kind)
-    options = strategy.option_values(plan.options)
-    rare, reason = rare_class(dataset.task, class_counts(dataset, train)), ""
-    if not plan.metric and strategy.averages and not strategy.several:
-        metric = METRICS[dataset.task.averaged_metric]
-    elif not plan.metric:
-        usual, several = dataset.task.default_metric, strategy.several
-        is_probabilistic = model.probabilistic is None  # gives probabilities without more fits
-        advised = recommended_metric(
-            usual, rare, probabilities=is_probabilistic, costs=costs, several=several
-        )
-        metric, reason = METRICS[advised.metric], advised.reason
-    if strategy.averages or costs or metric.needs == "probabilities":
-        model = model_named(plan.model, probabilities=True)
-    problem = Problem(
-        plan, dataset, model, strategy, metric, options, train, test, reason, rare, outer=outer
-    )
-    _check_validation(problem)
-    if strategy.kind == "trials":
-        _ = problem.splits  # refuses too many folds before anything else is done
-    if not dataset.task.has_target:
-        min_rows = min(len(fit_rows) for fit_rows, _ in problem.splits)
-        refuse_too_few(min_rows, model.minibatch, dataset.name)
-    if strategy.kind == "trials":
-        check_searched(plan, strategy, model.name, problem.space)
-    strategy.check(problem.space, options)
-    return problem
-
-
-def _check_validation(problem: Problem) -> None:
-    if problem.validation_scheme == "training" and problem.model.training_score is None:
-        raise UnusableError(
-            f"{problem.model.name} can only be judged by rows that it has not seen",
-            where="option judged",
-            cure="choose cv or validation",
-        )
+def baseline_score(problem: Problem) -> float | None:
+    """The baseline's mean score over the folds; None where it is undefined or there is no table."""
+    if not problem.dataset.task.is_table:
+        return None
+    task, classes, metric = problem.dataset.task, problem.dataset.classes, problem.fold_metric
+    target, scores = problem.dataset.target, []
+    for fit_rows, score_rows in problem.splits:
+        # The baseline looks at targets alone: a column of zeros stands for the table.
+        blank_fit_X, blank_score_X = (np.zeros((len(rows), 1)) for rows in (fit_rows, score_rows))
+        baseline = baseline_pipeline(task, "passthrough").fit(blank_fit_X, target[fit_rows])
+        y = target[score_rows]
+        predictions = predict_for_metric(metric, baseline, blank_score_X, y, classes, task)
+        scores.append(metric.score(targets_of(y, task, classes), predictions))
+    score = float(np.mean(scores))
+    return score if math.isfinite(score) else None

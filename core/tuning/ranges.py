@@ -1,6 +1,8 @@
-"""The ranges that are searched: a model's axes, narrowed, widened or fixed.
+"""The ranges that are searched, and whether the best of a run lies at the edge of one.
 
-Every error is one sentence that names the setting, for a field of the window too.
+A model's axes are narrowed, widened or fixed; every error is one sentence that names the setting,
+for a field of the window too. At the edge means the first or last integer, or within 2 % of the
+range's length from an end (in logarithms on a log axis), unless the model takes no value beyond it.
 """
 
 from __future__ import annotations
@@ -8,24 +10,25 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from core.errors import UnusableError, nearest_names_cure
+from core.estimators.multi_model import MODEL
 from core.space import Axis, Setting
 from core.tuning.plan import Plan
+from core.tuning.runs.state import RunState
 from core.tuning.strategies.strategy import Strategy
 
 MAX_MAGNITUDE = 1e100  # squares and quotients of larger numbers overflow
+NEAR = 0.02  # of the range
+WIDER = 1 / 3  # of the range's length is added
+MIN_TRIALS = 5  # trials with a score: of fewer the best says nothing
 MAX_LETTERS = 40  # of a person's text that a sentence repeats
 
 
 def as_plain(ranges: Any, fixed: Any) -> tuple[dict[str, list[float]], Setting]:
-    """Ranges {setting: (from, to)} and fixed values {setting: value} as a plan holds them.
-
-    Raises:
-        UnusableError: they are no such mappings, or an end is no number.
-    """
+    """Ranges {setting: (from, to)} and fixed values {setting: value} as a plan holds them."""
     if not isinstance(ranges, Mapping):
         cure = "give {setting: (from, to)}, for example {'C': (0.01, 100)}"
         problem = f"“{_shortened_text(ranges)}” names no settings"
@@ -47,10 +50,6 @@ def searched_axes(
     """The axes with the given ranges; a fixed one has a single value.
 
     A default outside of its range moves to the nearer end.
-
-    Raises:
-        UnusableError: the model has no such setting, or a range is empty, upside down, no numbers,
-            or outside of what the model takes.
     """
     axis_by_name = {axis.name: axis for axis in axes}
     for name in (*ranges, *fixed):
@@ -133,11 +132,7 @@ def check_free(axes: Sequence[Axis], min_free: int, strategy: str) -> None:
 
 
 def setting_of(axes: Sequence[Axis], values: Mapping[str, Any]) -> Setting:
-    """A complete setting that a person entered; values may be text.
-
-    Raises:
-        UnusableError: a value is missing, no number, or outside of its range.
-    """
+    """A complete setting that a person entered; values may be text."""
     names = [axis.name for axis in axes]
     for name in values:
         if name not in names:
@@ -167,6 +162,7 @@ def value_of(axis: Axis, value: Any) -> Any:
 def shortest_number(number: float) -> str:
     """The shortest text of the same number."""
     with contextlib.suppress(OverflowError):
+        # An integer of hundreds of digits has no float.
         short = f"{number:g}"
         return short if float(short) == number else repr(number)
     return _shortened_text(number)
@@ -178,6 +174,14 @@ def setting_value_text(value: Any) -> str:
         with contextlib.suppress(OverflowError):
             return f"{value:.4g}"
     return _shortened_text(value)
+
+
+def setting_text(setting: Mapping[str, Any]) -> str:
+    """Such as "C = 0.27, gamma = 0.035" as it may be typed; after the model's name if several."""
+    values = {name: value for name, value in setting.items() if name != MODEL}
+    pairs = (f"{name} = {setting_value_text(value)}" for name, value in values.items())
+    values_text = ", ".join(pairs)
+    return values_text if len(values) == len(setting) else f"{setting[MODEL]}: {values_text}"
 
 
 def _parse_number(axis: Axis, value: Any, where: str) -> float:
@@ -192,6 +196,7 @@ def _parse_number(axis: Axis, value: Any, where: str) -> float:
 
 def _parse_finite(value: Any, where: str) -> float:
     try:
+        # True is the number 1 in Python, and a slip of a person.
         if isinstance(value, bool):
             raise ValueError
         number = float(value)
@@ -249,6 +254,7 @@ def _check_accepted(axis: Axis, number: float, where: str) -> None:
 
 def _parse_choice(axis: Axis, value: Any, where: str) -> Any:
     for choice in axis.choices:
+        # By type first: 1 and True are equal, and both may be choices.
         if type(choice) is type(value) and choice == value:
             return choice
     for choice in axis.choices:
@@ -267,3 +273,84 @@ def _same_number(choice: float, value: Any) -> bool:
         return not isinstance(value, bool) and float(value) == choice
     except (TypeError, ValueError, OverflowError):
         return False
+
+
+@dataclass(frozen=True)
+class RangeEdge:
+    """A setting whose best value lies at the edge of its range."""
+
+    name: str
+    label: str
+    value: float
+    low: float  # the searched range
+    high: float
+    wider: tuple[float, float]  # a range that goes on beyond that edge
+
+    @property
+    def sentence(self) -> str:
+        """A sentence for the result, the report and the terminal."""
+        low, high = (shortest_number(end) for end in self.wider)
+        return (
+            f"The best {self.name} ({setting_value_text(self.value)}) lies at the edge of its "
+            f"range, {shortest_number(self.low)} to {shortest_number(self.high)}: a wider one, "
+            f"such as {low} to {high}, may hold a better one."
+        )
+
+
+def edges_of(run: RunState) -> list[RangeEdge]:
+    """The edges at which the best of a run of trials lies; none where several models are tuned."""
+    axes, best = run.started.space, run.best_trial
+    has_edges = not run.learns_penalties and not run.tunes_several_models
+    if not has_edges or best is None or run.finished < MIN_TRIALS:
+        return []
+    edges = edges_at(axes, best.setting)
+    # An edge does not count where a trial inside the range is as good.
+    for trial in run.trials:
+        if not edges:
+            break
+        if trial.score == best.score and trial.number not in run.excluded:
+            as_good = {edge.name for edge in edges_at(axes, trial.setting)}
+            edges = [edge for edge in edges if edge.name in as_good]
+    return edges
+
+
+def edges_at(axes: Sequence[Axis], setting: Mapping[str, Any]) -> list[RangeEdge]:
+    """The edges of searched axes at which a setting lies."""
+    edges = []
+    for axis in axes:
+        if axis.kind != "choice" and axis.is_free and axis.name in setting:
+            value = setting[axis.name]
+            if (wider := _wider_range(axis, value)) is not None:
+                edges.append(RangeEdge(axis.name, axis.label, value, axis.low, axis.high, wider))
+    return edges
+
+
+def _wider_range(axis: Axis, value: float) -> tuple[float, float] | None:
+    """The range that goes on beyond the edge; None where the value lies at none."""
+    scale, inverse = (math.log, math.exp) if axis.log else (float, float)
+    low, high, position = scale(axis.low), scale(axis.high), scale(value)
+    near = 0.0 if axis.kind == "int" else NEAR * (high - low)
+    least, most = axis.bounds
+    step = WIDER * (high - low)
+    # A gap in the last digits is none: values are rounded on their way through the unit cube.
+    slack = near + 1e-9 * (high - low)
+    if position >= high - slack and axis.high < most:
+        end = min(most, _rounded(axis, inverse(high + step), math.ceil))
+        return (axis.low, end) if end > axis.high else None
+    if position <= low + slack and axis.low > least:
+        end = max(least, _rounded(axis, inverse(low - step), math.floor))
+        if axis.log and end <= 0:
+            return None
+        return (end, axis.high) if end < axis.low else None
+    return None
+
+
+def _rounded(axis: Axis, number: float, round_digit: Any) -> float:
+    """One digit, rounded outwards; integers stay integers."""
+    if number == 0:
+        return 0
+    size = 10.0 ** math.floor(math.log10(abs(number)))
+    if axis.kind == "int":
+        return int(round_digit(number / max(1.0, size)) * max(1.0, size))
+    slack = 1e-9 if round_digit is math.ceil else 0.0
+    return float(f"{round_digit(number / size - slack) * size:.1g}")

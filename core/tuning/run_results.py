@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from core.datasets.task import Task
 from core.records import Record, optional
 from core.space import Setting
-from core.tuning.payloads import OmittedTrial
 
 USUAL_GAMMA = 4.0  # core.tuning.plan.Plan.gamma
 Scores = dict[str, float | None]  # {metric: score}; None where it is undefined
@@ -164,6 +164,14 @@ class CostResults(Record):
 
 
 @dataclass(frozen=True)
+class OmittedTrial:
+    """A trial that has a score but is omitted from the average, and why (a sentence)."""
+
+    number: int
+    reason: str
+
+
+@dataclass(frozen=True)
 class EnsembleResults(Record):
     """The average of models that was taken."""
 
@@ -265,7 +273,46 @@ class Results(Record):
     flattery: float | None = optional()  # `optimism` in earlier versions
     flattery_error: float | None = optional()
 
+    @property
+    def task(self) -> Task:
+        """The task; unknown for tables."""
+        if self.documents is not None:
+            return Task.TOPICS
+        if self.sequences is not None:
+            return Task.SEQUENCE
+        return Task.UNKNOWN if self.pairs is None else Task.STRUCTURE
+
     def __iter__(self) -> Iterator[str]:
         """The keys of its JSON; calibration is always written for classes."""
         has_classes = self.confusion is not None
         return (key for key in super().__iter__() if key != "calibration" or has_classes)
+
+
+def evaluation_text(results: Results) -> str:
+    """How the scores of a result were measured, and on which rows its model was fitted."""
+    facts = results.evaluation
+    return "" if facts is None else f"{_score_text(facts)} {_fitted_rows_text(facts)}".strip()
+
+
+def _score_text(facts: EvaluationFacts) -> str:
+    if facts.kind != "nested":
+        return ""
+    if not facts.repeated:
+        return (
+            f"Each row was tested once, in {facts.folds} folds, by a model fitted without it; "
+            "but the setting was chosen with all rows in sight, so these scores are too good."
+        )
+    return (
+        f"Each row was tested once, by a model tuned and fitted without it (nested "
+        f"cross-validation, {facts.folds} folds)."
+    )
+
+
+def _fitted_rows_text(facts: EvaluationFacts) -> str:
+    if facts.fitted != "all":
+        return "" if facts.kind == "nested" else "The model is the one that was tested."
+    drawn = "drawn " if facts.drawn else ""
+    rows = f"the model that is kept is fitted on all {facts.rows:,} {drawn}{facts.units}."
+    if facts.kind == "nested":
+        return rows[0].upper() + rows[1:]
+    return f"The score was measured on a model fitted without the test {facts.units}; {rows}"

@@ -9,15 +9,15 @@ import contextlib
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from core.datasets.dataset import Dataset
 from core.errors import UnusableError
 from core.processes import ProcessLostError
-from core.tuning.baseline_score import baseline_score
 from core.tuning.events import (
+    DatasetFacts,
     Event,
     HistoryRead,
     RemarkMade,
@@ -28,24 +28,62 @@ from core.tuning.events import (
     TuningEnded,
     WorkersSeen,
 )
+from core.tuning.guidance.forecast import power_of
 from core.tuning.history.run_history import RunHistory, read_before
 from core.tuning.history.store import History
 from core.tuning.learning.learning_run import LearningRun
-from core.tuning.payloads import DatasetFacts
-from core.tuning.plan import Plan
-from core.tuning.problem import Problem, build_problem
+from core.tuning.patience import stop_rule_text
+from core.tuning.plan import DataPlan, Plan
+from core.tuning.problem import Problem, baseline_score
+from core.tuning.problem_setup import (
+    MAX_WORKERS,
+    as_first_started,
+    build_problem,
+    read_data,
+    with_row_count,
+)
 from core.tuning.results.conclude import KEPT, evaluate_and_keep
 from core.tuning.results.test_evaluation import EvaluationContext
-from core.tuning.resumed_problem import as_first_started
 from core.tuning.runs.fit_events import has_display
 from core.tuning.runs.run_clock import RunClock
-from core.tuning.runs.run_folder import RunFolder, utc_now
+from core.tuning.runs.run_folder import RunFolder, utc_now, write_with_retry
 from core.tuning.runs.state import RunState, state_from_events
-from core.tuning.runs.write_retry import write_with_retry
 from core.tuning.trials.executors import ProcessExecutor, TrialExecutor
 
 if TYPE_CHECKING:
     from core.tuning.trials.trial_run import TrialRun
+
+
+@dataclass(frozen=True)
+class NewRun:
+    """A plan that fits its data, before anything of the run is written."""
+
+    plan: Plan
+    dataset: Dataset
+    problem: Problem
+
+    @property
+    def sentences(self) -> list[str]:
+        """What a person should know before it starts: its metric, its test's power, its end."""
+        is_trial_run = self.problem.strategy.kind == "trials"
+        stop_rule = stop_rule_text(self.plan) if is_trial_run else ""
+        texts = (self.problem.metric_reason, power_of(self.problem), stop_rule)
+        return [text for text in texts if text]
+
+    def with_workers(self, count: int) -> NewRun:
+        """The same run, with so many trials at a time or as many as a run may have."""
+        return replace(self, plan=self.plan.changed(workers=min(count, MAX_WORKERS)))
+
+    def events(self, folder: RunFolder, **options: Any) -> Generator[Event, None, None]:
+        """Its stream, recorded in a folder; `options` as of `tune`."""
+        return tune(self.plan, self.dataset, folder=folder, **{"history": History, **options})
+
+
+def prepare_run(data: DataPlan, plan_of: Callable[[DataPlan, Dataset], Plan]) -> NewRun:
+    """Read the data and check the plan for them, which `plan_of` makes from their row count."""
+    dataset = read_data(data)
+    plan = plan_of(with_row_count(data, dataset), dataset)
+    return NewRun(plan, dataset, build_problem(plan, dataset))
 
 
 @dataclass(frozen=True)
@@ -83,14 +121,12 @@ def tune(
         RunStarted (or RunResumed), HistoryRead if used, the strategy's own events, TuningEnded,
             then
         RunFinished or RunFailed.
-
-    Raises:
-        UnusableError: plan and data do not fit, the data has changed since, or the folder is
-            another program's. Where the disk is full or gone, the run reports it and waits.
     """
     recorded_run = past if isinstance(past, RecordedRun) else RecordedRun(past)
     past = recorded_run.events
     state = state_from_events(past)
+    # A resumed run keeps the metric and the space of its first start, whatever today's version
+    # recommends.
     problem = as_first_started(build_problem(plan, dataset), state.started if past else None)
     _check_same_data(state, dataset)
     clock = RunClock(state.seconds)
@@ -100,6 +136,7 @@ def tune(
     if folder is None:
         yield from clock.stamped(stream)
         return
+    # The stream ends before the lock goes: no second program meets trials that still run.
     with folder.hold_lock(), contextlib.closing(stream):
         for event in clock.stamped(stream):
             yield from _record_event(folder, event, state)
@@ -141,6 +178,7 @@ def _run_events(
         yield first
         with contextlib.closing(run.events(past)) as events:
             for event in events:
+                # What was read is needed again where the tuning is repeated in outer folds.
                 if isinstance(event, HistoryRead):
                     context = replace(context, history=(*context.history, event))
                 yield event
@@ -155,6 +193,7 @@ def _run_events(
         results = yield from evaluate_and_keep(
             problem, context, because, folder, learned, fitted_models
         )
+    # The end is computed in a process of its own; where that is lost, all trials are kept.
     except ProcessLostError as error:
         yield RunFailed(sentence=f"{error} {KEPT}")
         return

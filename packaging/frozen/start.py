@@ -27,7 +27,7 @@ ARCHIVES = Path(getattr(sys, "_MEIPASS", "")) / "archives"
 
 
 def cache() -> Path:
-    """The person's folder for what can be made anew; the same that core.reproduction takes."""
+    """The person's folder for what can be made anew; for unpacked libraries and compiled loops."""
     from platformdirs import user_cache_path
 
     return user_cache_path("tunescope", appauthor=False)

@@ -36,7 +36,7 @@ def fake_worker(monkeypatch):
 @pytest.fixture(autouse=True, scope="session")
 def grouped_digits():
     """Numbers as the program writes them, whichever test comes first."""
-    appearance.group_digits()
+    appearance.apply_locale()
 
 
 @pytest.fixture
@@ -77,14 +77,14 @@ class StillWorker(QObject):
     def begin_shutdown(self):
         """Nothing to end."""
 
-    def close(self):
+    def shutdown(self):
         """Nothing to wait for."""
 
 
 @pytest.fixture(autouse=True, scope="session")
 def traced_threads():
     """Threads of Qt are traced as those of Python are, where coverage is measured."""
-    from app.session.run_loader import _Reader
+    from app.session.run_loader import _Task
     from app.worker.evaluator_thread import SurrogateEvaluator
 
     def traced(run):
@@ -96,7 +96,7 @@ def traced_threads():
 
     with pytest.MonkeyPatch.context() as patched:
         if threading.gettrace() is not None:
-            for kind in (WorkerThread, SurrogateEvaluator, _Reader):
+            for kind in (WorkerThread, SurrogateEvaluator, _Task):
                 patched.setattr(kind, "run", traced(kind.run))
         yield
 
@@ -146,6 +146,13 @@ def race(monkeypatch):
     """The module of streams of several models in one run, which lies beside the tests."""
     monkeypatch.syspath_prepend(str(Path(__file__).parent))
     return importlib.import_module("race_streams")
+
+
+@pytest.fixture
+def assert_accessible(monkeypatch):
+    """What every visible control of a widget must have."""
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    return importlib.import_module("accessible").assert_accessible
 
 
 @pytest.fixture

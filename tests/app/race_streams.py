@@ -7,7 +7,9 @@ from core.estimators.multi_model import combined_setting
 from core.json_reading import read_as
 from core.space import Axis
 from core.tuning.events import (
+    DatasetFacts,
     EnsembleUpdated,
+    LeaderboardEntry,
     ModelsCompared,
     ModelScreened,
     Progress,
@@ -18,7 +20,6 @@ from core.tuning.events import (
     TrialStarted,
     TuningEnded,
 )
-from core.tuning.payloads import DatasetFacts, LeaderboardEntry
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.run_results import Results
 

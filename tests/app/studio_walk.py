@@ -21,7 +21,7 @@ from core.export.exporters import export_run
 from core.export.finished_run import finished_run
 from core.export.prediction import predict_file
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.problem import read_data
+from core.tuning.problem_setup import read_data
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.tune import tune
 from tests.app.walk import MINUTES, Walker, say

@@ -1,6 +1,3 @@
-import importlib.util
-from pathlib import Path
-
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
@@ -20,12 +17,7 @@ from app.dialogs.target_dialog import TargetDialog
 from app.window.window import Window
 from resources.theme import DARK, LIGHT
 
-_spec = importlib.util.spec_from_file_location(
-    "accessible", Path(__file__).parent / "accessible.py"
-)
-_module = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(_module)
-assert_accessible = _module.assert_accessible
+PAGES = ("start", "data", "model", "strategy", "history")
 
 
 @pytest.fixture
@@ -41,28 +33,38 @@ def _settle(qtbot):
 
 
 @pytest.mark.parametrize("percent", [100, 200])
-@pytest.mark.parametrize("page", ["start", "data", "model", "strategy", "history"])
-def test_every_control_of_a_page_has_a_name_and_is_large_enough(window, look, qtbot, page, percent):
-    window.show_page(page)
-    if page == "strategy":
-        window.pages[page].advanced.section.button.click()
-    look.change_look(percent=percent)
-    _settle(qtbot)
-    assert_accessible(window)
-
-
-@pytest.mark.parametrize("percent", [100, 200])
-@pytest.mark.parametrize("page", ["start", "data", "model", "strategy", "history"])
-def test_no_page_is_wider_than_its_place(window, look, qtbot, page, percent):
+def test_controls_have_names_and_sizes_and_pages_fit_their_place(
+    window, look, qtbot, percent, assert_accessible
+):
     window.resize(1024, 700)
-    window.show_page(page)
     look.change_look(percent=percent)
-    _settle(qtbot)
-    scroll = window.pages[page].scroll_area
-    assert scroll.widget().width() <= scroll.viewport().width()
+    for page in PAGES:
+        window.show_page(page)
+        if page == "strategy":
+            window.pages[page].advanced.section.button.click()
+        _settle(qtbot)
+        assert_accessible(window)
+        scroll = window.pages[page].scroll_area
+        assert scroll.widget().width() <= scroll.viewport().width()
+        if percent == 100:
+            assert_tab_goes_from_top_to_bottom(scroll.widget())
 
 
-def test_dialogs_are_accessible(look, qtbot):
+def assert_tab_goes_from_top_to_bottom(scrolled):
+    tops = []
+    control = scrolled
+    while (control := control.nextInFocusChain()) is not scrolled:
+        reached = bool(control.focusPolicy() & Qt.FocusPolicy.TabFocus) and control.isVisible()
+        if reached and scrolled.isAncestorOf(control):
+            card = control
+            while card.parentWidget() is not scrolled:
+                card = card.parentWidget()
+            tops.append(card.y())
+    assert tops
+    assert tops == sorted(tops)
+
+
+def test_dialogs_are_accessible(look, qtbot, assert_accessible):
     columns = [f"column {i}" for i in range(20)]
     optuna = OptunaDialog("svm", None)
     for dialog in (HelpDialog("groups"), SettingsDialog(), TargetDialog(columns), optuna):
@@ -72,7 +74,7 @@ def test_dialogs_are_accessible(look, qtbot):
         assert_accessible(dialog)
 
 
-def test_the_check_itself_finds_a_nameless_small_button(look, qtbot):
+def test_the_check_itself_finds_a_nameless_small_button(look, qtbot, assert_accessible):
     box = QWidget()
     qtbot.addWidget(box)
     button = QPushButton(box)
@@ -111,24 +113,6 @@ def _wheel(control, turn):
         Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier,
         Qt.ScrollPhase.NoScrollPhase, False,
     )  # fmt: skip
-
-
-@pytest.mark.parametrize("page", ["start", "data", "model", "strategy", "history"])
-def test_tab_goes_from_top_to_bottom_within_a_page(window, qtbot, page):
-    window.show_page(page)
-    _settle(qtbot)
-    scrolled = window.pages[page].scroll_area.widget()
-    tops = []
-    start = control = scrolled
-    while (control := control.nextInFocusChain()) is not start:
-        reached = bool(control.focusPolicy() & Qt.FocusPolicy.TabFocus) and control.isVisible()
-        if reached and scrolled.isAncestorOf(control):
-            card = control
-            while card.parentWidget() is not scrolled:
-                card = card.parentWidget()
-            tops.append(card.y())
-    assert tops
-    assert tops == sorted(tops)
 
 
 def _luminance(colour):

@@ -12,19 +12,18 @@ import joblib
 import pytest
 from sklearn.datasets import load_iris
 
-from app.pages.model.model_page import ModelPage
-from app.pages.strategy.strategy_page import StrategyPage
+from app.pages.model_page import ModelPage
+from app.pages.strategy_page import StrategyPage
 from app.session.session import Session
-from app.text.tuning.head import model_text
-from app.text.tuning.narrator import narration
+from app.text.narration import narration
+from app.text.run_head import model_text
 from app.views.board import Board
 from app.window.window import Window
 from app.worker.messages import Message, Opened
 from core.datasets.reading import read_dataset
 from core.datasets.summary import summarize
-from core.tuning.events import RunStarted, TrialFinished, TrialStarted
+from core.tuning.events import DatasetFacts, RunStarted, TrialFinished, TrialStarted
 from core.tuning.guidance.advice import advise
-from core.tuning.payloads import DatasetFacts
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.runs.state import state_from_events
 

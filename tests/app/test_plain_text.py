@@ -12,8 +12,8 @@ from PySide6.QtGui import QTextDocumentFragment
 from PySide6.QtWidgets import QAbstractItemView, QLabel, QWidget
 
 from app.pages.data.data_page import DataPage
-from app.pages.start.start_page import StartPage
-from app.pages.strategy.strategy_page import StrategyPage
+from app.pages.start_page import StartPage
+from app.pages.strategy_page import StrategyPage
 from app.preferences import preferences as settings
 from app.widgets.text_labels import ElidedLabel, plain_tooltip
 from app.worker.messages import Message, Opened

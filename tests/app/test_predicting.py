@@ -15,7 +15,7 @@ from app.window.window import Window
 from app.worker.engine import Engine
 from app.worker.messages import DescribeModel, Message, Predict, PredictionsSaved
 from core.errors import UnusableError
-from core.export.using.loaded_model import NOT_KNOWN
+from core.export.prediction import NOT_KNOWN
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtWidgets import QLabel
 
 import app.__main__ as program
-from app.diagnostics.qt_versions import BAD, GOOD, refuse_bad_qt
+from app.diagnostics.displays import BAD, GOOD, refuse_bad_qt
 from core.errors import UnusableError
 
 ROOT = Path(__file__).parents[2]
@@ -32,7 +32,7 @@ class Still(QObject):
     def start(self): pass
     def ask(self, request): pass
     def leave(self): pass
-    def close(self): pass
+    def shutdown(self): pass
 session = Session(runs_root=Path(sys.argv[1]).parent / "runs", worker=Still())
 from app.window.window import Window
 window = Window(session)
@@ -79,7 +79,7 @@ def test_penalties_are_tuned_without_what_only_trials_need():
     code = """
 import sys
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.problem import read_data
+from core.tuning.problem_setup import read_data
 from core.tuning.tune import tune
 plan = Plan(DataPlan("sample:clinic"), "logistic", "mm")
 for event in tune(plan, read_data(plan.data)):
@@ -177,7 +177,8 @@ def test_half_an_installation_is_told(tmp_path):
 def test_what_is_needed_is_what_is_installed_with_the_program():
     listed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     names = {re.split(r"[<>=]", one)[0].replace("-", "_") for one in listed["dependencies"]}
-    modules = {"sklearn" if name == "scikit_learn" else name for name in names}
+    other_names = {"scikit_learn": "sklearn", "markdown_it_py": "markdown_it"}
+    modules = {other_names.get(name, name) for name in names}
     assert modules - {"PySide6_Essentials"} == {*program.NEEDED} - {"core", "resources"}
     assert listed["requires-python"] == f">={program.MIN_PYTHON[0]}.{program.MIN_PYTHON[1]}"
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from app.dialogs.execution_settings import ExecutionSettings
-from app.preferences import cluster_preferences
+from app.dialogs.settings_dialog import ExecutionSettings
+from app.preferences import preferences
 from app.session.session import chosen_cluster
-from app.worker.cluster_access import check_cluster
+from app.worker.engine import check_cluster
 from app.worker.messages import Cluster, ClusterChecked
 
 
@@ -15,7 +15,7 @@ def test_trials_run_here_unless_something_else_was_chosen(qtbot):
     assert chosen_cluster() is None
     assert where.scheduler.isHidden()
     assert "nothing is sent" in where.hint.text()
-    where.box.setCurrentIndex(where.box.findData(cluster_preferences.LOCAL))
+    where.box.setCurrentIndex(where.box.findData(preferences.LOCAL))
     assert chosen_cluster() == Cluster("local")
     assert where.scheduler.isHidden()
 
@@ -23,11 +23,11 @@ def test_trials_run_here_unless_something_else_was_chosen(qtbot):
 def test_a_scheduler_and_its_certificates(qtbot):
     where = ExecutionSettings()
     qtbot.addWidget(where)
-    where.box.setCurrentIndex(where.box.findData(cluster_preferences.SCHEDULER))
+    where.box.setCurrentIndex(where.box.findData(preferences.SCHEDULER))
     assert not where.scheduler.isHidden()
     assert "training rows are sent" in where.hint.text()
     for name, text in zip(
-        cluster_preferences.FIELDS, (" tls://n:1 ", "a.pem", "b.pem", "c.pem"), strict=True
+        preferences.CLUSTER_FIELDS, (" tls://n:1 ", "a.pem", "b.pem", "c.pem"), strict=True
     ):
         where.fields[name].setText(text)
         where.fields[name].textEdited.emit(text)
@@ -40,7 +40,7 @@ def test_a_scheduler_and_its_certificates(qtbot):
 def test_an_answer_is_waited_for_and_shown(qtbot):
     where = ExecutionSettings()
     qtbot.addWidget(where)
-    where.box.setCurrentIndex(where.box.findData(cluster_preferences.LOCAL))
+    where.box.setCurrentIndex(where.box.findData(preferences.LOCAL))
     with qtbot.waitSignal(where.attempt_wanted):
         where.button.click()
     assert where.answer.text() == "Waiting for an answer …"

@@ -46,7 +46,7 @@ import app.__main__ as program
 def drive(file):
     from PySide6.QtCore import QCoreApplication, QTimer
     from app.session.session import Session
-    from app.worker.messages.surrogate_evaluation import EvaluationRequest
+    from app.worker.evaluator_process import EvaluationRequest
     from core.tuning.events import SurrogateFitted
     app, said = QCoreApplication([]), []
     session = Session()

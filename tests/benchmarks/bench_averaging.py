@@ -23,7 +23,7 @@ from core.samplers.averaging import member_count
 from core.tuning.averaging.ensemble import SettingEnsemble
 from core.tuning.events import TrialFinished, TrialStarted
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.problem import read_data
+from core.tuning.problem_setup import read_data
 from core.tuning.tune import tune
 
 RUNS = (

@@ -8,8 +8,8 @@ prediction (leave-one-out, the best of a grid on the test rows themselves as the
 sentences: the same for a CRF, whose parameters are mostly of pairs of feature and label that never
 occur together.
 
-That earlier datasets help only by other first points is part of `tunescope reproduce
-yogatama-table3`; averages on tables are `tunescope reproduce averages-on-tables`.
+That earlier datasets help only by other first points is part of `python -m tests.reproduction
+yogatama-table3`; averages on tables are `python -m tests.reproduction averages-on-tables`.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ from core.losses.registry import build_loss, parameter_groups
 from core.optimize.descent import solve_penalized
 from core.optimize.loss import Loss
 from core.penalties.penalty_problem import PenaltyProblem
-from core.reproduction.foo import splits_of
 from core.tuning.strategies.registry import STRATEGIES
+from tests.reproduction.foo_tables import splits_of
 
 SEEDS = 10
 BOUND = 1e9  # a penalty beyond which all weights are zero

@@ -15,10 +15,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import core.tuning.cluster.executor as room
-from core.tuning.cluster.address import parse_cluster_address
-from core.tuning.cluster.connection import ClusterConnection
+from core.tuning.cluster.connection import ClusterConnection, parse_cluster_address
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.problem import read_data
+from core.tuning.problem_setup import read_data
 from core.tuning.scores.scoring import ScoringJob, TrialRequest, TrialResult
 from core.tuning.tune import tune
 

@@ -33,7 +33,7 @@ from typing import Any
 from app.cli.commands import main as command
 from app.worker import messages as m
 from app.worker.worker_process import run_worker
-from core.datasets.samples.registry import SAMPLES
+from core.datasets.samples import SAMPLES
 from core.tuning.events import (
     HyperGradientStep,
     PenaltyStep,

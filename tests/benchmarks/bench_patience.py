@@ -22,7 +22,7 @@ from typing import Any
 
 from core.tuning.events import RunStarted, TrialFinished, TuningEnded
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.problem import read_data
+from core.tuning.problem_setup import read_data
 from core.tuning.tune import tune
 
 CHOSEN_BY = (

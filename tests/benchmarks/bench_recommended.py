@@ -11,8 +11,10 @@ the grid is at most its paired standard error, and where no table ends behind kn
 
 from __future__ import annotations
 
-# First: it holds BLAS to one thread, and finds the program's own packages.
-import bench_penalties  # isort: skip
+import os
+
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[variable] = "1"
 
 import argparse
 import sys
@@ -33,12 +35,32 @@ from sklearn.model_selection import GridSearchCV, train_test_split
 from sklearn.preprocessing import KBinsDiscretizer, StandardScaler
 
 from core.losses import build_loss, parameter_groups
-from core.losses.fitted_estimator import as_estimator
+from core.losses.registry import as_estimator
 from core.penalties.penalty_problem import PenaltyProblem
 from core.penalties.recommendation import recommend_update
 from core.tuning.strategies.registry import STRATEGIES
 
-CLASSES, GRID, ROOT = bench_penalties.FILES, bench_penalties.GRID, bench_penalties.ROOT
+ROOT = Path(__file__).resolve().parents[2]
+GRID = 2.0 ** np.arange(-10, 11)
+CLASSES = {
+    "heart": "heart_scale.libsvm",
+    "australian": "australian_scale.libsvm",
+    "breast-cancer": "breast-cancer_scale.libsvm",
+    "diabetes": "diabetes_scale.libsvm",
+    "ionosphere": "ionosphere_scale.libsvm",
+    "splice": "splice.libsvm",
+    "svmguide1": "svmguide1.libsvm",
+    "a1a": "a1a.libsvm",
+    "mushrooms": "mushrooms.libsvm",
+    "iris": "iris.scale.libsvm",
+    "wine": "wine.scale.libsvm",
+    "glass": "glass.scale.libsvm",
+    "segment": "segment.scale.libsvm",
+    "dna": "dna.scale.libsvm",
+    "satimage": "satimage.scale.libsvm",
+    "letter": "letter.scale.libsvm",
+    "mnist": "mnist_first6000.libsvm.gz",
+}
 NUMBERS = {
     name: f"{name}_scale.libsvm" for name in ("abalone", "bodyfat", "housing", "mg", "mpg", "pyrim")
 }

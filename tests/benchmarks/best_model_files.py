@@ -24,7 +24,7 @@ from sklearn.datasets import dump_svmlight_file, load_svmlight_files
 from sklearn.model_selection import train_test_split
 
 from core.tuning.plan import DataPlan
-from core.tuning.problem import read_data
+from core.tuning.problem_setup import read_data
 
 # No choice of the program may rest on these: not a default, not a threshold, not a weight.
 HELD_OUT = ("segment", "abalone", "dna", "svmguide1", "mg", "splice", "wine")

@@ -25,7 +25,7 @@ import numpy as np
 from core.space import Setting
 from core.tuning.events import Event, TrialStarted
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.problem import read_data
+from core.tuning.problem_setup import read_data
 from core.tuning.scores.scoring import ScoringJob, TrialRequest, TrialResult
 from core.tuning.tune import tune
 

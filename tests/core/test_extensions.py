@@ -14,7 +14,8 @@ from core.estimators.model import check_model
 from core.estimators.registry import MODELS
 from core.export.exporters import EXPORTERS, exporters_for
 from core.extensions import extension_errors
-from core.tuning.guidance.advice import advise, estimate
+from core.tuning.guidance.advice import advise
+from core.tuning.guidance.forecast import estimate
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.strategies.registry import STRATEGIES
 

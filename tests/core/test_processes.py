@@ -428,3 +428,26 @@ def test_a_copy_may_use_openmp_after_its_parent_did_and_start_processes():
     )
     first, second = run.stdout.splitlines()
     assert first == second, run.stderr
+
+
+def hold_bytes(pipe, size):
+    data = bytearray(os.urandom(1)) * size
+    pipe.send(len(data))
+    pipe.recv()
+
+
+@pytest.mark.skipif(not Path("/proc/self/smaps_rollup").exists(), reason="not told here")
+def test_the_memory_of_processes_together_counts_shared_pages_once():
+    before, size = processes.memory_in_use([os.getpid()]), 200_000_000
+    data = bytearray(b"x") * size  # which both copies share with this process
+    context = multiprocessing.get_context("fork")
+    owned = [OwnedProcess(context, hold_bytes, own, name="holder") for own in (0, size)]
+    try:
+        sizes = [process.pipe.recv() for process in owned]
+        total = processes.memory_in_use([os.getpid(), *(process.pid for process in owned)])
+    finally:
+        for process in owned:
+            process.end_process()
+    assert (len(data), *sizes) == (size, 0, size)
+    assert 2 * size <= total - before + 20e6 < 2.5 * size
+    assert processes.memory_in_use([2**22 + 1]) is None

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from core.datasets.samples.registry import SAMPLES
+from core.datasets.samples import SAMPLES
 
 SPEC = importlib.util.spec_from_file_location(
     "make_samples", Path(__file__).parents[2] / "packaging" / "make_samples.py"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,9 @@ from sklearn.datasets import load_iris
 import tunescope
 from app.__main__ import main
 from core.errors import UnusableError
+from core.tuning.plan import DataPlan
+from core.tuning.problem_setup import read_data
+from tunescope.running import with_file
 
 
 @pytest.fixture(autouse=True)
@@ -33,8 +37,51 @@ def iris():
 GIVEN = {"model": "logistic", "strategy": "random", "trials": 3, "folds": 2, "seed": 4}
 
 
-def test_a_run_has_the_numbers_of_the_command_line(tmp_path, capfd):
-    from_python = tunescope.tune("sample:iris", **GIVEN, run=tmp_path / "python")
+@pytest.fixture(scope="module")
+def iris_run(tmp_path_factory):
+    """A run of three trials that nothing changes, and the events that its callback was told."""
+    told = []
+    folder = tmp_path_factory.mktemp("iris") / "python"
+    with pytest.MonkeyPatch.context() as places:
+        for name in ("RUNS", "HISTORY", "KEY"):
+            places.setenv(f"TUNESCOPE_{name}", str(folder.parent / name.lower()))
+        return tunescope.tune("sample:iris", **GIVEN, run=folder, callback=told.append), told
+
+
+def test_every_event_is_told_and_recorded(iris_run):
+    found, told = iris_run
+    assert [type(event).__name__ for event in (told[0], told[-1])] == ["RunStarted", "RunFinished"]
+    recorded = [type(event).__name__ for event in found.events]
+    assert recorded.count("TrialFinished") == 3
+    assert {type(event).__name__ for event in told} == set(recorded)
+
+
+def test_trials_as_a_table(iris_run):
+    found, _ = iris_run
+    assert found.trials["number"].tolist() == [0, 1, 2]
+    assert found.trials["state"].tolist() == ["finished"] * 3
+    assert found.trials.loc[0, "params_C"] == 1.0  # the default is tried first
+    means = [np.mean(scores) for scores in found.trials["fold_scores"]]
+    np.testing.assert_allclose(found.trials["score"], means)
+    best = found.trials["score"].idxmax()
+    assert found.results["setting"] == {"C": found.trials.loc[best, "params_C"]}
+
+
+def test_a_run_that_has_not_ended_says_so(iris_run, tmp_path):
+    folder = shutil.copytree(iris_run[0].run, tmp_path / "run")
+    events = folder / "events.jsonl"
+    lines = events.read_text().splitlines(keepends=True)
+    at = next(k for k, line in enumerate(lines) if '"TrialFinished"' in line)
+    events.write_text("".join(lines[: at + 1]))
+    opened = tunescope.open_run(folder)
+    assert len(opened.trials) == 1
+    assert math.isfinite(opened.trials["score"][0])
+    with pytest.raises(tunescope.UnusableError, match="has not ended"):
+        _ = opened.results
+
+
+def test_a_run_has_the_numbers_of_the_command_line(iris_run, tmp_path, capfd):
+    from_python, _ = iris_run
     command = ["tune", "sample:iris", "--model", "logistic", "--strategy", "random"]
     command += ["--trials", "3", "--option", "folds=2", "--seed", "4", "--json"]
     assert main([*command, "--run-dir", str(tmp_path / "command")]) == 0
@@ -43,7 +90,7 @@ def test_a_run_has_the_numbers_of_the_command_line(tmp_path, capfd):
     assert from_python.results["setting"] == said["params"]
     assert from_python.score == said["test"][said["metric"]]
     assert from_python.metric == said["metric"]
-    assert from_python.run == tmp_path / "python"
+    assert from_python.run.name == "python"
 
 
 def test_a_table_in_memory_is_tuned_and_its_model_predicts_it(iris, tmp_path):
@@ -57,15 +104,6 @@ def test_a_table_in_memory_is_tuned_and_its_model_predicts_it(iris, tmp_path):
     assert of_file.results["test"] == found.results["test"]
     # It can be gone on with: the rows lie in its folder.
     assert main(["resume", str(found.run), "--trials", "1"]) == 0
-
-
-def test_every_event_is_told_and_recorded(tmp_path):
-    told = []
-    found = tunescope.tune("sample:iris", **GIVEN, run=tmp_path / "run", callback=told.append)
-    assert [type(event).__name__ for event in (told[0], told[-1])] == ["RunStarted", "RunFinished"]
-    recorded = [type(event).__name__ for event in found.events]
-    assert recorded.count("TrialFinished") == 3
-    assert {type(event).__name__ for event in told} == set(recorded)
 
 
 def test_a_callback_that_returns_true_stops_and_keeps_the_best(tmp_path):
@@ -85,17 +123,6 @@ def _iris_rows():
     from core.datasets.reading import read_dataset
 
     return read_dataset("sample:iris").table
-
-
-def test_trials_as_a_table(tmp_path):
-    found = tunescope.tune("sample:iris", **GIVEN, run=tmp_path / "run")
-    assert found.trials["number"].tolist() == [0, 1, 2]
-    assert found.trials["state"].tolist() == ["finished"] * 3
-    assert found.trials.loc[0, "params_C"] == 1.0  # the default is tried first
-    means = [np.mean(scores) for scores in found.trials["fold_scores"]]
-    np.testing.assert_allclose(found.trials["score"], means)
-    best = found.trials["score"].idxmax()
-    assert found.results["setting"] == {"C": found.trials.loc[best, "params_C"]}
 
 
 def test_steps_of_a_penalty_learner_as_a_table(tmp_path):
@@ -121,19 +148,6 @@ def test_a_run_is_opened_by_path_or_name_and_stays_as_it_is(tmp_path):
     assert {p: p.stat().st_mtime_ns for p in made.run.iterdir()} == before
     with pytest.raises(tunescope.UnusableError, match="there is no run here"):
         tunescope.open_run(tmp_path)
-
-
-def test_a_run_that_has_not_ended_says_so(tmp_path):
-    made = tunescope.tune("sample:iris", **GIVEN, run=tmp_path / "run")
-    events = made.run / "events.jsonl"
-    lines = events.read_text().splitlines(keepends=True)
-    at = next(k for k, line in enumerate(lines) if '"TrialFinished"' in line)
-    events.write_text("".join(lines[: at + 1]))
-    opened = tunescope.open_run(made.run)
-    assert len(opened.trials) == 1
-    assert math.isfinite(opened.trials["score"][0])
-    with pytest.raises(tunescope.UnusableError, match="has not ended"):
-        _ = opened.results
 
 
 def test_what_cannot_be_is_refused_before_a_folder_is_made(iris, tmp_path):
@@ -256,3 +270,111 @@ def test_ranges_that_cannot_be_leave_no_run(tmp_path, given, says):
     with pytest.raises(UnusableError, match=says):
         tunescope.tune("sample:iris", **GIVEN, **given, run=tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+ROWS = 60
+
+
+@pytest.fixture
+def table():
+    steps = np.arange(ROWS)
+    return pd.DataFrame(
+        {
+            "code": pd.Series([f"{step % 4 + 5:03d}" for step in steps], dtype="str"),
+            "digits": pd.Series([str(10 + step % 5) for step in steps], dtype=object),
+            "level": pd.Categorical(steps % 3 + 1),
+            "ok": steps % 2 == 0,
+            "when": pd.date_range("2024-01-01", periods=ROWS, tz="Europe/Berlin"),
+            "zip": 10000 + steps % 7 * 111 + 1,  # a code by its name, a number by its type
+            "word": np.array(["null", "a", "N/A", "b"], dtype=object)[steps % 4],
+            "y": np.random.default_rng(0).normal(size=ROWS),
+        }
+    )
+
+
+KINDS = {
+    "code": "category",
+    "digits": "category",
+    "level": "category",
+    "ok": "yes/no",
+    "when": "date",
+    "zip": "number",
+    "word": "category",
+    "y": "number",
+}
+
+
+def dataset_of(table, tmp_path, **options):
+    return read_data(with_file(DataPlan("", **options), table, tmp_path / "rows.csv"))
+
+
+def test_types_are_kinds(table):
+    report = tunescope.read(table, "y")
+    assert {column.name: column.kind for column in report.columns} == KINDS
+    assert all(column.missing == 0 for column in report.columns)
+
+
+def test_values_stay_what_they_are(table, tmp_path):
+    read = dataset_of(table, tmp_path, target="y").table
+    for name in ("code", "digits", "level", "ok", "word"):
+        assert read[name].tolist() == table[name].astype(str).tolist()
+    assert (pd.to_datetime(read["when"], utc=True) == table["when"].dt.tz_convert("UTC")).all()
+    assert read["zip"].tolist() == table["zip"].tolist()
+
+
+def test_what_a_person_says_goes_before_types(table, tmp_path):
+    plan = DataPlan("", "y", kinds={"digits": "number"}, readings={"word": "missing"})
+    columns = {c.name: c for c in read_data(with_file(plan, table, tmp_path / "t.csv")).columns}
+    assert columns["digits"].kind == "number"
+    assert (columns["word"].missing, columns["word"].distinct) == (30, 2)
+
+
+def test_missing_values_and_types_with_them(tmp_path):
+    table = pd.DataFrame(
+        {
+            "ok": pd.array([True, None, False] * 20, dtype="boolean"),
+            "code": pd.Series(["01", None, "2"] * 20, dtype="str"),
+            "count": pd.array([40001, None, 40007] * 20, dtype="Int64"),
+            "y": np.arange(60) % 7 / 2,
+        }
+    )
+    columns = {c.name: c for c in dataset_of(table, tmp_path, target="y").columns}
+    assert {c.name: c.kind for c in columns.values()} == {
+        "ok": "yes/no", "code": "category", "count": "number", "y": "number",
+    }  # fmt: skip
+    assert {columns[name].missing for name in ("ok", "code", "count")} == {20}
+
+
+def test_texts_with_units_are_numbers_as_in_every_file():
+    table = pd.DataFrame({"weight": [f"{i % 9 + 1}.5 kg" for i in range(60)], "y": range(60)})
+    [weight, _] = tunescope.read(table, "y").columns
+    assert (weight.kind, weight.unit) == ("number", "kg")
+
+
+def test_a_target_of_digits_may_be_a_number():
+    table = pd.DataFrame({"a": range(60), "y": [f"{i / 7:.3f}" for i in range(60)]})
+    assert tunescope.read(table, "y").task == "regression"
+
+
+def test_a_run_keeps_the_types(table, tmp_path):
+    given = {"model": "linear", "strategy": "random", "trials": 1, "evaluation": "test"}
+    done = tunescope.tune(table, "y", **given, run=tmp_path / "run")
+    assert done.plan.data.readings == {"digits": "text", "zip": "number", "word": "values"}
+    assert done.plan.data.kinds == {"level": "category"}
+    again = read_data(done.plan.data)  # of the run's own file
+    assert {column.name: column.kind for column in again.columns} == KINDS
+
+
+def test_tokens_in_memory_are_read_as_they_are():
+    steps = np.arange(120)
+    table = pd.DataFrame(
+        {
+            "sequence": [f"s{step // 6}" for step in steps],
+            "word": np.array(["null", "rain", "?", "falls", "12", "."], dtype=object)[steps % 6],
+            "place": 10001 + steps % 6,
+            "tag": np.array(["N", "N", "P", "V", "N", "P"])[steps % 6],
+        }
+    )
+    report = tunescope.read(table, "tag")
+    assert report.task == "sequence"
+    assert {column.name: column.missing for column in report.columns} == dict.fromkeys(table, 0)

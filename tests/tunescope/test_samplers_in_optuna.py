@@ -16,43 +16,14 @@ class _Suite(
     """Everything that Optuna asks of a sampler of one objective that proposes whole settings."""
 
 
-class TestGp(_Suite):
-    @pytest.fixture
-    def sampler(self):
-        return tunescope.GpSampler
+def _suite_of(kind: type) -> type:
+    return type(f"Test{kind.__name__}", (_Suite,), {"sampler": pytest.fixture(lambda self: kind)})
 
 
-class TestHybrid(_Suite):
-    @pytest.fixture
-    def sampler(self):
-        return tunescope.HybridSampler
-
-
-class TestVariable(_Suite):
-    @pytest.fixture
-    def sampler(self):
-        return tunescope.VariableSampler
-
-
-class TestEbHyp(_Suite):
-    @pytest.fixture
-    def sampler(self):
-        return tunescope.EbHypSampler
-
-
-class TestTransfer(_Suite):
-    @pytest.fixture
-    def sampler(self):
-        return tunescope.TransferSampler
-
-
-class TestScot(_Suite):
-    @pytest.fixture
-    def sampler(self):
-        return tunescope.ScotSampler
-
-
-class TestGrid(_Suite):
-    @pytest.fixture
-    def sampler(self):
-        return tunescope.GridSampler
+TestGp = _suite_of(tunescope.GpSampler)
+TestHybrid = _suite_of(tunescope.HybridSampler)
+TestVariable = _suite_of(tunescope.VariableSampler)
+TestEbHyp = _suite_of(tunescope.EbHypSampler)
+TestTransfer = _suite_of(tunescope.TransferSampler)
+TestScot = _suite_of(tunescope.ScotSampler)
+TestGrid = _suite_of(tunescope.GridSampler)

@@ -75,7 +75,6 @@ class ColumnMenus:
         return menu
 
     def set_roles(self, names: Sequence[str], role: str) -> None:
-        """Set the role of several columns."""
         roles = {**self._session.requested_data.roles, **dict.fromkeys(names, role)}
         self._session.change_data(roles=roles)
 

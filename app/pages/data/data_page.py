@@ -10,19 +10,17 @@ from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 
 from app.pages.data.column_menu import ColumnMenus
 from app.pages.data.documents_card import DocumentsCard
-from app.pages.data.findings_card import FindingsCard
+from app.pages.data.findings_card import FindingsCard, ReadingsCard
 from app.pages.data.groups_board import GroupsBoard
 from app.pages.data.preview_table import MIN_ROWS, PreviewTable
 from app.pages.data.question_card import QuestionCard
-from app.pages.data.readings_card import ReadingsCard
 from app.pages.page import Page
-from app.text.data.change_titles import change_title
-from app.text.data.data_text import column_word, data_summary, headline
-from app.text.data.document_text import format_integer
+from app.text.data_text import change_title, column_word, data_summary, headline
 from app.widgets.buttons import IconButton, PlainButton
-from app.widgets.card import Card, SideBySide
+from app.widgets.cards import Card, SideBySide
 from app.widgets.drop_area import dropped_file
 from app.widgets.text_labels import plain_tooltip
+from core.wording import format_integer
 
 if TYPE_CHECKING:
     from app.session.session import Session
@@ -77,15 +75,12 @@ class DataPage(Page):
         self.refresh()
 
     def visited(self) -> None:
-        """Show the current data."""
         self.refresh()
 
     def tour_target(self, name: str) -> QWidget | None:
-        """The table, or the question."""
         return {"table": self.table, "question": self.question}.get(name)
 
     def refresh(self) -> None:
-        """Show the summary of the data."""
         summary = self.session.summary
         if summary is None:
             return
@@ -145,7 +140,6 @@ class DataPage(Page):
         self._show_menu(self.menus.menu_for_columns(self.table.selected_columns()), corner)
 
     def menu_for(self, name: str) -> QMenu:
-        """The menu of a column."""
         return self.menus.menu_for_column(name)
 
     def _set_role(self, name: str, role: str) -> None:
@@ -211,11 +205,9 @@ class DataPage(Page):
     # Dropping a file ------------------------------------------------------------------------
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Accept a file."""
         if dropped_file(event):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Open the file."""
         event.acceptProposedAction()
         self.session.open_file(dropped_file(event))

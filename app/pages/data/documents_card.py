@@ -6,20 +6,16 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QRectF, QSignalBlocker, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QResizeEvent
-from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.look import appearance
-from app.text.data.document_text import (
-    document_facts,
-    format_integer,
-    stop_word_choices,
-    word_rules_text,
-)
-from app.widgets.card import Card, clear_layout
-from app.widgets.flow_layout import FlowLayout
+from app.text.data_text import document_facts, stop_word_choices, word_rules_text
+from app.widgets.cards import Card
+from app.widgets.layouts import FlowLayout, clear_layout, in_column, in_lines
 from app.widgets.quiet_controls import QuietComboBox, QuietSpinBox
 from app.widgets.text_labels import titled_control, wrapping_label
 from core.datasets.texts.vocabulary import MAX_WORDS
+from core.wording import format_integer
 
 if TYPE_CHECKING:
     from app.session.session import Session
@@ -56,15 +52,15 @@ class DocumentsCard(Card):
         self.vocabulary.setSingleStep(100)
         self.vocabulary.setKeyboardTracking(False)
         self.vocabulary.valueChanged.connect(lambda size: self.session.change_data(vocabulary=size))
-        holder = QWidget()
-        flow = FlowLayout(holder, gap=20, column_width=225)
         self._language = titled_control("Stop words", self.stop_words)
-        flow.addWidget(self._language)
-        flow.addWidget(titled_control("How many words count at most", self.vocabulary))
-        return holder
+        return in_lines(
+            self._language,
+            titled_control("How many words count at most", self.vocabulary),
+            gap=20,
+            column_width=225,
+        )
 
     def show_documents(self, documents: DocumentSummary) -> None:
-        """Show the documents of a summary."""
         self.set_words("Words that count", word_rules_text(documents))
         data = self.session.current_data
         with QSignalBlocker(self.stop_words), QSignalBlocker(self.vocabulary):
@@ -79,11 +75,9 @@ class DocumentsCard(Card):
 
 def _make_fact(title: str, count: str) -> QWidget:
     widget = QWidget()
-    column = QVBoxLayout(widget)
-    column.setContentsMargins(0, 0, 0, 0)
-    column.setSpacing(0)
-    column.addWidget(wrapping_label(count, "cardtitle"))
-    column.addWidget(wrapping_label(title, "caption"))
+    in_column(
+        wrapping_label(count, "cardtitle"), wrapping_label(title, "caption"), on=widget, gap=0
+    )
     return widget
 
 
@@ -98,14 +92,12 @@ class CommonWords(QWidget):
         appearance.notifier.themed.connect(self._fit_height)
 
     def show_words(self, words: list[tuple[str, int]]) -> None:
-        """Show words and how often each comes."""
         self._words = words
         count_texts = (f"{word} {format_integer(count)}" for word, count in words)
         self.setAccessibleDescription(", ".join(count_texts))
         self._fit_height()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Fit the height."""
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width():
             self._fit_height()
@@ -125,7 +117,6 @@ class CommonWords(QWidget):
         return -(-len(self._words) // self._column_count(width))
 
     def sizeHint(self) -> QSize:
-        """One column."""
         return QSize(appearance.pixels(_COLUMN), self._row_height())
 
     def paintEvent(self, _event: QPaintEvent) -> None:

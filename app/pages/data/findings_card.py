@@ -1,20 +1,26 @@
-"""Cards of what a person should know about the data, with buttons that change it."""
+"""Lists of what was found in the data and how it was read, with buttons that change it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLayout, QVBoxLayout, QWidget
+from PySide6.QtGui import QFont, QFontMetrics
+from PySide6.QtWidgets import QFrame, QLayout, QVBoxLayout, QWidget
 
+from app.look import appearance
+from app.text.data_text import rewritten_text
 from app.widgets.buttons import LinkButton, PlainButton
-from app.widgets.card import Card, clear_layout
-from app.widgets.flow_layout import FlowLayout
-from app.widgets.status_icon import StatusIcon
-from app.widgets.text_labels import wrapping_label
+from app.widgets.cards import Card
+from app.widgets.layouts import FlowLayout, clear_layout, in_column, in_row
+from app.widgets.text_labels import ElidedLabel, StatusIcon, wrapping_label
+from core.datasets.finding import ColumnReading, shared_changes
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from app.session.session import Session
     from core.datasets.dataset_summary import DatasetSummary
     from core.datasets.finding import Finding, SuggestedChange
@@ -22,6 +28,9 @@ if TYPE_CHECKING:
 FIRST_ITEMS = 4  # that are shown before a person asks for more
 MAX_ITEMS = 60  # nobody decides about more one by one
 _WIDTH = 300  # pixels of a finding at the usual text size, at least
+_CAPTION = "What a column means, where it could mean something else."
+_ENCODINGS = "What a model is given of a column, where that is something else."
+_NAME_WIDTH = 150  # pixels of a name at most
 
 
 class ListCard(Card):
@@ -44,19 +53,15 @@ class ListCard(Card):
         self.body.addStretch(1)
 
     def make_list(self) -> QLayout:
-        """A layout in the body for the items."""
         raise NotImplementedError
 
     def make_item(self, item: Any) -> QWidget:
-        """The widget of an item."""
         raise NotImplementedError
 
     def items_of(self, summary: DatasetSummary) -> Sequence[Any]:
-        """What is listed of a summary."""
         raise NotImplementedError
 
     def refresh(self) -> None:
-        """Show the items of the session's data."""
         items = self.items_of(self.session.current_summary)
         if self._file != self.session.current_data.file:
             self._file, self._shows_all, self._items = self.session.current_data.file, False, ()
@@ -80,7 +85,6 @@ class ListCard(Card):
         self.set_words(self.title, caption)
 
     def make_button(self, proposal: SuggestedChange, sentence: str) -> PlainButton:
-        """A button that applies a change."""
         words = proposal.words.replace("&", "&&")
         button = self.button_class(words, lambda: apply_change(self.session, proposal))
         button.setAccessibleDescription(sentence)
@@ -101,24 +105,18 @@ class FindingsCard(ListCard):
     caption = "Each can be changed here by one button, and every change can be undone."
 
     def make_list(self) -> QLayout:
-        """Small cards beside each other."""
         holder = QWidget()
         self.body.addWidget(holder)
         return FlowLayout(holder, gap=10, column_width=_WIDTH)
 
     def items_of(self, summary: DatasetSummary) -> list[Finding]:
-        """The findings with a proposal."""
         return [finding for finding in summary.findings if finding.proposal]
 
     def make_item(self, item: Finding) -> QWidget:
-        """The sentence above its button."""
         card = QFrame()
         card.setProperty("card", "finding")
-        column = QVBoxLayout(card)
-        column.setContentsMargins(12, 10, 12, 10)
-        column.setSpacing(8)
-        row = QHBoxLayout()
-        row.setSpacing(8)
+        column = in_column(on=card, gap=8, margins=(12, 10, 12, 10))
+        row = in_row(gap=8)
         if item.serious:
             row.addWidget(StatusIcon("warning", "warning", 18), 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(wrapping_label(item.sentence), 1)
@@ -141,3 +139,76 @@ def apply_change(session: Session, proposal: SuggestedChange) -> None:
 
 def _without(choices: Mapping[str, str], columns: Mapping[str, str]) -> dict[str, str]:
     return {name: word for name, word in choices.items() if name not in columns}
+
+
+@dataclass(frozen=True)
+class _Line:
+    column: str
+    sentence: str = ""  # what its cells were taken for
+    notes: tuple[str, ...] = ()  # which texts do not come back, and what the model is given
+    proposals: tuple[SuggestedChange, ...] = ()
+
+
+class ReadingsCard(ListCard):
+    """A line for each column that could mean something else, is rewritten or encoded."""
+
+    title = "How it was read"
+    first_items = 6
+    button_class = LinkButton
+
+    def make_list(self) -> QLayout:
+        lines = in_column(gap=0)
+        self.body.addLayout(lines)
+        return lines
+
+    def items_of(self, summary: DatasetSummary) -> list[_Line]:
+        is_told = summary.readings or summary.rewritten
+        self.caption = _CAPTION if is_told else _ENCODINGS
+        together = shared_changes(summary.readings)
+        lines = [_Line("All together", _quoted(c.readings), proposals=(c,)) for c in together]
+        readings = {reading.column: reading for reading in summary.readings}
+        names = dict.fromkeys((*readings, *summary.rewritten, *summary.encodings))
+        return [*lines, *(_line(name, readings.get(name), summary) for name in names)]
+
+    def show_items(self) -> None:
+        font = QFont(self.font())
+        font.setBold(True)
+        width = QFontMetrics(font).horizontalAdvance
+        widest = max((width(line.column) for line in self._items), default=0)
+        self._name_width = min(widest + 4, appearance.pixels(_NAME_WIDTH))
+        super().show_items()
+
+    def make_item(self, item: _Line) -> QWidget:
+        row = QFrame()
+        row.setProperty("card", "line")
+        name = ElidedLabel(" ".join(item.column.split()), "name")
+        name.setFixedWidth(self._name_width)
+        layout = in_row((name, Qt.AlignmentFlag.AlignVCenter), on=row, gap=12, margins=(0, 5, 0, 5))
+        words, links = QVBoxLayout(), QVBoxLayout()
+        words.setSpacing(1)
+        links.setSpacing(1)
+        if item.sentence:
+            words.addWidget(wrapping_label(item.sentence))
+        for note in item.notes:
+            words.addWidget(wrapping_label(note, "caption"))
+        for proposal in item.proposals:
+            sentence = f"{item.column}: {item.sentence or item.notes[0]}"
+            links.addWidget(self.make_button(proposal, sentence), 0, Qt.AlignmentFlag.AlignRight)
+        layout.addLayout(words, 1)
+        layout.addLayout(links)
+        return row
+
+
+def _line(name: str, reading: ColumnReading | None, summary: DatasetSummary) -> _Line:
+    cells, encoding = summary.rewritten.get(name), summary.encodings.get(name)
+    notes = [rewritten_text(cells)] if cells else []
+    notes += [f"For the model: {encoding}"] if encoding else []
+    offers = [each.proposal for each in (reading, cells) if each is not None and each.proposal]
+    proposals = {tuple(offer.readings.items()): offer for offer in offers}
+    sentence = reading.sentence if reading else ""
+    return _Line(name, sentence, tuple(notes), tuple(proposals.values()))
+
+
+def _quoted(columns: Iterable[str]) -> str:
+    names = [f"“{name}”" for name in columns]
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

@@ -1,4 +1,4 @@
-"""The board of groups of columns."""
+"""The board of groups of columns: boxes with chips that are moved between them."""
 
 from __future__ import annotations
 
@@ -8,28 +8,190 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSignalBlocker, Qt, QTimer
-from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QColor,
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDropEvent,
+    QPainter,
+    QPaintEvent,
+)
+from PySide6.QtWidgets import QFileDialog, QFrame, QLineEdit, QMenu, QWidget
 
-from app.pages.data import group_edits
-from app.pages.data.group_box import GroupBox
-from app.text.data import group_text as words
-from app.text.data.group_text import OWN
+from app.look import appearance
+from app.text import data_text as words
+from app.text.data_text import OWN
 from app.widgets.buttons import IconButton, PlainButton
-from app.widgets.card import Card, clear_layout
-from app.widgets.chip import ColumnChip
-from app.widgets.flow_layout import FlowLayout
+from app.widgets.cards import Card
+from app.widgets.chip import MIME, ColumnChip, dropped_columns
+from app.widgets.layouts import FlowLayout, clear_layout, in_column, in_lines
 from app.widgets.quiet_controls import QuietComboBox
-from app.widgets.text_labels import wrapping_label
+from app.widgets.text_labels import apply_style, plain_tooltip, show_text, wrapping_label
 from core.errors import UnusableError, write_error
 from core.writing import write_whole
 
 if TYPE_CHECKING:
     from app.session.session import Session
+    from core.datasets.dataset_summary import DatasetSummary
     from core.datasets.task import Task
 
+Groups = dict[str, list[str]]
+Spec = str | Groups
+# The kinds of parameters of a model of molecules; a test holds this list to the model's own, which
+# needs compiled loops that the window does without.
+MOTIFS: tuple[str, ...] = (
+    "base pairings",
+    "terminal mismatch interactions",
+    "hairpin loop lengths",
+    "explicit internal loop sizes",
+    "bulge loop lengths",
+    "internal loop lengths",
+    "symmetric internal loop lengths",
+    "internal loop asymmetry",
+    "single base bulge nucleotides",
+    "1x1 internal loop nucleotides",
+    "helix stacking interactions",
+    "helix closing interactions",
+    "multi-branch loop lengths",
+    "single base pair stacking interactions",
+    "external loop lengths",
+)
 MAX_BOXES = 40
 _NARROW, _WIDE = 170, 340  # of a box; the names of motifs are long
+
+
+def feature_names(summary: DatasetSummary) -> list[str]:
+    """What can be grouped, in file order: columns, weights of sequences, or motifs."""
+    if summary.task.has_pairs:
+        return list(MOTIFS)
+    names = [column.name for column in summary.feature_columns]
+    return ["initial", "transition", *names] if summary.task.has_sequences else names
+
+
+def shown_groups(spec: Spec, summary: DatasetSummary, all_name: str, other_name: str) -> Groups:
+    """The groups of a spec, {group: columns}; the remaining ones go to `other_name`."""
+    names = feature_names(summary)
+    if spec == "single":
+        return {all_name: names}
+    if spec in ("each", "column"):
+        return {name: [name] for name in names}
+    columns_by_group = summary.prefixes if isinstance(spec, str) else spec
+    if spec == "prefix" and summary.task.has_sequences:
+        columns_by_group = {name: [name] for name in names[:2]} | columns_by_group
+    known_names = set(names)
+    groups = {
+        group: [name for name in columns if name in known_names]
+        for group, columns in columns_by_group.items()
+    }
+    groups = {group: columns for group, columns in groups.items() if columns}
+    grouped_names = {name for columns in groups.values() for name in columns}
+    ungrouped_names = [name for name in names if name not in grouped_names]
+    if ungrouped_names:
+        groups[other_name] = groups.get(other_name, []) + ungrouped_names
+    return groups
+
+
+def move_columns(groups: Groups, columns: Sequence[str], group: str) -> Groups:
+    """Move columns into a group, which may be new; empty groups go."""
+    moved_columns = set(columns)
+    changed = {n: [c for c in members if c not in moved_columns] for n, members in groups.items()}
+    changed.setdefault(group, []).extend(columns)
+    return {name: columns for name, columns in changed.items() if columns}
+
+
+def rename_group(groups: Groups, old: str, new: str) -> Groups:
+    """Rename a group; two of the same name become one."""
+    changed: Groups = {}
+    for name, columns in groups.items():
+        changed.setdefault(new if name == old else name, []).extend(columns)
+    return changed
+
+
+def fresh_name(groups: Groups, pattern: str) -> str:
+    """The pattern with the first number that makes an unused name."""
+    number = len(groups) + 1
+    while (name := pattern.format(number=number)) in groups:
+        number += 1
+    return name
+
+
+class GroupBox(QFrame):
+    """A group of columns; columns can be dropped on it."""
+
+    dropped = Signal(object)  # columns
+    renamed = Signal(str)  # the new name
+    menu_wanted = Signal(str)  # this and the next two as of its chips
+    step_wanted = Signal(str, int)
+    pick_wanted = Signal(str, bool)
+
+    def __init__(
+        self, name: str, columns: Sequence[str], number: int, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.name = name
+        self._number = number  # gives the colour
+        self.setProperty("card", "group")
+        self.setAcceptDrops(True)
+        self.setAccessibleName(f"Group {name}")
+        self.chips: list[ColumnChip] = []
+        self.title = QLineEdit(name)
+        self.title.setProperty("flat", True)
+        self.title.setAccessibleName(f"Name of the group {name}")
+        self.title.setToolTip(plain_tooltip(f"{name}: click to give the group another name"))
+        self.title.setCursorPosition(0)
+        self.title.editingFinished.connect(self._on_title_edited)
+        in_column(
+            self.title, self._make_chips(columns), 1, on=self, gap=6, margins=(10, 10, 10, 10)
+        )
+
+    def _make_chips(self, columns: Sequence[str]) -> QWidget:
+        if not columns:
+            return wrapping_label("Drop a column here.", "caption")
+        holder = QWidget()
+        holder.setObjectName("scrolled")
+        flow = FlowLayout(holder, gap=5)
+        for name in columns:
+            chip = ColumnChip(name, self.name)
+            chip.menu_wanted.connect(self.menu_wanted)
+            chip.step_wanted.connect(self.step_wanted)
+            chip.pick_wanted.connect(self.pick_wanted)
+            flow.addWidget(chip)
+            self.chips.append(chip)
+        return holder
+
+    def _on_title_edited(self) -> None:
+        new_name = self.title.text().strip()
+        if new_name and new_name != self.name:
+            self.renamed.emit(new_name)
+        else:
+            self.title.setText(self.name)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the box, and over it the edge in the group's colour."""
+        super().paintEvent(event)
+        theme = appearance.current()
+        colour = theme.series[self._number % len(theme.series)]
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setClipRect(0, 0, self.width(), 5)
+        painter.setBrush(QColor(colour))
+        painter.setPen(QColor(theme.ink if colour in theme.outlined else colour))
+        painter.drawRoundedRect(self.rect().adjusted(0, 0, -1, 8), 8, 8)
+        painter.end()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if event.mimeData().hasFormat(MIME):
+            event.acceptProposedAction()
+            apply_style(self, over=True)
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        apply_style(self, over=False)
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        apply_style(self, over=False)
+        event.acceptProposedAction()
+        self.dropped.emit(dropped_columns(event.mimeData()))
 
 
 class GroupsBoard(Card):
@@ -54,17 +216,13 @@ class GroupsBoard(Card):
         self.refresh()
 
     def _make_controls(self) -> None:
-        holder = QWidget()
-        row = FlowLayout(holder, gap=8)
         self.ways = QuietComboBox()
         self.ways.setAccessibleName("How columns are grouped")
         self.ways.currentIndexChanged.connect(self._way_chosen)
-        row.addWidget(self.ways)
         self.new = PlainButton("New group", self.add_group, "plus")
-        row.addWidget(self.new)
         self.several = PlainButton("", self._move_picked)
         self.several.hide()
-        row.addWidget(self.several)
+        holder = in_lines(self.ways, self.new, self.several)
         self.corner.addWidget(IconButton("open", "Load groups from a file", self._ask_load))
         self.corner.addWidget(IconButton("save", "Save the groups as a file", self._ask_save))
         self.body.addWidget(holder)
@@ -81,11 +239,11 @@ class GroupsBoard(Card):
             for key, way_text in words.grouping_titles(task).items():
                 self.ways.addItem(way_text, key)
 
-    def current_groups(self) -> group_edits.Groups:
+    def current_groups(self) -> Groups:
         """The groups of the plan, and a new empty one if there is one."""
         if self.session.plan is None or self.session.summary is None:
             return {}
-        groups = group_edits.shown_groups(
+        groups = shown_groups(
             self.session.plan.groups,
             self.session.summary,
             *words.default_group_names(self.session.summary.task),
@@ -95,7 +253,6 @@ class GroupsBoard(Card):
         return groups
 
     def refresh(self) -> None:
-        """Show the plan's groups."""
         plan, summary = self.session.plan, self.session.summary
         if plan is None or summary is None or not summary.task.has_target:
             self.hide()
@@ -114,8 +271,7 @@ class GroupsBoard(Card):
         if summary.structured is not None and spec == "each":
             can_draw = False
         self._boxes.set_column_width(_WIDE if summary.task.has_pairs else _NARROW)
-        self._sentence.setText(self._summary_text(spec, len(groups), can_draw))
-        self._sentence.setVisible(bool(self._sentence.text()))
+        show_text(self._sentence, self._summary_text(spec, len(groups), can_draw))
         self.new.setEnabled(self.takes_columns)
         self._draw_boxes(groups if can_draw else {})
 
@@ -130,7 +286,7 @@ class GroupsBoard(Card):
             return "Every column has a penalty of its own."
         return f"{count} groups, too many to draw here."
 
-    def _draw_boxes(self, groups: group_edits.Groups) -> None:
+    def _draw_boxes(self, groups: Groups) -> None:
         clear_layout(self._boxes)
         self._boxes_by_name = {}
         for number, (name, columns) in enumerate(groups.items()):
@@ -147,7 +303,6 @@ class GroupsBoard(Card):
         self._holder.updateGeometry()
 
     def group_box(self, name: str) -> GroupBox:
-        """The box of a group."""
         return self._boxes_by_name[name]
 
     # What a person does ---------------------------------------------------------------------
@@ -159,12 +314,12 @@ class GroupsBoard(Card):
         self.session.set_plan(groups=self._without_empty() if grouping_key == OWN else grouping_key)
         self.refresh()
 
-    def _without_empty(self) -> group_edits.Groups:
+    def _without_empty(self) -> Groups:
         return {name: columns for name, columns in self.current_groups().items() if columns}
 
     def add_group(self) -> None:
         """Put an empty group on the board."""
-        self._empty = group_edits.fresh_name(self.current_groups(), "group {number}")
+        self._empty = fresh_name(self.current_groups(), "group {number}")
         self.refresh()
         if self._shown and self._holder.isVisible():
             self.group_box(self._empty).title.setFocus()
@@ -179,7 +334,7 @@ class GroupsBoard(Card):
 
     def move_columns(self, columns: Sequence[str], group: str) -> None:
         """Move columns into a group, which may be new."""
-        changed = group_edits.move_columns(self.current_groups(), columns, group)
+        changed = move_columns(self.current_groups(), columns, group)
         if group == self._empty:
             self._empty = ""
         self._picked = {}
@@ -231,11 +386,10 @@ class GroupsBoard(Card):
         QTimer.singleShot(0, self, lambda: self.rename_group(old, new))
 
     def rename_group(self, old: str, new: str) -> None:
-        """Give a group another name."""
         if old == self._empty:
             self._empty = new
         else:
-            self.session.set_plan(groups=group_edits.rename_group(self._without_empty(), old, new))
+            self.session.set_plan(groups=rename_group(self._without_empty(), old, new))
         self.refresh()
 
     def _move_sideways(self, column: str, steps: int) -> None:
@@ -274,7 +428,7 @@ class GroupsBoard(Card):
                 menu.addAction(name.replace("&", "&&")).triggered.connect(
                     lambda _checked=False, name=name: self._move_later(name, columns)
                 )
-        new_name = group_edits.fresh_name(self.current_groups(), "group {number}")
+        new_name = fresh_name(self.current_groups(), "group {number}")
         menu.addSeparator()
         new_action = menu.addAction("A new group")
         new_action.triggered.connect(lambda _on=False: self._move_later(new_name, columns))

@@ -6,18 +6,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSignalBlocker, Qt
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.preferences import remembered_choices
-from app.text.data.data_text import every_row_tests, test_set_size
-from app.text.data.document_text import format_integer
+from app.text.data_text import every_row_tests, test_set_size
 from app.widgets.buttons import LinkButton
-from app.widgets.card import Card
+from app.widgets.cards import Card
 from app.widgets.drop_area import ask_for_file
-from app.widgets.flow_layout import FlowLayout
+from app.widgets.layouts import in_column, in_lines, in_row
 from app.widgets.quiet_controls import QuietComboBox, QuietSlider, QuietSpinBox
 from app.widgets.text_labels import titled_control, wrapping_label
 from core.datasets.task import TASKS, Task
+from core.wording import format_integer
 
 if TYPE_CHECKING:
     from app.session.session import Session
@@ -68,24 +68,22 @@ class QuestionCard(Card):
         self.target.currentIndexChanged.connect(self._on_wish_chosen)
         self.task = task = QuietComboBox()
         task.currentIndexChanged.connect(lambda: session.change_data(task=task.currentData()))
-        holder = QWidget()
-        flow = FlowLayout(holder, gap=20, column_width=225)
         self.sheet = QuietComboBox()
         self.sheet.setMinimumContentsLength(10)
         self.sheet.textActivated.connect(session.open_sheet)
         self._sheet_part = titled_control("Sheet of the workbook", self.sheet)
         wish = QWidget()
-        column = QVBoxLayout(wish)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(10)
-        column.addWidget(titled_control("What do you want to know?", self.target))
-        column.addWidget(self._sheet_part)
-        column.addStretch(1)
-        flow.addWidget(wish)
+        in_column(
+            titled_control("What do you want to know?", self.target),
+            self._sheet_part,
+            1,
+            on=wish,
+            gap=10,
+        )
         self._task_part = titled_control("It is", self.task)
-        flow.addWidget(self._task_part)
-        flow.addWidget(self._make_test())
-        self.body.addWidget(holder)
+        self.body.addWidget(
+            in_lines(wish, self._task_part, self._make_test(), gap=20, column_width=225)
+        )
 
     def _make_test(self) -> QWidget:
         self.share = QuietSlider(Qt.Orientation.Horizontal)
@@ -100,29 +98,23 @@ class QuestionCard(Card):
         self.share.valueChanged.connect(self._share_chosen)
         self.spin.valueChanged.connect(self._share_chosen)
         self._share_row = QWidget()
-        row = QHBoxLayout(self._share_row)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(self.share, 1)
-        row.addWidget(self.spin)
+        in_row((self.share, 1), self.spin, on=self._share_row)
         self._test_words = wrapping_label("", "caption")
         self.second_file_button = LinkButton("Use a second file…", self._on_second_file_pressed)
         self.usual = LinkButton("Back to the usual share", lambda: self._change_share(None))
         test_box = QWidget()
-        column = QVBoxLayout(test_box)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(2)
-        column.addWidget(wrapping_label("Test set, to judge the result", "small"))
-        column.addWidget(self._share_row)
-        column.addWidget(self._test_words)
-        below = QHBoxLayout()
-        below.addStretch(1)
-        below.addWidget(self.usual)
-        below.addWidget(self.second_file_button)
-        column.addLayout(below)
+        below = in_row(1, self.usual, self.second_file_button)
+        in_column(
+            wrapping_label("Test set, to judge the result", "small"),
+            self._share_row,
+            self._test_words,
+            below,
+            on=test_box,
+            gap=2,
+        )
         return test_box
 
     def refresh(self) -> None:
-        """Show the current data."""
         summary, data = self.session.current_summary, self.session.current_data
         self._wishes = possible_wishes(summary)
         with QSignalBlocker(self.target):

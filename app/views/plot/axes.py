@@ -12,7 +12,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QApplication
 
 from app.look import appearance
-from app.views.plot.scales import Scale, Ticks
+from core.figures.scales import Scale, Ticks
 from resources.theme import FONT_SMALL, Theme
 
 Placed = tuple[QPointF, QRectF]  # the foot of a tick, and its label
@@ -88,7 +88,6 @@ class ScaleAxis(pg.AxisItem):
         self.fit_thickness()
 
     def paint_theme(self, theme: Theme) -> None:
-        """Apply colours and text size of the theme."""
         self._ink, self._line = QColor(theme.muted), QColor(theme.control)
         self.tick_font = small_font()
         self.metrics = QFontMetricsF(self.tick_font)
@@ -119,7 +118,6 @@ class ScaleAxis(pg.AxisItem):
             self.setWidth(width)
 
     def resizeEvent(self, event: Any = None) -> None:
-        """Choose ticks for the new size."""
         super().resizeEvent(event)
         self.picture = None
         if self.orientation in ("left", "right"):
@@ -147,7 +145,6 @@ class ScaleAxis(pg.AxisItem):
         return ticks
 
     def generateDrawSpecs(self, p: QPainter) -> tuple[Any, list[Any], list[Any]]:
-        """Line, ticks and labels, as pyqtgraph draws them."""
         p.setFont(self.tick_font)
         box = self.mapRectFromParent(self.geometry())
         low, high = self.range
@@ -185,7 +182,6 @@ class ScaleAxis(pg.AxisItem):
         return wide, len(lines) * self.metrics.height()
 
     def drawPicture(self, p: QPainter, axis: Any, ticks: list[Any], texts: list[Any]) -> None:
-        """Draw line, ticks, labels and title."""
         p.setFont(self.tick_font)
         p.setRenderHint(p.RenderHint.Antialiasing, False)
         for pen, start, end in (axis, *ticks):
@@ -226,10 +222,8 @@ class ScaleAxis(pg.AxisItem):
         p.restore()
 
     def boundingRect(self) -> QRectF:
-        """The axis with labels that extend beyond its ends."""
         box = self.mapRectFromParent(self.geometry())
         return box.adjusted(-REACH_LEFT, -10, REACH_RIGHT + 1, 10)
 
     def wheelEvent(self, event: Any) -> None:
-        """Let the page scroll."""
         event.ignore()

@@ -1,30 +1,150 @@
-"""The canvas of a view: plots, pointer, keys and zoom."""
+"""The canvas of a view: plots, pointer, keys, zoom and the ring of the focus."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
+    QFocusEvent,
     QKeyEvent,
     QMouseEvent,
     QPainter,
     QPaintEvent,
+    QPalette,
+    QPen,
     QResizeEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QToolTip
+from PySide6.QtWidgets import QAbstractScrollArea, QToolTip, QWidget
 
 from app.look import appearance
-from app.views.plot.hover_text import Crosshair, HoverText, nearest_mark
+from app.views.plot.axes import ScaleAxis
+from app.views.plot.items import Dots, HorizontalBars, Lines
 from app.views.plot.legend import Legend
-from app.views.plot.plot import Plot
-from app.views.plot.ringed_area import FocusRing
-from app.views.plot.scales import Scale
-from app.views.plot.zoom import Zoom
+from app.views.plot.plot import Plot, Zoom
+from core.figures.scales import Scale
+
+RING = 2  # pixels
+
+if TYPE_CHECKING:
+    _Area = QAbstractScrollArea
+else:
+    _Area = object  # Qt's classes take no second base that is one of theirs
+
+
+class FocusRing(_Area):
+    """Mixin of a scroll area, repainted when the focus changes."""
+
+    def paint_ring(self, painter: QPainter) -> None:
+        """Paint the ring while the area has the focus."""
+        if not self.hasFocus():
+            return
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(QColor(appearance.current().focus), RING))
+        painter.drawRect(self.viewport().rect().adjusted(1, 1, -1, -1))
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self.viewport().update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.viewport().update()
+
+
+class RingedArea(FocusRing, QAbstractScrollArea):
+    """A scroll area with a focus ring."""
+
+
+@dataclass(frozen=True)
+class HoverText:
+    """The text for (x, y) of a plot, one fact a line."""
+
+    text: str
+    x: float
+    y: float
+
+
+class Crosshair:
+    """A horizontal and a vertical line over a canvas."""
+
+    def __init__(self, parent: QWidget) -> None:
+        self._lines = [QWidget(parent) for _ in range(2)]
+        for line in self._lines:
+            line.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+            line.setAutoFillBackground(True)
+            line.hide()
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether it is visible."""
+        return not self._lines[0].isHidden()
+
+    def show_at(self, area: QRect, centre: QPoint) -> None:
+        """Cross at a point of an area of the parent."""
+        palette = QPalette()
+        palette.setColor(QPalette.ColorRole.Window, QColor(appearance.current().control))
+        across = QRect(area.left(), centre.y(), area.width(), 1)
+        upright = QRect(centre.x(), area.top(), 1, area.height())
+        for line, shape in zip(self._lines, (across, upright), strict=True):
+            line.setPalette(palette)
+            line.setGeometry(shape.intersected(area))
+            line.show()
+
+    def hide(self) -> None:
+        """Hide both lines."""
+        for line in self._lines:
+            line.hide()
+
+
+def nearest_mark(plot: Plot, x: float, y: float) -> HoverText:
+    """The nearest bar, else point, else the coordinates."""
+    mark = _bar_at(plot, x, y) or _point_at(plot, x, y)
+    return mark or HoverText(_axis_values_text(plot, x, y), x, y)
+
+
+def _bar_at(plot: Plot, x: float, y: float) -> HoverText | None:
+    for mark in plot.items:
+        if isinstance(mark, HorizontalBars):
+            for row, _, end in mark.bars:
+                if abs(row - y) <= 0.5:
+                    text = f"{plot.left.label_at(row)}: {plot.bottom.value_text(end)}"
+                    return HoverText(text, end, row)
+    return None
+
+
+def _point_at(plot: Plot, x: float, y: float) -> HoverText | None:
+    wide, tall = plot.vb.viewPixelSize()
+    closest, hover_text = np.inf, None
+    for name, positions, heights in _drawn_points(plot):
+        far = np.hypot((positions - x) / wide, (heights - y) / tall)
+        far = np.where(np.isfinite(far), far, np.inf)
+        index = int(np.argmin(far))
+        if far[index] < closest:
+            closest = float(far[index])
+            spot = float(positions[index]), float(heights[index])
+            text = _axis_values_text(plot, *spot)
+            hover_text = HoverText(f"{name}\n{text}" if name else text, *spot)
+    return hover_text
+
+
+def _drawn_points(plot: Plot) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+    """(name, x, y) of everything drawn as points."""
+    for mark in plot.items:
+        if isinstance(mark, (Dots, Lines)) and mark.isVisible() and len(mark.x):
+            yield mark.named, mark.x, mark.y
+
+
+def _axis_values_text(plot: Plot, x: float, y: float) -> str:
+    pairs: tuple[tuple[ScaleAxis, float], ...] = ((plot.bottom, x), (plot.left, y))
+    return "\n".join(axis.value_text(position) for axis, position in pairs if axis.isVisible())
+
 
 pg.setConfigOptions(antialias=True, useOpenGL=False)
 
@@ -73,7 +193,6 @@ class Canvas(FocusRing, pg.GraphicsLayoutWidget):
             self.zoom.show_full_range()
 
     def sizeHint(self) -> QSize:
-        """Modest: the board decides."""
         return QSize(320, 180)
 
     def add_plot(
@@ -92,7 +211,6 @@ class Canvas(FocusRing, pg.GraphicsLayoutWidget):
         return legend
 
     def paint_theme(self) -> None:
-        """Apply the theme."""
         theme = appearance.current()
         self.setBackground(QColor(theme.paper))
         for plot in self.plots:
@@ -139,7 +257,6 @@ class Canvas(FocusRing, pg.GraphicsLayoutWidget):
         return None
 
     def tooltip_at(self, position: QPointF) -> str:
-        """The text of a dot, else of the nearest mark."""
         number = self.number_at(position)
         if number is not None and self._trial_text is not None:
             return self._trial_text(number)
@@ -163,7 +280,6 @@ class Canvas(FocusRing, pg.GraphicsLayoutWidget):
         return number
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Pick the nearest dot; a drag may begin."""
         self.setFocus(Qt.FocusReason.MouseFocusReason)
         number = self.number_at(event.position())
         if number is not None:
@@ -173,12 +289,10 @@ class Canvas(FocusRing, pg.GraphicsLayoutWidget):
             self.zoom.start_drag(event.position(), moves)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Show the whole range."""
         if self.zoom is not None:
             self.zoom.show_full_range()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Continue a drag, or show the hover text."""
         if self.zoom is not None and self.zoom.continue_drag(event.position()):
             self.crosshair.hide()
             return
@@ -200,17 +314,14 @@ class Canvas(FocusRing, pg.GraphicsLayoutWidget):
         self.crosshair.show_at(area, centre)
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Hide the crosshair."""
         self.crosshair.hide()
         super().leaveEvent(event)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """End a drag."""
         if self.zoom is not None:
             self.zoom.end_drag(event.position())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Left and right step through trials; + and − zoom."""
         if self.zoom is not None and self.zoom.handle_key(event):
             return
         steps: dict[int, int] = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
@@ -223,7 +334,6 @@ class Canvas(FocusRing, pg.GraphicsLayoutWidget):
             event.ignore()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Scroll the page, or the bars of a long list."""
         if self.keeps_wheel:
             self.wheeled.emit(-1 if event.angleDelta().y() > 0 else 1)
             event.accept()
@@ -231,12 +341,10 @@ class Canvas(FocusRing, pg.GraphicsLayoutWidget):
             event.ignore()
 
     def resizeEvent(self, event: QResizeEvent | None) -> None:
-        """Announce the new size."""
         pg.GraphicsLayoutWidget.resizeEvent(self, event)  # which pyqtgraph calls with None as well
         self.resized.emit()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the plots and the focus ring."""
         super().paintEvent(event)
         painter = QPainter(self.viewport())
         self.paint_ring(painter)

@@ -32,13 +32,6 @@ def clear_colour(colour: str, alpha: float) -> QColor:
     return shade
 
 
-def whiskers(positions: Any, lows: Any, highs: Any) -> tuple[np.ndarray, np.ndarray]:
-    """(positions, ends) of lines from low to high, with a gap after each."""
-    repeated = np.repeat(np.asarray(positions, dtype=float), 3)
-    ends = [np.asarray(ends, dtype=float) for ends in (lows, highs)]
-    return repeated, np.column_stack([*ends, np.full(len(ends[0]), np.nan)]).ravel()
-
-
 class Dots(pg.UIGraphicsItem):
     """Equal symbols as one item; `named` is for the pointer."""
 
@@ -77,7 +70,6 @@ class Dots(pg.UIGraphicsItem):
         self.update()
 
     def paint(self, painter: QPainter, *_args: Any) -> None:
-        """Draw sprites on screen, shapes in an SVG."""
         if not len(self.x):
             return
         corners = np.vstack([self.x, self.y])
@@ -174,7 +166,6 @@ class Lines(pg.UIGraphicsItem):
         self.update()
 
     def paint(self, painter: QPainter, *_args: Any) -> None:
-        """Draw the segments, outlines first."""
         if not len(self._starts):
             return
         strokes = [s for s in (self._under, self._pen) if s.style() != Qt.PenStyle.NoPen]
@@ -226,7 +217,6 @@ class Band(pg.UIGraphicsItem):
         self.update()
 
     def paint(self, painter: QPainter, *_args: Any) -> None:
-        """Fill the area."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.fillPath(self._path, self._fill)
 
@@ -254,7 +244,6 @@ class HorizontalBars(pg.UIGraphicsItem):
         self.update()
 
     def paint(self, painter: QPainter, *_args: Any) -> None:
-        """Draw in device pixels, which keeps the hatching's density."""
         transform, shown = painter.transform(), self.viewRect()
         painter.save()
         painter.resetTransform()

@@ -1,13 +1,16 @@
-"""One plot: its axes and stable ranges."""
+"""One plot: stable ranges, and the drags and keys that enlarge a part."""
 
 from __future__ import annotations
 
 import math
 
 import pyqtgraph as pg
+from PySide6.QtCore import QObject, QPoint, QPointF, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QGraphicsView, QRubberBand
 
 from app.views.plot.axes import ScaleAxis
-from app.views.plot.scales import Scale
+from core.figures.scales import Scale
 
 Range = tuple[float, float]
 SHRINK = 0.55  # share of a held range below which data get a narrower one
@@ -25,6 +28,7 @@ class Plot(pg.PlotItem):
         self.vb.disableAutoRange()
         self.vb.setDefaultPadding(0)
         self._held: list[Range | None] = [None, None]  # of x and y
+        self.widest: Range | None = None  # of bars that were shown
         self.zoomed = False  # a person looks closer; the held ranges wait
 
     def add_marks(self, *marks: pg.GraphicsObject) -> None:
@@ -42,7 +46,7 @@ class Plot(pg.PlotItem):
 
     def forget_ranges(self) -> None:
         """Choose ranges anew from the next data."""
-        self._held = [None, None]
+        self._held, self.widest = [None, None], None
 
     def show_whole(self) -> None:
         """Restore the held ranges after zooming."""
@@ -80,3 +84,133 @@ class Plot(pg.PlotItem):
             return low - 0.08 * span, high + 0.08 * span
         low = held[0] if held[0] <= low else low - 0.15 * span
         return low, held[1] if held[1] >= high else high + 0.15 * span
+
+
+DRAG = 6  # pixels below which a drag is a click
+STEP = 0.15  # of the range that an arrow key moves
+CLOSER = 0.7  # of the range that is left after one press of +
+MOVES: dict[int, tuple[int, int]] = {
+    Qt.Key.Key_Left: (-1, 0),
+    Qt.Key.Key_Right: (1, 0),
+    Qt.Key.Key_Up: (0, 1),
+    Qt.Key.Key_Down: (0, -1),
+}
+CLOSER_KEYS = (Qt.Key.Key_Plus, Qt.Key.Key_Equal)
+CHANGES: dict[int, float] = {**dict.fromkeys(CLOSER_KEYS, CLOSER), Qt.Key.Key_Minus: 1 / CLOSER}
+
+
+class Zoom(QObject):
+    """The drags and keys of a canvas: a drag or + enlarges, Shift pans, Home resets."""
+
+    changed = Signal(bool)  # whether only a part is shown
+
+    def __init__(self, canvas: QGraphicsView, plots: list[Plot]) -> None:
+        super().__init__(canvas)
+        self._canvas, self._plots = canvas, plots
+        self._band = QRubberBand(QRubberBand.Shape.Rectangle, canvas.viewport())
+        self._from: QPoint | None = None
+        self._last = QPoint()
+        self._moves = False
+
+    @property
+    def is_zoomed(self) -> bool:
+        """Whether a plot shows only a part."""
+        return any(plot.zoomed for plot in self._plots)
+
+    # The mouse --------------------------------------------------------------------------------
+
+    def start_drag(self, position: QPointF, moves: bool) -> None:
+        """Start a drag."""
+        self._from = self._last = position.toPoint()
+        self._moves = moves
+
+    def continue_drag(self, position: QPointF) -> bool:
+        """Continue a drag; False where there is none."""
+        if self._from is None:
+            return False
+        pixel = position.toPoint()
+        if not self._moves:
+            self._band.setGeometry(QRect(self._from, pixel).normalized())
+            self._band.setVisible((pixel - self._from).manhattanLength() > DRAG)
+            return True
+        plot = self._plot_at(self._from)
+        if plot is not None:
+            before, now = (self._view_point(plot, point) for point in (self._last, pixel))
+            self._shift_range(plot, before.x() - now.x(), before.y() - now.y())
+        self._last = pixel
+        return True
+
+    def end_drag(self, position: QPointF) -> None:
+        """End the drag and show its box."""
+        start, self._from = self._from, None
+        self._band.hide()
+        pixel = position.toPoint()
+        if start is None or self._moves:
+            return
+        size = QSize(abs(pixel.x() - start.x()), abs(pixel.y() - start.y()))
+        plot = self._plot_at(start)
+        if plot is None or min(size.width(), size.height()) <= DRAG:
+            return
+        corners = self._view_point(plot, start), self._view_point(plot, pixel)
+        x, y = sorted(corner.x() for corner in corners), sorted(corner.y() for corner in corners)
+        self._show_ranges(plot, x, y)
+
+    def _plot_at(self, pixel: QPoint) -> Plot | None:
+        scene = self._canvas.mapToScene(pixel)
+        inside = (p for p in self._plots if p.vb.sceneBoundingRect().contains(scene))
+        return next(inside, None)
+
+    def _view_point(self, plot: Plot, pixel: QPoint) -> QPointF:
+        return plot.vb.mapSceneToView(self._canvas.mapToScene(pixel))
+
+    # The keys ---------------------------------------------------------------------------------
+
+    def handle_key(self, event: QKeyEvent) -> bool:
+        """Handle a key; False for other keys."""
+        if event.key() == Qt.Key.Key_Home:
+            self.show_full_range()
+        elif event.key() in CHANGES:
+            for plot in self._leading():
+                self._scale_range(plot, CHANGES[event.key()])
+        elif event.key() in MOVES and event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            right, up = MOVES[event.key()]
+            for plot in self._leading():
+                (left, end), (low, high) = plot.vb.viewRange()
+                self._shift_range(plot, right * STEP * (end - left), up * STEP * (high - low))
+        else:
+            return False
+        return True
+
+    def _leading(self) -> list[Plot]:
+        return self._plots[:1]  # linked ones follow
+
+    def _scale_range(self, plot: Plot, factor: float) -> None:
+        ranges = []
+        for low, high in plot.vb.viewRange():
+            middle, half_span = (low + high) / 2, factor * (high - low) / 2
+            ranges.append([middle - half_span, middle + half_span])
+        self._show_ranges(plot, *ranges)
+
+    # What is shown ----------------------------------------------------------------------------
+
+    def _shift_range(self, plot: Plot, along: float, up: float) -> None:
+        (left, right), (low, high) = plot.vb.viewRange()
+        self._show_ranges(plot, [left + along, right + along], [low + up, high + up])
+
+    def _show_ranges(self, plot: Plot, x: list[float], y: list[float]) -> None:
+        if x[1] <= x[0] or y[1] <= y[0]:
+            return
+        for canvas_plot in self._plots:
+            canvas_plot.zoomed = True  # linked ones too: none of them may take its range back alone
+        leader = self._plots[0] if plot.vb.linkedView(0) is not None else plot
+        leader.setXRange(*x, padding=0)
+        plot.setYRange(*y, padding=0)
+        plot.left.fit_thickness()
+        self.changed.emit(True)
+
+    def show_full_range(self) -> None:
+        """Show the whole range."""
+        if self.is_zoomed:
+            for plot in self._plots:
+                plot.show_whole()
+            self.changed.emit(False)

@@ -5,30 +5,31 @@ from __future__ import annotations
 from pathlib import Path
 from typing import ClassVar
 
+import numpy as np
 from PySide6.QtCore import QPointF, Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QMenu, QStackedWidget, QWidget
 
 from app.look import appearance
-from app.text.number_format import format_value
-from app.text.setting_text import setting_lines
-from app.text.tuning.trial_text import ended_early
+from app.text.narration import ended_early
+from app.text.plan_text import setting_lines
 from app.views.plot.axes import ScaleAxis
-from app.views.plot.canvas import Canvas
-from app.views.plot.data_table import DataTable, Table, as_text
-from app.views.plot.hover_text import HoverText, nearest_mark
+from app.views.plot.canvas import Canvas, HoverText, nearest_mark
+from app.views.plot.data_table import DataTable, as_text, save_picture, save_table
+from app.views.plot.figure_painter import FigurePainter
 from app.views.plot.plot import Plot
-from app.views.plot.saving import save_picture, save_table
-from app.views.plot.view_state import ViewState
+from app.views.plot.view_state import Highlight, ViewState
 from app.widgets.buttons import IconButton
-from app.widgets.card import Card
+from app.widgets.cards import Card
 from app.widgets.term_help import AXES
 from app.widgets.text_labels import wrapping_label
-from app.worker.messages.surrogate_evaluation import EvaluationReply
+from app.worker.evaluator_process import EvaluationReply
 from core.errors import UnusableError
+from core.figures.figure import Figure, Table
 from core.tuning.events import Event, RunStarted
 from core.tuning.runs.state import RunState
 from core.tuning.runs.trial_table import Trial
+from core.wording import format_value
 
 _OLD_METHODS = {
     "table_data": "rows",
@@ -41,8 +42,9 @@ _OLD_METHODS = {
 class View(Card):
     """One picture of a run.
 
-    A subclass sets the attributes and writes `wants`, `draw`, `has_content`, `describe` and
-    `table_data`. The views of a Board share one ViewState; a view alone feeds its own.
+    A subclass sets the attributes and writes `wants`, `has_content` and `figure`, or instead of the
+    last `draw`, `describe` and `table_data`. The views of a Board share one ViewState; a view alone
+    feeds its own.
     """
 
     name: ClassVar[str] = ""  # in the registry
@@ -53,6 +55,8 @@ class View(Card):
     wide: bool = False  # takes the full width of the board
     of_all: ClassVar[bool] = False  # shows all models, also while one is looked at
     zooms: ClassVar[bool] = False
+    has_legend: ClassVar[bool] = False  # above a figure
+    names_share: ClassVar[float | None] = None  # of the width, for the names of a figure's rows
     late: ClassVar[bool] = False  # may be empty for long, and takes no room until then
     interval: ClassVar[float] = 0.03  # minimum seconds between two drawings
 
@@ -79,6 +83,8 @@ class View(Card):
         self._owns_record = record is None
         self.record = record or ViewState()
         self.dirty = True
+        self._figure: Figure | None = None  # while it is drawn
+        self.highlight = Highlight()  # of the selected trial, where trials are dots or bars
         self.content = self.make_content()
         self.content.setAccessibleName(self.title)
         self._data_table = DataTable(f"{self.title} as a table")
@@ -121,6 +127,11 @@ class View(Card):
         self.canvas.resized.connect(self._on_resized)
         if self.zooms:
             self.canvas.let_zoom()
+        if type(self).figure is not View.figure:  # others add plots of their own
+            self.painter = FigurePainter(
+                self.canvas, has_legend=self.has_legend, names_share=self.names_share
+            )
+            self.plot, self.marks = self.painter.plot, self.painter.marks
         return self.canvas
 
     def controls(self) -> list[QWidget]:
@@ -135,17 +146,25 @@ class View(Card):
         """What will appear here and when, or why nothing will."""
         return self.waiting
 
+    def figure(self) -> Figure:
+        """What is drawn, as data; a view without one writes the next three."""
+        raise NotImplementedError
+
+    def shown_figure(self) -> Figure:
+        """The figure, made once for a drawing."""
+        return self._figure or self.figure()
+
     def draw(self) -> None:
         """Draw the current record."""
-        raise NotImplementedError
+        self.painter.paint(self.shown_figure())
 
     def describe(self) -> str:
         """The picture in a sentence, for screen readers."""
-        raise NotImplementedError
+        return self.shown_figure().description
 
     def table_data(self) -> Table:
         """The picture as headers and rows of plain values."""
-        raise NotImplementedError
+        return self.shown_figure().table()
 
     def hover_text(self, plot: Plot, x: float, y: float) -> HoverText | None:
         """The hover text at (x, y) of a plot, or None."""
@@ -194,6 +213,8 @@ class View(Card):
         self.dirty = False
         has_content = self.has_content()
         if has_content:
+            has_figure = type(self).figure is not View.figure
+            self._figure = self.figure() if has_figure else None
             self.draw()
             titles = [axis.title for axis in self._plot_axes()]
             if titles:  # of which the help explains the terms
@@ -213,6 +234,7 @@ class View(Card):
             self.content.setAccessibleDescription(description)
             self._data_table.setAccessibleDescription(description)
             self.setAccessibleDescription(f"{self.question} {description}")
+        self._figure = None  # what is asked for later may be of other data
 
     def _plot_axes(self) -> list[ScaleAxis]:
         plots = self.canvas.plots if hasattr(self, "canvas") else []
@@ -302,6 +324,22 @@ class View(Card):
         self.dirty = True
 
     # -- trials in plots -----------------------------------------------------------------------
+
+    def mark_trials(self, x: np.ndarray, y: np.ndarray) -> None:
+        """Let the trials, which lie at x and y of the plot, be chosen; ring the selected one."""
+        self.ring_trials(x, y)
+        self.canvas.set_pickable(self.plot, x, y, self.run.numbers)
+
+    def ring_trials(self, x: np.ndarray, y: np.ndarray) -> None:
+        """Ring the selected one of the trials at x and y."""
+        if self.highlight.scene() is None:
+            self.plot.addItem(self.highlight)
+        self.highlight.ring_selected(self.record, x, y)
+
+    def set_question(self, words: str) -> None:
+        """Ask more in the caption, unless it names the model that is looked at."""
+        if not self.record.model and words != self._caption.text():
+            self._caption.setText(words)
 
     def _trial_text(self, number: int) -> str:
         trial = self.run.find_trial(number)

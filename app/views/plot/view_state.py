@@ -1,13 +1,17 @@
-"""What all views share: the run, and the person's choices."""
+"""What all views share: the run, the person's choices, and the ring around a chosen trial."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from app.views.plot.scales import Scale, scale_of
+from app.look import appearance
+from app.views.plot.items import Dots
+from core.figures.scales import Scale, scale_of
 from core.space import Setting
 from core.tuning.events import Event, RunStarted
-from core.tuning.runs.model_run_state import ModelRunState
+from core.tuning.runs.model_runs import ModelRunState
 from core.tuning.runs.state import RunState
 from core.tuning.runs.trial_table import GrowingArray
 
@@ -96,3 +100,20 @@ class ViewState:
         mask = np.zeros(len(self.run.scores), dtype=bool)
         mask[self.run.best_rows(self.best_k)] = True
         return mask
+
+
+class Highlight(Dots):
+    """A ring larger than any dot, in the focus colour."""
+
+    def __init__(self) -> None:
+        super().__init__("circle", 17)
+        self.setZValue(20)
+
+    def ring_selected(self, record: ViewState, x: Any, y: Any) -> None:
+        """Ring the selected trial; x, y are of all trials."""
+        row = record.run.row_of.get(-1 if record.selected is None else record.selected)
+        self.set_style(None, appearance.current().focus, 2.6)
+        if row is None or row >= len(x):
+            self.set_data(np.empty(0), np.empty(0))
+        else:
+            self.set_data([x[row]], [y[row]])

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,18 +14,25 @@ import pandas as pd
 
 from core.datasets.column_format import MISSING, quoted_words
 from core.datasets.dataset import DataSource, saved_csv
-from core.datasets.files.column_names import unique_names
+from core.datasets.files.file_bytes import max_unpacked_bytes, too_large_error
 from core.datasets.files.plain_columns import exact_columns, plain_columns
-from core.datasets.files.unpacking_limits import max_unpacked_bytes, too_large_error
+from core.datasets.files.row_sampling import MAX_LABELS
+from core.datasets.files.table_reader import (
+    HEAD_ROWS,
+    CountedRows,
+    FileStart,
+    TableReader,
+    unique_names,
+)
 from core.datasets.finding import Finding
-from core.datasets.raw_table import RawTable
-from core.datasets.sampling.row_sampling import MAX_LABELS
+from core.datasets.raw_table import NO_CHOICES, DataOptions, RawTable
+from core.datasets.understanding.target import target_column
 from core.errors import UnusableError
 from core.extras import install_command
 
 _MIN_BYTE_LIMIT = 2**28  # bytes that any file may unpack to, as equal values take no space
 _BATCH = 2**16  # rows unpacked at a time
-_HEAD_ROWS = 500
+_MAGIC = {b"PAR1": "parquet", b"ARROW1": "feather"}
 _TITLES = {"parquet": "Parquet", "feather": "Feather (Arrow)"}
 # {package: (the extra of pyproject.toml that brings it, what needs it)}
 NEEDED = {"pyarrow": ("columnar", "Parquet and Feather files")}
@@ -50,16 +56,24 @@ class _Parsed:
 
 
 @dataclass(frozen=True)
-class ColumnarFile:
+class ColumnarFile(TableReader):
     """A Parquet or Feather file; `chosen` are row numbers to read, from 0, sorted, None for all."""
 
-    path: Path
     kind: str
     chosen: np.ndarray | None = field(default=None, compare=False, repr=False)
 
+    @classmethod
+    def recognize(cls, start: FileStart) -> ColumnarFile | None:
+        kinds = (kind for magic, kind in _MAGIC.items() if start.magic.startswith(magic))
+        return next((cls(start.path, kind) for kind in kinds), None)
+
     @property
-    def max_bytes(self) -> int:
-        """What its rows may take in memory, against files made to fill it."""
+    def can_be_drawn(self) -> bool:
+        # Of names that stand twice, pyarrow would choose both columns.
+        return not self.is_renamed
+
+    @property
+    def max_bytes(self) -> float:
         return max(_MIN_BYTE_LIMIT, max_unpacked_bytes(self.path.stat().st_size))
 
     @property
@@ -72,10 +86,18 @@ class ColumnarFile:
         """Whether names are repeated or otherwise written than they are read."""
         return self._names[0] != [name.strip() for name in self._file_schema.names]
 
-    def count_labels(self, name: str | None = None) -> tuple[int, np.ndarray | None]:
+    def count_rows(self, target: str = "", *, labels: bool = True) -> CountedRows:
+        name = None
+        with suppress(UnusableError):  # raised again by reading
+            if labels:
+                name = target_column(self.column_names, target, self.path.name)
+        return CountedRows(*self._count_labels(name))
+
+    def _count_labels(self, name: str | None = None) -> tuple[int, np.ndarray | None]:
         """The number of rows, and codes of a column's values; None above `MAX_LABELS` values."""
         column = self.column_names[0] if name is None else name
         code_of_value, codes, total = dict[Any, int](), [np.empty(0, np.uint16)], 0
+        # Labels are coded batch by batch, so that no column of texts is in memory as a whole.
         for batch in self._batches([column]):
             total += batch.num_rows
             if name is None or len(code_of_value) > MAX_LABELS:
@@ -88,23 +110,23 @@ class ColumnarFile:
             batch_codes = [code_of_value.setdefault(v, len(code_of_value)) for v in distinct]
             value_indices = coded.indices.to_numpy(zero_copy_only=False)
             codes.append(np.array([*batch_codes, 0], dtype=np.uint16)[value_indices])
+        # A damaged count would draw rows that are not there.
         if self.kind == "parquet" and total != (stated := self._parquet_metadata.num_rows):
             fault = f"it says that it has {stated:,} rows, and has {total:,}"
             raise _damaged(self.path.name, fault)
         has_codes = name is not None and len(code_of_value) <= MAX_LABELS and total > 0
         return total, np.concatenate(codes) if has_codes else None
 
-    def bytes_of_rows(self) -> float:
-        """The approximate memory of all rows in pandas."""
+    def bytes_of_rows(self, choices: DataOptions = NO_CHOICES) -> float:
         first = next(self._batches(), None)
         if first is None or first.num_rows == 0:
             return 0.0
         with _library_faults(self.path.name):
-            table = first.slice(0, _HEAD_ROWS).to_pandas()
+            table = first.slice(0, HEAD_ROWS).to_pandas()
         table = table.astype({n: "str" for n in table if table[n].dtype == "category"})
         deep_bytes = float(table.memory_usage(deep=True, index=False).sum())
         has_count = self.kind == "parquet"
-        rows = self._parquet_metadata.num_rows if has_count else self.count_labels()[0]
+        rows = self._parquet_metadata.num_rows if has_count else self._count_labels()[0]
         return max(deep_bytes, 8.0 * table.size) / len(table) * rows
 
     @cached_property
@@ -196,6 +218,7 @@ class ColumnarFile:
         import pyarrow as pa
 
         max_bytes, batches, byte_count = self.max_bytes, list[Any](), 0
+        # What the file states is checked before anything is unpacked; that it lies is found below.
         if self.chosen is None and self.kind == "parquet":
             stated = self._parquet_metadata
             groups = map(stated.row_group, range(stated.num_row_groups))
@@ -227,16 +250,15 @@ class ColumnarFile:
         return UnusableError(error.what, where=error.where, cure="draw some rows (--rows 100000)")
 
     def first_cells(self, required_column: str = "") -> dict[str, list[str]]:
-        """Every column's first values as text."""
         table = self._parsed.table
         names = [str(name).strip() for name in (*table.index.names, *table.columns)]
-        cells = plain_columns(table.head(_HEAD_ROWS), names)
+        cells = plain_columns(table.head(HEAD_ROWS), names)
         return {str(name): cells[name].fillna("").tolist() for name in cells}
 
     def read(
         self, kinds: Mapping[str, str], missing: Sequence[str] = MISSING, required_column: str = ""
     ) -> RawTable:
-        """The table; the format itself marks what is missing, and names its columns."""
+        # The format itself marks what is missing, and names its columns.
         parsed, name = self._parsed, self.path.name
         text = [c for c, kind in kinds.items() if kind in ("category", "date", "text")]
         text = [*parsed.texts, *text]

@@ -1,17 +1,26 @@
-"""Reads a CSV file by one repeatable call of pandas.read_csv."""
+"""Reads a CSV file by one repeatable call of pandas.read_csv, and explains errors."""
 
 from __future__ import annotations
 
+import contextlib
 import csv
+import ctypes
+import io
+import os
 import re
+import shutil
+import tempfile
+import warnings
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from core.datasets.cell_values import ColumnFormat, cell_number
@@ -24,50 +33,301 @@ from core.datasets.column_format import (
     number_formats,
 )
 from core.datasets.dataset import DataSource
-from core.datasets.files.column_names import unique_names
-from core.datasets.files.csv_parsing import CsvParser
+from core.datasets.files import file_bytes
 from core.datasets.files.delimited_rows import (
+    ONE_COLUMN,
     CsvRows,
     Dialect,
+    QuoteCheck,
     QuoteChoice,
     check_rows,
     has_fitting_quotes,
+    is_missing,
+    is_number,
+    survey_file,
 )
-from core.datasets.files.delimiters import is_missing, is_number
-from core.datasets.files.file_bytes import TextSource
-from core.datasets.files.foreign_files import control_line
-from core.datasets.files.quotes import BACKSLASH, DOUBLED, ESCAPED, OUTER, UNQUOTED
-from core.datasets.files.sniffing import (
-    looks_like_libsvm,
-    names_fit,
-    sniff_dialect,
-    whole_file_choices,
+from core.datasets.files.file_bytes import (
+    HEAD_BYTES,
+    TextSource,
+    check_fixed_width,
+    control_line,
+    file_faults,
+    guarded_bytes,
 )
+from core.datasets.files.quotes import BACKSLASH, DOUBLED, ESCAPED, OUTER, UNQUOTED, doubled_lines
+from core.datasets.files.row_sampling import RowFormat, count_labels, rows_of
+from core.datasets.files.sniffing import names_fit, sniff_dialect, whole_file_choices
+from core.datasets.files.table_reader import CountedRows, FileStart, TableReader, unique_names
 from core.datasets.finding import ColumnReading, Finding
-from core.datasets.raw_table import RawTable
-from core.errors import UnusableError
+from core.datasets.raw_table import NO_CHOICES, DataOptions, RawTable
+from core.datasets.understanding.target import target_column
+from core.errors import UnusableError, write_error
 
-_LIBSVM_ENDINGS = (".libsvm", ".svm", ".svmlight")
+_KNOWS_TEXTS = isinstance(pd.Series(["a"]).dtype, pd.StringDtype)  # pandas 2 has only objects
+_LARGE = 2**22  # bytes; below, inferring types gains nothing
+_TRIM, _MMAP = -1, -3  # the numbers of glibc's limits
+
+
+class CsvParser(ExitStack):
+    """Reads a file with pandas, repeatedly where types change; a thread surveys it meanwhile.
+
+    `dialect` is in another encoding where the first bytes did not tell the right one; `findings`
+    are those of the table that was parsed.
+    """
+
+    def __init__(self, source: TextSource, dialect: Dialect) -> None:
+        super().__init__()
+        self._source = source
+        self.dialect = dialect
+        self._plain = source.path  # what pandas reads
+        self._survey: Future[QuoteCheck] | None = None
+        self._is_checked = False
+        self.findings: tuple[Finding, ...] = ()
+
+    def parse_file(self, arguments: Mapping[str, Any]) -> pd.DataFrame:
+        """The table, or UnusableError."""
+        table = self.read_table(arguments)
+        dialect, survey = self.dialect, self._surveyed()
+        self._check_short_rows(table, survey)
+        findings = [reading_finding(self._source, dialect)]
+        # Where every line is one row, no text holds the end of a line.
+        line_count = dialect.skip + bool(dialect.header) + len(table)
+        if dialect.width > 1 and survey.count and survey.lines != line_count:
+            findings.append(self._wide_cell_finding(table))
+        self.findings = tuple(finding for finding in findings if finding is not None)
+        if len(table) == 0:
+            fault = "there is no row below the header"
+            raise UnusableError(fault, where=self._source.path.name, cure="add rows")
+        return table
+
+    def read_table(self, arguments: Mapping[str, Any]) -> pd.DataFrame:
+        """The table without a look at its rows."""
+        name, dialect = self._source.path.name, self.dialect
+        try:
+            self._start_survey()
+            # An open quote makes one cell of a whole file: of a large one it is known before pandas
+            # tries.
+            if self._plain.stat().st_size > 4 * file_bytes.LONGEST_LINE:
+                self._check_quotes()
+            is_own = self._plain == self._source.path or not _is_rewritten(dialect)
+            encoding = dialect.encoding if is_own else "utf-8"
+            try:
+                table = _read_path(self._plain, {**arguments, "encoding": encoding})
+            finally:  # what is wrong with the bytes is said first
+                self._check_quotes()
+        except UnicodeDecodeError:
+            if dialect.is_wide:
+                fault = "the file begins as UTF-16 and has letters that are none"
+                cure = "save the table as CSV again, in UTF-8"
+                raise UnusableError(fault, where=name, cure=cure) from None
+            other = "latin-1" if dialect.encoding == "cp1252" else "cp1252"
+            self.dialect = replace(dialect, encoding=other)
+            return self.read_table(arguments)
+        except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
+            check_rows(self._source, dialect)
+            reason = str(error).removeprefix("Error tokenizing data. C error: ").strip().rstrip(".")
+            fault, cure = f"the table cannot be read ({reason})", "check delimiters and quotes"
+            raise UnusableError(fault, where=name, cure=cure) from None
+        return table.reset_index(drop=True)
+
+    def _start_survey(self) -> None:
+        """Begin to survey the file, first written anew where pandas cannot read it by its path."""
+        if self._survey is not None:
+            return
+        source, dialect = self._source, self.dialect
+        if dialect.reading != DOUBLED:
+            check_rows(source, dialect)
+            self._is_checked = True
+        # By its path pandas reads a file in C, without a copy of it in Python's memory.
+        if source.compression or _is_rewritten(dialect):
+            folder = Path(self.enter_context(tempfile.TemporaryDirectory(prefix="tunescope-")))
+            self._plain = folder / "table.csv"
+            _write_plain(source, dialect, self._plain)
+        # pandas' parser and NumPy release Python's lock, so both go through the file at once.
+        thread = self.enter_context(ThreadPoolExecutor(1))
+        self._survey = thread.submit(survey_file, self._plain, source, dialect.quotes)
+
+    def _surveyed(self) -> QuoteCheck:
+        assert self._survey is not None
+        return self._survey.result()
+
+    def _check_quotes(self) -> None:
+        if not self._surveyed().fits and not self._is_checked:
+            check_rows(self._source, self.dialect)
+        self._is_checked = True
+
+    def _check_short_rows(self, table: pd.DataFrame, survey: QuoteCheck) -> None:
+        """Find rows that pandas filled up, where there is a sign of them."""
+        dialect = self.dialect
+        is_filled = dialect.width > 1 and dialect.extra != "empty"
+        if not is_filled or not table.iloc[:, -1].isna().any():
+            return
+        if not _has_full_rows(self._plain, dialect):
+            is_checked = dialect.reading == DOUBLED and survey.fits
+            check_rows(self._source, dialect, QuoteChoice(is_checked=is_checked))
+
+    def _wide_cell_finding(self, table: pd.DataFrame) -> Finding | None:
+        """A remark on the first text all of whose lines are rows: was its quote never closed?"""
+        dialect, name = self.dialect, self._source.path.name
+        first = dialect.extra == "names"
+        texts = {i: cells for i, (_, cells) in enumerate(table.items(), first) if _is_text(cells)}
+        if not any(
+            _holds_rows(text, place, dialect)
+            for place, cells in texts.items()
+            for text in cells[cells.astype(str).str.contains("\n", regex=False)]
+        ):
+            return None
+        with self._source.open_lines(dialect.encoding) as lines:
+            for row in CsvRows(lines, dialect, QuoteChoice(is_checked=True)):
+                cells = enumerate(row.cells) if row.end > row.begin else ()
+                if any(_holds_rows(cell, i, dialect) for i, cell in cells):
+                    return Finding(
+                        f"In {name}, a text goes from line {row.begin:,} to {row.end:,}, and each"
+                        " of these could be a row; if they are, close the quote in line"
+                        f" {row.begin:,}."
+                    )
+        return None
+
+
+def _is_text(cells: pd.Series) -> bool:
+    return not pd.api.types.is_numeric_dtype(cells.dtype)
+
+
+def _holds_rows(text: str, position: int, dialect: Dialect) -> bool:
+    # The first line of the cell ends a row, the last begins one, and those between are whole.
+    counts = [line.count(dialect.delimiter) for line in text.splitlines()]
+    last = dialect.width - 1
+    return len(counts) > 2 and counts == [last - position, *[last] * (len(counts) - 2), position]
+
+
+def reading_finding(source: TextSource, dialect: Dialect) -> Finding | None:
+    """A remark on an unusual reading of quotes: where the usual one would fail."""
+    if dialect.reading not in (OUTER, UNQUOTED):
+        return None
+    try:
+        check_rows(source, replace(dialect, reading=DOUBLED))
+    except UnusableError as fault:
+        place = fault.where.split(", ")[-1]
+        phrase = f"In {source.path.name}, {dialect.reading_phrase}"
+        return Finding(f"{phrase}: {fault.what} ({place}).")
+    return None
+
+
+def _is_rewritten(dialect: Dialect) -> bool:
+    return dialect.is_wide or dialect.reading == OUTER
+
+
+def _write_plain(source: TextSource, dialect: Dialect, path: Path) -> None:
+    """Write a file unpacked; where pandas asks for it in UTF-8 and with quotes doubled."""
+    unpacked = guarded_bytes(source.path, source.compression, wide=dialect.is_wide)
+    try:
+        with unpacked, path.open("wb") as into:
+            if not _is_rewritten(dialect):
+                shutil.copyfileobj(unpacked, into, 2**20)
+                return
+            encoding = "utf-8-sig" if dialect.encoding == "utf-8" else dialect.encoding
+            lines: Iterator[str] = io.TextIOWrapper(unpacked, encoding, newline="")
+            if dialect.reading == OUTER:
+                lines = doubled_lines(lines, dialect.quotes)
+            into.writelines(line.encode() for line in lines)
+    except OSError as error:
+        raise write_error("the unpacked table", str(path), error) from None
+
+
+def _has_full_rows(path: Path, dialect: Dialect) -> bool:
+    """Whether no row can be short: outside of quotes are as few delimiters as can be."""
+    if dialect.delimiter == " " or dialect.reading == ESCAPED:
+        return False
+    sign = b"" if dialect.reading == UNQUOTED else dialect.quote.encode()
+    delimiter, is_inside, end = dialect.delimiter.encode(), False, 0
+    delimiters = lines = 0
+    with path.open("rb", buffering=0) as file:
+        while block := file.read(2**20):
+            if not is_inside and (not sign or sign not in block):
+                delimiters += block.count(delimiter)
+                lines += block.count(b"\n")
+            else:
+                letters = np.frombuffer(block, np.uint8)
+                parity = np.add.accumulate(letters == ord(sign), dtype=np.uint8) + is_inside
+                outside = letters[parity % 2 == 0]
+                is_inside = bool(parity[-1] % 2)
+                delimiters += int(np.count_nonzero(outside == ord(delimiter)))
+                lines += int(np.count_nonzero(outside == 10))
+            end = block[-1]
+    lines += end != 10
+    return delimiters == lines * (dialect.width - 1) - (dialect.extra == "names")
+
+
+def _read_path(path: Path, arguments: Mapping[str, Any]) -> pd.DataFrame:
+    """A large file in half the time, by pandas' own text columns where these do not differ."""
+    texts = arguments["dtype"]
+    with _freed_at_once():
+        if _KNOWS_TEXTS and texts and os.path.getsize(path) >= _LARGE:
+            # Asked for texts, pandas makes Python's objects first; left alone it makes its own
+            # columns. The first rows tell whether these are texts there, too ("007" would be a
+            # number).
+            free = {**arguments, "dtype": {}}
+            for rows in ({"nrows": 1000}, {}):
+                table = _table_of(path, {**free, **rows})
+                kinds = (table.dtypes.get(name) for name in texts)
+                if not all(isinstance(kind, pd.StringDtype) for kind in kinds):
+                    break
+            else:
+                return table
+        return _table_of(path, arguments)
+
+
+def _table_of(path: Path, arguments: Mapping[str, Any]) -> pd.DataFrame:
+    with warnings.catch_warnings(), file_faults(str(path)):
+        warnings.simplefilter("error", pd.errors.ParserWarning)
+        warnings.simplefilter("ignore", pd.errors.DtypeWarning)
+        # An empty mapping would be looked up for every column.
+        types = arguments["dtype"] or None
+        return pd.read_csv(
+            str(path.absolute()), **{**arguments, "compression": None, "dtype": types}
+        )
+
+
+@contextlib.contextmanager
+def _freed_at_once() -> Iterator[None]:
+    """Return memory freed inside to the system at once; glibc else keeps some 30 MB per thread."""
+    try:
+        adjust = ctypes.CDLL(None).mallopt
+    except (OSError, AttributeError, TypeError):  # another C library
+        yield
+        return
+    adjust(_TRIM, 2**20)
+    try:
+        yield
+    finally:
+        adjust(_TRIM, 2**24)
+        adjust(_MMAP, 2**25)
+
+
+_TEXT_BYTES = 60  # of a text beside its letters
+_PACKED = 5.0  # assumed compression ratio
 _GROUPED = re.compile(r"[+-]?\d{1,3}(\.\d{3})+")
 
 
 @dataclass(frozen=True)
-class TextFile(TextSource):
-    """A CSV or LIBSVM file with its first bytes."""
+class TextFile(TextSource, TableReader):
+    """A delimited text with its first bytes."""
 
-    @cached_property
-    def is_libsvm(self) -> bool:
-        """Whether its lines are LIBSVM's."""
-        text = self.start[1]
-        named = any(suffix in _LIBSVM_ENDINGS for suffix in self.path.suffixes)
-        return looks_like_libsvm(text) or (named and ":" in text)
+    @classmethod
+    def recognize(cls, start: FileStart) -> TextFile | None:
+        check_fixed_width(start.text, start.path.name)
+        return cls(start.path, start.compression, start.head)
+
+    @property
+    def can_be_drawn(self) -> bool:
+        # Rows are told in bytes, by the ends of lines: two-byte letters and Mac's ends are not.
+        return not self.head.startswith((b"\xff\xfe", b"\xfe\xff")) and b"\n" in self.head
 
     def sniff(self, required_column: str = "", *choice: QuoteChoice) -> Dialect:
         """The dialect of the first bytes; a required column decides between delimiters."""
         return sniff_dialect(self.head, self.path.name, self.is_complete, required_column, *choice)
 
     def first_cells(self, required_column: str = "") -> Mapping[str, Sequence[str]]:
-        """Every column's first values as text."""
         return self.sniff(required_column).cells
 
     def dialect(self, required_column: str = "") -> Dialect:
@@ -79,6 +339,7 @@ class TextFile(TextSource):
 
     def _other_dialect(self, required_column: str) -> Dialect | None:
         """The dialect of the first choice of quotes that fits all rows."""
+        # Signs that the first megabyte lacks may come below it.
         for choice in whole_file_choices(self.head):
             with suppress(UnusableError):
                 dialect = self.sniff(required_column, choice)
@@ -90,14 +351,12 @@ class TextFile(TextSource):
     def read(
         self, kinds: Mapping[str, str], missing: Sequence[str] = MISSING, required_column: str = ""
     ) -> RawTable:
-        """The table of a CSV file; raises UnusableError with line and column.
-
-        Where rows below the first bytes do not fit, other readings of quotes are tried.
-        """
+        # Where rows below the first bytes do not fit, other readings of quotes are tried.
         dialect = self.sniff(required_column)
         try:
             return self._table_as(dialect, kinds, missing)
         except UnusableError:
+            # The fault is in the reading, not in the file, if another one fits all rows.
             other = self._other_dialect(required_column)
             if other is None and dialect.reading != DOUBLED:  # what fails first is easiest to mend
                 check_rows(self, replace(dialect, reading=DOUBLED))
@@ -114,6 +373,8 @@ class TextFile(TextSource):
         arguments["na_values"] = _missing_words(dialect, arguments["dtype"], missing)
         with CsvParser(self, dialect) as parser:
             table = parser.parse_file(arguments)
+            # A column may begin with numbers and hold words below the head: then it is read once
+            # more.
             if late := _late_words(table, dialect, arguments["dtype"]):
                 worded = [name for name, words in late.items() if words and words <= set(missing)]
                 arguments["dtype"] |= {name: "str" for name in late if name not in worded}
@@ -152,10 +413,66 @@ class TextFile(TextSource):
             {name: unit for name, unit in zip(dialect.names, units, strict=False) if unit},
         )
 
+    def row_format(self, target: str = "") -> RowFormat:
+        """How the rows stand in the text; `target` is the requested target column."""
+        dialect, place = self.dialect(target), None
+        if dialect.delimiter != ONE_COLUMN:
+            with suppress(UnusableError):  # raised again by reading
+                place = dialect.names.index(target_column(dialect.names, target, self.path.name))
+                place += dialect.extra == "names"
+        return _row_format(dialect, place)
+
+    def bytes_of_rows(self, choices: DataOptions = NO_CHOICES) -> float:
+        head, dialect = self.head, self.sniff(choices.target)
+        texts = text_columns(dialect, choices.kinds)
+        form, rows = _row_format(dialect, None), head.count(b"\n")
+        if form.quote in head:  # cells may hold ends of lines
+            rows = sum(1 for _ in rows_of(io.BytesIO(head), form))
+        rows = max(1, rows)
+        head_bytes = 8.0 * dialect.width * rows
+        if texts:
+            head_bytes += _TEXT_BYTES * len(texts) * rows
+            head_bytes += len(head) * len(texts) / max(1, dialect.width)
+        return head_bytes * self.unpacked_size / len(head)
+
+    @property
+    def unpacked_size(self) -> float:
+        """The bytes of all of it, where it is packed only roughly."""
+        if len(self.head) < HEAD_BYTES:
+            return float(len(self.head))
+        return float(self.path.stat().st_size) * (_PACKED if self.compression else 1.0)
+
+    def count_rows(self, target: str = "", *, labels: bool = True) -> CountedRows:
+        form, zero_rows = self.row_format(target), list[bytes]()
+        with self.open_unpacked() as source:
+            rows = self._noted_rows(rows_of(source, form), zero_rows)
+            counted = count_labels(rows, form) if labels else (sum(1 for _ in rows), None)
+        return CountedRows(*counted, form, bool(zero_rows))
+
+    def _noted_rows(self, rows: Iterator[bytes], zero_rows: list[bytes]) -> Iterator[bytes]:
+        """The rows; the first one with an index 0 joins `zero_rows`, of LIBSVM lines."""
+        return rows
+
+    def open_unpacked(self) -> io.BufferedReader:
+        """The decompressed bytes."""
+        return guarded_bytes(self.path, self.compression, wide=False)
+
     def _control_finding(self) -> Iterator[Finding]:
         if line := control_line(self.head):
             where = f"{self.path.name} holds control characters (first in line {line:,})"
             yield Finding(f"{where}; they stay in its texts.")
+
+
+def _row_format(dialect: Dialect, place: int | None) -> RowFormat:
+    return RowFormat(
+        skip=dialect.skip,
+        header=bool(dialect.header),
+        delimiter=dialect.delimiter.encode("latin-1", "replace"),
+        quote=dialect.quote.encode("latin-1", "replace"),
+        place=place,
+        reading=dialect.reading.encode(),
+        padded=dialect.quotes.padded,
+    )
 
 
 def _arguments(dialect: Dialect, compression: str) -> dict[str, Any]:
@@ -205,7 +522,10 @@ def _missing_words(
     worded = {name for name in (*_words_for_nothing(dialect), *late) if name not in text}
     if not worded or len(missing) == 1:
         return [""]
-    return {name: list(missing) if name in worded else [""] for name in dialect.names}
+    # Where rows alone end in a delimiter, pandas has a column more, called by its number, and
+    # refuses to leave it out unless its "" is missing, too.
+    spare = {str(len(dialect.names)): [""]} if dialect.extra == "empty" else {}
+    return spare | {name: list(missing) if name in worded else [""] for name in dialect.names}
 
 
 def _words_for_nothing(dialect: Dialect) -> dict[str, list[str]]:
@@ -223,7 +543,10 @@ def _missing_readings(
     names = [n for n in _words_for_nothing(parser.dialect) if table[n].dtype.kind in "iuf"]
     if not names:
         return
-    as_text = {"usecols": names, "dtype": dict.fromkeys(names, "str"), "na_values": [""]}
+    as_text: dict[str, Any] = {"dtype": dict.fromkeys(names, "str"), "na_values": [""]}
+    # Where rows begin with names, pandas refuses a choice of columns beside given names.
+    if parser.dialect.extra != "names":
+        as_text["usecols"] = names
     texts = parser.read_table({**arguments, **as_text})
     for name in names:
         words = texts[name][table[name].isna()].dropna().str.strip()
@@ -249,6 +572,7 @@ def _is_read_otherwise(cells: Sequence[str], dialect: Dialect, kind: str) -> boo
         return True
     marks = [word for word in words if "," in word or "." in word][:100]
     own = ColumnFormat("number", (), dialect.decimal, dialect.thousands)
+    # A comma in a file with commas between columns is in quotes, and rarely a decimal sign.
     if not marks or (dialect.delimiter != ";" and not any("," in word for word in marks)):
         return False
     if own.decimal == "." and not all(_GROUPED.fullmatch(word) for word in marks):

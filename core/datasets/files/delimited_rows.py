@@ -15,8 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from core.datasets.files.column_names import unique_names
-from core.datasets.files.delimiters import CsvRow, csv_records, is_missing, is_number
+from core.datasets.column_format import NOTHING
 from core.datasets.files.file_bytes import GuardedFile, TextSource, open_bytes
 from core.datasets.files.quotes import (
     BACKSLASH,
@@ -31,7 +30,66 @@ from core.datasets.files.quotes import (
     csv_reader,
     scan_line,
 )
+from core.datasets.files.table_reader import unique_names
 from core.errors import UnusableError
+
+ONE_COLUMN = "\x1f"  # a sign that no text holds, so that every line is one cell
+SAMPLE_ROWS = 500
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity)", re.IGNORECASE)
+COMMA_NUMBER = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
+
+
+class CsvRow(NamedTuple):
+    """A row of a text: its first line, its last line (from 1), and its cells."""
+
+    begin: int
+    end: int
+    cells: list[str]
+    is_blank: bool
+
+
+def csv_records(lines: Iterable[str], quotes: Quotes) -> Iterator[CsvRow]:
+    """The rows in lines, also blank ones; raises csv.Error."""
+    line, end = "", 0
+
+    def note(text: str) -> str:
+        nonlocal line
+        line = text
+        return text
+
+    reader = csv_reader(map(note, lines), quotes)
+    for cells in reader:
+        begin, end = end + 1, reader.line_num
+        is_blank = not cells or (len(cells) == 1 and not cells[0].strip())
+        if is_blank and quotes.delimiter == ONE_COLUMN:  # "" is an empty cell
+            is_blank = not line.strip()
+        yield CsvRow(begin, end, cells, is_blank)
+
+
+def split_rows(lines: list[str], quotes: Quotes) -> list[list[str]]:
+    """The lines' cells without blank lines, up to a line that the csv module cannot parse."""
+    source = (line.strip(" \t\r\n") + "\n" for line in lines) if quotes.delimiter == " " else lines
+    rows = (row.cells for row in csv_records(source, quotes) if not row.is_blank)
+    first_rows: list[list[str]] = []
+    with suppress(csv.Error):
+        first_rows.extend(islice(rows, SAMPLE_ROWS + 1))
+    return first_rows
+
+
+def is_missing(cell: str) -> bool:
+    """Whether a cell is one of the usual spellings of a missing value."""
+    return cell.strip() in NOTHING
+
+
+def is_number(cell: str, decimal: str = ".", thousands: str = "") -> bool:
+    """Whether a cell is a number in this notation."""
+    cell = cell.strip()
+    if thousands:
+        cell = cell.replace(thousands, "")
+    if decimal == ",":
+        cell = cell.replace(",", ".") if "." not in cell else "no"
+    return NUMBER.fullmatch(cell) is not None
+
 
 _NAMES = {";": "semicolons", "\t": "tabs", "|": "vertical bars", ",": "commas", " ": "spaces"}
 _ENCODINGS = {"utf-8": "UTF-8", "utf-16": "UTF-16", "latin-1": "Latin-1", "cp1252": "Windows-1252"}
@@ -197,6 +255,7 @@ class CsvRows:
 
     def _width_fault(self, row: CsvRow) -> RowFault:
         count, width = len(row.cells), self._dialect.width
+        # A cell over several lines in a row of another width: its quote was not meant to go on.
         if row.end > row.begin and any("\n" in cell or "\r" in cell for cell in row.cells):
             return _open_quote(row.begin, self._dialect.quote)
         values = "1 value" if count == 1 else f"{count} values"
@@ -260,6 +319,7 @@ def check_rows(source: TextSource, dialect: Dialect, choice: QuoteChoice | None 
 def has_fitting_quotes(source: TextSource, dialect: Dialect) -> bool:
     """Whether all quotes of a file fit the dialect's reading, and where that is not plain, rows."""
     is_plain = dialect.reading == DOUBLED and not dialect.is_wide
+    # The survey looks at bytes and is far quicker than one at rows.
     with suppress(UnusableError):
         if is_plain and survey_file(source.path, source, dialect.quotes).fits:
             return True
@@ -299,6 +359,7 @@ class QuoteCheck:
     def add_block(self, block: bytes) -> None:
         """Look at the next bytes, but for the last, which is looked at with those behind it."""
         if self._end == b"\n\n\n":
+            # The mark of UTF-8 would stand beside a first quote.
             block = block.removeprefix(b"\xef\xbb\xbf")
         ahead, self._end = self._end, (self._end + block[-3:])[-3:]
         if self.fits and (self._sign in block or ahead[2:] == self._sign):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,10 +16,15 @@ import pandas as pd
 from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
-from core.datasets.dataset import Column, Dataset, DataSource
+from core.datasets.dataset import Dataset, DataSource
+from core.datasets.dataset_summary import Column
+from core.datasets.files.csv_table import TextFile
+from core.datasets.files.delimited_rows import NUMBER, is_number
 from core.datasets.files.file_bytes import fingerprint, guarded_bytes
+from core.datasets.files.row_sampling import RowFormat
+from core.datasets.files.table_reader import FileStart
 from core.datasets.finding import Finding
-from core.datasets.raw_table import DataOptions
+from core.datasets.raw_table import NO_CHOICES, DataOptions
 from core.datasets.task import Task
 from core.datasets.understanding.feature_table import settle_target_like
 from core.datasets.understanding.target import settle_target, target_findings
@@ -30,8 +35,64 @@ TARGET = "target"
 # The widest public files of text have some three million.
 MAX_FEATURES = 5_000_000
 
+_PAIR = re.compile(rf"[+-]?\d+:({NUMBER.pattern}|nan)", re.IGNORECASE)
+_CLOCK = re.compile(r"([01]?\d|2[0-4]):[0-5]\d")
+_ENDINGS = (".libsvm", ".svm", ".svmlight")
+_ZEROS = (b" 0:", b"\t0:")
+_ENTRY_BYTES = 12  # of a sparse matrix
 _TOKEN = re.compile(r"\S+")
 _INDEX = re.compile(r"[+-]?\d+")
+
+
+def looks_like_libsvm(text: str) -> bool:
+    """Whether most lines are a number and index:value pairs, not one pair that is a time of day."""
+    hits = clocks = lines = 0
+    if ":" not in text:
+        return False
+    for line in text.splitlines()[:200]:
+        tokens = line.split("#", 1)[0].split()
+        if not tokens:
+            continue
+        pairs = [token for token in tokens[1:] if not token.startswith("qid:")]
+        labelled = all(is_number(label) for label in tokens[0].split(","))
+        if not pairs and labelled:
+            continue
+        lines += 1
+        fits = labelled and all(_PAIR.fullmatch(token) for token in pairs)
+        hits += fits
+        clocks += fits and len(tokens) == 2 and _CLOCK.fullmatch(pairs[0]) is not None
+    return hits > clocks and 2 * hits >= lines
+
+
+@dataclass(frozen=True)
+class LibsvmFile(TextFile):
+    """A LIBSVM file: lines of a label and index:value pairs, which make a sparse matrix."""
+
+    is_sparse = True
+
+    @classmethod
+    def recognize(cls, start: FileStart) -> LibsvmFile | None:
+        file = cls(start.path, start.compression, start.head)
+        text = file.start[1]
+        is_named = any(suffix in _ENDINGS for suffix in start.path.suffixes) and ":" in text
+        return file if looks_like_libsvm(text) or is_named else None
+
+    def read_rows(self, zero_based: bool | None = None) -> LibsvmRows:
+        """The matrix and the labels; `zero_based`: how a larger file counts, None to detect."""
+        return read_rows(self.path, self.compression, self.head, zero_based)
+
+    def row_format(self, target: str = "") -> RowFormat:
+        return RowFormat()
+
+    def bytes_of_rows(self, choices: DataOptions = NO_CHOICES) -> float:
+        entries, lines = self.head.count(b":"), self.head.count(b"\n")
+        return float(_ENTRY_BYTES * entries + 8 * lines) * self.unpacked_size / len(self.head)
+
+    def _noted_rows(self, rows: Iterator[bytes], zero_rows: list[bytes]) -> Iterator[bytes]:
+        for row in rows:
+            if not zero_rows and any(sign in row for sign in _ZEROS):
+                zero_rows.append(row)
+            yield row
 
 
 class NumberedColumns(Sequence[Column]):
@@ -62,6 +123,7 @@ class NumberedColumns(Sequence[Column]):
     @overload
     def __getitem__(self, index: slice) -> tuple[Column, ...]: ...
     def __getitem__(self, index: int | slice) -> Column | tuple[Column, ...]:
+        # The target is asked for often, and millions of columns need not be made for it.
         if index in (-1, len(self._filled)):
             return self._target
         return self._all_columns[index]
@@ -116,10 +178,12 @@ def read_rows(
         _check_lines(path, compression, has_queries=True)
     if len(target) == 0:
         raise UnusableError("there is no row", where=path.name, cure="choose a file with rows")
+    # The format counts from 1; a 0 anywhere says that this file does not.
     is_zero_based = bool(matrix.nnz and matrix.indices.min() == 0)
     is_zero_based = is_zero_based if zero_based is None else zero_based
     row_queries = queries[0] if has_queries else None
     rows = LibsvmRows(matrix, target, row_queries, is_zero_based, digest, path, compression)
+    # The loader takes what Python's numbers take; what it should not is found line by line.
     if matrix.shape[1] > MAX_FEATURES + 1 or not np.isfinite(matrix.data).all():
         rows.check()
     if zero_based is None and is_zero_based and _has_stray_zeros(matrix):
@@ -212,6 +276,7 @@ def with_test(train: Dataset, rows: LibsvmRows) -> Dataset:
     """
     assert train.matrix is not None
     zero_based = bool(train.source.libsvm["zero_based"])
+    # The larger width counts, as neither file need have a value of every feature.
     matrix = rows.matrix
     if rows.zero_based and not zero_based:
         rows.check("the first file counts")

@@ -15,14 +15,12 @@ from core.datasets.column_format import MISSING
 from core.datasets.dataset import DataSource, saved_csv
 from core.datasets.files import conll, dot_brackets
 from core.datasets.files.arff_grammar import ArffContent, ArffError, parse_arff
-from core.datasets.files.column_names import unique_names
 from core.datasets.files.file_bytes import TextSource
+from core.datasets.files.table_reader import HEAD_ROWS, FileStart, TableReader, unique_names
 from core.datasets.finding import Finding, SuggestedChange, column_option
-from core.datasets.raw_table import RawTable
-from core.datasets.table_formats import are_few, stray_finding
+from core.datasets.raw_table import RawTable, are_few, stray_finding
 from core.errors import UnusableError
 
-_HEAD_ROWS = 500
 _ARFF_MISSING = ("", "?")
 _USUAL_TARGET = "UPOS"
 _ANNOTATED = tuple(name for name in conll.UNIVERSAL if name not in ("ID", "FORM"))
@@ -39,7 +37,7 @@ class _Content:
 
 
 @dataclass(frozen=True)
-class _Lines(TextSource):
+class _Lines(TextSource, TableReader):
     """A text whose lines have a grammar of their own."""
 
     def _unusable(self, fault: ArffError | conll.LineError) -> UnusableError:
@@ -71,18 +69,26 @@ class _Lines(TextSource):
 class ArffFile(_Lines):
     """An ARFF file; weights of rows are left out, relational attributes refused."""
 
+    @classmethod
+    def recognize(cls, start: FileStart) -> ArffFile | None:
+        # By the first line that is no comment.
+        lines = (line.strip() for line in io.StringIO(start.text))
+        first = next((line for line in lines if line and not line.startswith("%")), "")
+        word = first.removeprefix("\ufeff").split(maxsplit=1)[0].lower() if first else ""
+        is_arff = word in ("@relation", "@attribute")
+        return cls(start.path, start.compression, start.head) if is_arff else None
+
     def first_cells(self, required_column: str = "") -> dict[str, list[str]]:
-        """Every column's first values as text."""
         return _head_cells(self._declared.table.set_axis(self._names[0], axis=1))
 
     def read(
         self, kinds: Mapping[str, str], missing: Sequence[str] = MISSING, required_column: str = ""
     ) -> RawTable:
-        """The table; raises UnusableError for a faulty line, or too many words among numbers."""
         names, findings = self._names
         attributes = self._declared.attributes
         numbers = [n for n, a in zip(names, attributes, strict=True) if a.kind == "number"]
         text = [name for name in numbers if kinds.get(name) in ("category", "date", "text")]
+        # Words among numbers are kept only where a person reads the column as text.
         content = self._parsed(text, names) if text else self._declared
         reading: dict[str, Any] = {"encoding": self.encoding}
         reading |= {"text": text} if text else {}
@@ -113,6 +119,7 @@ class ArffFile(_Lines):
             rows = "1 row has a weight" if content.weighted == 1 else several
             yield Finding(f"{rows}, left out here: every row counts as much as another.")
         for column, counts in content.strays.items():
+            # The header declares the column as numeric, so some words are an error of the file.
             strays = pd.Series(list(counts.elements()), dtype="str")
             if not are_few(strays, len(content.lines)):
                 raise UnusableError(
@@ -130,14 +137,22 @@ class LineFile(_Lines):
 
     kind: str  # conll or dot-brackets
 
+    @classmethod
+    def recognize(cls, start: FileStart) -> LineFile | None:
+        kind = ""
+        if dot_brackets.looks_like_dot_brackets(start.text):
+            kind = "dot-brackets"
+        elif conll.looks_like_conll(start.text, complete=start.is_complete):
+            kind = "conll"
+        return cls(start.path, start.compression, start.head, kind) if kind else None
+
     def first_cells(self, required_column: str = "") -> dict[str, list[str]]:
-        """Every column's first values as text."""
         return _head_cells(self._content_with(required_column).table)
 
     def read(
         self, kinds: Mapping[str, str], missing: Sequence[str] = MISSING, required_column: str = ""
     ) -> RawTable:
-        """The table, all of it texts; raises UnusableError with the line of a fault."""
+        # All of it is texts.
         content = self._content_with(required_column)
         title = "CoNLL" if self.kind == "conll" else "FASTA with structures"
         raw = self._raw_table(content, self.kind, title)
@@ -176,23 +191,8 @@ class LineFile(_Lines):
 
 
 def _head_cells(table: pd.DataFrame) -> dict[str, list[str]]:
-    columns = ((str(name), table[name].head(_HEAD_ROWS)) for name in table)
+    columns = ((str(name), table[name].head(HEAD_ROWS)) for name in table)
     return {name: ["" if pd.isna(c) else cell_text(c) for c in cells] for name, cells in columns}
-
-
-def looks_like_arff(text: str) -> bool:
-    """Whether the first line that is no comment begins an ARFF file."""
-    lines = (line.strip() for line in io.StringIO(text))
-    first = next((line for line in lines if line and not line.startswith("%")), "")
-    word = first.removeprefix("\ufeff").split(maxsplit=1)[0].lower() if first else ""
-    return word in ("@relation", "@attribute")
-
-
-def line_kind(text: str, *, complete: bool) -> str:
-    """The kind conll or dot-brackets of a text, or of its beginning; "" for neither."""
-    if dot_brackets.looks_like_dot_brackets(text):
-        return "dot-brackets"
-    return "conll" if conll.looks_like_conll(text, complete=complete) else ""
 
 
 def _token_findings(tokens: conll.ConllTable) -> Iterator[Finding]:

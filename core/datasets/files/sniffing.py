@@ -1,37 +1,244 @@
-"""Detects the dialect of a text table from its head: encoding, delimiter, header, decimal sign."""
+"""Detects the dialect of a text table from its head: encoding, delimiter, header, decimal sign.
+
+Where the names of a table stand, below lines of a title and above a row of units, is told of sheets
+as well.
+"""
 
 from __future__ import annotations
 
 import io
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, islice
 
-from core.datasets.files.delimited_rows import CsvRows, Dialect, QuoteCheck, QuoteChoice
-from core.datasets.files.delimiters import (
+from core.datasets.column_format import NOTHING, number_formats
+from core.datasets.files.delimited_rows import (
     COMMA_NUMBER,
-    NUMBER,
     ONE_COLUMN,
-    delimiter_of,
+    SAMPLE_ROWS,
+    CsvRows,
+    Dialect,
+    QuoteCheck,
+    QuoteChoice,
     is_missing,
     is_number,
     split_rows,
 )
 from core.datasets.files.file_bytes import decode_head
-from core.datasets.files.header_rows import is_figure, names_place
 from core.datasets.files.quotes import (
     BACKSLASH,
     DOUBLED,
     ESCAPED,
     INSIDE,
     OUTER,
+    OUTSIDE,
     UNQUOTED,
+    WITHIN,
     Quotes,
     scan_line,
 )
 from core.errors import UnusableError
+
+_MAX_ROWS_ABOVE = 50
+_BODY_ROWS = 40  # that tell which columns are numbers
+_NUMBER_SHARE = 0.9
+_IN_BRACKETS = re.compile(r"\[(.{1,12})\]|\((.{1,12})\)")
+_LIKE_A_UNIT = re.compile(r"[^\W\d][^\s,;]{0,9}|[µ°%‰#$€£¥][^\s,;]{0,5}")
+_NO_UNITS = {"", "-", "–", "—"}
+
+
+def names_place(rows: Sequence[Sequence[str]], required: str = "") -> tuple[int, tuple[str, ...]]:
+    """The row of the names, from 0, and the units below them ("" for none; () without such a row).
+
+    (0, ()) where the kinds of the rows below do not tell; `required`: a name that is known.
+    """
+    below = rows[len(rows) // 2 :]
+    width = Counter(map(len, below)).most_common(1)[0][0] if rows else 0
+    above, sample = (
+        [[cell.strip() for cell in row] for row in some]
+        for some in (rows[:_MAX_ROWS_ABOVE], below[:: max(1, len(below) // _BODY_ROWS)])
+    )
+    # Rows of the lower half are surely of the table, whatever stands above it.
+    numeric = [i for i in range(width) if _are_numbers([row[i] for row in sample if i < len(row)])]
+    # A known name tells the row of the names at once.
+    if required and any(required in row for row in above):
+        place = next(i for i, row in enumerate(above) if required in row)
+        return place, _units_of(above[place + 1], numeric) if place + 1 < len(above) else ()
+    usual = Counter(sum(map(bool, row)) for row in sample).most_common(1)[0][0] if sample else 0
+    first = next((i for i, row in enumerate(above) if _is_body(row, numeric, usual)), 0)
+    # The body begins in the first or second row: nothing stands above the names.
+    if first < 2:
+        return 0, ()
+    units = _units_of(above[first - 1], numeric)
+    place = first - 1 - bool(units)
+    # A first row with a word in its only column of numbers looks like names, too.
+    is_certain = bool(units) or len(numeric) > 1 or not _are_names(above[0], width)
+    # A row of the table itself repeats words of others, or lacks its numbers.
+    cells = [(i, cell) for i, cell in enumerate(above[place]) if cell]
+    is_row = any(cell in [row[i] for row in sample if i < len(row)] for i, cell in cells)
+    is_row = is_row or 2 * sum(i in numeric for i, _ in cells) < len(numeric)
+    if not _are_names(above[place], width) or is_row or not is_certain:
+        return 0, ()
+    return place, units
+
+
+def _are_numbers(cells: Sequence[str]) -> bool:
+    filled = [cell for cell in cells if cell not in NOTHING]
+    return bool(filled) and sum(map(is_figure, filled)) >= _NUMBER_SHARE * len(filled)
+
+
+def _is_body(row: Sequence[str], numeric: Sequence[int], usual: int) -> bool:
+    cells = [row[i] for i in numeric if i < len(row) and row[i] not in NOTHING]
+    return bool(cells) and all(map(is_figure, cells)) and 2 * sum(map(bool, row)) >= usual
+
+
+def _are_names(row: Sequence[str], width: int) -> bool:
+    names = [cell for cell in row if cell]
+    is_full = len(row) >= width - 1 and len(names) >= max(2, int(_NUMBER_SHARE * width))
+    return is_full and len(set(names)) == len(names) and not any(map(_is_value, names))
+
+
+def _is_value(cell: str) -> bool:
+    return cell in NOTHING or is_figure(cell)
+
+
+def is_figure(cell: str) -> bool:
+    """Whether a cell is a number, with a decimal point or a decimal comma."""
+    return is_number(cell) or is_number(cell, ",")
+
+
+def _units_of(row: Sequence[str], numeric: Sequence[int]) -> tuple[str, ...]:
+    """The units of a row of units, without brackets; () for another row."""
+    units = [_IN_BRACKETS.sub(r"\1\2", cell) if cell not in _NO_UNITS else "" for cell in row]
+    figures = [i for i in numeric if i < len(row) and units[i]]
+    known = [i for i in figures if units[i] != row[i] or number_formats([f"1{units[i]}"])]
+    others = [unit for i, unit in enumerate(units) if unit and i not in numeric]
+    fits = all(_LIKE_A_UNIT.fullmatch(units[i]) or units[i] != row[i] for i in figures)
+    has_values = any(map(_is_value, filter(None, units)))
+    if not known or not fits or has_values or len(others) > len(figures):
+        return ()
+    return tuple(unit if i in numeric else "" for i, unit in enumerate(units))
+
+
+DELIMITERS = (";", "\t", "|", ",", " ")
+_ALIKE = 0.9  # share of rows that blanks must cut into the same number of cells
+
+_Scored = tuple[float, str, list[list[str]]]  # a score, the delimiter, its rows
+
+
+def delimiter_of(
+    lines: list[str], quotes: Quotes, name: str, required_column: str
+) -> tuple[str, list[list[str]]]:
+    """The delimiter under which most rows have the same number of cells; ONE_COLUMN for none.
+
+    Preferred are those that give the required column, then those where quotes are around cells.
+    """
+    best: _Scored | None = None
+    is_quoted = quotes.reading != UNQUOTED and any(quotes.quote in line for line in lines)
+    lines = first_lines(lines)
+    start = "".join(lines)
+    for delimiter in DELIMITERS:
+        if delimiter not in start:
+            continue
+        form = replace(quotes, delimiter=delimiter)
+        rows = split_rows(lines, form)
+        share, width = _evenness(rows)
+        # Blanks are in texts of every kind, so they must cut nearly all rows alike.
+        if width < 2 or (delimiter == " " and share < _ALIKE):
+            continue
+        # In favour: a first row as wide as the others, or one cell shorter for row names.
+        fits = len(rows[0]) in (width, width - 1) and len(rows[0]) > 1
+        named = [cell.strip() for cell in rows[0]] if len(rows[0]) > 1 else []
+        has_required = bool(required_column) and required_column in named
+        if not has_required and _is_prose(start, rows, delimiter, share, fits):
+            continue
+        score = round(share, 2) + fits + 3 * has_required
+        score += 0.9 * (is_quoted and _has_fitting_quotes(lines, form))
+        candidate = (score, delimiter, rows)
+        if best is None or score > best[0] or _is_clearer(candidate, best):
+            best = candidate
+    first = next((line.strip().strip(quotes.quote) for line in lines if line.strip()), "")
+    # A first line that is the required name is a table of this column, whatever its texts hold.
+    if best is None or (required_column and first == required_column and best[0] < 3):
+        return ONE_COLUMN, _one_column(lines, quotes, name)
+    return best[1], best[2]
+
+
+def first_lines(lines: list[str]) -> list[str]:
+    """The lines up to the last of the first rows, blank ones among them."""
+    filled = (end for end, line in enumerate(lines, 1) if not line.isspace())
+    return lines[: next(islice(filled, SAMPLE_ROWS - 1, None), len(lines))]
+
+
+def _has_fitting_quotes(lines: list[str], quotes: Quotes) -> bool:
+    state = OUTSIDE
+    for line in lines:
+        if quotes.quote in line or state == WITHIN:
+            scanned = scan_line(line, quotes, state)
+            state = scanned.state
+            if not scanned.fits:
+                return False
+    return True
+
+
+def _one_column(lines: list[str], quotes: Quotes, name: str) -> list[list[str]]:
+    rows = split_rows(lines, replace(quotes, delimiter=ONE_COLUMN))
+    if not rows:
+        raise UnusableError("there is no row", where=name, cure="choose a file with rows")
+    return rows
+
+
+def _evenness(rows: list[list[str]]) -> tuple[float, int]:
+    """The share of rows below the first with the usual number of cells, and this number."""
+    below = [row for row in rows[1:] if not row[0].startswith("#")] or rows[1:] or rows
+    counts = Counter(len(row) for row in below)
+    if not counts:
+        return 0.0, 0
+    width, hits = counts.most_common(1)[0]
+    return hits / sum(counts.values()), width
+
+
+def _is_prose(start: str, rows: list[list[str]], delimiter: str, share: float, fits: bool) -> bool:
+    """Whether the delimiter is punctuation in texts: uneven rows, with blanks behind it."""
+    # Punctuation cuts lines into any number of cells; columns cut most of them alike.
+    if fits and share >= 0.75:
+        return False
+    if not fits and share < 0.5:
+        return True
+    numbers = _number_columns(rows)
+    if delimiter == " ":
+        return not fits and not numbers
+    followed = start.count(delimiter + " ") >= _ALIKE * start.count(delimiter)
+    return delimiter != "\t" and followed and not numbers
+
+
+def _number_columns(rows: list[list[str]]) -> bool:
+    width = _evenness(rows)[1]
+    below = [row for row in rows[1:] if len(row) == width]
+    return any(2 * sum(is_number(row[i]) for row in below) > len(below) for i in range(width))
+
+
+def _has_dates(rows: list[list[str]]) -> bool:
+    import pandas as pd
+
+    from core.datasets.column_format import date_format
+
+    columns = [[row[i] for row in rows[1:] if i < len(row)] for i in range(len(rows[0]))]
+    spaced = [cells for cells in columns if cells and all(" " in cell.strip() for cell in cells)]
+    return any(date_format(pd.Series(cells, dtype="str")) for cells in spaced)
+
+
+def _is_clearer(candidate: _Scored, best: _Scored) -> bool:
+    """Whether blanks divide better than commas, which are all decimal signs as in 0,5."""
+    if candidate[0] != best[0] or (candidate[1], best[1]) != (" ", ","):
+        return False
+    with_commas = [cell for row in candidate[2] for cell in row if "," in cell]
+    decimal = all(COMMA_NUMBER.fullmatch(cell) for cell in with_commas)
+    return decimal and not _has_dates(best[2])
+
 
 _IN_SINGLE_QUOTES = re.compile(r"(^|[;,\t|]) *'[^'\n]+(''[^'\n]*)*'(?=[;,\t|\r\n]|$)")
 _SINGLE_QUOTE, _DOUBLE_QUOTE = (re.compile(rf"(^|[;,\t|]) *{sign}") for sign in "'\"")
@@ -46,28 +253,6 @@ _SENTENCE_END = re.compile(r"[.!?…。！？][\"'”’»」』)]*$")
 _DOT_NUMBER = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
 _DOT_THOUSANDS = re.compile(r"[+-]?\d{1,3}(\.\d{3})+(,\d+)?")
 _COMMA_THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
-_LIBSVM_PAIR = re.compile(rf"[+-]?\d+:({NUMBER.pattern}|nan)", re.IGNORECASE)
-_CLOCK = re.compile(r"([01]?\d|2[0-4]):[0-5]\d")
-
-
-def looks_like_libsvm(text: str) -> bool:
-    """Whether most lines are a number and index:value pairs, not one pair that is a time of day."""
-    hits = clocks = lines = 0
-    if ":" not in text:
-        return False
-    for line in text.splitlines()[:200]:
-        tokens = line.split("#", 1)[0].split()
-        if not tokens:
-            continue
-        pairs = [token for token in tokens[1:] if not token.startswith("qid:")]
-        labelled = all(is_number(label) for label in tokens[0].split(","))
-        if not pairs and labelled:
-            continue
-        lines += 1
-        fits = labelled and all(_LIBSVM_PAIR.fullmatch(token) for token in pairs)
-        hits += fits
-        clocks += fits and len(tokens) == 2 and _CLOCK.fullmatch(pairs[0]) is not None
-    return hits > clocks and 2 * hits >= lines
 
 
 @lru_cache(maxsize=2)  # one reading asks several times; it ends by clearing the cache
@@ -84,11 +269,13 @@ def sniff_dialect(
     Raises UnusableError for no row, nothing below the header, or a quote open above it.
     """
     encoding, text = decode_head(head)
+    # The last line of a head may be cut.
     lines = _lines_of(text)[: None if complete else -1]
     choices = [choice] if choice else _choices(lines, {s for s in _SIGNS if s in text})
     first: Dialect | UnusableError | None = None
     consistent: Dialect | None = None
     for each in choices:
+        # The looser readings fit nearly any text, so they count only where no stricter one does.
         if consistent and each.reading in (OUTER, UNQUOTED):
             continue
         try:
@@ -109,6 +296,7 @@ def sniff_dialect(
 
 
 def _is_certain(dialect: Dialect, lines: list[str]) -> bool:
+    # One column fits every text, and a longer row than the header may be a wrong reading.
     if dialect.width > 1:
         return not dialect.extra
     begins = [line.lstrip().startswith(dialect.quote) for line in lines if line.strip()]
@@ -160,11 +348,13 @@ def _dialect_as(
     choice: QuoteChoice, lines: list[str], encoding: str, name: str, required_column: str
 ) -> Dialect:
     quotes = Quotes("", choice.quote, choice.reading)
+    # Excel writes and reads such a line above a table.
     sep_line_count = 1 if lines and re.fullmatch(r"sep=.\s*", lines[0]) else 0
     delimiter, table = delimiter_of(lines[sep_line_count:], quotes, name, required_column)
     quotes = replace(quotes, delimiter=delimiter)
     skip = sep_line_count + _lines_above(lines[sep_line_count:], table, quotes)
     above, lines = lines[:skip], lines[skip:]
+    # Titles have delimiters of their own, so the table below is asked again.
     if skip > sep_line_count:
         delimiter, table = delimiter_of(lines, quotes, name, required_column)
         quotes = replace(quotes, delimiter=delimiter)
@@ -257,6 +447,7 @@ def header_of(table: list[list[str]], width: int) -> tuple[str, ...]:
         return tuple(table[0])
     numeric = [is_figure(cell) for cell in first]
     counting = [str(i) for i in range(len(first))], [str(i + 1) for i in range(len(first))]
+    # 0, 1, 2 … are names that a program made up.
     if first in counting and len(first) > 2:
         return tuple(table[0])
     if all(numeric):
@@ -267,10 +458,12 @@ def header_of(table: list[list[str]], width: int) -> tuple[str, ...]:
         if numeric[i] or is_missing(cell):
             continue
         values = [value for value in column_values[i] if not is_missing(value)]
+        # A word above a column of numbers is its name.
         if values and sum(map(is_figure, values)) >= 0.9 * len(values):
             return tuple(table[0])
     if any(numeric) or (width == 1 and _is_sentence(first[0])):
         return ()
+    # Among texts alone: a first row whose cells come again below is a row like the others.
     repeat_count = sum(table[0][i] in column_values[i] for i in range(len(first)))
     return () if below and repeat_count > 0 else tuple(table[0])
 

@@ -1,4 +1,4 @@
-"""Documents as word counts, made from texts or from counts, and their division."""
+"""Documents as word counts, made from texts or from counts."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from core.datasets.task import count_text
 from core.datasets.texts.stop_words import guess_language
 from core.datasets.texts.vocabulary import PAPER_RULES, WordRules, common_words, numbered_words
 from core.datasets.texts.words import words_of
 from core.errors import UnusableError
+from core.wording import count_text
 
 MIN_SHARED_FRACTION = 0.1  # of the documents must have two words
 _LANGUAGE_TEXTS = 2000  # by which the language is detected
-Parts = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -85,20 +84,6 @@ def count_words(texts: Iterable[Any], vocabulary: Sequence[str]) -> sparse.csr_m
 
     counter = CountVectorizer(analyzer=words_of, vocabulary=list(vocabulary), dtype=np.float64)
     return sparse.csr_matrix(counter.transform([_cell_text(text) for text in texts]))
-
-
-def divide_documents(
-    count: int, seed: int, shares: tuple[float, float] = (0.1, 0.1), where: str = ""
-) -> Parts:
-    """Sorted document numbers of three parts; `shares`: 80–10–10 in McInerney 2017."""
-    validation, test = (round(count * share) for share in shares)
-    if min(validation, test, count - validation - test) < 1:
-        documents = count_text(count, "document")
-        fault = f"{documents} cannot be divided into training, validation and test ones"
-        raise UnusableError(fault, where=where, cure="give ten or more")
-    order = np.random.default_rng(seed).permutation(count)
-    fit, stop, tested = np.split(order, [count - validation - test, count - test])
-    return np.sort(fit), np.sort(stop), np.sort(tested)
 
 
 def refuse_lonely_words(documents: Documents, where: str = "") -> None:

@@ -22,6 +22,7 @@ _FEWEST = 0.05  # minimal share of stop words in a detected language
 def stop_words(language: str) -> frozenset[str]:
     """The stop words of a language; empty where it is none of LANGUAGES."""
     if language == "en":
+        # Only here: other languages and --help do without this import.
         from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
         return frozenset(ENGLISH_STOP_WORDS)

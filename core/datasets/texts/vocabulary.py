@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
-from core.datasets.task import count_text
 from core.datasets.texts.stop_words import (
     AUTO,
     BY_FREQUENCY,
@@ -18,6 +17,7 @@ from core.datasets.texts.stop_words import (
 )
 from core.datasets.texts.words import normalized_text
 from core.errors import UnusableError
+from core.wording import count_text
 
 MAX_WORDS = 100_000  # of a vocabulary
 _FREQUENT = 0.5  # share of documents beyond which a word is taken for a stop word

@@ -11,11 +11,12 @@ import pandas as pd
 
 from core.datasets.cell_values import ColumnFormat, read_cells
 from core.datasets.columns import describe_columns
-from core.datasets.dataset import Column, Dataset
-from core.datasets.finding import Finding
+from core.datasets.dataset import Dataset
+from core.datasets.dataset_summary import Column
+from core.datasets.finding import Finding, UnusableTargetError
 from core.datasets.raw_table import DataOptions, RawTable
 from core.datasets.task import Task
-from core.datasets.understanding.findings import GIVES_AWAY, table_findings
+from core.datasets.understanding.findings import GIVES_AWAY, LeakageCheck, table_findings
 from core.datasets.understanding.target import (
     refuse_fractions,
     settle_target,
@@ -23,8 +24,6 @@ from core.datasets.understanding.target import (
     target_findings,
     without_target,
 )
-from core.datasets.understanding.target_leakage import LeakageCheck
-from core.datasets.understanding.unusable_input import UnusableTargetError
 from core.errors import UnusableError
 
 _TOPICS = "or choose topics as the task"
@@ -60,11 +59,13 @@ def from_table(raw_table: RawTable, choices: DataOptions) -> Dataset:
         raise UnusableTargetError(
             error.what, where=error.where, cure=cure, columns=other_columns, texts=texts
         ) from None
+    # A class of one row can be learned or tested, not both; splits by class would fail.
     if lonely := _lonely_classes(values, classes):
         return from_table(_without_classes(raw_table, target_name, lonely), choices)
     features = [column.name for column in columns if column.role == "feature"]
     if not features:
         raise no_feature(columns, name, raw_table.sentence_columns)
+    # Taking rows copies the table, which is left alone where all have a target.
     set_aside = int(len(table) - has_target.sum())
     rows = table if not set_aside else table[has_target].reset_index(drop=True)
     dataset = Dataset(
@@ -126,6 +127,7 @@ def _without_classes(raw_table: RawTable, target: str, classes: Sequence[str]) -
 
 def _unlikely(raw_table: RawTable, wanted_target: str, ends: Sequence[str]) -> Sequence[str]:
     unlikely = [*ends, *([] if wanted_target else raw_table.sentence_columns)]
+    # Something must remain that can be the target.
     for names in (unlikely, ends):
         if len(names) < raw_table.table.shape[1]:
             return names
@@ -143,6 +145,7 @@ def _without_leaks(
     """Without columns that leak the target, unless a person uses them or there are no others."""
     free = [name for name in dataset.feature_names if name not in roles]
     leaks = [] if choices.leaks else check.leaking_columns(free)
+    # Mere copies are left out in any case: they would hide everything else.
     if choices.leaks or len(leaks) == len(dataset.feature_names):
         leaks = [name for name in check.copies if name in free] if dataset.classes else []
     features = [name for name in dataset.feature_names if name not in leaks]

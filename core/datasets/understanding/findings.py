@@ -1,18 +1,360 @@
-"""Findings on features: unused columns, missing values, columns that leak the target."""
+"""Findings on features: unused columns, missing values, columns that leak the target.
+
+Leaks are copies of the target, or far better alone than all others together.
+
+| symbol | meaning |
+| --- | --- |
+| k | classes |
+| q | worth of a predictor: (balanced accuracy − 1/k) / (1 − 1/k), or R² of an amount |
+
+Leaks are the classes renamed, the amount in another unit, or q ≥ `ALONE` where all others together
+have q < `OTHERS`. Without an error in n rows, a column errs in up to 3/n (95 %; the rule of three).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
+import numpy as np
 import pandas as pd
 
-from core.datasets.columns import ALL_DIFFER, HARDLY_TWICE
-from core.datasets.dataset import Column, Dataset
+from core.datasets.columns import ALL_DIFFER, HARDLY_TWICE, column_blocks, number_names
+from core.datasets.dataset import Dataset
+from core.datasets.dataset_summary import Column
 from core.datasets.finding import Finding, SuggestedChange, column_change, option_with_value
 from core.datasets.task import Task
 from core.datasets.texts.ngrams import counts_parts
+from core.datasets.understanding.target import (
+    MIN_CLASS_ROWS,
+    PreparedTarget,
+    comparison_rows,
+    correlation,
+    evenly_spaced,
+    prepare_target,
+)
+
+ALONE = 0.995
+OTHERS = 0.9
+MIN_COPY_ROWS = 50  # with fewer, an honest column may have no error
+MIN_ROWS = 100  # the same for a column with more values than classes
+_MIN_KNOWN_ROWS = 20
+_MIN_ROWS_PER_VALUE = 10  # on average; with fewer, values merely identify rows
+_FIRST_ROWS, _SAMPLE_ROWS = 1000, 5000  # of a column that may be a copy, or tell the target
+_MAX_OTHER_COLUMNS, _TREES, _ROWS_OF_OTHERS = 200, 40, 2000
+_RANKED_CELLS = 4_000_000  # by which very many columns are ranked
+_MAX_CHANGES = 0.1  # share of rows where the class may change within the intervals of a candidate
+_FEW_VALUES, _CORRELATED = 20, 0.99
+
+
+class LeakageCheck:
+    """What the columns of a dataset's table tell of its target."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        assert dataset.table is not None
+        self._dataset, self._table = dataset, dataset.table
+
+    @cached_property
+    def _target(self) -> PreparedTarget:
+        return prepare_target(self._dataset)
+
+    @cached_property
+    def candidates(self) -> list[str]:
+        """The features that need a check of their own.
+
+        Excluded are complete numeric columns where in more than a tenth of the rows the class
+        changes as they grow, or few values have another class, or |correlation| is below .99.
+        """
+        names = [c.name for c in self._dataset.columns if c.role == "feature"]
+        return [name for name in names if self._promise.get(name, True)]
+
+    @cached_property
+    def _promise(self) -> dict[str, int]:
+        """{numeric column: 0 if it cannot leak, 1 if it may, 2 if it may tell without error}."""
+        rows = self._target.first_rows
+        if not len(rows):
+            rows = evenly_spaced(np.arange(self._dataset.rows), _FIRST_ROWS)
+        amounts, promise = self._target.values[rows], dict[str, int]()
+        for block_names, matrix in column_blocks(self._table, number_names(self._table), rows):
+            with np.errstate(invalid="ignore", over="ignore"):
+                select = _by_class if self._target.classes else _by_amount
+                promise.update(zip(block_names, select(matrix, amounts).tolist(), strict=True))
+        return promise
+
+    @cached_property
+    def copies(self) -> list[str]:
+        """The features that are the target: each value one class, each class one value."""
+        if self._dataset.rows < MIN_COPY_ROWS:
+            return []
+        return [name for name in self.candidates if _is_copy(self._table[name], self._target)]
+
+    def leaking_columns(self, names: Sequence[str]) -> list[str]:
+        """The columns among `names`, those without a person's role, that leak the target."""
+        dataset, copies = self._dataset, set(self.copies)
+        suspects: set[str] = set()
+        if dataset.rows >= MIN_ROWS:
+            # Not dates: models see points in time, so equal rows of one day are no evidence.
+            dates = {column.name for column in dataset.columns if column.kind == "date"}
+            free = (name for name in self.candidates if name not in copies | dates)
+            suspects = {name for name in free if _tells_target(self._table[name], self._target)}
+        # Easy data have several perfect columns, which is no leak: then the others tell as much
+        # together.
+        if suspects.intersection(names):
+            # Also without leaks that a person uses.
+            others = [name for name in dataset.feature_names if name not in copies | suspects]
+            if others and worth_together(dataset, others) >= OTHERS:
+                suspects = set()
+        return [name for name in names if name in copies | suspects]
+
+    def telling_columns(self) -> list[str]:
+        """The features that tell the target without error."""
+        if self._dataset.rows < _MIN_KNOWN_ROWS:
+            return []
+        names = [name for name in self.candidates if self._promise.get(name, 2) == 2]
+        return [name for name in names if self._determines_target(self._table[name])]
+
+    def _determines_target(self, values: pd.Series) -> bool:
+        if self._target.classes and len(values) > _SAMPLE_ROWS:
+            codes, uniques = pd.factorize(values.iloc[:_FIRST_ROWS])  # excludes nearly every column
+            if _pair_count(codes, self._target) > len(uniques):
+                return False
+        rows = np.arange(len(values))
+        sample = evenly_spaced(rows, _SAMPLE_ROWS)
+        # A sample clears nearly every column before all rows are looked at.
+        looks = [sample] if len(sample) == len(rows) else [sample, rows]
+        return all(_determines(values.iloc[look], self._target, look) for look in looks)
+
+
+def _pair_count(codes: np.ndarray, target: PreparedTarget) -> int:
+    """The different pairs of a value and a class in the first rows, by codes (−1 for no value)."""
+    classes, is_known = target.values[: len(codes)], codes >= 0
+    return len(np.unique(codes[is_known].astype(np.int64) * target.classes + classes[is_known]))
+
+
+def _by_class(matrix: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    by_class = np.argsort(classes, kind="stable")  # then equal numbers change the class least
+    matrix, classes = matrix[:, by_class], classes[by_class]
+    order = np.argsort(matrix, axis=1, kind="stable")
+    is_change = np.diff(classes[order], axis=1) != 0
+    is_other = np.diff(np.take_along_axis(matrix, order, axis=1), axis=1) != 0
+    values = 1 + np.count_nonzero(is_other, axis=1)
+    labels, max_changes = len(np.unique(classes)), _MAX_CHANGES * len(classes)
+    is_pure = np.count_nonzero(is_change & ~is_other, axis=1) <= max_changes
+    changes, has_gaps = np.count_nonzero(is_change, axis=1), np.isnan(matrix).any(axis=1)
+    has_few_values = values <= max(_FEW_VALUES, labels)
+    can_leak = has_few_values & is_pure | (changes <= labels + max_changes) | has_gaps
+    return can_leak.astype(int) + (can_leak & ((changes < labels) | has_gaps))
+
+
+def _by_amount(matrix: np.ndarray, amounts: np.ndarray) -> np.ndarray:
+    scale = np.abs(matrix).max(axis=1, keepdims=True)
+    X = matrix / scale - (matrix / scale).mean(axis=1, keepdims=True)
+    y = amounts / np.abs(amounts).max()
+    y = y - y.mean()
+    size = np.sqrt(np.einsum("ij,ij->i", X, X) * (y @ y))
+    return 2 * ~(np.abs(X @ y) / size < _CORRELATED)  # NaN is a candidate
+
+
+def _determines(values: pd.Series, target: PreparedTarget, rows: np.ndarray) -> bool:
+    is_known = values.notna().to_numpy()
+    if is_known.sum() < max(_MIN_KNOWN_ROWS, 0.9 * len(values)):
+        return False
+    values, labels = values[is_known], target.values[rows][is_known]
+    if not target.classes:
+        return _is_linear(values, labels, 1 - 1e-6)
+    codes, uniques = pd.factorize(values)
+    pairs = np.unique(codes.astype(np.int64) * target.classes + labels)
+    present = len(np.unique(labels))
+    if present < 2 or len(pairs) > len(uniques):
+        return False
+    if pd.api.types.is_numeric_dtype(values.dtype):
+        return _changes(values.to_numpy(dtype=float), labels) == present - 1
+    return len(uniques) <= len(values) / 5
+
+
+def _is_copy(values: pd.Series, target: PreparedTarget) -> bool:
+    if not target.classes:
+        spread = slice(None, None, max(1, len(values) // _FIRST_ROWS))
+        is_near = _is_linear(values.iloc[spread], target.values[spread], 0.99)
+        return is_near and _is_linear(values, target.values, 1 - 1e-6)
+    head = values.iloc[:_FIRST_ROWS]  # excludes nearly every column
+    return _pairs_off(head, target, has_all_rows=False) and _pairs_off(values, target)
+
+
+def _pairs_off(values: pd.Series, target: PreparedTarget, *, has_all_rows: bool = True) -> bool:
+    """Whether each value of the first rows has one class, and each class one value."""
+    codes, uniques = pd.factorize(values)
+    if len(uniques) > target.classes or codes.min() < 0:
+        return False
+    classes = target.values[: len(codes)]
+    present = target.classes if has_all_rows else len(np.unique(classes))
+    return len(uniques) == present == _pair_count(codes, target)
+
+
+def _tells_target(values: pd.Series, target: PreparedTarget) -> bool:
+    for row_indices, min_worth in (
+        (target.first_rows, ALONE - 0.03),
+        (target.compared_rows, ALONE),
+    ):
+        sample = values.iloc[row_indices]
+        is_known = sample.notna().to_numpy()
+        if is_known.sum() < max(_MIN_KNOWN_ROWS, 0.9 * len(row_indices)):
+            return False
+        values_of_target = target.values[row_indices][is_known]
+        if not _worth_alone(sample[is_known], values_of_target, target.classes, min_worth):
+            return False
+    return True
+
+
+def _worth_alone(values: pd.Series, target: np.ndarray, classes: int, min_worth: float) -> bool:
+    numeric = pd.api.types.is_numeric_dtype(values.dtype)
+    if not classes:
+        return numeric and _is_linear(values, target, float(np.sqrt(max(min_worth, 0.999))))
+    labels, target = np.unique(target, return_inverse=True)
+    if len(labels) < 2 or np.bincount(target).min() < MIN_CLASS_ROWS // 2:
+        return False
+    numbers = values.to_numpy(dtype=float) if numeric else None
+    max_values = min(20, len(values) / _MIN_ROWS_PER_VALUE)  # beyond, numbers are cut by a tree
+    if numbers is not None and len(np.unique(numbers)) > max_values:
+        if _changes(numbers, target) > len(labels) + 2 * (1 - min_worth) * len(numbers):
+            return False
+        codes = _stretch_codes(numbers, target)
+    else:
+        codes, uniques = pd.factorize(values)
+        if len(uniques) * _MIN_ROWS_PER_VALUE > len(values):
+            return False
+    return _predictive_worth(codes, target, len(labels)) >= min_worth
+
+
+def _changes(numbers: np.ndarray, classes: np.ndarray) -> int:
+    """The number of class changes as the numbers grow, at most twice that of misplaced rows."""
+    return int(np.count_nonzero(np.diff(classes[np.lexsort((classes, numbers))])))
+
+
+def _stretch_codes(numbers: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Codes of intervals of numbers, by a tree with one leaf per class, as more would overfit."""
+    from sklearn.tree import DecisionTreeClassifier  # takes a second to import
+
+    leaves = max(2, int(classes.max()) + 1)
+    tree = DecisionTreeClassifier(max_leaf_nodes=leaves, class_weight="balanced", random_state=0)
+    finite = np.where(np.isfinite(numbers), numbers, np.sign(numbers) * 1e30)
+    column = np.clip(finite, -1e30, 1e30)[:, None]
+    return np.asarray(tree.fit(column, classes).apply(column), dtype=np.int64)
+
+
+def _predictive_worth(codes: np.ndarray, classes: np.ndarray, count: int) -> float:
+    """The q of predicting, by a value, the class whose share of its own rows is largest there."""
+    _, codes = np.unique(codes, return_inverse=True)
+    pairs = np.zeros((int(codes.max()) + 1, count))
+    np.add.at(pairs, (codes, classes), 1)
+    shares = pairs / pairs.sum(axis=0)
+    right = float(shares.max(axis=1).sum()) / count  # the balanced accuracy
+    return (right - 1 / count) / (1 - 1 / count)
+
+
+def _is_linear(values: pd.Series, target: np.ndarray, min_correlation: float) -> bool:
+    if not pd.api.types.is_numeric_dtype(values.dtype):
+        return False
+    numbers = values.to_numpy(dtype=float)
+    is_finite = np.isfinite(numbers)
+    if is_finite.sum() < max(_MIN_KNOWN_ROWS, 0.9 * len(numbers)):
+        return False
+    return correlation(numbers[is_finite], target[is_finite]) >= min_correlation
+
+
+def worth_together(dataset: Dataset, names: Sequence[str]) -> float:
+    """The q of randomized trees on some columns, by three-fold cross-validation."""
+    from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
+    from sklearn.metrics import r2_score
+    from sklearn.model_selection import KFold, StratifiedKFold
+
+    assert dataset.table is not None
+    rows = _rows_of_others(dataset)
+    target, regression = dataset.target[rows], dataset.task.has_numbers
+    if not regression:
+        target = pd.factorize(target)[0]
+    splits = (KFold if regression else StratifiedKFold)(3, shuffle=True, random_state=0)
+    predictions = np.empty(len(rows))
+    for train, test in splits.split(rows, target):
+        best = _best_columns(dataset.table, names, rows[train], target[train], regression)
+        rows_of_best = dataset.table[best].iloc[rows]
+        matrix = np.column_stack([_as_numbers(rows_of_best[name]) for name in rows_of_best])
+        trees = (
+            ExtraTreesRegressor(_TREES, random_state=0)
+            if regression
+            else ExtraTreesClassifier(_TREES, class_weight="balanced", random_state=0)
+        )
+        predictions[test] = trees.fit(matrix[train], target[train]).predict(matrix[test])
+    if regression:
+        return float(r2_score(target, predictions))
+    return _predictions_worth(target, predictions.astype(np.int64))
+
+
+def _predictions_worth(classes: np.ndarray, predictions: np.ndarray) -> float:
+    counts = np.bincount(classes)
+    right = np.bincount(classes[classes == predictions], minlength=len(counts))
+    balanced, guess = float((right / counts).mean()), 1 / len(counts)
+    return (balanced - guess) / (1 - guess)
+
+
+def _best_columns(
+    table: pd.DataFrame, names: Sequence[str], rows: np.ndarray, target: np.ndarray, linear: bool
+) -> list[str]:
+    """The columns, or of very many those of which the target explains the most variance."""
+    if len(names) <= _MAX_OTHER_COLUMNS:
+        return list(names)
+    positions = evenly_spaced(np.arange(len(rows)), max(60, _RANKED_CELLS // len(names)))
+    labels = target[positions]
+    y = labels.astype(float)[:, None] if linear else np.eye(int(target.max()) + 1)[labels]
+    y = y - y.mean(axis=0)
+    sample = table[list(names)].iloc[rows[positions]]
+    shares = np.empty(len(names))
+    for index, name in enumerate(sample):
+        values = _as_numbers(sample[name])
+        values = values - values.mean()
+        size = float(np.abs(values).max())
+        if size == 0:
+            shares[index] = 0.0
+            continue
+        values = values / size
+        # Of the means of classes, which are orthogonal but for their common mean; r² of an amount.
+        explained = (y.T @ values) ** 2 / np.maximum((y**2).sum(axis=0), 1e-300)
+        shares[index] = explained.max() / (values @ values)
+    best = np.argsort(-shares, kind="stable")[:_MAX_OTHER_COLUMNS]
+    return [names[index] for index in np.sort(best)]
+
+
+def _rows_of_others(dataset: Dataset) -> np.ndarray:
+    """Rows to score all other columns on; classes have at most thrice the rows of the rarest."""
+    values, count = dataset.target, 0
+    if not dataset.task.has_numbers:
+        values, classes = pd.factorize(values)
+        count = len(classes)
+    rows = comparison_rows(values, count, _ROWS_OF_OTHERS)
+    if not count:
+        return rows
+    counts = np.bincount(values[rows])
+    max_rows = max(50, 3 * int(counts[counts > 0].min()))
+    labels = np.flatnonzero(counts)
+    class_rows = [evenly_spaced(rows[values[rows] == label], max_rows) for label in labels]
+    return np.sort(np.concatenate(class_rows))
+
+
+def _as_numbers(values: pd.Series) -> np.ndarray:
+    if not pd.api.types.is_numeric_dtype(values.dtype):
+        codes, uniques = pd.factorize(values)
+        order = np.argsort(-np.bincount(codes[codes >= 0], minlength=max(1, len(uniques))))
+        ranks = np.empty(len(order))
+        ranks[order] = np.arange(len(order))
+        return np.where(codes >= 0, ranks[codes], -1.0)
+    numbers = np.clip(values.to_numpy(dtype=float), -1e30, 1e30)
+    is_missing = np.isnan(numbers)
+    median = 0.0 if is_missing.all() else np.median(numbers[~is_missing])
+    return np.where(is_missing, median, numbers)
+
 
 GIVES_AWAY = "it leaks the target"
+_ONLY_IF = "Use {} only if {} really known before the target is."
 MANY = 6  # findings of columns that are merged into one sentence
 _NAMED = 3
 
@@ -22,61 +364,59 @@ def table_findings(dataset: Dataset, telling: Sequence[str]) -> list[Finding]:
     table = dataset.table
     assert table is not None
     findings = _merged_findings(
-        [_perfect_feature(name) for name in dataset.feature_names if name in telling],
+        [
+            Finding(
+                f"“{name}” alone tells the target without error; leave it out unless it is really"
+                " known before the target is.",
+                name,
+                serious=True,
+                proposal=_omission_of(name),
+            )
+            for name in dataset.feature_names
+            if name in telling
+        ],
         "{columns} tell the target without error, each alone; leave them out unless they are"
         " really known before the target is.",
         "Leave them out",
         "",
     )
     findings += _omission_findings(dataset)
-    texts = [_texts_finding(column.name, table[column.name]) for column in _text_columns(dataset)]
+    texts = [
+        _texts_finding(column.name, table[column.name])
+        for column in dataset.columns
+        if (column.role, column.kind) == ("feature", "text")
+    ]
     findings += _merged_findings(texts, "{columns} hold texts: their words become columns.", "", "")
     findings += _gap_findings(dataset)
     return sorted(findings, key=lambda finding: not finding.serious)
 
 
-def _perfect_feature(name: str) -> Finding:
-    return Finding(
-        f"“{name}” alone tells the target without error; leave it out unless it is really"
-        " known before the target is.",
-        name,
-        serious=True,
-        proposal=_leave_out_suggestion(name),
-    )
-
-
-def _leave_out_suggestion(name: str) -> SuggestedChange:
-    """The suggestion to ignore a column."""
+def _omission_of(name: str) -> SuggestedChange:
     return column_change("Leave it out", "--role", name, "ignore")
 
 
 def _omission_findings(dataset: Dataset) -> list[Finding]:
+    # Very many columns are left out for one reason, and one sentence says it of all.
     by_note: dict[str, list[Finding]] = {}
     for column in dataset.columns:
         if column.role == "ignore" and column.note:
-            finding = Finding(
-                f"“{column.name}” is left out: {column.note}.{_only_if(column.note, 'it is')}",
-                column.name,
-                column.note == GIVES_AWAY,
-                _use_of(dataset, column),
-            )
+            gives_away = column.note == GIVES_AWAY
+            end = f" {_ONLY_IF.format('it', 'it is')}" if gives_away else ""
+            sentence = f"“{column.name}” is left out: {column.note}.{end}"
+            finding = Finding(sentence, column.name, gives_away, _use_of(dataset, column))
             by_note.setdefault(column.note, []).append(finding)
     findings = []
     for note, omissions in by_note.items():
-        sentence = f"{{columns}} are left out: of each, {note}.{_only_if(note, 'they are')}"
+        sentence = f"{{columns}} are left out: of each, {note}."
         offers = [omission.proposal for omission in omissions if omission.proposal]
         words = "Read as texts" if offers and offers[0].kinds else "Use them after all"
-        option = "--leaks" if note == GIVES_AWAY else ""
-        sentence = sentence.replace("of each, it", "each")
+        option = ""
+        if note == GIVES_AWAY:
+            option = "--leaks"
+            sentence = f"{{columns}} are left out: each {note.removeprefix('it ')}."
+            sentence += f" {_ONLY_IF.format('them', 'they are')}"
         findings += _merged_findings(omissions, sentence, words, option)
     return findings
-
-
-def _only_if(note: str, subject: str) -> str:
-    if note != GIVES_AWAY:
-        return ""
-    pronoun = "it" if subject == "it is" else "them"
-    return f" Use {pronoun} only if {subject} really known before the target is."
 
 
 def _use_of(dataset: Dataset, column: Column) -> SuggestedChange | None:
@@ -92,10 +432,6 @@ def _has_words(dataset: Dataset, name: str) -> bool:
     assert dataset.left_out is not None
     counts = [len(str(value).split()) for value in dataset.left_out[name].dropna()]
     return bool(counts) and sum(counts) >= 2 * len(counts)
-
-
-def _text_columns(dataset: Dataset) -> list[Column]:
-    return [c for c in dataset.columns if (c.role, c.kind) == ("feature", "text")]
 
 
 def _texts_finding(name: str, values: pd.Series) -> Finding:
@@ -114,7 +450,7 @@ def _gap_findings(dataset: Dataset) -> list[Finding]:
         Finding(
             f"“{column.name}” is missing in {column.missing:,} of {total:,} rows.",
             column.name,
-            proposal=_leave_out_suggestion(column.name),
+            proposal=_omission_of(column.name),
         )
         for column in dataset.columns
         if column.role == "feature" and column.missing > 0.5 * total

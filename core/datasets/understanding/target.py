@@ -12,8 +12,9 @@ import pandas as pd
 from core.datasets.columns import unknown_column
 from core.datasets.dataset import Dataset
 from core.datasets.finding import Finding, SuggestedChange, column_change
-from core.datasets.task import TASKS, Task, count_text
+from core.datasets.task import TASKS, Task
 from core.errors import UnusableError
+from core.wording import count_text
 
 USUAL_NAMES = ("target", "label", "class", "y")
 MAX_USUAL_CLASSES = 10  # distinct whole numbers that are classes
@@ -32,6 +33,7 @@ def target_column(
         if wanted_target not in names:
             raise unknown_column(wanted_target, list(names), where)
         return wanted_target
+    # Reversed, so that of two columns of one name the first is taken.
     by_plain_name = {name.strip().lower(): name for name in reversed(names)}
     usual = [by_plain_name[name] for name in USUAL_NAMES if name in by_plain_name]
     return usual[0] if usual else [name for name in names if name not in unlikely][-1]
@@ -52,6 +54,7 @@ def guess_task(values: np.ndarray) -> Task:
     if values.dtype.kind not in "iufb":
         return classes
     span = float(uniques[-1]) - float(uniques[0]) + 1
+    # Codes of classes come about equally often and leave hardly any number out; amounts do neither.
     is_even = counts.min() >= 0.2 * mean_count and span <= 1.5 * count  # with few gaps
     is_even = is_even and count <= MAX_EVEN_CLASSES and mean_count >= 10
     is_few = count <= 2 or (count <= MAX_USUAL_CLASSES and mean_count >= 2)
@@ -74,6 +77,7 @@ def settle_target(
         return _amounts(array, where), chosen_task, ()
     if array.dtype.kind == "b":
         array = array.astype(np.int64)
+    # A gap makes whole numbers floats; labels read 1, not 1.0.
     if array.dtype.kind == "f" and np.all((array == np.floor(array)) & (np.abs(array) < 2**53)):
         array = array.astype(np.int64)
     refuse_fractions(array, where)
@@ -115,6 +119,7 @@ def _check_classes(classes: np.ndarray, rows: int, numeric: bool, task: Task, wh
     if task.has_two_classes and count > 2:
         fault = f"the target has {count:,} different values, and two classes have two"
         cure = "choose several classes as the task, or another target"
+    # On average at least two rows a class, else there is nothing to learn of most.
     elif count > MAX_TEXT_CLASSES or count > max(MAX_USUAL_CLASSES, rows / 2):
         kind, cure = "text", "choose another target"
         if numeric:
@@ -134,6 +139,7 @@ def target_findings(
 ) -> list[Finding]:
     """Findings on the target: the task in words, rare classes, dropped rows."""
     findings = [without_target(name, set_aside, len(target) + set_aside)] if set_aside else []
+    # Ratings and counts may be either, so the other task is offered.
     if not is_task_chosen and len(classes) > 2 and target.dtype.kind in "iu":
         fields = {"task": Task.REGRESSION}
         offer = SuggestedChange("Predict a number", "--task regression", fields=fields)
@@ -203,6 +209,7 @@ def correlation(numbers: np.ndarray, amounts: np.ndarray) -> float:
     """The absolute correlation; 0 where either is constant."""
     if numbers.min() == numbers.max() or amounts.min() == amounts.max():
         return 0.0
+    # Scaled first: squares of very large amounts would overflow.
     x, y = (vector / np.abs(vector).max() for vector in (numbers, amounts))
     x, y = x - x.mean(), y - y.mean()
     size = float(np.sqrt((x @ x) * (y @ y)))

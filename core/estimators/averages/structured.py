@@ -25,11 +25,9 @@ class _Average(BaseEstimator):
         self.weights = weights
 
     def fit(self, X: pd.DataFrame, y: Any) -> Self:
-        """Fit every member on the same rows."""
         return self.set_members([(name, clone(member).fit(X, y)) for name, member in self.members])
 
     def set_members(self, members: Members) -> Self:
-        """Become the average of fitted members."""
         self.members_ = list(members)
         return self
 
@@ -44,19 +42,16 @@ class AveragedTagger(ClassifierMixin, _Average):
     decoding = "posterior"
 
     def set_members(self, members: Members) -> Self:
-        """Become the average of fitted taggers, all of the same labels."""
         super().set_members(members)
         first = self.members_[0][1]
         self.classes_, self.sequence_ = first.classes_, first.encoding_.sequence
         return self
 
     def predict_proba(self, X: pd.DataFrame) -> np.ndarray:
-        """The mean marginal probability of every label, shape (tokens, K)."""
         means = (w * tagger.predict_proba(X) for tagger, w in self._weighted_members())
         return np.sum(list(means), axis=0)
 
     def predict(self, X: pd.DataFrame) -> np.ndarray:
-        """The label of largest mean marginal for every token."""
         return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
 
     def log_losses(self, X: pd.DataFrame, y: Any) -> np.ndarray:
@@ -72,7 +67,6 @@ class AveragedFolder(_Average):
     """The mean of folding models of the same γ, p(structure) = Σ_t w_t p_t(structure)."""
 
     def set_members(self, members: Members) -> Self:
-        """Become the average of fitted folders."""
         super().set_members(members)
         self.gamma_ = float(self.members_[0][1].gamma)
         return self
@@ -91,7 +85,6 @@ class AveragedFolder(_Average):
         return [np.tensordot(weights, np.stack(Ps), axes=1) for Ps in zip(*matrices, strict=True)]
 
     def predict(self, X: pd.DataFrame) -> np.ndarray:
-        """Structures of maximum expected accuracy, in dot-bracket notation."""
         structures = [maximum_expected_accuracy(P, self.gamma_) for P in self.pair_probabilities(X)]
         return np.array(structures, dtype=object)
 

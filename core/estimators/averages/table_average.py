@@ -64,11 +64,7 @@ def average_models(
 
 
 def refuse_other_classes(members: Members, classes: Sequence[Any]) -> None:
-    """Refuse members without probabilities of exactly these classes.
-
-    Raises:
-        UnusableError: the first such member.
-    """
+    """Refuse members without probabilities of exactly these classes."""
     for name, member in members:  # probability 0 for an unseen class would be a guess
         if not hasattr(member, "predict_proba"):
             raise UnusableError(

@@ -11,8 +11,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from core.estimators.lda.lda_likelihood import HALVING_SEED, predictive_log_densities, split_halves
-from core.estimators.lda.topic_protocol import FittedTopics
+from core.estimators.lda.fitted_topics import (
+    HALVING_SEED,
+    FittedTopics,
+    predictive_log_densities,
+    split_halves,
+)
 from core.samplers.averaging import average_log_densities
 
 Members = Sequence[tuple[str, FittedTopics]]
@@ -48,7 +52,6 @@ class AveragedTopics(TransformerMixin, BaseEstimator):
         return np.stack([average, tokens], axis=1)
 
     def transform(self, X: Any) -> np.ndarray:
-        """The best member's expected topic proportions, (D, K)."""
         return self.best_member.transform(X)
 
     def posterior(self, X: Any) -> np.ndarray:

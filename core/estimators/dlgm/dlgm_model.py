@@ -6,11 +6,10 @@ import math
 from typing import Any
 
 from core.datasets.task import CLASSIFICATION_TASKS
-from core.estimators.dlgm.predictive import joint_log_densities
+from core.estimators.dlgm.network import joint_log_densities
 from core.estimators.facts import ModelingFacts
 from core.estimators.model import Model
-from core.estimators.recipe import Recipe, build_from_recipe, script_from_recipe
-from core.space import Axis, Setting
+from core.space import Axis
 
 # Of the prior variance κ and the step ρ: log in [−5, −0.05], natural logarithms.
 _MIN_SCALE, _MAX_SCALE = math.exp(-5.0), math.exp(-0.05)
@@ -19,28 +18,13 @@ _MIN_ROWS = 300  # to learn what rows look like, beside their classes
 _MAX_TRIAL_MINUTES = 2.0  # of a trial
 _FOLDS, _EPOCHS, _ROWS_A_STEP = 5, 50, 64  # what a run and the model have by default
 _SECONDS_A_STEP, _SECONDS_A_COLUMN = 4e-3, 4e-6  # measured on one core: 61 and 1,850 columns
-
-
-def _search_space(task: str) -> tuple[Axis, ...]:
-    size, step = "How large weights may be", "Learning rate"
-    low, high = _MIN_SCALE, _MAX_SCALE
-    return (
-        Axis("n1", "Latent variables in the first layer", "int", 10, 200, default=100),
-        Axis("n2", "Latent variables in the second layer, 0: none", "int", 0, 200, default=50),
-        Axis("kappa", size, "float", low, high, True, default=0.5, most=1),
-        Axis("rho", step, "float", low, high, True, default=0.1, most=1),
-    )
-
-
-def _make_recipe(task: str, setting: Setting, seed: int) -> Recipe:
-    arguments = {
-        "n1": int(setting["n1"]),
-        "n2": int(setting["n2"]),
-        "kappa": float(setting["kappa"]),
-        "rho": float(setting["rho"]),
-        "random_state": seed,
-    }
-    return Recipe("core.estimators.dlgm.dlgm_classifier", "DlgmClassifier", arguments)
+_SIZE = "How large weights may be"
+_AXES = (
+    Axis("n1", "Latent variables in the first layer", "int", 10, 200, default=100),
+    Axis("n2", "Latent variables in the second layer, 0: none", "int", 0, 200, default=50),
+    Axis("kappa", _SIZE, "float", _MIN_SCALE, _MAX_SCALE, True, default=0.5, most=1),
+    Axis("rho", "Learning rate", "float", _MIN_SCALE, _MAX_SCALE, True, default=0.1, most=1),
+)
 
 
 def training_score(model: Any, X: Any, y: Any) -> float:
@@ -65,7 +49,10 @@ def _size_warning(facts: ModelingFacts) -> str:
     )
 
 
-DLGM = Model(
+DLGM = Model.of_sklearn(
+    "core.estimators.dlgm.dlgm_classifier.DlgmClassifier",
+    _AXES,
+    lambda seed: {"random_state": seed},
     name="dlgm",
     title="Deep latent Gaussian model",
     noun="a deep latent Gaussian model",
@@ -74,17 +61,13 @@ DLGM = Model(
     cost="Slow: some ten seconds a fit for a thousand pictures of two thousand points, and each "
     "trial fits several times.",
     tasks=CLASSIFICATION_TASKS,
-    space=_search_space,
-    build=build_from_recipe(_make_recipe),
-    loss={},
-    takes_sparse=False,
     scaled=False,  # it standardizes columns itself, so that what it draws is on their scale
-    script=script_from_recipe(_make_recipe),
     training_score=training_score,
     extra="deep",
     warns=_size_warning,
     shows="pictures",
     folder="classes",
+    carrier="core.export.bundle.dlgm_carrier",
     costly=True,
     competes=False,
 )

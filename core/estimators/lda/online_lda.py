@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state, check_scalar, gen_batches
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
+from core.estimators.lda.fitted_topics import completion, variational_bound
 from core.estimators.lda.inference import (
     CsrCounts,
     StoppingRule,
@@ -23,7 +24,6 @@ from core.estimators.lda.inference import (
     expected_topics,
     infer_topics,
 )
-from core.estimators.lda.lda_likelihood import completion, variational_bound
 
 
 class OnlineLda(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -78,12 +78,7 @@ class OnlineLda(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> OnlineLda:
-        """Learn topics from documents, from a new start.
-
-        Args:
-            X: how often every word comes in every document, dense or CSR, shape (D, V), ≥ 0.
-            y: not looked at.
-        """
+        """Learn topics from a new start, from counts of words in documents, dense or CSR (D, V)."""
         X = self._validated_counts(X, "OnlineLda.fit", reset=True)
         rng = check_random_state(self.random_state)
         self._initialize_topics(X.shape[1], rng)
@@ -97,7 +92,7 @@ class OnlineLda(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
         Args:
             X: their counts, shape (documents of this call, V).
-            y: not looked at.
+            y: nothing.
             documents: D, how many documents the whole collection has; None for those that it was
                 given so far, these included.
         """

@@ -14,8 +14,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Bunch
 
 from core.datasets.preparation import plain_preparation
-from core.estimators.boosted.conversion import is_boosted, to_scikit_learn
-from core.estimators.own_columns import without_own_columns
+from core.estimators.boosted import is_boosted, to_scikit_learn
+from core.estimators.multi_model import without_own_columns
 from core.estimators.tables.coded_classifier import CodedClassifier
 from core.estimators.tables.double_regressor import DoubleRegressor
 

@@ -27,11 +27,7 @@ def key_path() -> Path:
 
 
 def sign_content(content: bytes) -> bytes:
-    """The content behind its signature.
-
-    Raises:
-        UnusableError: the key cannot be written.
-    """
+    """The content behind its signature."""
     return MAGIC + _signature(_read_key() or _new_key(), content) + content
 
 

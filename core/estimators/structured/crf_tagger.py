@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 
-from core.estimators.one_penalty import warm_fit
+from core.estimators.structured.penalized_estimator import PenalizedEstimator
 from core.losses.crf.chain import log_likelihoods, marginals, viterbi
 from core.losses.crf.crf_loss import CrfLoss, build_crf
-from core.losses.crf.parameter_names import ParameterNames
-
-TIGHT = 1e-10  # how near its minimum a fit must be, as a share of the loss
+from core.losses.crf.encoding import ParameterNames
 
 
-class CrfTagger(ClassifierMixin, BaseEstimator):
+class CrfTagger(ClassifierMixin, PenalizedEstimator):
     """Linear-chain conditional random field with an L2 penalty (Do 2008, section 2).
 
     Minimizes −log p(labels | tokens, w) + ½ C ‖w‖², summed over sequences.
@@ -36,47 +34,23 @@ class CrfTagger(ClassifierMixin, BaseEstimator):
         penalties_: {group: C}. groups_: the number of every parameter's group, shape (n,).
     """
 
+    tolerance = 1e-10
+
     def __init__(self, C: float = 1.0, sequence: str = "", decoding: str = "posterior") -> None:
         self.C = C
         self.sequence = sequence
         self.decoding = decoding
 
-    def fit(self, X: pd.DataFrame, y: Any, memory: dict[str, Any] | None = None) -> CrfTagger:
-        """Fit on tokens.
-
-        Args:
-            X: one row a token: the column of sequences and the features.
-            y: its label, shape (tokens,).
-            memory: kept between fits on the same rows: the encoded tokens, and where the last fit
-                ended, from which this one starts.
-        """
-        memory = {} if memory is None else memory
-
-        def make_loss() -> CrfLoss:
-            sequence = self.sequence or str(X.columns[0])
-            return build_crf(X, sequence, np.asarray(y), np.unique(y).tolist())
-
-        w = warm_fit(memory, make_loss, self.C, TIGHT)
-        return self.set_weights(
-            memory["loss"], w, {"all": float(self.C)}, np.zeros(len(w), dtype=np.intp)
-        )
+    def _make_loss(self, X: pd.DataFrame, y: Any) -> CrfLoss:
+        sequence = self.sequence or str(X.columns[0])
+        return build_crf(X, sequence, np.asarray(y), np.unique(y).tolist())
 
     def set_weights(
         self, loss: CrfLoss, w: np.ndarray, penalties: dict[str, float], groups: np.ndarray
-    ) -> CrfTagger:
-        """Become the fitted model with these parameters.
-
-        Args:
-            loss: that w belongs to.
-            w: parameters, shape (n,).
-            penalties: {group: C} that they were fitted with.
-            groups: the number of every parameter's group, shape (n,).
-        """
+    ) -> Self:
         self.classes_ = np.asarray(loss.classes)
         self.encoding_ = loss.encoding
-        self.w_ = np.array(w, dtype=float)
-        self.penalties_, self.groups_ = dict(penalties), np.asarray(groups)
-        return self
+        return super().set_weights(loss, w, penalties, groups)
 
     @property
     def names_(self) -> Sequence[str]:

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator
 
-from core.estimators.one_penalty import warm_fit
+from core.estimators.structured.penalized_estimator import PenalizedEstimator
 from core.losses.rna.decode import maximum_expected_accuracy
 from core.losses.rna.fold import pair_probabilities
 from core.losses.rna.pair_scores import pair_counts
 from core.losses.rna.rna_loss import RnaLoss, build_rna
 
-TIGHT = 1e-8  # how near its minimum a fit must be, as a share of the loss
 
-
-class RnaFolder(BaseEstimator):
+class RnaFolder(PenalizedEstimator):
     """Conditional log-linear model of secondary structure with an L2 penalty (Do 2008, section 5).
 
     Minimizes −log p(structure | letters, w) + ½ C ‖w‖², summed over molecules.
@@ -33,43 +30,21 @@ class RnaFolder(BaseEstimator):
         penalties_: {group: C}. groups_: the number of every parameter's group, shape (708,).
     """
 
+    tolerance = 1e-8
+
     def __init__(self, C: float = 1.0, gamma: float = 4.0, shortest_hairpin: int = 0) -> None:
         self.C = C
         self.gamma = gamma
         self.shortest_hairpin = shortest_hairpin
 
-    def fit(self, X: pd.DataFrame, y: Any, memory: dict[str, Any] | None = None) -> RnaFolder:
-        """Fit on molecules.
-
-        Args:
-            X: one row a molecule, its letters in the only column.
-            y: its structure in dot-bracket notation.
-            memory: kept between fits on the same rows: the loss, and where the last fit ended, from
-                which this one starts.
-        """
-        memory = {} if memory is None else memory
-        w = warm_fit(
-            memory, lambda: build_rna(letters_of(X), list(y), self.shortest_hairpin), self.C, TIGHT
-        )
-        return self.set_weights(
-            memory["loss"], w, {"all": float(self.C)}, np.zeros(len(w), dtype=np.intp)
-        )
+    def _make_loss(self, X: pd.DataFrame, y: Any) -> RnaLoss:
+        return build_rna(letters_of(X), list(y), self.shortest_hairpin)
 
     def set_weights(
         self, loss: RnaLoss, w: np.ndarray, penalties: dict[str, float], groups: np.ndarray
-    ) -> RnaFolder:
-        """Become the fitted model with these parameters.
-
-        Args:
-            loss: that w belongs to.
-            w: parameters, shape (n,).
-            penalties: {group: C} that they were fitted with.
-            groups: the number of every parameter's group, shape (n,).
-        """
+    ) -> Self:
         self.names_ = list(loss.names)
-        self.w_ = np.array(w, dtype=float)
-        self.penalties_, self.groups_ = dict(penalties), np.asarray(groups)
-        return self
+        return super().set_weights(loss, w, penalties, groups)
 
     def set_gamma(self, gamma: float) -> None:
         """Fold with another γ; the parameters stay."""
@@ -93,8 +68,7 @@ class RnaFolder(BaseEstimator):
 
     def log_losses(self, X: pd.DataFrame, y: Any) -> np.ndarray:
         """−log p(structure) of every molecule in nats, shape (molecules,)."""
-        loss = build_rna(letters_of(X), list(y), self.shortest_hairpin)
-        return loss.log_losses(self.w_)
+        return self._make_loss(X, y).log_losses(self.w_)
 
 
 def letters_of(X: Any) -> list[str]:

@@ -26,11 +26,7 @@ class CodedClassifier(ClassifierMixin, BaseEstimator):
         self.class_weight = class_weight
 
     def fit(self, X: Any, y: Any) -> CodedClassifier:
-        """Fit the estimator inside to numbered classes.
-
-        Args:
-            X: features, shape (rows, columns).
-            y: labels, shape (rows,).
+        """Fit the estimator inside to X (rows, columns) and the numbered classes of y (rows,).
 
         Raises:
             ValueError: all rows are of one class.

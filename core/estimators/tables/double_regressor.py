@@ -22,12 +22,7 @@ class DoubleRegressor(RegressorMixin, BaseEstimator):
         self.estimator = estimator
 
     def fit(self, X: Any, y: Any) -> DoubleRegressor:
-        """Fit the estimator inside.
-
-        Args:
-            X: features, shape (rows, columns).
-            y: numbers, shape (rows,).
-        """
+        """Fit the estimator inside to X (rows, columns) and y (rows,)."""
         self.estimator_ = clone(self.estimator).fit(X, y)
         self.n_features_in_ = X.shape[1]
         return self

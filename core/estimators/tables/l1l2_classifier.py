@@ -43,11 +43,7 @@ class L1L2Classifier(ClassifierMixin, BaseEstimator):
         self.tol = tol
 
     def fit(self, X: Any, y: Any) -> L1L2Classifier:
-        """Fit on rows.
-
-        Args:
-            X: dense or CSR, shape (n, p).
-            y: class labels, shape (n,).
+        """Fit on rows X, dense or CSR (n, p), of the classes y (n,).
 
         Raises:
             ValueError: a negative penalty, no iterations, or only one class.
@@ -95,7 +91,6 @@ class L1L2Classifier(ClassifierMixin, BaseEstimator):
         return plain
 
     def __sklearn_tags__(self) -> Any:
-        """What scikit-learn's checks may try: it takes CSR matrices."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags

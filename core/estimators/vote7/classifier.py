@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from core.estimators.vote7.members import (
     MemberTrainingData,
+    codes_of,
     fit_bayes,
     fit_intersection,
     fit_logistic,
@@ -24,7 +25,6 @@ from core.estimators.vote7.members import (
     fit_winnow,
     shares_of_votes,
 )
-from core.estimators.vote7.vote_prediction import codes_of
 
 _AT_ONCE = 4096  # rows that predict together: the pieces of columns take room
 
@@ -127,11 +127,7 @@ class Vote7Classifier(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> Vote7Classifier:
-        """Fit every member that votes.
-
-        Args:
-            X: shape (n, p), dense.
-            y: class labels, shape (n,).
+        """Fit every member that votes on rows X (n, p), dense, of the classes y (n,).
 
         Raises:
             ValueError: a negative weight, or only one class.

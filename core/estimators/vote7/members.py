@@ -1,4 +1,4 @@
-"""The seven members of the vote: each fits rows and gives a fitted classifier of scikit-learn.
+"""The seven members of the vote: each fits rows, gives a classifier of scikit-learn, and predicts.
 
 What an online learner has learned is a weighted sum of columns, of pieces of columns, or of kernel
 values; scikit-learn has a class for each. So a member predicts by scikit-learn alone, and an
@@ -24,11 +24,12 @@ from sklearn.preprocessing import KBinsDiscretizer, MinMaxScaler, OneHotEncoder
 
 from core.estimators.tables.two_penalties import minimize
 from core.estimators.vote7.online import (
+    intersection_functions,
+    kernel_machine,
     passive_aggressive_weights,
     perceptron_weights,
     winnow_weights,
 )
-from core.estimators.vote7.online_kernels import intersection_functions, kernel_machine
 
 _POOL = 1000  # rows whose kernel matrix a fit can afford: 8 MB, some 20 ms
 _BAYES_BINS = 10
@@ -285,3 +286,56 @@ def integer_power(base: np.ndarray, degree: int) -> np.ndarray:
         degree >>= 1
         base = base * base if degree else base
     return np.ones_like(base) if result is None else result
+
+
+def codes_of(member: Any, X: np.ndarray) -> np.ndarray:
+    """The class of every row as the member's own `predict` gives it.
+
+    Pieces of columns are the same numbers in the same order as scikit-learn's, so their scores are
+    equal to the last bit. Kernel values are powers by squaring, a rounding away from its own.
+
+    Args:
+        member: a fitted classifier or pipeline of `core.estimators.vote7.members`.
+        X: finite numbers, C-ordered, shape (n, p).
+
+    Returns:
+        Codes 0 … K − 1, shape (n,).
+    """
+    if not isinstance(member, Pipeline):
+        return np.asarray(member.predict(X))
+    steps = dict(member.steps)
+    if "kernel" in steps:
+        features = _kernel_sums(steps["kernel"], steps["scale"].transform(X))
+    elif "bins" in steps:
+        features = _pieces_of(steps["passed"], _bins_of(steps["bins"], X))
+    else:
+        features = _pieces_of(steps["pieces"], X)
+    return np.asarray(steps["sum"].predict(features))
+
+
+def _kernel_sums(kernel: Any, Z: np.ndarray) -> np.ndarray:
+    """The outputs of a Nystroem with a polynomial kernel, shape (n, V)."""
+    gram = Z @ kernel.components_.T
+    gram *= kernel.gamma
+    gram += kernel.coef0
+    return np.asarray(integer_power(gram, kernel.degree) @ kernel.normalization_.T)
+
+
+def _bins_of(binner: Any, X: np.ndarray) -> np.ndarray:
+    """The number of the bin of every value, shape (n, p)."""
+    bin_codes = np.empty(X.shape)
+    for column, edges in enumerate(binner.bin_edges_):
+        bin_codes[:, column] = np.searchsorted(edges[1:-1], X[:, column], side="right")
+    return bin_codes
+
+
+def _pieces_of(union: Any, X: np.ndarray) -> np.ndarray:
+    """The outputs of a union of clipping scalers, side by side, shape (n, pieces × p)."""
+    n, p = X.shape
+    features = np.empty((n, len(union.transformer_list) * p))
+    for index, (_, scaler) in enumerate(union.transformer_list):
+        piece = features[:, index * p : (index + 1) * p]
+        np.multiply(X, scaler.scale_, out=piece)
+        piece += scaler.min_
+        np.clip(piece, *scaler.feature_range, out=piece)
+    return features

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from core.datasets.task import CLASSIFICATION_TASKS
 from core.estimators.model import Model
-from core.estimators.recipe import Recipe, build_from_recipe, script_from_recipe, with_probabilities
-from core.space import Axis, Setting
+from core.space import Axis
 
 # The ranges of Yogatama and Mann 2014, table 4. The paper's text has lost most minima and some
 # maxima: the ends given in `OURS` are ours.
@@ -73,23 +70,10 @@ _WEIGHTS = tuple(
     for name, title in _VOTES.items()
 )
 
-
-def _search_space(task: str) -> tuple[Axis, ...]:
-    return (*_MEMBERS, *_WEIGHTS)
-
-
-def _make_recipe(task: str, setting: Setting, seed: int) -> Recipe:
-    kinds = {"float": float, "int": int, "choice": bool}
-    arguments = {axis.name: kinds[axis.kind](setting[axis.name]) for axis in _search_space(task)}
-    arguments["random_state"] = seed
-    return Recipe("core.estimators.vote7.classifier", "Vote7Classifier", arguments)
-
-
-def _probabilistic(task: str, setting: Setting, seed: int) -> Recipe:
-    return with_probabilities(_make_recipe(task, setting, seed), seed)
-
-
-VOTE7 = Model(
+VOTE7 = Model.of_sklearn(
+    "core.estimators.vote7.classifier.Vote7Classifier",
+    (*_MEMBERS, *_WEIGHTS),
+    lambda seed: {"random_state": seed},
     name="vote7",
     title="Vote of seven classifiers",
     noun="a vote of seven classifiers",
@@ -98,14 +82,7 @@ VOTE7 = Model(
     cost="Fits in a second or two on most tables. Its 30 settings want many trials, or what was "
     "learned from earlier tables.",
     tasks=CLASSIFICATION_TASKS,
-    space=_search_space,
-    build=build_from_recipe(_make_recipe),
-    loss={},
-    takes_sparse=False,
     scaled=True,
-    script=script_from_recipe(_make_recipe),
     simplex=tuple(axis.name for axis in _WEIGHTS),
     competes=False,
-)
-_BUILD, _SCRIPT = build_from_recipe(_probabilistic), script_from_recipe(_probabilistic)
-VOTE7 = replace(VOTE7, probabilistic=replace(VOTE7, build=_BUILD, script=_SCRIPT))
+).with_calibration()

@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from core.export.bundle.csv_rows import UnreadableError, columns_of, text_of
-from core.export.cell_format import cell_format_of
+from core.export.bundle.csv_rows import UnreadableError, cell_format_of, columns_of, text_of
 
 
 def run_packed(packed_model: str, predict_table: Callable[..., Any], arguments: list[str]) -> int:

@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 
 from core.datasets.cell_values import ColumnFormat, moments, read_cells
-from core.export.bundle.csv_rows import UnreadableError, columns_of
-from core.export.cell_format import CellFormat, cell_format_of
+from core.export.bundle.csv_rows import CellFormat, UnreadableError, cell_format_of, columns_of
 
 TRUTH = {"true": 1.0, "false": 0.0}
 

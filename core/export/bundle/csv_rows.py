@@ -1,4 +1,4 @@
-"""New rows for a model of sequences or molecules by Python's csv module; carried into scripts."""
+"""New rows for models of sequences, molecules and texts by Python's csv module; carried."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import io
 import math
 import unicodedata
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from core.datasets.files.conll import SENTENCE, LineError, conll_table
@@ -27,7 +27,39 @@ from core.datasets.files.quotes import (
     csv_reader,
     scan_line,
 )
-from core.export.cell_format import PLAIN_CELLS, CellFormat
+
+
+@dataclass(frozen=True)
+class CellFormat:
+    """How the file that a model was trained on was written, as far as cells depend on it.
+
+    Attributes:
+        padded: whether blanks begin cells.
+        missing: the words for a missing value, of all columns or {column: words}.
+    """
+
+    quote: str
+    padded: bool
+    decimal: str
+    thousands: str | None
+    missing: list[str] | dict[str, list[str]]
+    encoding: str = ""
+    # of the quotes; None for doubled ones
+    reading: str | None = field(default=None, metadata={"optional": True})
+
+    def missing_words(self, column: str) -> set[str]:
+        """The words for a missing value in a column."""
+        words = self.missing
+        return set(words.get(column, ()) if isinstance(words, dict) else words)
+
+
+PLAIN_CELLS = CellFormat('"', padded=False, decimal=".", thousands="", missing=[""])
+
+
+def cell_format_of(settings: dict[str, Any]) -> CellFormat:
+    """The format that is in a model's settings."""
+    return CellFormat(**settings["reading"])
+
 
 DELIMITERS = (",", ";", "\t", "|")
 ONE_COLUMN = "\x1f"  # a sign that no text holds: every line is one cell

@@ -1,4 +1,4 @@
-"""Classes of new rows from a `core.export.bundle.folder_arrays` dlgm; carried into folders."""
+"""Classes of new rows from `core.export.bundle.dlgm_carrier`; carried into folders."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from core.estimators.dlgm.predictive import mean_class_logs
+from core.estimators.dlgm.network import mean_class_logs
 from core.export.bundle.column_preparation import prepare_columns
 
 CHUNK_ROWS = 1000  # rows that are predicted together

@@ -1,4 +1,4 @@
-"""Structures of molecules from `core.export.files.parameter_arrays`; carried into scripts."""
+"""Structures of molecules from `core.export.bundle.rna_carrier`; carried into scripts."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from core.export.bundle.csv_rows import UnreadableError, columns_of
+from core.export.bundle.csv_rows import UnreadableError, cell_format_of, columns_of
 from core.export.bundle.member_arrays import weighted_mean
-from core.export.cell_format import cell_format_of
 from core.losses.rna.decode import maximum_expected_accuracy
 from core.losses.rna.fold import pair_probabilities
 

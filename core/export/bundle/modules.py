@@ -16,7 +16,8 @@ from types import ModuleType
 
 OURS = ("core", "app", "resources")
 STANDARD = sys.stdlib_module_names
-# Stands for core.losses.compiled at the top of a script.
+COMPILED_MODULE = "core.losses.compiled"
+# Stands for that module at the top of a script.
 COMPILED = '''\
 try:
     from numba import njit
@@ -48,6 +49,7 @@ class SourceBundle:
     # {library module: names imported from it}
     names: dict[str, set[str]] = field(default_factory=dict)
     sources: list[str] = field(default_factory=list)  # without their imports, in order
+    is_compiled: bool = False  # whether they need `COMPILED`
     # {top-level name: its source}
     _source_of_name: dict[str, str] = field(default_factory=dict)
 
@@ -107,6 +109,7 @@ class SourceBundle:
             return
         module = str(statement.module)
         if module.split(".")[0] in OURS:
+            self.is_compiled = self.is_compiled or module == COMPILED_MODULE
             pairs = [(alias.asname, alias.name) for alias in statement.names]
             aliases += [f"{new} = {old}" for new, old in pairs if new not in (None, old)]
         elif module != "__future__":

@@ -1,4 +1,4 @@
-"""Labels for sequences from `core.export.files.parameter_arrays`; carried into scripts."""
+"""Labels for sequences from `core.export.bundle.crf_carrier`; carried into scripts."""
 
 from __future__ import annotations
 
@@ -8,9 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from core.export.bundle.csv_rows import UnreadableError, columns_of, number_of
+from core.export.bundle.csv_rows import (
+    CellFormat,
+    UnreadableError,
+    cell_format_of,
+    columns_of,
+    number_of,
+)
 from core.export.bundle.member_arrays import weighted_mean
-from core.export.cell_format import CellFormat, cell_format_of
 from core.losses.crf.chain import marginals, viterbi
 
 

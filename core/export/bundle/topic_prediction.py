@@ -1,4 +1,4 @@
-"""Topics of documents from a `core.export.bundle.folder_arrays` lda; carried into folders.
+"""Topics of documents from `core.export.bundle.lda_carrier`; carried into folders.
 
 Notation of core.estimators.lda.inference, whose compiled loops do the same.
 """
@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from core.datasets.texts.words import words_of
-from core.export.bundle.csv_rows import UnreadableError, columns_of
-from core.export.cell_format import cell_format_of
+from core.export.bundle.csv_rows import UnreadableError, cell_format_of, columns_of
 
 MIN_DENOMINATOR = 1e-300  # keeps 0/0 away where a word is impossible
 

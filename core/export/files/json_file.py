@@ -13,16 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from core.estimators.own_columns import without_own_columns
+from core.estimators.multi_model import without_own_columns
 from core.estimators.stored.plain_model import on_own_scale, without_threshold
-from core.export.ensemble_members import members_of
+from core.export.bundle.parameter_arrays import model_document
 from core.export.exportable_models import TUNED
-from core.export.files.json_model import model_document
-from core.export.files.parameter_arrays import KINDS
-from core.export.finished_run import FinishedRun, file_name_of
+from core.export.finished_run import FinishedRun, file_name_of, members_of
 from core.records import JsonObject, to_plain
 from core.tuning.run_results import EnsembleResults
-from core.tuning.runs.model_leaderboard import model_leaderboard
+from core.tuning.runs.model_runs import model_leaderboard
 
 _SCORES = (
     *("metric", "metric_reason", "evaluation", "maximize"),
@@ -62,7 +60,7 @@ def as_document(run: FinishedRun) -> JsonObject:
         document["average"] = average
     if run.tunes_several_models:
         document["models"] = _model_documents(run)
-    structured = run.takeaway.task in KINDS
+    structured = run.takeaway.task.is_structured
     if run.has_learned_penalties and not structured:
         document["penalties"] = _penalties_document(run)
     if results.costs is not None:

@@ -19,11 +19,11 @@ import pandas as pd
 
 from core.errors import UnusableError
 from core.estimators.optional_parts import optional_module
-from core.export.card_record import ATTRIBUTE, ModelCard
-from core.export.files.model_card import with_card
+from core.export.files.model_file import with_card
 from core.export.finished_run import FinishedRun
-from core.export.onnx.onnx_nodes import add_classifier, add_regressor
+from core.export.onnx.onnx_nodes import add_model
 from core.export.onnx.rows import MATRIX, date_formats, rows_graph
+from core.export.raw_rows import ATTRIBUTE, ModelCard
 from core.json_reading import read_as
 
 KEY = "tunescope"  # of the metadata
@@ -37,33 +37,27 @@ CHUNK_ROWS = 1000  # rows that are predicted together: kernels of all rows would
 
 
 def write(run: FinishedRun, path: Path) -> None:
-    """Write the model.
-
-    Raises:
-        UnusableError: ONNX is not installed, or has no counterpart of the model.
-    """
+    """Write the model."""
     path.write_bytes(onnx_model(with_card(run)).SerializeToString())
 
 
 def onnx_model(pipeline: Any) -> Any:
-    """The ONNX model of a fitted pipeline in scikit-learn's own classes, with its card.
-
-    Raises:
-        UnusableError: as `write`.
-    """
+    """The ONNX model of a fitted pipeline in scikit-learn's own classes, with its card."""
     helper = optional_module("onnx", "onnx").helper
     prepare, model = pipeline.named_steps["prepare"], pipeline[-1]
     graph, X = rows_graph(prepare)
     labels = np.asarray(getattr(model, "classes_", []))
     if labels.size:
-        outputs = add_classifier(graph, X, model)
+        outputs = add_model(graph, X, model)
         prediction = graph.add_node("Gather", graph.add_constant(labels), outputs.class_index)
         scores_name = "probabilities" if outputs.has_probabilities else "scores"
-        graph.add_output("prediction", prediction, _label_type(labels))
+        # Text has no length in the file.
+        label_type = np.dtype(object) if labels.dtype.kind == "U" else labels.dtype
+        graph.add_output("prediction", prediction, label_type)
         graph.add_output(scores_name, outputs.scores, np.dtype(float), len(labels))
     else:
         flat = graph.add_constant(np.array([-1]))
-        number = graph.add_node("Reshape", add_regressor(graph, X, model), flat)
+        number = graph.add_node("Reshape", add_model(graph, X, model), flat)
         graph.add_output("prediction", number, np.dtype(float))
     model_proto = graph.model_proto()
     model_proto.doc_string = INPUTS
@@ -72,11 +66,6 @@ def onnx_model(pipeline: Any) -> Any:
     card["classes"] = labels.tolist()
     helper.set_model_props(model_proto, {KEY: json.dumps(card, ensure_ascii=False)})
     return model_proto
-
-
-def _label_type(labels: np.ndarray) -> np.dtype:
-    # Text has no length in the file.
-    return np.dtype(object) if labels.dtype.kind == "U" else labels.dtype
 
 
 class OnnxModel:
@@ -99,11 +88,6 @@ class OnnxModel:
                 cure="export the model again",
             ) from error
         self.classes_: list[Any] = self.card.classes or []  # empty for regression
-
-    @property
-    def input_names(self) -> list[str]:
-        """The names of its inputs, in order."""
-        return [str(session_input.name) for session_input in self._session.get_inputs()]
 
     def outputs(self, rows: Any) -> dict[str, np.ndarray]:
         """Predictions (N,) and, for classes, "probabilities" or "scores", (N, K)."""

@@ -1,7 +1,8 @@
 """Fitted scikit-learn models as nodes of an ONNX graph, all in double precision.
 
 ONNX's own operators for models calculate in single precision, which for a support vector machine
-with C = 1000 was off by 2e-3 of the target's deviation. So sums and kernels are written out.
+with C = 1000 was off by 2e-3 of the target's deviation. So sums and kernels are written out; trees
+are one operator, which returns its sum in single precision.
 
 N rows, p prepared columns, K classes; X (N, p) is the name of the prepared rows; s (S, p) and a are
 the support vectors (``support_vectors_``) and their weights (``dual_coef_``).
@@ -38,10 +39,8 @@ from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardSca
 from sklearn.svm import SVC, SVR
 
 from core.errors import UnusableError
-from core.estimators.own_columns import without_own_columns
+from core.estimators.multi_model import without_own_columns
 from core.export.onnx.graph import OnnxGraph
-from core.export.onnx.neighbours import neighbours
-from core.export.onnx.trees import boosted_sum, forest_mean
 
 _INT64 = 7  # ONNX's number of the type int64
 _HIDDEN = {"relu": "Relu", "tanh": "Tanh", "logistic": "Sigmoid"}
@@ -56,28 +55,11 @@ class ClassifierOutputs:
     has_probabilities: bool  # whether `scores` are probabilities
 
 
-def add_regressor(graph: OnnxGraph, X: str, model: Any) -> str:
-    """The predictions of a fitted regressor, (N, 1).
-
-    Raises:
-        UnusableError: the graph has no counterpart of this kind of model.
-    """
-    return _writer_of(_NUMBERS, model)(graph, X, model)
-
-
-def add_classifier(graph: OnnxGraph, X: str, model: Any) -> ClassifierOutputs:
-    """The outputs of a fitted classifier.
-
-    Raises:
-        UnusableError: the graph has no counterpart of this kind of model.
-    """
-    return _writer_of(_CLASSES, model)(graph, X, model)
-
-
-def _writer_of(writers: dict[type, Callable[..., Any]], model: Any) -> Callable[..., Any]:
-    if type(model) not in writers:
+def add_model(graph: OnnxGraph, X: str, model: Any) -> Any:
+    """The numbers of a fitted regressor, (N, 1), or the `ClassifierOutputs` of a classifier."""
+    if type(model) not in _WRITERS:
         raise _no_counterpart(model)
-    return writers[type(model)]
+    return _WRITERS[type(model)](graph, X, model)
 
 
 def _no_counterpart(model: Any) -> UnusableError:
@@ -112,7 +94,7 @@ def _on_scaled_target(graph: OnnxGraph, X: str, model: TransformedTargetRegresso
     """The numbers of a regressor of a scaled, and perhaps bounded, target on its own scale."""
     transform = model.transformer_
     steps = [step for _, step in getattr(transform, "steps", [("", transform)])]
-    numbers = add_regressor(graph, X, model.regressor_)
+    numbers: str = add_model(graph, X, model.regressor_)
     for step in reversed(steps):
         inverse: list[tuple[str, list[Any]]]
         if type(step) is StandardScaler:
@@ -130,7 +112,7 @@ def _on_scaled_target(graph: OnnxGraph, X: str, model: TransformedTargetRegresso
 
 
 def _mean_of_numbers(graph: OnnxGraph, X: str, vote: VotingRegressor) -> str:
-    member_numbers = [add_regressor(graph, X, member) for member in vote.estimators_]
+    member_numbers = [add_model(graph, X, member) for member in vote.estimators_]
     return _weighted(graph, member_numbers, vote.weights)
 
 
@@ -249,7 +231,8 @@ def _calibrated_classes(
 
 def _one_calibrated(graph: OnnxGraph, X: str, model: Any) -> str:
     """Sigmoids of the decisions, 1 / (1 + exp(a f + b)), with sum 1 over the classes, (N, K)."""
-    inner, sigmoids = add_classifier(graph, X, model.estimator), model.calibrators
+    inner: ClassifierOutputs = add_model(graph, X, model.estimator)
+    sigmoids = model.calibrators
     if inner.has_probabilities or {*map(type, sigmoids)} != {_SigmoidCalibration}:
         raise _no_counterpart(model)
     a, b = (np.array([[getattr(sigmoid, name) for sigmoid in sigmoids]]) for name in ("a_", "b_"))
@@ -267,14 +250,14 @@ def _one_calibrated(graph: OnnxGraph, X: str, model: Any) -> str:
 def _mean_of_shares(graph: OnnxGraph, X: str, vote: VotingClassifier) -> ClassifierOutputs:
     if vote.voting == "hard":  # a tie between labels would be broken in another way
         raise _no_counterpart(vote)
-    member_shares = [add_classifier(graph, X, member).scores for member in vote.estimators_]
+    member_shares = [add_model(graph, X, member).scores for member in vote.estimators_]
     return _likeliest(graph, _weighted(graph, member_shares, vote.weights))
 
 
 def _threshold_classes(
     graph: OnnxGraph, X: str, model: FixedThresholdClassifier
 ) -> ClassifierOutputs:
-    inner = add_classifier(graph, X, model.estimator_)
+    inner: ClassifierOutputs = add_model(graph, X, model.estimator_)
     if not inner.has_probabilities or model.pos_label != model.classes_[1]:
         raise _no_counterpart(model)
     second = graph.add_node("Gather", inner.scores, graph.add_constant(np.array([1])), axis=1)
@@ -336,25 +319,132 @@ def _to_dense(matrix: Any) -> np.ndarray:
     return np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix)
 
 
-def _numbers_of_own_columns(graph: OnnxGraph, X: str, model: Pipeline) -> str:
-    return add_regressor(graph, *_own_columns(graph, X, model))
-
-
-def _classes_of_own_columns(graph: OnnxGraph, X: str, model: Pipeline) -> ClassifierOutputs:
-    return add_classifier(graph, *_own_columns(graph, X, model))
-
-
-def _own_columns(graph: OnnxGraph, X: str, model: Pipeline) -> tuple[str, Any]:
-    """The estimator's columns of X, and the estimator inside."""
+def _model_of_own_columns(graph: OnnxGraph, X: str, model: Pipeline) -> Any:
     inner, columns = without_own_columns(model)
     if inner is model:
         raise _no_counterpart(model)
     start, end = columns.start or 0, columns.stop or np.iinfo(np.int64).max
     bounds = [graph.add_constant(np.array([n], dtype=np.int64)) for n in (start, end, 1)]
-    return graph.add_node("Slice", X, *bounds), inner
+    return add_model(graph, graph.add_node("Slice", X, *bounds), inner)
 
 
-_NUMBERS: dict[type, Callable[..., str]] = {
+MAX_COLUMNS = 500  # each is a node of its own
+
+
+def neighbours(graph: OnnxGraph, X: str, model: Any) -> tuple[str, str]:
+    """The indices of the k nearest training rows, (N, k), and their weights, (N, k)."""
+    s = model._fit_X.toarray() if hasattr(model._fit_X, "toarray") else model._fit_X
+    if s.shape[1] > MAX_COLUMNS:
+        problem = f"ONNX would take too long to compare {s.shape[1]:,} columns"
+        raise UnusableError(problem, cure="export it as skops")
+    powers = _distance_powers(graph, X, np.asarray(s, dtype=np.float64), model.p)
+    count = graph.add_constant(np.array([int(model.n_neighbors)]))
+    nearest, row_indices = graph.add_multi_output_node("TopK", 2, powers, count, axis=1, largest=0)
+    distances = nearest if model.p == 1 else graph.add_node("Sqrt", nearest)
+    ones, zeros = graph.add_constant(np.ones((1, 1))), graph.add_constant(np.zeros((1, 1)))
+    if model.weights == "uniform":
+        return row_indices, graph.add_node("Add", graph.add_node("Mul", distances, zeros), ones)
+    # Where training rows are the same as the row, these alone count.
+    is_same = graph.add_node("Where", graph.add_node("Equal", distances, zeros), ones, zeros)
+    has_same = graph.add_node("ReduceMax", is_same, graph.add_constant(np.array([1])), keepdims=1)
+    inverse = graph.add_node("Div", ones, distances)
+    has_same = graph.add_node("Greater", has_same, zeros)
+    return row_indices, graph.add_node("Where", has_same, is_same, inverse)
+
+
+def _distance_powers(graph: OnnxGraph, X: str, s: np.ndarray, p: int) -> str:
+    """Σ_j |x_j − s_j|^p of every row and training row, (N, S)."""
+    total = ""
+    for column in range(s.shape[1]):
+        x = graph.add_node("Gather", X, graph.add_constant(np.array([column])), axis=1)
+        gap = graph.add_node("Sub", x, graph.add_constant(s[None, :, column]))
+        power = graph.add_node("Abs", gap) if p == 1 else graph.add_node("Mul", gap, gap)
+        total = graph.add_node("Add", total, power) if total else power
+    return total
+
+
+@dataclass(frozen=True)
+class _Tree:
+    """One tree, its nodes numbered from the root, 0."""
+
+    leaf: np.ndarray  # which nodes are leaves, (nodes,)
+    feature: np.ndarray  # of each node, like the next three; unused at a leaf
+    threshold: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    values: np.ndarray  # of a leaf for each of the outputs, (nodes, outputs)
+
+
+def forest_mean(graph: OnnxGraph, X: str, model: Any) -> str:
+    """The mean of a random forest's trees: numbers (N, 1), or shares of classes (N, K)."""
+    from onnx import TensorProto
+
+    trees = []
+    mean = np.mean([tree.tree_.value[:1, 0, :] for tree in model.estimators_], axis=0)
+    for tree in model.estimators_:
+        nodes = tree.tree_
+        values = (nodes.value[:, 0, :] - mean) / len(model.estimators_)
+        splits = (nodes.feature, nodes.threshold, nodes.children_left, nodes.children_right)
+        trees.append(_Tree(nodes.children_left < 0, *splits, values))
+    # scikit-learn's forests compare in single precision.
+    single = graph.add_node("Cast", X, to=TensorProto.FLOAT)
+    double = graph.add_node("Cast", single, to=TensorProto.DOUBLE)
+    return graph.add_node("Add", _sum_of_trees(graph, double, trees), graph.add_constant(mean))
+
+
+def boosted_sum(graph: OnnxGraph, X: str, model: Any) -> str:
+    """The sum of histogram-boosted trees before any link, (N, trees an iteration)."""
+    width = model.n_trees_per_iteration_
+    trees = []
+    for iteration in model._predictors:
+        for output, predictor in enumerate(iteration):
+            nodes = predictor.nodes
+            values = np.zeros((len(nodes), width))
+            values[:, output] = nodes["value"]
+            features, thresholds = nodes["feature_idx"], nodes["num_threshold"]
+            leaf = nodes["is_leaf"].astype(bool)
+            trees.append(_Tree(leaf, features, thresholds, nodes["left"], nodes["right"], values))
+    start = np.asarray(model._baseline_prediction, dtype=np.float64).reshape(1, -1)
+    return graph.add_node("Add", _sum_of_trees(graph, X, trees), graph.add_constant(start))
+
+
+def _sum_of_trees(graph: OnnxGraph, X: str, trees: list[_Tree]) -> str:
+    from onnx import TensorProto, numpy_helper
+
+    sizes = [len(tree.leaf) for tree in trees]
+    width = trees[0].values.shape[1]
+    leaf = np.concatenate([tree.leaf for tree in trees])
+    feature, threshold, left, right = (
+        np.where(leaf, 0, np.concatenate([getattr(tree, name) for tree in trees]))
+        for name in ("feature", "threshold", "left", "right")
+    )
+    tree_of = np.repeat(np.arange(len(trees)), sizes)
+    node_of = np.concatenate([np.arange(size) for size in sizes])
+    values = np.concatenate([tree.values for tree in trees])
+    leaf_nodes, output = np.nonzero(leaf[:, None] & np.ones(width, dtype=bool))
+    leaf_values = values[leaf_nodes, output]
+    single = graph.add_node(
+        "TreeEnsembleRegressor",
+        X,
+        domain="ai.onnx.ml",
+        n_targets=width,
+        nodes_treeids=tree_of.tolist(),
+        nodes_nodeids=node_of.tolist(),
+        nodes_modes=np.where(leaf, "LEAF", "BRANCH_LEQ").tolist(),
+        nodes_featureids=feature.astype(int).tolist(),
+        nodes_values_as_tensor=numpy_helper.from_array(threshold.astype(np.float64)),
+        nodes_truenodeids=left.astype(int).tolist(),
+        nodes_falsenodeids=right.astype(int).tolist(),
+        target_treeids=tree_of[leaf_nodes].tolist(),
+        target_nodeids=node_of[leaf_nodes].tolist(),
+        target_ids=output.tolist(),
+        target_weights_as_tensor=numpy_helper.from_array(leaf_values.astype(np.float64)),
+    )
+    return graph.add_node("Cast", single, to=TensorProto.DOUBLE)
+
+
+# The exact classes: a subclass may calculate otherwise.
+_WRITERS: dict[type, Callable[..., str | ClassifierOutputs]] = {
     Ridge: _linear_numbers,
     ElasticNet: _linear_numbers,
     SVR: _support_regression,
@@ -366,9 +456,6 @@ _NUMBERS: dict[type, Callable[..., str]] = {
     TransformedTargetRegressor: _on_scaled_target,
     VotingRegressor: _mean_of_numbers,
     DummyRegressor: _dummy_numbers,
-    Pipeline: _numbers_of_own_columns,
-}
-_CLASSES: dict[type, Callable[..., ClassifierOutputs]] = {
     LogisticRegression: _logistic_classes,
     SVC: _support_classes,
     MLPClassifier: _network_classes,
@@ -381,5 +468,5 @@ _CLASSES: dict[type, Callable[..., ClassifierOutputs]] = {
     VotingClassifier: _mean_of_shares,
     FixedThresholdClassifier: _threshold_classes,
     DummyClassifier: _dummy_classes,
-    Pipeline: _classes_of_own_columns,
+    Pipeline: _model_of_own_columns,
 }

@@ -16,21 +16,16 @@ from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
-from core.datasets.prepared_columns import date_parts, encoder_of
+from core.datasets.preparation import date_parts, encoder_of
 from core.errors import UnusableError
-from core.export.onnx.date_parts import date_part
+from core.export.bundle.column_transforms import level_keys, text_table
 from core.export.onnx.graph import DOUBLE, OnnxGraph
-from core.export.text_tables import level_keys, text_table
 
 MATRIX = "rows"  # name of the input where the rows are a matrix
 
 
 def rows_graph(prepare: Pipeline) -> tuple[OnnxGraph, str]:
-    """The graph of a fitted preparation (core.datasets.preparation), and its result, (N, p).
-
-    Raises:
-        UnusableError: a column holds texts.
-    """
+    """The graph of a fitted preparation (core.datasets.preparation), and its result, (N, p)."""
     encode = prepare.named_steps["columns"]
     if isinstance(encode, ColumnTransformer) and hasattr(encode, "feature_names_in_"):
         _refuse_texts(encode)
@@ -148,3 +143,68 @@ def _encoded_column(
     )
     flat = graph.add_node("Reshape", numbers, graph.add_constant(np.array([-1], dtype=np.int64)))
     return graph.add_node("Gather", graph.add_constant(table), flat, axis=0)
+
+
+def date_part(graph: OnnxGraph, part: str, seconds: str) -> str:
+    """The year (since 1970), month (from 1), weekday (Monday is 1) or hour, (N, 1)."""
+    calculate = _Arithmetic(graph)
+    if part == "hour":
+        number = calculate.remainder(calculate.quotient(seconds, 3600), 24)
+    elif part == "weekday":
+        days = calculate.quotient(seconds, 86_400)  # 1970 began on a Thursday
+        number = calculate.plus(calculate.remainder(calculate.plus(days, 3), 7), 1)
+    else:
+        year, month = _year_and_month(calculate, calculate.quotient(seconds, 86_400))
+        number = month if part == "month" else calculate.plus(year, -1970)
+    # What is no number goes on as none.
+    return graph.add_node("Where", graph.add_node("IsNaN", seconds), seconds, number)
+
+
+class _Arithmetic:
+    """Whole numbers in double precision, divided downwards."""
+
+    def __init__(self, graph: OnnxGraph) -> None:
+        self.graph = graph
+
+    def node(self, kind: str, first: str, second: str | float) -> str:
+        if not isinstance(second, str):
+            second = self.graph.add_constant(float(second))
+        return self.graph.add_node(kind, first, second)
+
+    def plus(self, first: str, second: str | float) -> str:
+        return self.node("Add", first, second)
+
+    def minus(self, first: str, second: str | float) -> str:
+        return self.node("Sub", first, second)
+
+    def times(self, first: str, second: str | float) -> str:
+        return self.node("Mul", first, second)
+
+    def quotient(self, first: str, second: float) -> str:
+        return self.graph.add_node("Floor", self.node("Div", first, second))
+
+    def remainder(self, first: str, second: float) -> str:
+        return self.minus(first, self.times(self.quotient(first, second), second))
+
+    def choose(self, condition: str, yes: str, no: str) -> str:
+        return self.graph.add_node("Where", condition, yes, no)
+
+
+def _year_and_month(c: _Arithmetic, days: str) -> tuple[str, str]:
+    days = c.plus(days, 719_468)  # since March 1 of the year 0
+    era = c.quotient(days, 146_097)
+    day_of_era = c.remainder(days, 146_097)
+    leap_days = c.minus(
+        c.plus(day_of_era, c.quotient(day_of_era, 36_524)),
+        c.plus(c.quotient(day_of_era, 1460), c.quotient(day_of_era, 146_096)),
+    )
+    year_of_era = c.quotient(leap_days, 365)
+    years_days = c.minus(
+        c.plus(c.times(year_of_era, 365), c.quotient(year_of_era, 4)), c.quotient(year_of_era, 100)
+    )
+    day_of_year = c.minus(day_of_era, years_days)
+    month = c.quotient(c.plus(c.times(day_of_year, 5), 2), 153)  # March is 0
+    is_next_year = c.node("GreaterOrEqual", month, 10)
+    month = c.choose(is_next_year, c.plus(month, -9), c.plus(month, 3))
+    year = c.plus(year_of_era, c.times(era, 400))
+    return c.choose(is_next_year, c.plus(year, 1), year), month

@@ -1,15 +1,22 @@
-"""A model's answers on the rows of a table: columns that stand behind the table's own."""
+"""A model's answers on the rows of a table, and the table as it is read, every cell as text."""
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
-from typing import Any
+from pathlib import Path
+from typing import IO, Any, ClassVar
 
 import pandas as pd
 
+from core.datasets.files.table_reader import TableReader
+from core.datasets.raw_table import RawTable
 from core.errors import UnusableError
+from core.export.destination import OutputForm
 
 Cell = str | float | int | None
 
@@ -104,3 +111,66 @@ def check_row_count(answers: Answers, row_count: int, name: str) -> None:
     )
     cure = "predict again if the file was changed meanwhile; otherwise write the predictions"
     raise UnusableError(f"{fault} of rows", where=name, cure=f"{cure} alone (--only)")
+
+
+class OwnTable(ABC):
+    """A person's table: its names and rows as they stand there, and its way back into its format.
+
+    Where a file can stay what it is, a table of texts writes itself into a stream by
+    `write_answered`, another one into a path by `write_file`; both give sentences on what could
+    not stay, and raise UnusableError where rows and answers are not as many.
+    """
+
+    file: TableReader
+    is_text: ClassVar[bool] = False
+
+    @property
+    @abstractmethod
+    def names(self) -> list[str]:
+        """The columns' names."""
+
+    @abstractmethod
+    def rows(self) -> Iterator[list[Cell]]:
+        """The cells of every row."""
+
+    def can_stay(self, form: OutputForm, answers: Answers) -> bool:
+        """Whether the file may be written as it was, with answers added."""
+        return False
+
+    def write_answered(self, into: IO[bytes], answers: Answers) -> list[str]:
+        """Write a text with the answers."""
+        raise NotImplementedError
+
+    def write_file(self, path: Path, form: OutputForm, answers: Answers) -> list[str]:
+        """Write another file with the answers."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class ReadTable(OwnTable):
+    """The table of a file without a reader of parts."""
+
+    file: TableReader
+
+    @cached_property
+    def raw_table(self) -> RawTable:
+        """All of it, as texts."""
+        return self.file.read(dict.fromkeys(self.file.first_cells(), "category"))
+
+    @property
+    def has_header(self) -> bool:
+        """Whether names stand above the rows."""
+        arguments = self.raw_table.source.read_csv
+        return "header" not in arguments or arguments["header"] is not None
+
+    @property
+    def names(self) -> list[str]:
+        """The columns' names as they are read."""
+        return list(map(str, self.raw_table.table.columns))
+
+    def rows(self) -> Iterator[list[Cell]]:
+        """The cells of every row, as texts."""
+        table = self.raw_table.table
+        columns = [table[name].astype(object).where(table[name].notna(), None) for name in table]
+        for row in zip(*columns, strict=True):
+            yield [None if cell is None else str(cell) for cell in row]

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from core.datasets.files.columnar_table import ColumnarFile, check_package
-from core.export.own_table.answer_rows import Answers, Cell, check_row_count
+from core.export.destination import OutputForm
+from core.export.own_table.answer_rows import Answers, Cell, OwnTable, answer_text, check_row_count
 
 _BATCH = 20_000  # rows in memory at a time
 
 
 @dataclass(frozen=True)
-class ColumnarTable:
+class ColumnarTable(OwnTable):
     """The table of a Parquet or Feather file."""
 
     file: ColumnarFile
@@ -24,7 +26,6 @@ class ColumnarTable:
 
     @property
     def names(self) -> list[str]:
-        """The columns' names."""
         return list(self._schema().names)
 
     def rows(self) -> Iterator[list[Cell]]:
@@ -56,10 +57,13 @@ class ColumnarTable:
         with pa.OSFile(str(self.file.path)) as source, pa.ipc.open_file(source) as file:
             yield from (file.get_batch(number) for number in range(file.num_record_batches))
 
-    def write_answered(self, path: Path, answers: Answers, kind: str) -> list[str]:
-        """Write the table with answers behind, as `kind` parquet or feather; raises as for ARFF."""
+    def can_stay(self, form: OutputForm, answers: Answers) -> bool:
+        """Whether the form has columns with types; the two that have are one another's."""
+        return form.kind in ("parquet", "feather")
+
+    def write_file(self, path: Path, form: OutputForm, answers: Answers) -> list[str]:
         schema, names, row_count = self._schema(), answers.names_beside(self.names), 0
-        with ColumnarWriter(path, kind, _compression(self.file)) as writer:
+        with ColumnarWriter(path, form.kind, _compression(self.file)) as writer:
             for batch in self._batches():
                 batch.validate(full=True)  # offsets of damaged files may point anywhere in memory
                 table = answers.take_rows(batch.num_rows)
@@ -146,3 +150,19 @@ def _plain(value: Any) -> Cell:
     if hasattr(value, "isoformat"):
         return str(value.isoformat()).replace("T", " ")
     return str(value)
+
+
+def write_columnar(
+    path: Path, kind: str, names: Sequence[str], rows: Iterable[Sequence[Cell]], text_count: int
+) -> list[str]:
+    """Write a Parquet or Feather file, whose first `text_count` columns are texts."""
+    import pyarrow as pa
+
+    remaining_rows = iter(rows)
+    with ColumnarWriter(path, kind) as writer:
+        while block := list(islice(remaining_rows, _BATCH)):
+            table = pd.DataFrame(block, columns=list(names))
+            for name in names[:text_count]:
+                table[name] = table[name].map(answer_text, na_action="ignore").astype(object)
+            writer.write_columns(pa.schema([]), [], table)
+    return []

@@ -2,47 +2,102 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import bz2
+import gzip
+import lzma
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import IO
+from typing import IO, Any, cast
 
-from core.datasets.files.columnar_table import ColumnarFile
+from core.datasets.files.columnar_table import ColumnarFile, check_package
+from core.datasets.files.csv_table import TextFile
 from core.datasets.files.line_table import ArffFile, LineFile
-from core.datasets.files.spreadsheets.sheet_table import SheetFile
-from core.datasets.files.table_file import TableFile, TextFile
+from core.datasets.files.sheet_table import SheetFile
+from core.datasets.files.table_reader import TableReader
 from core.errors import UnusableError
-from core.export.own_table.answer_rows import Answers, Cell, check_row_count
-from core.export.own_table.arff_rows import ArffTable
-from core.export.own_table.columnar_rows import ColumnarTable
-from core.export.own_table.endings import OWN_ALONE, TABS
-from core.export.own_table.line_rows import LineTable
-from core.export.own_table.new_tables import (
-    columns_of_numbers,
-    write_columnar,
-    write_csv,
-    write_workbook,
+from core.export.destination import (
+    COLUMNAR,
+    LINES,
+    OWN_ALONE,
+    PACKED,
+    SHEETS,
+    TEXT_KINDS,
+    TEXTS,
+    OutputForm,
 )
-from core.export.own_table.output_form import OutputForm, opened_text
-from core.export.own_table.read_table import ReadTable
-from core.export.own_table.sheet_rows import SheetTable
-from core.export.own_table.text_lines import TextTable, text_table_of
+from core.export.own_table.answer_rows import Answers, Cell, OwnTable, ReadTable, check_row_count
+from core.export.own_table.columnar_rows import ColumnarTable, write_columnar
+from core.export.own_table.sheet_rows import SheetTable, columns_of_numbers, write_workbook
+from core.export.own_table.text_lines import ArffTable, LineTable, text_table_of, write_csv
+
+_WRITABLE = ".csv, .tsv, .txt, .xlsx, .parquet or .feather"
+
+
+def output_form(path: Path, file: TableReader | None) -> OutputForm:
+    """The format that a name asks for, or UnusableError; `file`: the table, None without one."""
+    ending = path.suffix.lower()
+    compression = PACKED.get(ending, "")
+    if compression:
+        ending = path.with_suffix("").suffix.lower()
+    kind = COLUMNAR.get(ending, "") or ("text" if ending in TEXTS else SHEETS.get(ending, ""))
+    own_ending = file.path.suffix.lower() if file is not None else ""
+    if ending in OWN_ALONE:
+        kind = _kind_of(file) if ending == own_ending else ""
+    elif isinstance(file, LineFile) and (ending == own_ending or ending in LINES):
+        kind = "lines"
+    elif not kind and ending == own_ending and isinstance(file, TextFile):
+        kind = "text"  # whatever such files are called
+    if not kind or (compression and kind not in TEXT_KINDS):
+        which = " of this table" if ending in OWN_ALONE else ""
+        fault = f"no file that ends in {path.suffix.lower()} is written{which}"
+        raise UnusableError(fault, where=str(path), cure=f"end the name in {_WRITABLE}")
+    if kind in ("parquet", "feather"):
+        check_package("pyarrow", path.name)
+    return OutputForm(kind, ending, compression)
+
+
+def _kind_of(file: TableReader | None) -> str:
+    if isinstance(file, SheetFile):
+        return file.kind if file.kind in SHEETS.values() else ""
+    return "arff" if isinstance(file, ArffFile) else ""
+
+
+def form_without_name(file: TableReader | None) -> OutputForm:
+    """The format of a table that goes to standard output: a text."""
+    if isinstance(file, LineFile):
+        return OutputForm("lines")
+    return OutputForm("text", file.path.suffix.lower() if isinstance(file, TextFile) else ".csv")
+
+
+@contextmanager
+def opened_text(path: Path, form: OutputForm) -> Iterator[IO[bytes]]:
+    """A text file to write, compressed as its name says."""
+    openers = {"gzip": gzip.open, "bz2": bz2.open, "xz": lzma.open}
+    if form.compression:
+        with openers[form.compression](path, "wb") as packed:  # type: ignore[operator]
+            yield cast(IO[bytes], packed)
+        return
+    with path.open("wb") as stream:
+        yield stream
+
 
 _HEAD_ROWS = 500
-OwnTable = TextTable | ColumnarTable | ReadTable
+# The table of every reader that has a way of its own back into its format.
+_TABLES: dict[type[TableReader], Callable[[Any, str], OwnTable]] = {
+    SheetFile: lambda file, _: SheetTable(file),
+    ColumnarFile: lambda file, _: ColumnarTable(file),
+    ArffFile: lambda file, _: ArffTable(file),
+    LineFile: lambda file, _: LineTable(file),
+    TextFile: text_table_of,
+}
 
 
-def own_table_of(file: TableFile, column: str = "") -> OwnTable:
+def own_table_of(file: TableReader, column: str = "") -> OwnTable:
     """The table of a file as it was given; `column` is one that the model needs."""
-    if isinstance(file, SheetFile):
-        return SheetTable(file)
-    if isinstance(file, ColumnarFile):
-        return ColumnarTable(file)
-    if isinstance(file, ArffFile):
-        return ArffTable(file)
-    if isinstance(file, TextFile):
-        return text_table_of(file, column)
-    return LineTable(file) if isinstance(file, LineFile) else ReadTable(file)
+    make_table = _TABLES.get(type(file))
+    return ReadTable(file) if make_table is None else make_table(file, column)
 
 
 def first_rows(table: OwnTable, max_rows: int) -> list[list[object]]:
@@ -62,11 +117,9 @@ def write_own_table(
     if table is None and form.ending in OWN_ALONE:
         fault = f"no file of predictions alone ends in {form.ending}"
         raise UnusableError(fault, where=str(path), cure="end the name in .csv or .xlsx")
-    if isinstance(table, SheetTable) and table.can_stay(form.ending):
-        return table.write_answered(path, answers)
-    if isinstance(table, ColumnarTable) and form.kind in ("parquet", "feather"):
-        return table.write_answered(path, answers, form.kind)
-    if form.kind in ("text", "lines", "arff"):
+    if table is not None and not table.is_text and table.can_stay(form, answers):
+        return table.write_file(path, form, answers)
+    if form.kind in TEXT_KINDS:
         with opened_text(path, form) as into:
             return write_own_text(into, form, table, answers)
     names, rows = _joined(table, answers)
@@ -88,22 +141,10 @@ def write_own_text(
     into: IO[bytes], form: OutputForm, table: OwnTable | None, answers: Answers
 ) -> list[str]:
     """The same into a stream, as a text or ARFF file."""
-    if isinstance(table, ArffTable) and form.kind == "arff":
-        return table.write_answered(into, answers)
-    if isinstance(table, LineTable) and form.kind == "lines" and table.can_stay(answers):
-        return table.write_answered(into, answers)
-    if isinstance(table, TextTable) and _has_its_signs(table, form):
+    if table is not None and table.is_text and table.can_stay(form, answers):
         return table.write_answered(into, answers)
     names, rows = _joined(table, answers)
     return write_csv(into, names, rows, form.delimiter)
-
-
-def _has_its_signs(table: TextTable, form: OutputForm) -> bool:
-    """Whether the delimiter may stay: a name in .tsv means tabs, and one in .csv does not."""
-    if form.ending in TABS:
-        return table.delimiter == "\t"
-    was_tabs = table.file.path.suffix.lower() in TABS
-    return not (form.ending == ".csv" and was_tabs and table.delimiter == "\t")
 
 
 def _joined(table: OwnTable | None, answers: Answers) -> tuple[list[str], Iterator[Sequence[Cell]]]:

@@ -5,24 +5,37 @@ ECMA-376, Office Open XML, part 1, chapter 18; OASIS Open Document Format 1.3, p
 
 from __future__ import annotations
 
+import io
 import re
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import IO
 from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
-from core.datasets.files.spreadsheets import xlsx
-from core.datasets.files.spreadsheets.sheet_header import column_letters
-from core.datasets.files.spreadsheets.sheet_table import SheetFile
-from core.datasets.files.spreadsheets.workbook import CONTENT, damaged_file_error, open_archive
+from core.datasets.files import xml_sheets
+from core.datasets.files.sheet_table import SheetFile, column_letters
+from core.datasets.files.workbook import CONTENT, damaged_file_error, open_archive
 from core.errors import UnusableError
-from core.export.own_table.answer_rows import Answers, Cell, answer_text, check_row_count, is_empty
-from core.export.own_table.new_tables import MAX_COLUMNS, sheet_cell, sheet_text
-from core.export.own_table.read_table import ReadTable
+from core.export.destination import OutputForm
+from core.export.own_table.answer_rows import (
+    Answers,
+    Cell,
+    ReadTable,
+    answer_text,
+    check_row_count,
+    is_empty,
+)
+from core.export.own_table.text_lines import formulas_sentence
+from core.export.spreadsheet_cells import is_formula
 
+MAX_ROWS, MAX_COLUMNS, MAX_LETTERS = 2**20, 2**14, 32_767  # of a sheet, in spreadsheet programs
+_NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,14})(?:[.,]\d{1,14})?")
+_DECIMALS = 15  # styles of numbers: with 0, 1, … 14 digits behind the sign
+_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # in XML
 _PIECE = 2**18  # bytes unpacked at a time
 _SPANS = re.compile(rb"""\sspans\s*=\s*("[^"]*"|'[^']*')""")
 
@@ -33,17 +46,17 @@ class SheetTable(ReadTable):
 
     file: SheetFile
 
-    def can_stay(self, ending: str) -> bool:
-        """Whether a file with this ending may be the workbook itself, with cells added."""
-        if ending == self.file.path.suffix.lower():
+    def can_stay(self, form: OutputForm, answers: Answers) -> bool:
+        """Whether a file of this form may be the workbook itself, with cells added."""
+        if form.ending == self.file.path.suffix.lower():
             return self.file.kind in ("xlsx", "ods")
-        if ending != ".xlsx" or self.file.kind != "xlsx":
+        if form.ending != ".xlsx" or self.file.kind != "xlsx":
             return False
         with open_archive(self.file.path) as archive:  # a workbook with macros is another type
             return b"spreadsheetml.sheet.main+xml" in archive.read("[Content_Types].xml")
 
-    def write_answered(self, path: Path, answers: Answers) -> list[str]:
-        """Write the workbook with answers; UnusableError: rows are not as many, or a full sheet."""
+    def write_file(self, path: Path, form: OutputForm, answers: Answers) -> list[str]:
+        """Write the workbook with answers; UnusableError also where the sheet is full."""
         extent = self.file.sheet_extent
         start = max(extent.width, *(column + 1 for column in extent.lost), 0)
         if start + len(answers.columns) > MAX_COLUMNS:
@@ -112,18 +125,16 @@ class _SheetRows:
 
     def _note_start(self, tag: str, attributes: dict[str, str]) -> None:
         self._close_edit()
-        self.start_element(tag, attributes)
+        self._start_element(tag, attributes)
 
     def _note_end(self, tag: str) -> None:
         self._close_edit()
-        self.end_element(tag)
+        self._end_element(tag)
 
-    def start_element(self, tag: str, attributes: dict[str, str]) -> None:
-        """Handle the start of an element."""
+    def _start_element(self, tag: str, attributes: dict[str, str]) -> None:
         raise NotImplementedError
 
-    def end_element(self, tag: str) -> None:
-        """Handle the end of an element."""
+    def _end_element(self, tag: str) -> None:
         raise NotImplementedError
 
     def _begin_edit(self, *, keeps: bool = False) -> None:
@@ -158,8 +169,7 @@ class _SheetRows:
 
 
 class _XlsxRows(_SheetRows):
-    def start_element(self, tag: str, attributes: dict[str, str]) -> None:
-        """Handle the start of an element."""
+    def _start_element(self, tag: str, attributes: dict[str, str]) -> None:
         local = tag.rpartition(":")[2]
         if local == "dimension":  # it says where the last column is, and may be absent
             self._begin_edit()
@@ -171,14 +181,13 @@ class _XlsxRows(_SheetRows):
         elif local == "c":
             address = attributes.get("r", "")
             letters = address.rstrip("0123456789").replace("$", "")
-            self._column = xlsx.column_of(letters) if address else self._column + 1
+            self._column = xml_sheets.column_of(letters) if address else self._column + 1
             if self._column >= self.start and self._insert_at < 0:
                 self._insert_at = self._parser.CurrentByteIndex
         elif local in ("v", "t"):
             self._is_filled = True
 
-    def end_element(self, tag: str) -> None:
-        """Handle the end of an element."""
+    def _end_element(self, tag: str) -> None:
         if tag.rpartition(":")[2] == "row":
             self._end_row(1, tag)
 
@@ -199,8 +208,7 @@ class _OdsRows(_SheetRows):
         self._repeats = 1
         self._width = 0  # columns of the current row that stay
 
-    def start_element(self, tag: str, attributes: dict[str, str]) -> None:
-        """Handle the start of an element."""
+    def _start_element(self, tag: str, attributes: dict[str, str]) -> None:
         if tag == "table:table":
             self._inside = attributes.get("table:name") == self.sheet and not self._seen
             self._seen = self._seen or self._inside
@@ -217,8 +225,7 @@ class _OdsRows(_SheetRows):
                 self._insert_at, self._width = self._parser.CurrentByteIndex, self._column
             self._column += columns
 
-    def end_element(self, tag: str) -> None:
-        """Handle the end of an element."""
+    def _end_element(self, tag: str) -> None:
         if tag == "table:table":
             self._inside = False
         elif tag == "table:table-row" and self._inside:
@@ -284,3 +291,132 @@ def _copy_bytes(source: IO[bytes], size: int, target: IO[bytes]) -> int:
         target.write(piece)
         copied += len(piece)
     return copied
+
+
+# A new workbook ---------------------------------------------------------------------------
+
+
+def write_workbook(
+    path: Path,
+    names: Sequence[str],
+    rows: Iterable[Sequence[Cell]],
+    name: str,
+    number_columns: Collection[int] = (),
+) -> list[str]:
+    """Write an Excel workbook of one sheet; UnusableError where the table does not fit in it."""
+    # In number columns, a text that is a number becomes one that shows as many digits as it had;
+    # every other text stays a text, which no spreadsheet calculates.
+    formulas = 0
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for part_name, content in _workbook_parts().items():
+            archive.writestr(part_name, content)
+        with archive.open("xl/worksheets/sheet1.xml", "w", force_zip64=True) as stream:
+            sheet = io.BufferedWriter(stream)
+            sheet.write(_SHEET_START)
+            for number, row in enumerate(chain([names], rows), 1):
+                if number > MAX_ROWS or len(row) > MAX_COLUMNS:
+                    fault = f"a sheet holds {MAX_ROWS:,} rows of {MAX_COLUMNS:,} columns at most"
+                    raise UnusableError(fault, where=name, cure="end the name in .csv or .parquet")
+                formulas += sum(isinstance(cell, str) and is_formula(cell) for cell in row)
+                indices = number_columns if number > 1 else ()
+                cells = (_sheet_cell(c, is_number=i in indices) for i, c in enumerate(row))
+                sheet.write(f'<row r="{number}">{"".join(cells)}</row>'.encode())
+            sheet.write(b"</sheetData></worksheet>")
+            sheet.flush()
+            sheet.detach()
+    return [formulas_sentence(formulas)] if formulas else []
+
+
+def columns_of_numbers(rows: Iterable[Sequence[Cell]], width: int) -> set[int]:
+    """The indices of columns in whose rows every text is a number, and no code such as 007."""
+    indices = set(range(width))
+    for row in rows:
+        filled = [index for index in indices if not is_empty(row[index])]
+        indices -= {p for p in filled if not _NUMBER.fullmatch(str(row[p]).strip())}
+    return indices
+
+
+def _sheet_cell(cell: Cell, *, is_number: bool) -> str:
+    if is_empty(cell):
+        return "<c/>"
+    if isinstance(cell, str) and is_number and _NUMBER.fullmatch(cell):
+        digits = cell.replace(",", ".")
+        decimals = len(digits.partition(".")[2])
+        if decimals < _DECIMALS and len(digits.lstrip("-0.").replace(".", "")) <= 15:
+            return f'<c s="{decimals}"><v>{digits}</v></c>'
+    return sheet_cell(cell)
+
+
+def sheet_cell(cell: Cell, address: str = "", prefix: str = "") -> str:
+    """The XML of a cell of a sheet; a text stays a text, whatever it begins with."""
+    where = f' r="{address}"' if address else ""
+    if isinstance(cell, bool):
+        return f'<{prefix}c{where} t="b"><{prefix}v>{int(cell)}</{prefix}v></{prefix}c>'
+    if isinstance(cell, (int, float)) and abs(cell) < 10**15:  # beyond, digits would be lost
+        return f"<{prefix}c{where}><{prefix}v>{cell!r}</{prefix}v></{prefix}c>"
+    text = escape(sheet_text(answer_text(cell)))
+    inner = f'<{prefix}t xml:space="preserve">{text}</{prefix}t>'
+    return f'<{prefix}c{where} t="inlineStr"><{prefix}is>{inner}</{prefix}is></{prefix}c>'
+
+
+def sheet_text(text: str) -> str:
+    """A text as a sheet can hold it."""
+    return _FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text)[:MAX_LETTERS]
+
+
+_XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
+_FORMATS = "http://schemas.openxmlformats.org"
+_MAIN = f"{_FORMATS}/spreadsheetml/2006/main"
+_LINKS = f"{_FORMATS}/officeDocument/2006/relationships"
+_SHEET_START = f'{_XML}<worksheet xmlns="{_MAIN}"><sheetData>'.encode()
+
+
+def _workbook_parts() -> dict[str, str]:
+    """The parts of a workbook beside its sheet; ECMA-376, part 1, chapters 12 and 18."""
+    kind = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+    package = f"{_FORMATS}/package/2006"
+    digits, number = range(1, _DECIMALS), ' xfId="0" applyNumberFormat="1"'
+    number_format = '<numFmt numFmtId="{}" formatCode="0.{}"/>'
+    formats = "".join(number_format.format(164 + d, "0" * d) for d in digits)
+    style = '<xf numFmtId="{}" fontId="0" fillId="0" borderId="0"{}/>'
+    styles = "".join(
+        [style.format(0, ' xfId="0"'), *(style.format(164 + d, number) for d in digits)]
+    )
+    return {
+        "[Content_Types].xml": (
+            f'{_XML}<Types xmlns="{package}/content-types">'
+            '<Default Extension="rels" '
+            'ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+            f'<Override PartName="/xl/workbook.xml" ContentType="{kind}.sheet.main+xml"/>'
+            f'<Override PartName="/xl/worksheets/sheet1.xml" ContentType="{kind}.worksheet+xml"/>'
+            f'<Override PartName="/xl/styles.xml" ContentType="{kind}.styles+xml"/></Types>'
+        ),
+        "_rels/.rels": _links(package, [("officeDocument", "xl/workbook.xml")]),
+        "xl/_rels/workbook.xml.rels": _links(
+            package, [("worksheet", "worksheets/sheet1.xml"), ("styles", "styles.xml")]
+        ),
+        "xl/workbook.xml": (
+            f'{_XML}<workbook xmlns="{_MAIN}" xmlns:r="{_LINKS}"><sheets>'
+            '<sheet name="Sheet1" sheetId="1" r:id="rId1"/></sheets></workbook>'
+        ),
+        "xl/styles.xml": (
+            f'{_XML}<styleSheet xmlns="{_MAIN}">'
+            f'<numFmts count="{_DECIMALS - 1}">{formats}</numFmts>'
+            '<fonts count="1"><font><sz val="11"/><name val="Calibri"/></font></fonts>'
+            '<fills count="2"><fill><patternFill patternType="none"/></fill>'
+            '<fill><patternFill patternType="gray125"/></fill></fills>'
+            '<borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border>'
+            f'</borders><cellStyleXfs count="1">{style.format(0, "")}</cellStyleXfs>'
+            f'<cellXfs count="{_DECIMALS}">{styles}</cellXfs>'
+            '<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles>'
+            "</styleSheet>"
+        ),
+    }
+
+
+def _links(package: str, targets: Sequence[tuple[str, str]]) -> str:
+    links = "".join(
+        f'<Relationship Id="rId{number}" Type="{_LINKS}/{kind}" Target="{target}"/>'
+        for number, (kind, target) in enumerate(targets, 1)
+    )
+    return f'{_XML}<Relationships xmlns="{package}/relationships">{links}</Relationships>'

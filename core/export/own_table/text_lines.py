@@ -1,20 +1,27 @@
-"""A delimited text as it was given: its lines, byte by byte, with answers behind the rows."""
+"""A text as it was given, byte by byte, answers behind its rows: delimited, ARFF, CoNLL, FASTA.
+
+https://waikato.github.io/weka-wiki/formats_and_processing/arff_stable/
+"""
 
 from __future__ import annotations
 
 import codecs
 import io
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from typing import IO, cast
 
-from core.datasets.files.delimited_rows import Dialect
-from core.datasets.files.delimiters import ONE_COLUMN
-from core.datasets.files.file_bytes import GuardedFile, open_bytes
-from core.datasets.files.line_table import ArffFile
+from core.datasets.files import row_sampling
+from core.datasets.files.conll import with_labels
+from core.datasets.files.csv_table import TextFile
+from core.datasets.files.delimited_rows import ONE_COLUMN, Dialect
+from core.datasets.files.dot_brackets import dot_bracket_text
+from core.datasets.files.file_bytes import GuardedFile, decode_head, open_bytes
+from core.datasets.files.line_table import ArffFile, LineFile
 from core.datasets.files.quotes import (
     BACKSLASH,
     DOUBLED,
@@ -25,10 +32,15 @@ from core.datasets.files.quotes import (
     csv_reader,
 )
 from core.datasets.files.sniffing import sniff_dialect
-from core.datasets.files.table_file import TextFile
-from core.datasets.sampling import row_sampling
-from core.datasets.sampling.file_parts import form_of
-from core.export.own_table.answer_rows import Answers, Cell, answer_text, check_row_count
+from core.export.destination import TABS, OutputForm
+from core.export.own_table.answer_rows import (
+    Answers,
+    Cell,
+    OwnTable,
+    ReadTable,
+    answer_text,
+    check_row_count,
+)
 from core.export.spreadsheet_cells import is_formula
 
 _WIDE = "utf-16"
@@ -58,8 +70,10 @@ class TextLines:
 
 
 @dataclass(frozen=True)
-class TextTable:
+class TextTable(OwnTable):
     """The table of a delimited text."""
+
+    is_text = True
 
     file: TextFile
     dialect: Dialect
@@ -106,8 +120,14 @@ class TextTable:
         """The encoding of the lines that are handed out."""
         return "utf-8" if self.dialect.encoding.startswith(_WIDE) else self.dialect.encoding
 
+    def can_stay(self, form: OutputForm, answers: Answers) -> bool:
+        """Whether the delimiter may stay: a name in .tsv means tabs, and one in .csv does not."""
+        if form.ending in TABS:
+            return self.delimiter == "\t"
+        was_tabs = self.file.path.suffix.lower() in TABS
+        return not (form.ending == ".csv" and was_tabs and self.delimiter == "\t")
+
     def write_answered(self, into: IO[bytes], answers: Answers) -> list[str]:
-        """Write the text with answers; sentences on what could not stay. Raises as for ARFF."""
         encoding = self.dialect.encoding
         write = line_writer(into, encoding, self.file.head)
         with text_lines(self.file, encoding) as lines:
@@ -117,7 +137,7 @@ class TextTable:
 def text_table_of(file: TextFile, column: str = "") -> TextTable:
     """The table of a delimited text; `column` is one that the model needs."""
     dialect = sniff_dialect(file.head, file.path.name, file.is_complete, column)
-    return TextTable(file, dialect, form_of(file, column))
+    return TextTable(file, dialect, file.row_format(column))
 
 
 @contextmanager
@@ -315,3 +335,139 @@ def quoted(text: str, quotes: Quotes) -> str:
     elif quotes.reading != OUTER:
         text = text.replace(quote, 2 * quote)
     return quote + text + quote
+
+
+_WEIGHT = re.compile(rb"\s*,\s*\{[^{}]*\}\s*$")
+_PLAIN = re.compile(r"[\w.+:/-]+")
+_QUOTED = re.compile(rb"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\}""", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class ArffTable(ReadTable):
+    """The table of an ARFF file, with attributes of answers behind."""
+
+    file: ArffFile
+    is_text = True
+
+    def can_stay(self, form: OutputForm, answers: Answers) -> bool:
+        """Whether the form is the same."""
+        return form.kind == "arff"
+
+    def write_answered(self, into: IO[bytes], answers: Answers) -> list[str]:
+        encoding = decode_head(self.file.head)[0]
+        codec = "utf-8" if encoding.startswith("utf-16") else encoding
+        write = line_writer(into, encoding, self.file.head)
+        end = line_end(self.file.head, encoding)
+        quote = '"' if b'"' in self.file.head and b"'" not in self.file.head else "'"
+        width, row_count, is_data = len(self.names), 0, False
+        attributes = self._attributes(answers, quote)
+        rows = answers.rows()
+        with text_lines(self.file, encoding) as lines:
+            for line in lines:
+                word = line.strip().lower()
+                if not is_data:
+                    if is_data := word == b"@data" or word.startswith((b"@data ", b"@data\t")):
+                        write("".join(text + end for text in attributes).encode(codec, "replace"))
+                    write(line)
+                elif not word or word.startswith(b"%"):
+                    write(line)
+                elif (row := next(rows, None)) is not None:
+                    row_count += 1
+                    texts = [_quoted(answer_text(cell), quote) for cell in row]
+                    write(_behind(line, [text.encode(codec, "replace") for text in texts], width))
+                else:
+                    row_count += answers.is_whole
+        check_row_count(answers, row_count, self.file.path.name)
+        return []
+
+    def _attributes(self, answers: Answers, quote: str) -> list[str]:
+        names, table = answers.names_beside(self.names), answers.first
+        return [
+            f"@attribute {_quoted(name, quote)} "
+            + ("numeric" if table[column].dtype.kind in "iuf" else "string")
+            for name, column in zip(names, table, strict=True)
+        ]
+
+
+def _quoted(text: str, quote: str) -> str:
+    if not text:
+        return "?"
+    if _PLAIN.fullmatch(text):
+        return text
+    text = text.replace("\\", "\\\\").replace(quote, f"\\{quote}")
+    return quote + re.sub(r"[\r\n]+", " ", text) + quote
+
+
+def _behind(line: bytes, cells: Sequence[bytes], width: int) -> bytes:
+    body = line.rstrip()
+    end = line[len(body) :]
+    if not body.lstrip().startswith(b"{"):
+        weight = _WEIGHT.search(body)
+        position = weight.start() if weight else len(body)
+        return body[:position] + b"," + b",".join(cells) + body[position:] + end
+    position = next((m.start() for m in _QUOTED.finditer(body) if m.group() == b"}"), len(body))
+    pairs = b", ".join(b"%d %s" % (width + index, cell) for index, cell in enumerate(cells))
+    comma = b", " if body[:position].strip() != b"{" else b""
+    return body[:position].rstrip() + comma + pairs + body[position:] + end
+
+
+LABEL, STRUCTURE = "prediction", "structure"
+
+
+@dataclass(frozen=True)
+class LineTable(ReadTable):
+    """The table of a CoNLL or FASTA file."""
+
+    file: LineFile
+    is_text = True
+
+    def can_stay(self, form: OutputForm, answers: Answers) -> bool:
+        """Whether the format has a place for the answers."""
+        return form.kind == "lines" and self._answer_name in answers.columns
+
+    @property
+    def _answer_name(self) -> str:
+        return LABEL if self.file.kind == "conll" else STRUCTURE
+
+    def write_answered(self, into: IO[bytes], answers: Answers) -> list[str]:
+        encoding = decode_head(self.file.head)[0]
+        end = line_end(self.file.head, encoding)
+        index = answers.columns.index(self._answer_name)
+        words = [answer_text(row[index]) for row in answers.rows()]
+        check_row_count(answers, len(self.raw_table.table), self.file.path.name)
+        if self.file.kind == "conll":
+            with self.file.open_lines() as stream:
+                lines = re.split(r"\r\n|\r|\n", stream.read())
+            text = end.join(with_labels(lines, words))
+        else:
+            table = self.raw_table.table.fillna("")
+            names, letters = (table.iloc[:, column].tolist() for column in (0, 1))
+            text = dot_bracket_text(names, letters, words).replace("\n", end)
+        into.write(text.encode(encoding, "replace"))
+        omitted_names = [name for column, name in enumerate(answers.columns) if column != index]
+        if omitted_names:
+            names_text = ", ".join(omitted_names)
+            return [f"The format has no place for {names_text}; a name in .csv keeps them."]
+        return []
+
+
+def write_csv(
+    into: IO[bytes], names: Sequence[str], rows: Iterable[Sequence[Cell]], delimiter: str = ","
+) -> list[str]:
+    """Write a CSV file in UTF-8; sentences on cells that are written otherwise."""
+    formulas = 0
+    for row in chain([names], rows):
+        line, count = _csv_line(row, delimiter)
+        formulas += count
+        into.write(line)
+    return [formulas_sentence(formulas)] if formulas else []
+
+
+def _csv_line(row: Sequence[Cell], delimiter: str) -> tuple[bytes, int]:
+    texts, quotes = [answer_text(cell) for cell in row], Quotes(delimiter)
+    flags = [is_formula(text) for text in texts]
+    if any(flags):
+        texts = [f"'{text}" if flag else text for text, flag in zip(texts, flags, strict=True)]
+    line = delimiter.join(quoted(text, quotes) for text in texts)
+    line = '""' if not line and len(texts) == 1 else line  # a blank line would be no row
+    return f"{line}\n".encode("utf-8", "surrogateescape"), sum(flags)

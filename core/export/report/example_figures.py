@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.datasets.molecules import bracket_pairs
-from core.export.report.svg import CHARACTER, SvgDrawing
+from core.export.report.svg import CHARACTER, SvgDrawing, shorten_name
 
 WIDTH = 980
 LETTERS_AT = 7.0  # pixels a base from which its letter is legible
@@ -23,7 +23,7 @@ def token_strip(
     )
     x, y = 0.0, 4.0
     for token, label, true, share in zip(tokens, labels, truth, sure, strict=True):
-        words = (_shortened(token), label, "" if label == true else true)
+        words = (shorten_name(token), label, "" if label == true else true)
         width = 16 + 1.15 * CHARACTER * max(map(len, words))
         if x + width > WIDTH:
             x, y = 0.0, y + 84
@@ -34,7 +34,7 @@ def token_strip(
         drawing.add_text(middle, y + 36, label, "tick", "middle")
         if words[2]:
             drawing.add_text(middle, y + 53, words[2], "wrong", "middle")
-        drawing.add_bar(x + 4, y + 60, (width - 13) * min(max(share, 0.0), 1.0), 4, "fill0")
+        drawing.add_bar(x + 4, y + 60, (width - 13) * min(max(share, 0.0), 1.0), 4, "f-series0")
         x += width
     drawing.height = int(y + 80)
     return drawing.to_svg()
@@ -60,7 +60,7 @@ def pair_arcs(letters: str, predicted: str, truth: str) -> str:
         base = line if direction > 0 else line + 16
         for i, j in sorted(pairs):
             height = direction * max(8.0, tallest * (j - i) / longest)
-            kind = "arc c2" if (i, j) in common_pairs else "arc apart c1"
+            kind = "arc s-series2" if (i, j) in common_pairs else "arc apart s-series1"
             drawing.add_arc(plot_left + step * i, plot_left + step * j, base, height, kind)
     if step >= LETTERS_AT:
         for index, letter in enumerate(letters):
@@ -71,7 +71,3 @@ def pair_arcs(letters: str, predicted: str, truth: str) -> str:
     drawing.add_text(4, 16, "predicted", "name")
     drawing.add_text(4, drawing.height - 8, "true", "name")
     return drawing.to_svg()
-
-
-def _shortened(word: str, max_length: int = 24) -> str:
-    return word if len(word) <= max_length else word[: max_length - 1] + "…"

@@ -1,4 +1,4 @@
-"""The report's sections on the questions after the score, from stored or quick answers."""
+"""The report's sections on what the run's answers explain: errors, columns, rows, settings."""
 
 from __future__ import annotations
 
@@ -9,33 +9,40 @@ from core.errors import UnusableError
 from core.evaluation.calibration_bin import CalibrationBin
 from core.export.exportable_models import TUNED
 from core.export.finished_run import FinishedRun
-from core.export.report import explanation_figures as figures
+from core.export.report.figure_svg import SIZES, figure_svg
 from core.export.report.html import collapsible, html_table, paragraphs, section_card
-from core.export.report.results_section import CALIBRATION_TITLE
 from core.export.report.svg import svg_number
-from core.tuning.problem import read_data
+from core.figures import explanation_figures as figures
+from core.figures.score_figures import CALIBRATION, calibration_figure
+from core.space import axis_title
+from core.tuning.problem_setup import read_data
 from core.tuning.scores.metrics import METRICS
 from core.tuning.why.answer_types import (
     Answer,
     ClassDiagnostics,
     ColumnImportance,
     LearningCurve,
+    NoAnswer,
     RegressionDiagnostics,
     RowDiagnostics,
     ScoreLoss,
+    SettingImportance,
 )
 from core.tuning.why.answers import (
     IMPORTANCE,
     LEARNING,
     ROWS,
+    SETTINGS,
     SOON,
     answers,
+    answers_of_trials,
     can_explain,
     keep_answer,
     kept_answer,
     seconds_before,
 )
 from core.tuning.why.tested_model import fit_tested_model
+from core.wording import percent
 
 MAX_BARS = 25
 MAX_CLASSES = 3
@@ -90,7 +97,6 @@ def _column_sections(importance: ColumnImportance, examples: bool) -> list[str]:
     metric = METRICS[importance.metric]
     format_difference = partial(_difference_text, metric.share)
     shown = importance.columns[:MAX_BARS]
-    label = f"loss of {metric.title[:1].lower()}{metric.title[1:]} if shuffled"
     weights = any(column.weight is not None for column in importance.columns)
     header = ("column", "loss of score", "low", "high", *(["weight, scaled"] if weights else []))
     rows = [
@@ -111,7 +117,7 @@ def _column_sections(importance: ColumnImportance, examples: bool) -> list[str]:
             f"Of {importance.total:,} columns the {len(importance.columns)} that correlate "
             "most with its predictions were shuffled."
         )
-    body = figures.column_bars(importance, shown, label, format_difference) if shown else ""
+    body = figure_svg(figures.columns_figure(importance, shown)) if shown else ""
     as_table = html_table(header, rows, row_heads=True)
     body += paragraphs(sentences) + collapsible("As a table", as_table)
     if importance.alike:
@@ -135,7 +141,8 @@ def _column_sections(importance: ColumnImportance, examples: bool) -> list[str]:
                 values: Sequence[str | float] = dependence.words or dependence.grid
                 curve = zip(values, dependence.mean, dependence.low, dependence.high, strict=True)
                 as_table = html_table((dependence.title, "mean", "low", "high"), curve)
-                figure = figures.dependence(dependence) + collapsible("As a table", as_table)
+                figure = figure_svg(figures.dependence_figure(dependence), *SIZES["half"])
+                figure += collapsible("As a table", as_table)
                 sections.append(
                     section_card(f"What does {dependence.name} do?", question, figure, "half")
                 )
@@ -184,7 +191,7 @@ def _row_sections(run: FinishedRun, diagnostics: RowDiagnostics) -> list[str]:
             for entry in bins
         ]
         header = ("over", "at", "mean", "low", "high", "rows")
-        body = figures.residuals(residuals, run.allows_examples)
+        body = figure_svg(figures.residuals_figure(residuals, rows=run.allows_examples))
         body += collapsible("As a table, over every column too", html_table(header, rows))
         sections.append(section_card("Where is it too high or too low?", question, body))
     if run.allows_examples and diagnostics.wrong.rows:
@@ -194,9 +201,7 @@ def _row_sections(run: FinishedRun, diagnostics: RowDiagnostics) -> list[str]:
 
 def _curves_section(label: str, diagnostics: ClassDiagnostics) -> str:
     tally, thresholds = diagnostics.of[label], diagnostics.of[label].thresholds
-    marked_index = None
-    if diagnostics.chosen is not None and label == diagnostics.second:
-        marked_index = max(sum(t >= diagnostics.chosen for t in thresholds) - 1, 0)
+    marked_index = figures.decision_index(diagnostics, label)
     rows = []
     indices = set(range(0, len(thresholds), max(1, len(thresholds) // 40)))
     for index in sorted(indices if marked_index is None else {*indices, marked_index}):
@@ -208,8 +213,9 @@ def _curves_section(label: str, diagnostics: ClassDiagnostics) -> str:
     header = (diagnostics.scale, *outcomes, "recall", "precision")
     area = f"Area under the ROC curve {_with_interval(tally.area)}, baseline 0.5."
     average = f"Average precision {_with_interval(tally.precision)}, baseline {tally.share:.3f}."
-    figure = f'<div class="cards"><div>{figures.roc_curve(tally, marked_index)}</div>'
-    figure += f"<div>{figures.precision_recall_curve(tally, marked_index)}</div></div>"
+    curves = figures.threshold_figures(diagnostics, label)
+    pictures = "".join(f"<div>{figure_svg(curve, *SIZES['half'])}</div>" for curve in curves)
+    figure = f'<div class="cards">{pictures}</div>'
     body = figure + paragraphs([area, average])
     body += collapsible("As a table", html_table(header, rows))
     question = f"“{label}” against the rest. Dashed: baseline."
@@ -230,12 +236,13 @@ def _with_interval(values: list[float | None]) -> str:
 def _calibration_section(label: str, bins: list[CalibrationBin]) -> str:
     header = ("predicted", "observed", "low", "high", "rows")
     rows = [(entry.predicted, entry.observed, entry.low, entry.high, entry.rows) for entry in bins]
-    body = figures.calibration(bins, label) + collapsible("As a table", html_table(header, rows))
+    body = figure_svg(calibration_figure(bins, label), *SIZES["half"])
+    body += collapsible("As a table", html_table(header, rows))
     question = (
         "Calibration: on the dashed line, 70 % means 70 %. Bars: 95 % confidence interval; "
         "numbers: rows."
     )
-    return section_card(CALIBRATION_TITLE, question, body, "half")
+    return section_card(CALIBRATION.title, question, body, "half")
 
 
 def _wrong_rows_section(diagnostics: RowDiagnostics) -> str:
@@ -268,7 +275,7 @@ def _learning_section(curve: LearningCurve) -> str:
             f"{low} to {high})."
         )
     rows = [(size.rows, size.mean, size.low, size.high) for size in curve.sizes]
-    body = paragraphs([sentence]) + figures.learning_curve(curve.sizes, metric.title)
+    body = paragraphs([sentence]) + figure_svg(figures.learning_figure(curve))
     header = ("training rows", "mean score", "low", "high")
     body += collapsible("As a table", html_table(header, rows))
     question = (
@@ -276,3 +283,35 @@ def _learning_section(curve: LearningCurve) -> str:
         "interval."
     )
     return section_card("Would more rows help?", question, body)
+
+
+def settings_sections(run: FinishedRun) -> list[str]:
+    """The section, where enough settings were tried."""
+    answer = kept_answer(run.folder, run.results, SETTINGS)
+    if answer is None:
+        try:
+            *_, answer = answers_of_trials(run.state)
+        except (UnusableError, ValueError, ArithmeticError, LookupError, MemoryError):
+            return []
+        if not isinstance(answer, NoAnswer):
+            keep_answer(run.folder, run.results, SETTINGS, answer)
+    if not isinstance(answer, SettingImportance) or not answer.settings:
+        return []
+    rows = [(axis_title(s.label, s.name), s.share, s.low, s.high) for s in answer.settings]
+    figure = figure_svg(figures.settings_figure(answer))
+    as_table = html_table(
+        ("setting", "share", "low", "high"),
+        [(name, *map(percent, shares)) for name, *shares in rows],
+        row_heads=True,
+    )
+    trials_text = f" {answer.trials} trials tell it." if answer.trials < answer.of else ""
+    sentence = (
+        f"The other {percent(answer.together)} lies in several settings together, or in "
+        f"chance.{trials_text}"
+    )
+    question = (
+        "How much of the differences between the trials' scores each setting explains by itself. "
+        "Line: 95 % interval over resampled trials."
+    )
+    body = figure + paragraphs([sentence]) + collapsible("As a table", as_table)
+    return [section_card("Which settings mattered?", question, body)]

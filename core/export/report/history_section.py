@@ -7,10 +7,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from core.export.finished_run import FinishedRun, file_name_of
-from core.export.report import report_figures
+from core.export.report.figure_svg import SIZES, figure_svg
 from core.export.report.html import collapsible, html_table, inline_code, paragraphs, section_card
 from core.export.report.models_section import model_and_setting
-from core.tuning.events import HyperGradientStep, PenaltyStep
+from core.figures.penalty_figures import (
+    holdout_figure,
+    objective_figure,
+    path_steps,
+    penalty_path_figure,
+    trajectory_steps,
+)
+from core.figures.run_figures import best_so_far_figure
 from core.tuning.runs.state import RunState
 from core.tuning.runs.trial_table import Trial
 
@@ -24,20 +31,15 @@ def history_sections(run: FinishedRun) -> list[str]:
     if state.finished:
         sections += [_best_so_far_section(state), _trials_section(run)]
     if state.steps:
-        sections += _penalty_steps(state.steps)
+        sections += _penalty_steps(state)
     if state.gradients:
-        sections += _gradient_steps(state.gradients)
+        sections += _gradient_steps(state)
     return [*sections, _data_section(run), _method_section(run)]
 
 
 def _best_so_far_section(run: RunState) -> str:
-    scored = sorted((trial.number, trial.score) for trial in _ranked_trials(run))
-    failed = [trial.number for trial in run.trials if trial.failure]
-    figure, metric = "", f"{run.started.metric.replace('_', ' ')} in validation"
-    if scored:
-        default = run.default_trial.score if run.default_trial else None
-        maximize = run.started.maximize
-        figure = report_figures.best_so_far(scored, failed, default, metric, maximize)
+    has_scores = bool(run.best_rows(1).size)
+    figure = figure_svg(best_so_far_figure(run, crops=True), *SIZES["full"]) if has_scores else ""
     question = "When did it find its best? Dots are trials; hollow: off the plot; ×: failed."
     return section_card("Best score so far", question, figure)
 
@@ -85,35 +87,31 @@ def _trials_section(run: FinishedRun) -> str:
     return section_card("What was tried", "The best first.", body, "long")
 
 
-def _penalty_steps(steps: list[PenaltyStep]) -> list[str]:
+def _penalty_steps(run: RunState) -> list[str]:
+    steps, path = run.steps, penalty_path_figure(trajectory_steps(run))
     groups = list(steps[-1].penalties)[:MAX_GROUPS]
     facts = ((s.step, s.objective, s.loss, s.iterations) for s in steps)
     rows = [(*f, *(s.penalties.get(g) for g in groups)) for f, s in zip(facts, steps, strict=True)]
     header = ("step", "objective", "loss", "iterations", *(f"C of {group}" for group in groups))
     question = "How did every group find its penalty? A high line means that it is mostly noise."
-    figure = report_figures.trajectory([step.penalties for step in steps])
-    as_table = collapsible("As a table", html_table(header, rows))
-    sections = [section_card("Regularization trajectory", question, figure + as_table, "wide")]
-    objectives = [step.objective for step in steps if math.isfinite(step.objective)]
-    if objectives:
-        body = report_figures.step_curve(objectives, "Objective", ("step", "objective"))
+    body = figure_svg(path, *SIZES["wide"]) + collapsible("As a table", html_table(header, rows))
+    sections = [section_card(path.title, question, body, "wide")]
+    if any(math.isfinite(step.objective) for step in steps):
+        objective = objective_figure(run)
         question = "Has it settled? The run stops when the line no longer moves."
-        sections.append(section_card("Objective", question, body, "narrow"))
+        body = figure_svg(objective, *SIZES["narrow"])
+        sections.append(section_card(objective.title, question, body, "narrow"))
     return sections
 
 
-def _gradient_steps(steps: list[HyperGradientStep]) -> list[str]:
-    penalties = [{group: math.exp(d) for group, d in step.d.items()} for step in steps]
+def _gradient_steps(run: RunState) -> list[str]:
+    path, loss = penalty_path_figure(path_steps(run)), holdout_figure(run)
     question = "Where did the gradient lead every group's penalty?"
-    losses = [step.holdout_loss for step in steps]
-    header = ("step", "holdout loss", "length of the gradient", "fits")
-    rows = [(s.step, s.holdout_loss, s.gradient_norm, s.fits) for s in steps]
-    body = report_figures.step_curve(losses, "Holdout loss", ("step", "loss on the holdout part"))
-    as_table = collapsible("As a table", html_table(header, rows))
-    figure = report_figures.trajectory(penalties)
+    as_table = collapsible("As a table", html_table(*loss.table()))
+    body = figure_svg(loss, *SIZES["narrow"]) + as_table
     return [
-        section_card("Path of the penalties", question, figure, "wide"),
-        section_card("Holdout loss", "Do validation rows agree?", body + as_table, "narrow"),
+        section_card(path.title, question, figure_svg(path, *SIZES["wide"]), "wide"),
+        section_card(loss.title, "Do validation rows agree?", body, "narrow"),
     ]
 
 

@@ -1,18 +1,24 @@
-"""The report's section on the models of a run that tuned several."""
+"""The report's sections on models: those of a run that tuned several, and those of an average."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 from core.estimators.model_settings import title_of
-from core.export.finished_run import FinishedRun
-from core.export.report import report_figures
-from core.export.report.html import cell_text, html_table, section_card
-from core.export.report.results_section import metric_score_text
-from core.tuning.runs.model_leaderboard import LeaderboardRow, model_leaderboard, state_text
+from core.export.finished_run import EnsembleMember, FinishedRun, members_of
+from core.export.report.figure_svg import SIZES, figure_svg
+from core.export.report.html import cell_text, collapsible, html_table, paragraphs, section_card
+from core.figures.run_figures import average_figure, member_bars_figure
+from core.figures.score_figures import intervals_figure
+from core.tuning.events import EnsembleUpdated
+from core.tuning.run_results import EnsembleResults
+from core.tuning.runs.model_runs import LeaderboardRow, model_leaderboard, state_text
 from core.tuning.scores.metrics import METRICS
+from core.tuning.scores.score import metric_title, score_text
+from core.wording import format_number
 
 
 def model_sections(run: FinishedRun) -> list[str]:
@@ -21,15 +27,18 @@ def model_sections(run: FinishedRun) -> list[str]:
     if not leaderboard:
         return []
     metric = run.started.metric
-    format_score = partial(metric_score_text, metric)
+    format_score = partial(score_text, metric=metric)
     rows = [
         (title_of(row.model), row.best, row.best - row.error, row.best + row.error)
         for row in leaderboard
         if row.best is not None and row.error is not None
     ]
-    title = METRICS[metric].title
-    label = f"{title[0].lower()}{title[1:]}, in validation"
-    figure = report_figures.score_intervals(rows, label, format_score) if rows else ""
+    title, label = METRICS[metric].title, f"{metric_title(metric)}, in validation"
+    figure = ""
+    if rows:
+        maximize = run.started.maximize
+        intervals = intervals_figure("Which model is best?", rows, metric, label, maximize)
+        figure = figure_svg(intervals, *SIZES["half"])
     header = ("model", title, "± standard error", "trials", "ended early", "seconds", "")
     cells = [_row_cells(row, format_score) for row in leaderboard]
     question = "Dot: the best score in validation. Line: one standard error to each side."
@@ -51,3 +60,92 @@ def model_and_setting(run: FinishedRun, setting: Mapping[str, Any]) -> list[Any]
     pairs = run.model_setting(setting).items()
     values_text = ", ".join(f"{name} = {cell_text(value)}" for name, value in pairs)
     return [run.model_title_of(setting), values_text]
+
+
+_WEIGHTS = {
+    "uniform": "All members count alike.",
+    "tempered": "A member counts the more, the better its score.",
+    "greedy": "Weights as the greedy selection of members gave them.",
+}
+MAX_BARS = 30
+MAX_SETTING_COLUMNS = 8  # columns beside number, weight and score
+
+
+def average_sections(run: FinishedRun) -> list[str]:
+    """The sections on the average; none where the run gave one model."""
+    members = members_of(run)
+    if not members:
+        return []
+    updates = [update for update in run.events_of_kind(EnsembleUpdated) if update.finished]
+    return [_members_section(run, members), *_course_section(run, updates)]
+
+
+def _members_section(run: FinishedRun, members: list[EnsembleMember]) -> str:
+    ensemble = run.results.ensemble or EnsembleResults()
+    bars = [(f"trial {m.number}", m.weight) for m in members[:MAX_BARS]]
+    figure = figure_svg(member_bars_figure(bars), *SIZES["half"]) if len(members) > 1 else ""
+    names, member_cells = _member_columns(run, members)
+    header = ("trial", "weight", METRICS[run.started.metric].title, *names)
+    pairs = zip(members, member_cells, strict=True)
+    rows = [(m.number, m.weight, m.score, *cells) for m, cells in pairs]
+    reasons = [omission.reason for omission in ensemble.left_out]
+    body = figure + html_table(header, rows)
+    body += paragraphs([_members_text(members, ensemble), *reasons])
+    return section_card("Who is in the average?", _WEIGHTS.get(ensemble.kind, ""), body)
+
+
+def _member_columns(
+    run: FinishedRun, members: list[EnsembleMember]
+) -> tuple[list[str], list[list[Any]]]:
+    if run.tunes_several_models:
+        return ["model", "setting"], [model_and_setting(run, m.setting) for m in members]
+    labels, names = run.labels_of(run.plan.model), _differing_settings(members)
+    return [labels.get(n, n) for n in names], [[m.setting[n] for n in names] for m in members]
+
+
+def _differing_settings(members: list[EnsembleMember]) -> list[str]:
+    names = list(members[0].setting)
+    differing = [n for n in names if any(m.setting[n] != members[0].setting[n] for m in members)]
+    return (differing or names)[:MAX_SETTING_COLUMNS]
+
+
+def _members_text(members: list[EnsembleMember], ensemble: EnsembleResults) -> str:
+    trials_text = f" of {ensemble.finished:,} trials" if ensemble.finished else ""
+    if len(members) == 1:
+        return f"The single best{trials_text}: an average of two or more needs 20 trials."
+    even = abs(ensemble.effective - len(members)) < 0.05
+    worth = (
+        "" if even else f"; by their weights they count as {format_number(ensemble.effective, 2)}"
+    )
+    return f"The {len(members)} best{trials_text}{worth}."
+
+
+def _course_section(run: FinishedRun, updates: list[EnsembleUpdated]) -> list[str]:
+    scored = [u for u in updates if _is_finite(u.average) and _is_finite(u.single)]
+    figure = as_table = ""
+    if len(scored) > 1:
+        figure = figure_svg(average_figure(run.state), *SIZES["wide"])
+        rows = [(u.finished, u.average, u.single, len(u.members), u.effective) for u in scored]
+        header = ("trials", "average", "single best", "members", "effective members")
+        as_table = collapsible("As a table", html_table(header, rows))
+    scores = _held_out_table(run)
+    if not figure and not scores:
+        return []
+    question = "Held-out rows that had no part in choosing the members." if figure else ""
+    body = figure + scores + as_table
+    return [section_card("Is the average better than the single best?", question, body, "wide")]
+
+
+def _is_finite(value: float | None) -> bool:
+    return value is not None and math.isfinite(value)
+
+
+def _held_out_table(run: FinishedRun) -> str:
+    metric, ensemble = run.results.metric, run.results.ensemble or EnsembleResults()
+    format_score = partial(score_text, metric=metric)
+    held, single = ensemble.held_out.get(metric), ensemble.single_held_out.get(metric)
+    if held is None or single is None:
+        return ""
+    header = (METRICS[metric].title, "average", "single best")
+    row = ("held out", format_score(held), format_score(single))
+    return html_table(header, [row], row_heads=True)

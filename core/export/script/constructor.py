@@ -1,15 +1,21 @@
-"""Constructor expressions: Python code that builds an unfitted scikit-learn object anew."""
+"""Python code of exported scripts: constructors of scikit-learn objects, sources of our own."""
 
 from __future__ import annotations
 
+import ast
+import importlib
 import inspect
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import BaseCrossValidator
+
+from core.export.bundle.modules import COMPILED, COMPILED_MODULE, OURS, STANDARD, bundle_modules
 
 WIDTH = 96
 
@@ -148,3 +154,37 @@ def _quote_text(text: str) -> str:
     if code.startswith("'") and '"' not in code and "\\'" not in code:
         return f'"{code[1:-1]}"'
     return code
+
+
+def carried_source(imports: Iterable[str], code: CodeWriter) -> list[str]:
+    """Source blocks of the own classes in `imports`, after those they call; `code` gets imports."""
+    names = [line.removeprefix("from ").partition(" import ")[0] for line in imports]
+    modules: dict[str, ModuleType] = {}
+    for name in filter(is_ours, names):
+        _collect(name, modules)
+    compiled_module = modules.pop(COMPILED_MODULE, None)
+    source_bundle = bundle_modules(modules.values())
+    for module_name in source_bundle.modules - {"numpy as np"}:  # which every script imports
+        code.modules.add(f"import {module_name}")
+    for module, imported_names in source_bundle.names.items():
+        if module.split(".")[0] in STANDARD:
+            code.modules.add(f"from {module} import {', '.join(sorted(imported_names))}")
+        else:
+            code.imports.setdefault(module, set()).update(imported_names)
+    return [*([COMPILED] if compiled_module else []), *source_bundle.sources]
+
+
+def is_ours(module: str) -> bool:
+    """Whether a module is part of Tunescope, which a script cannot import."""
+    return module.split(".")[0] in OURS
+
+
+def _collect(name: str, modules: dict[str, ModuleType]) -> None:
+    if name in modules:
+        return
+    module = importlib.import_module(name)
+    if name != COMPILED_MODULE:
+        for statement in ast.parse(inspect.getsource(module)).body:
+            if isinstance(statement, ast.ImportFrom) and is_ours(str(statement.module)):
+                _collect(str(statement.module), modules)
+    modules[name] = module

@@ -11,21 +11,27 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from core.datasets.preparation import plain_preparation, stays_sparse
-from core.datasets.prepared_columns import own_columns
-from core.export.ensemble_members import EnsembleMember, members_of
-from core.export.exportable_models import BASELINE, TUNED
-from core.export.finished_run import FinishedRun, score_text
-from core.export.script.constructor import CodeWriter, list_code, wrapped_list
-from core.export.script.data_code import data_block, split_block
-from core.export.script.docstring import docstring, selection_text
-from core.export.script.model_source import carried_source, is_ours
-from core.export.script.score_code import score_expression, score_functions
+from core.datasets.preparation import own_columns, plain_preparation, stays_sparse
+from core.estimators.facts import uncapitalized
+from core.estimators.model_settings import model_and_values
+from core.estimators.optional_parts import OPTIONAL_DEPENDENCIES
+from core.estimators.registry import MODELS
+from core.export.exportable_models import BASELINE, DEFAULT, TUNED
+from core.export.finished_run import EnsembleMember, FinishedRun, members_of, model_noun, score_text
+from core.export.script.constructor import (
+    CodeWriter,
+    carried_source,
+    is_ours,
+    list_code,
+    wrapped_list,
+)
+from core.export.script.data_code import data_block, packages_of, split_block
 from core.space import Setting
 from core.tuning.candidate_models import columns_of_setting
 from core.tuning.results.model_metadata import LearnedPenalties
@@ -138,8 +144,8 @@ def _expression(run: FinishedRun, setting: Setting, code: CodeWriter) -> str:
         module, _, names = line.removeprefix("from ").partition(" import ")
         if not is_ours(module):
             code.imports.setdefault(module, set()).update(names.split(", "))
-    if (own := own_columns(run.pipeline.named_steps["prepare"])) is not None:
-        return f"own({expression}, {columns_of_setting(own, setting)!r})"
+    if (columns := own_columns(run.pipeline.named_steps["prepare"])) is not None:
+        return f"own({expression}, {columns_of_setting(columns, setting)!r})"
     return expression
 
 
@@ -323,3 +329,186 @@ def _last_fit(run: FinishedRun) -> str:
             lines.append(f"tuned.set_params(model__alpha={noise!r})")
     lines += ["tuned.fit(X, y)", 'print(f"The tuned model is now fitted on all {len(y):,} rows.")']
     return "\n".join(lines)
+
+
+def docstring(run: FinishedRun, settings: Sequence[Setting], *, carries: bool) -> str:
+    """The docstring of a script with models of these settings; `carries`: with their source."""
+    kinds = (MODELS[model_and_values(run.plan.model, setting)[0]] for setting in settings)
+    extras = dict.fromkeys(kind.extra for kind in kinds if kind.extra)
+    extra_modules = [module for extra in extras for module in OPTIONAL_DEPENDENCIES[extra].modules]
+    sources = [source for source in (run.takeaway.source, run.takeaway.test_source) if source]
+    libraries = [*extra_modules, "scikit-learn", "numpy", "pandas", *packages_of(sources)]
+    needed_text = f"{', '.join(libraries[:-1])} and {libraries[-1]}"
+    usage = f"It needs {needed_text}. Run it with the data file as its argument."
+    if carries:
+        model = "The model" if len(members_of(run)) < 2 else "Not every model"
+        no = "no" if len(members_of(run)) < 2 else "a"
+        usage += f" {model} is {no} class of scikit-learn's own: its source is below."
+    versions = ", ".join(f"{name} {version}" for name, version in run.takeaway.versions.items())
+    versions_text = f"Made with {versions}."
+    first, *body = [
+        *(_tuned_model_text(run) if run.selected_name == TUNED else _selected_model_text(run)),
+        usage,
+    ]
+    paragraphs = (first, *(textwrap.fill(words, 96) for words in (*body, versions_text)))
+    return '"""' + _in_docstring("\n\n".join(paragraphs)) + '\n"""'
+
+
+def _tuned_model_text(run: FinishedRun) -> list[str]:
+    metric, test = run.results.metric, run.results.test
+    default = run.results.default_test
+    model = model_noun(run)
+    first = (
+        f"{model}{',' if ',' in model else ''} for {run.takeaway.dataset}, as Tunescope tuned it."
+    )
+    body = _task_text(run) + f"{score_text(test[metric])} tuned"
+    if metric in default:
+        body += f", {score_text(default[metric])} with the default setting"
+    body += "."
+    if run.takeaway.refitted:
+        body += " Then it fits the tuned model on all rows."
+    body += _sampled_rows_text(run)
+    return [first, body]
+
+
+def _selected_model_text(run: FinishedRun) -> list[str]:
+    metric, model_text = run.results.metric, selection_text(run)
+    kind = "" if run.selected_name == BASELINE else f", {uncapitalized(run.model_title)}"
+    title = f"{model_text[0].upper()}{model_text[1:]}"
+    first = f"{title} of a Tunescope run on {run.takeaway.dataset}{kind}."
+    body = _task_text(run).replace("the tuned model", "this model").removesuffix(": ")
+    if run.is_nested and metric not in run.results.test:
+        body = "It reads the file and fits this model on all rows"
+    if metric in run.results.test:
+        body += f": {score_text(run.results.test[metric])}"
+    last = " Then it fits the model on all rows." if run.takeaway.refitted else ""
+    last += _sampled_rows_text(run)
+    return [first, f"{body}.{last} {run.results.remarks[0]}"]
+
+
+def _sampled_rows_text(run: FinishedRun) -> str:
+    sample = run.takeaway.sampled
+    if not sample:
+        return ""
+    counts = f"{sample.rows:,} of the file's {sample.of:,}"
+    sentences = f" The rows are {counts}, drawn at random with the seed {sample.seed}, as"
+    sentences += " Tunescope drew them."
+    if run.takeaway.taught:
+        sentences += (
+            f" Tunescope's own model then learned from {run.takeaway.taught:,} others of the file"
+            " in parts; this program leaves that out."
+        )
+    return sentences
+
+
+def selection_text(run: FinishedRun) -> str:
+    """The selected model, other than the tuned one."""
+    name = run.selected_name
+    return {DEFAULT: "default setting", BASELINE: "baseline"}.get(name, f"trial {name}")
+
+
+def _task_text(run: FinishedRun) -> str:
+    metric = run.results.metric.replace("_", " ")
+    if run.is_nested:
+        return (
+            f"It reads the file and fits the tuned model on all rows. The {metric} that Tunescope "
+            "measured, with every row tested once by a model that was tuned and fitted without it "
+            "(nested cross-validation): "
+        )
+    return (
+        f"It reads the file, holds the same {len(run.takeaway.test_rows):,} rows out for the test, "
+        f"trains on the others and prints the {metric} on the test rows: "
+    )
+
+
+def _in_docstring(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"""', "'''")
+
+
+# {metric: (function of sklearn.metrics, method of the model, further arguments)}
+_METRICS = {
+    "accuracy": ("accuracy_score", "predict", ""),
+    "balanced_accuracy": ("balanced_accuracy_score", "predict", ""),
+    "f1": ("f1_score", "predict", ', average="macro"'),
+    "auc": ("roc_auc_score", "scores", ""),
+    "log_loss": ("log_loss", "predict_proba", ", labels=model.classes_"),
+    "r2": ("r2_score", "predict", ""),
+    "mse": ("mean_squared_error", "predict", ""),
+    "mae": ("mean_absolute_error", "predict", ""),
+}
+
+# Used instead where a second file, which may hold classes that training never saw, is the test:
+# {metric: (function of the script, method of the model)}.
+_CODED_METRICS = {"balanced_accuracy", "f1"}
+_UNSEEN_CLASS_METRICS = {"auc": ("area", "scores"), "log_loss": ("log_loss_of", "predict_proba")}
+
+_CODES_FUNCTION = '''
+def places(labels, classes):
+    """The place of every label among the classes; -1 for a class that training never saw."""
+    place = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
+    return np.where(classes[place] == labels, place, -1)
+'''
+_AREA_FUNCTION = '''
+def area(y, said, classes):
+    """One class against the rest, averaged; a class that training never saw has the area 0."""
+    place = places(y, classes)
+    said = np.stack([-said, said], axis=1) if said.ndim == 1 else said
+    found = [k for k in range(len(classes)) if 0 < np.sum(place == k) < len(y)]
+    areas = [roc_auc_score(place == k, said[:, k]) for k in found]
+    areas += [0.0] * bool(np.any(place < 0))
+    return np.mean(areas) if areas else np.nan
+'''
+_LOG_LOSS_FUNCTION = '''
+def log_loss_of(y, shares, classes):
+    """Mean of -log p of the true class; one that training never saw has the probability 0."""
+    place = places(y, classes)
+    own = np.where(place < 0, 0.0, shares[np.arange(len(y)), place])
+    tiny = np.finfo(float).eps
+    return -np.mean(np.log(np.clip(own, tiny, 1 - tiny)))
+'''
+
+
+def score_expression(run: FinishedRun, code: CodeWriter) -> str:
+    """The expression of the run's metric on ``X_test`` and ``y_test`` for ``model``."""
+    metric = run.results.metric
+    function, output, extra_arguments = _METRICS[metric]
+    has_unseen_classes = _may_have_unseen_classes(run)
+    if not (has_unseen_classes and metric == "log_loss"):
+        code.imports.setdefault("sklearn.metrics", set()).add(function)
+    if has_unseen_classes and metric in _UNSEEN_CLASS_METRICS:
+        function, output = _UNSEEN_CLASS_METRICS[metric]
+        method = _score_method(run) if output == "scores" else output
+        return f"{function}(y_test, model.{method}(X_test), model.classes_)"
+    if output == "scores":
+        return _area_expression(run, function)
+    if has_unseen_classes and metric in _CODED_METRICS:
+        codes = (f"places({y}, model.classes_)" for y in ("y_test", "model.predict(X_test)"))
+        return f"{function}({', '.join(codes)}{extra_arguments})"
+    return f"{function}(y_test, model.{output}(X_test){extra_arguments})"
+
+
+def score_functions(run: FinishedRun) -> list[str]:
+    """The functions that `score_expression` needs in the script; usually none."""
+    metric = run.results.metric
+    if not _may_have_unseen_classes(run) or metric not in {*_CODED_METRICS, *_UNSEEN_CLASS_METRICS}:
+        return []
+    functions = {"auc": [_AREA_FUNCTION], "log_loss": [_LOG_LOSS_FUNCTION]}
+    return [_CODES_FUNCTION, *functions.get(metric, [])]
+
+
+def _may_have_unseen_classes(run: FinishedRun) -> bool:
+    return bool(run.takeaway.test_source and run.takeaway.classes)  # in a second file
+
+
+def _score_method(run: FinishedRun) -> str:
+    return "predict_proba" if hasattr(run.pipeline, "predict_proba") else "decision_function"
+
+
+def _area_expression(run: FinishedRun, function: str) -> str:
+    scores = f"model.{_score_method(run)}(X_test)"
+    if run.takeaway.task.has_two_classes:
+        second = "[:, 1]" if "proba" in scores else ""
+        return f"{function}(y_test, {scores}{second})"
+    # Each class against the rest, averaged over those that occur.
+    pairs = f"zip(model.classes_, {scores}.T)"
+    return f"np.nanmean([{function}(y_test == label, own) for label, own in {pairs}])"

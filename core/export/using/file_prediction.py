@@ -1,24 +1,139 @@
-"""A model file's predictions for the rows of a file, written behind the rows."""
+"""A file's rows and a model's predictions for them: in parts, kept, written behind the rows."""
 
 from __future__ import annotations
 
+import pickle
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import IO
 
 import pandas as pd
 
+from core.datasets.files.addresses import split_sheet_address
 from core.datasets.files.file_bytes import check_path
-from core.datasets.files.table_file import TableFile, TextFile, open_table
+from core.datasets.files.file_parts import FilePart, memory_sized_parts, row_parts
+from core.datasets.files.registry import open_table
+from core.datasets.files.table_reader import TableReader
+from core.errors import UnusableError, write_error
+from core.evaluation.conformal import PredictionInterval
+from core.export.bundle import carrier
 from core.export.destination import check_destination, write_whole_file
-from core.export.own_table.answer_rows import Answers
-from core.export.own_table.line_rows import LABEL, STRUCTURE
-from core.export.own_table.output_form import form_without_name, output_form
-from core.export.own_table.own_table import OwnTable, own_table_of, write_own_table, write_own_text
-from core.export.prediction import ignore_progress, prediction_tables
-from core.export.using.loaded_model import LoadedModel, model_of_file
-from core.export.using.prediction_stream import PredictionStream
+from core.export.finished_run import FinishedRun
+from core.export.own_table.answer_rows import Answers, OwnTable, answer_text
+from core.export.own_table.own_table import (
+    form_without_name,
+    output_form,
+    own_table_of,
+    write_own_table,
+    write_own_text,
+)
+from core.export.own_table.text_lines import LABEL, STRUCTURE
+from core.export.prediction import (
+    NOT_KNOWN,
+    LoadedModel,
+    compared_columns,
+    ignore_progress,
+    model_of_file,
+    predict_file,
+)
+from core.export.raw_rows import ReadNotes, rows_of
+from core.export.using.input_checks import InputChecks, far_dates, unlike_reasons, with_unreadable
+
+UNLIKE = "unlike the training rows"
+LARGE_BYTES = 4_000_000  # bytes of a file that is read in parts
+PART_ROWS = 20_000  # rows of a part
+
+
+@dataclass(frozen=True)
+class PredictedRows:
+    """The predictions for some rows."""
+
+    answers: pd.DataFrame  # predictions, intervals, marks where possible
+    marked_count: int  # rows unlike the training rows
+
+
+@dataclass
+class PredictionStream:
+    """The rows of a file and a model's predictions for them, part after part."""
+
+    model: LoadedModel
+    file: str
+    total: int = 0  # rows; 0 while unknown
+    done: int = 0  # rows predicted
+    marked_count: int = 0  # predicted rows unlike the training rows
+    _checks: InputChecks = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._checks = InputChecks(self.model.training)
+
+    def __iter__(self) -> Iterator[PredictedRows]:
+        """Predict the next part; UnusableError: unreadable rows, a missing column, or no rows."""
+        for file_part in self._file_parts():
+            noted = ReadNotes()
+            with file_part.lines.translate_line_numbers():
+                rows = rows_of(file_part, self.model.card, noted)
+            self._checks.noted.add_notes(noted)
+            predicted_rows = self._predict_rows(rows, noted)
+            self.done += len(predicted_rows.answers)
+            self.marked_count += predicted_rows.marked_count
+            self.total = max(self.total, self.done)
+            yield predicted_rows
+        if not self.done:
+            fault = "there is no row under the names of the columns"
+            raise UnusableError(fault, where=Path(self.file).name, cure="give one row at least")
+
+    def _file_parts(self) -> Iterator[FilePart]:
+        file = open_table(self.file)
+        if not is_large(file):
+            yield from memory_sized_parts(file)
+            return
+        self.total = file.count_rows(labels=False).total
+        yield from row_parts(file, PART_ROWS)
+
+    def _predict_rows(self, rows: object, noted: ReadNotes) -> PredictedRows:
+        table = self.model.predict(rows)
+        if self.model.interval is not None:
+            _add_interval(table, self.model.interval)
+        compared_rows, marked_count = compared_columns(rows, self.model), 0
+        is_compared = compared_rows is not None and self.model.profile is not None
+        far = far_dates(rows, self.model.training)
+        if is_compared or noted.unreadable or far:
+            words = [""] * len(table)
+            if compared_rows is not None and self.model.profile is not None:
+                words = unlike_reasons(compared_rows, self.model.profile)
+            table[UNLIKE] = words = with_unreadable(
+                words, noted.unreadable, self.model.training, far
+            )
+            marked_count = sum(map(bool, words))
+        if (checked_rows := rows if isinstance(rows, pd.DataFrame) else compared_rows) is not None:
+            self._checks.add_rows(checked_rows)
+        return PredictedRows(table, marked_count)
+
+    def sentences(self) -> list[str]:
+        """Remarks on the rows that were predicted."""
+        has_profile = self.model.profile is not None
+        return [*self._checks.sentences(), *([] if has_profile else [NOT_KNOWN])]
+
+
+def _add_interval(table: pd.DataFrame, interval: PredictionInterval) -> None:
+    percent = f"{100 * interval.coverage:g} %"
+    table[f"low ({percent})"] = table["prediction"] - interval.half
+    table[f"high ({percent})"] = table["prediction"] + interval.half
+
+
+def is_large(file: TableReader) -> bool:
+    """Whether a file is read in parts."""
+    return file.can_be_drawn and file.path.stat().st_size > LARGE_BYTES
+
+
+def predict_as_exported(run: FinishedRun, file: str) -> pd.DataFrame:
+    """The predictions of a run's model of sequences, molecules or texts, as its files predict."""
+    return carrier.predict_rows(carrier.arrays_of(run), file, ignore_progress)
+
 
 Report = Callable[[int, int], None]
 
@@ -48,9 +163,6 @@ def predict_into(
         out: a path, whose ending gives the format, or a stream for a text.
         report: called with (rows done, all rows) from time to time.
         only: whether the predictions are written alone.
-
-    Raises:
-        UnusableError: an unusable model, file or name, or a missing column.
     """
     path = Path(out).expanduser() if isinstance(out, (Path, str)) else None
     if path is not None:
@@ -63,8 +175,8 @@ def predict_into(
     model = model_of_file(str(model_path), trust=trust)
     stream = PredictionStream(model, str(file)) if model is not None else None
     if stream is None:
-        tables = list(prediction_tables(model_path, file, report, trust=trust))
-        table, table_answers, remarks = beside_rows(pd.concat(tables), table_file)
+        predictions = predict_file(model_path, file, report, trust=trust)
+        table, table_answers, remarks = beside_rows(predictions, table_file)
         answers = Answers([table_answers])
     else:
         answers, remarks = Answers(_tables_of(stream, report)), list[str]()
@@ -81,21 +193,21 @@ def predict_into(
     return WrittenPredictions(stream.done, stream.marked_count, sentences)
 
 
-def table_of_model(table_file: TableFile | None, model: LoadedModel | None) -> OwnTable | None:
+def table_of_model(table_file: TableReader | None, model: LoadedModel | None) -> OwnTable | None:
     """The table of a file as it was given; None where it has no columns (LIBSVM)."""
     if table_file is None or model is None or model.card.format == "libsvm":
         return None
     return own_table_of(table_file, model.features[0])
 
 
-def returned_table(file: str) -> TableFile | None:
+def returned_table(file: str) -> TableReader | None:
     """The file whose table comes back; None for LIBSVM lines, which have no columns."""
     table_file = open_table(file)
-    return None if isinstance(table_file, TextFile) and table_file.is_libsvm else table_file
+    return None if table_file.is_sparse else table_file
 
 
 def beside_rows(
-    answers: pd.DataFrame, table_file: TableFile | None
+    answers: pd.DataFrame, table_file: TableReader | None
 ) -> tuple[OwnTable | None, pd.DataFrame, list[str]]:
     """The table of tokens, molecules or texts, the answers behind it, and remarks."""
     # The answers begin with columns of the table, which are left out; they stand alone, with these,
@@ -115,3 +227,73 @@ def _tables_of(stream: PredictionStream, report: Report) -> Iterator[pd.DataFram
         if stream.total > stream.done or stream.done > len(rows.answers):
             report(stream.done, stream.total)
         yield rows.answers
+
+
+class KeptAnswers:
+    """The answers on the rows of a file, in a private folder; without `table` they stand alone."""
+
+    def __init__(self, file: str, table: OwnTable | None) -> None:
+        self.count = 0
+        self.is_whole = True  # whether there is an answer for every row
+        self._table = table
+        self._file = Path(split_sheet_address(file)[0]).expanduser()
+        self._state = self._file_state()
+        self._folder = Path(tempfile.mkdtemp(prefix="predictions-"))
+
+    def add_rows(self, answers: pd.DataFrame) -> None:
+        """Keep the answers on the next rows; raises UnusableError where the disk is full."""
+        try:
+            with self._path.open("ab") as stream:
+                pickle.dump(answers, stream)  # nobody else can write to the folder
+        except OSError as error:
+            raise write_error("the predictions", self._folder, error) from error
+        self.count += len(answers)
+
+    def forget(self) -> None:
+        """Delete the answers."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def first_rows(self, answers: pd.DataFrame) -> tuple[list[str], list[list[object]]]:
+        """The headers and the first rows of the table with the first answers behind."""
+        beside = Answers([answers])
+        answer_rows = list(beside.rows())
+        if self._table is None:
+            return beside.columns, [list(row) for row in answer_rows]
+        names = self._table.names
+        own_rows = islice(self._table.rows(), len(answer_rows))
+        rows: list[list[object]] = [
+            [*map(answer_text, own_row), *row]
+            for own_row, row in zip(own_rows, answer_rows, strict=False)
+        ]
+        return [*names, *beside.names_beside(names)], rows
+
+    def write_table(self, path: Path) -> list[str]:
+        """Write the table with the answers, or UnusableError; sentences on what could not stay."""
+        check_destination(path)
+        table_file = self._table.file if self._table is not None else None
+        form = output_form(path, table_file)
+        if table_file is not None and self._file_state() != self._state:
+            fault = "the file was changed after its rows were predicted"
+            raise UnusableError(fault, where=str(self._file), cure="open the file of rows again")
+        answers = Answers(self._tables(), is_whole=self.is_whole)
+        table, sentences = self._table, list[str]()
+        write_whole_file(path, lambda p: sentences.extend(write_own_table(p, form, table, answers)))
+        return sentences
+
+    @property
+    def _path(self) -> Path:
+        return self._folder / "answers"
+
+    def _file_state(self) -> tuple[int, int]:
+        if not self._file.is_file():
+            return 0, 0
+        state = self._file.stat()
+        return state.st_size, state.st_mtime_ns
+
+    def _tables(self) -> Iterator[pd.DataFrame]:
+        if not self._path.is_file():
+            cure = "open the file of rows again"
+            raise UnusableError("the predictions are not there any more", cure=cure)
+        with self._path.open("rb") as stream:
+            while stream.peek(1):
+                yield pickle.load(stream)

@@ -1,24 +1,179 @@
-"""Remarks on the rows that a model is used on, collected over the parts of a file."""
+"""New rows beside training rows: which are unlike them and why, and remarks on whole columns.
+
+A number lies outside the training range, a category is new, or the row is farther from every
+training row than any of these from its nearest other. Gower's distance (1971): the mean over
+columns of |a − b| / range for numbers, 0 or 1 for categories; 1 where only one is missing.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
+from scipy.spatial.distance import cdist
 
 from core.datasets.cell_values import moments
-from core.datasets.dates import seconds_since_1970
+from core.datasets.column_format import seconds_since_1970
 from core.export.raw_rows import ReadNotes
-from core.export.using.loaded_model import LoadedModel
-from core.tuning.results.training_columns import CHOICE, DATE, NUMBER, TrainingColumn, date_text
+from core.tuning.results.training_rows import (
+    CHOICE,
+    DATE,
+    NUMBER,
+    TrainingColumn,
+    TrainingRows,
+    date_text,
+)
+
+# Of more rows a sample is drawn: its distances are a little larger, so that fewer rows are marked.
+MAX_TRAINING_ROWS = 1000
+CHUNK_ROWS = 500  # new rows
+MAX_CATEGORIES = 1000  # of one column; more are free text, where new ones mean nothing
+MAX_LETTERS = 40  # of a category in the reasons of a row
+
+
+@dataclass(frozen=True)
+class TrainingProfile:
+    """The properties of training rows, m sampled rows of d columns."""
+
+    ranges: Mapping[str, tuple[float, float]]  # {column of numbers: (min, max)}
+    kinds: Mapping[str, Mapping[str, int]]  # {column: codes of its categories}; none of free text
+    rows: np.ndarray  # m × d, numbers or codes, NaN for missing; may be empty
+    widths: np.ndarray  # of the numbers' ranges, d; NaN for categories
+    max_distance: float  # of one of these rows to its nearest other one
+
+    def for_column(self, name: str) -> TrainingProfile:
+        """The profile of one column alone."""
+        ranges = {name: self.ranges[name]} if name in self.ranges else {}
+        kinds = {name: self.kinds[name]} if name in self.kinds else {}
+        return TrainingProfile(ranges, kinds, np.empty((0, 0)), np.empty(0), np.inf)
+
+
+def training_profile(table: pd.DataFrame, seed: int = 0) -> TrainingProfile:
+    """The profile of the feature columns of the fitted rows; `seed` draws the sample."""
+    ranges: dict[str, tuple[float, float]] = {}
+    kinds: dict[str, dict[str, int]] = {}
+    for name in table.columns:
+        present_values = table[name].dropna()
+        if is_numeric_dtype(table[name].dtype):
+            if len(present_values):
+                ranges[str(name)] = (float(present_values.min()), float(present_values.max()))
+        else:
+            words = sorted(present_values.astype(str).unique())
+            if len(words) <= MAX_CATEGORIES:
+                kinds[str(name)] = {word: code for code, word in enumerate(words)}
+    order = np.random.default_rng(seed).permutation(len(table))[:MAX_TRAINING_ROWS]
+    used_names = [name for name in map(str, table.columns) if name in ranges or name in kinds]
+    widths = np.array([ranges[n][1] - ranges[n][0] if n in ranges else np.nan for n in used_names])
+    empty_profile = TrainingProfile(ranges, kinds, np.empty((0, len(used_names))), widths, 0.0)
+    rows = _encode_table(table.iloc[np.sort(order)], empty_profile)
+    nearest = _nearest_distances(rows, rows, widths, itself=True)
+    max_distance = float(nearest.max()) if len(nearest) > 1 else np.inf
+    return TrainingProfile(ranges, kinds, rows, widths, max_distance)
+
+
+def unlike_reasons(table: pd.DataFrame, profile: TrainingProfile) -> list[str]:
+    """Why each row of `training_profile`'s columns is unlike training rows; "" where it is not."""
+    reasons: list[list[str]] = [[] for _ in range(len(table))]
+    table = table.reset_index(drop=True)
+    for name, (low, high) in profile.ranges.items():
+        values = pd.to_numeric(table[name], errors="coerce").to_numpy(float)
+        for row in np.flatnonzero((values < low) | (values > high)):
+            range_ = f"is outside {low:g} to {high:g}" if low < high else f"was always {low:g}"
+            reasons[row].append(f"{name} {range_}")
+    for name, kinds in profile.kinds.items():
+        words = _category_words(table[name])
+        new = words.notna() & ~words.isin(list(kinds))
+        for row in np.flatnonzero(new.to_numpy(bool)):
+            reasons[row].append(f"{name} was never “{_shortened(words.iloc[row], MAX_LETTERS)}”")
+    is_far = np.zeros(len(table), dtype=bool)
+    if len(profile.rows):
+        rows = _encode_table(table, profile)
+        is_far = _nearest_distances(rows, profile.rows, profile.widths) > profile.max_distance
+    return [_reasons_text(words, bool(far)) for words, far in zip(reasons, is_far, strict=True)]
+
+
+def profile_of_summary(training: TrainingRows) -> TrainingProfile:
+    """The profile from a model file, without rows: none is far as a whole."""
+    ranges = {
+        column.name: (column.low, column.high)
+        for column in training.columns
+        if column.kind == NUMBER and column.low is not None and column.high is not None
+    }
+    kinds = {
+        column.name: {_category_text(value): code for code, value in enumerate(column.choices)}
+        for column in training.columns
+        if column.kind == CHOICE and column.choices and not column.more
+    }
+    return TrainingProfile(ranges, kinds, np.empty((0, 0)), np.empty(0), np.inf)
+
+
+def _category_words(values: pd.Series) -> pd.Series:
+    if is_numeric_dtype(values.dtype):
+        return values.map(lambda value: np.nan if pd.isna(value) else _category_text(float(value)))
+    return values.where(values.isna(), values.astype(str)).astype(object)
+
+
+def _category_text(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:g}"
+
+
+def _reasons_text(reasons: list[str], is_far: bool) -> str:
+    distance_reasons = ["far from every training row"] if is_far else []
+    return "; ".join([*_at_most(reasons), *distance_reasons])
+
+
+def _encode_table(table: pd.DataFrame, profile: TrainingProfile) -> np.ndarray:
+    columns = []
+    for name in map(str, table.columns):
+        if name in profile.ranges:
+            columns.append(pd.to_numeric(table[name], errors="coerce").to_numpy(float))
+        elif name in profile.kinds:
+            kinds, words = profile.kinds[name], _category_words(table[name])
+            codes = words.map(dict(kinds)).to_numpy(float)
+            codes = np.where(np.isnan(codes), -1, codes)  # new categories
+            columns.append(np.where(words.isna(), np.nan, codes))
+    return np.column_stack(columns) if columns else np.zeros((len(table), 0))
+
+
+def _nearest_distances(
+    rows: np.ndarray, reference_rows: np.ndarray, widths: np.ndarray, itself: bool = False
+) -> np.ndarray:
+    if not rows.shape[1] or not len(reference_rows):
+        return np.zeros(len(rows))
+    nearest = np.full(len(rows), np.inf)
+    has_missing = np.isnan(rows).any(axis=0) | np.isnan(reference_rows).any(axis=0)
+    quick = np.flatnonzero((widths > 0) & ~has_missing).tolist()
+    slow = [column for column in range(rows.shape[1]) if column not in quick]
+    scale = widths[quick]
+    for start in range(0, len(rows), CHUNK_ROWS):
+        chunk = rows[start : start + CHUNK_ROWS]
+        total = cdist(chunk[:, quick] / scale, reference_rows[:, quick] / scale, "cityblock")
+        for column in slow:
+            pair = chunk[:, column, None], reference_rows[None, :, column]
+            total += _column_distance(*pair, widths[column])
+        total /= rows.shape[1]
+        if itself:
+            positions = np.arange(len(chunk))
+            total[positions, start + positions] = np.inf
+        nearest[start : start + CHUNK_ROWS] = total.min(axis=1)
+    return nearest
+
+
+def _column_distance(first: np.ndarray, second: np.ndarray, width: float) -> np.ndarray:
+    distance = np.abs(first - second) / width if width > 0 else (first != second).astype(float)
+    has_missing = np.isnan(first) | np.isnan(second)
+    both_missing = np.isnan(first) & np.isnan(second)
+    return np.where(both_missing, 0.0, np.where(has_missing, 1.0, distance))
+
 
 MIN_VALUES = 2  # values of a column that may lie in another unit
 MIN_OUTSIDE_SHARE = 0.5  # share of a column's values from which on another unit is suspected
-MAX_NAMED = 3  # columns, or categories, that are named in a sentence
+MAX_NAMED = 3  # columns, or categories, that are named in a sentence or the reasons of a row
 MAX_NEW_CATEGORIES = 1000  # new categories of one column that are counted
 OUTSIDE = "mostly outside the range of training"
 NEW = "values never seen in training"
@@ -36,12 +191,11 @@ class _Numbers:
 
 
 class InputChecks:
-    """The properties of the new rows of a model so far."""
+    """The properties of new rows so far, beside those of the training rows."""
 
-    def __init__(self, model: LoadedModel) -> None:
-        training = model.training
+    def __init__(self, training: TrainingRows | None) -> None:
         columns = training.columns if training else ()
-        self._model = model
+        self._training = training
         self._numbers = [c for c in columns if c.kind == NUMBER and c.low is not None]
         self._choices = [column for column in columns if column.kind == CHOICE and not column.more]
         self._typical = [column.name for column in columns if column.typical not in (None, "")]
@@ -65,7 +219,7 @@ class InputChecks:
                 values = rows[column.name].dropna().astype(str)
                 new = values[~values.isin(list(column.choices))].unique()[:MAX_NEW_CATEGORIES]
                 self._new.setdefault(column.name, {}).update(dict.fromkeys(new))
-        for name, words in unread_dates(rows, self._model).items():
+        for name, words in unread_dates(rows, self._training).items():
             counted = dict.fromkeys(words[:MAX_NEW_CATEGORIES])
             self._no_dates.setdefault(name, {}).update(counted)
 
@@ -119,8 +273,12 @@ class InputChecks:
         names_text = _names_text(words)
         text = f"“{_shortened(name)}” has {count_text} never seen in training: {names_text}."
         choices = next(column.choices for column in self._choices if column.name == name)
-        known = {str(choice).casefold(): str(choice) for choice in choices}
-        pairs = [(word, known[word.casefold()]) for word in words if word.casefold() in known]
+        choice_of_letters = {str(choice).casefold(): str(choice) for choice in choices}
+        pairs = [
+            (word, choice_of_letters[word.casefold()])
+            for word in words
+            if word.casefold() in choice_of_letters
+        ]
         alike = [
             f"“{_shortened(word)}” was never seen in training; “{_shortened(choice)}” was."
             for word, choice in pairs[:MAX_NAMED]
@@ -128,7 +286,7 @@ class InputChecks:
         return " ".join([text, *alike])
 
     def _date_text(self, name: str, words: list[str]) -> str:
-        like = next(column.typical for column in _dates_of(self._model) if column.name == name)
+        like = next(column.typical for column in _dates_of(self._training) if column.name == name)
         values_text, verb = f"{len(words):,} values that are no dates", "count"
         if len(words) == 1:
             values_text, verb = "a value that is no date", "counts"
@@ -141,7 +299,7 @@ class InputChecks:
 def with_unreadable(
     reasons: list[str],
     unreadable: dict[str, dict[int, str]],
-    model: LoadedModel,
+    training: TrainingRows | None,
     far: dict[str, dict[int, str]],
 ) -> list[str]:
     """The reasons of every row, with its `far_dates` and its `unreadable` cells.
@@ -152,12 +310,12 @@ def with_unreadable(
     for sentences in far.values():
         for row, sentence in sentences.items():
             words_by_row.setdefault(row, []).append(sentence)
-    kinds = {c.name: c.kind for c in (model.training.columns if model.training else ())}
+    kinds = {c.name: c.kind for c in (training.columns if training else ())}
     for name, texts in unreadable.items():
         is_date = kinds.get(name) == DATE
-        what = "date like those of training" if is_date else "number"
+        kind_text = "date like those of training" if is_date else "number"
         for row, text in texts.items():
-            sentence = f"{name}: “{_shortened(text)}” is no {what}, taken as missing"
+            sentence = f"{name}: “{_shortened(text)}” is no {kind_text}, taken as missing"
             words_by_row.setdefault(row, []).append(sentence)
     return [
         "; ".join([*([reason] if reason else []), *_at_most(words_by_row.get(row, []))])
@@ -165,13 +323,13 @@ def with_unreadable(
     ]
 
 
-def far_dates(rows: Any, model: LoadedModel) -> dict[str, dict[int, str]]:
+def far_dates(rows: Any, training: TrainingRows | None) -> dict[str, dict[int, str]]:
     """{column: {row from 0: a sentence}} on dates far from those of training.
 
     Outside their range by more than its width; centuries away where that is unknown.
     """
     far: dict[str, dict[int, str]] = {}
-    for column in _dates_of(model):
+    for column in _dates_of(training):
         if not isinstance(rows, pd.DataFrame) or column.name not in rows:
             continue
         texts = pd.concat([pd.Series([column.typical]), rows[column.name]]).astype("str")
@@ -199,16 +357,18 @@ def _at_most(sentences: list[str]) -> list[str]:
     return [*sentences[:MAX_NAMED], *([f"{more} more"] if more > 0 else [])]
 
 
-def no_dates(rows: Any, model: LoadedModel) -> dict[str, str]:
+def no_dates(rows: Any, training: TrainingRows | None) -> dict[str, str]:
     """{column with a value that is no date to the model: a typical date}."""
-    odd = unread_dates(rows, model) if isinstance(rows, pd.DataFrame) else {}
-    return {column.name: str(column.typical) for column in _dates_of(model) if column.name in odd}
+    odd = unread_dates(rows, training) if isinstance(rows, pd.DataFrame) else {}
+    return {
+        column.name: str(column.typical) for column in _dates_of(training) if column.name in odd
+    }
 
 
-def unread_dates(rows: pd.DataFrame, model: LoadedModel) -> dict[str, list[str]]:
+def unread_dates(rows: pd.DataFrame, training: TrainingRows | None) -> dict[str, list[str]]:
     """{column of dates: its values that are no dates to the model}, where there are some."""
     words_by_column: dict[str, list[str]] = {}
-    for column in _dates_of(model):
+    for column in _dates_of(training):
         if column.name not in rows:
             continue
         values = pd.Series(rows[column.name].dropna().astype(str).unique())
@@ -221,8 +381,8 @@ def unread_dates(rows: pd.DataFrame, model: LoadedModel) -> dict[str, list[str]]
     return words_by_column
 
 
-def _dates_of(model: LoadedModel) -> list[TrainingColumn]:
-    columns = model.training.columns if model.training else ()
+def _dates_of(training: TrainingRows | None) -> list[TrainingColumn]:
+    columns = training.columns if training else ()
     return [c for c in columns if c.kind == DATE and c.format and c.typical]
 
 
@@ -262,6 +422,6 @@ def _names_text(names: list[str]) -> str:
     return f"{names_text} and {more:,} more" if more > 0 else names_text
 
 
-def _shortened(name: str) -> str:
+def _shortened(name: str, max_letters: int = 60) -> str:
     name = " ".join(str(name).split())
-    return name if len(name) <= 60 else f"{name[:60]}…"
+    return name if len(name) <= max_letters else f"{name[:max_letters]}…"

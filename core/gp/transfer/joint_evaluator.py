@@ -14,15 +14,18 @@ from typing import Any
 
 import numpy as np
 
-from core.gp.axis_grid import AxisGrid, axis_grid, contours, points_on_axis, points_on_grid
 from core.gp.evaluations import EarlierTrial, JointImage, JointSlice, PlotPosition, PlottedTrial
-from core.gp.evaluator import MAX_POINTS
+from core.gp.evaluator import (
+    MAX_POINTS,
+    AxisGrid,
+    axis_grid,
+    contours,
+    points_on_axis,
+    points_on_grid,
+)
 from core.gp.kernels import Array, Hyperparameters
-from core.gp.transfer.coordinates import Coordinates, convert_setting
-from core.gp.transfer.earlier_trials import earlier_trials
-from core.gp.transfer.joint_fitting import JointFitter
-from core.gp.transfer.joint_posterior import JointPosterior
-from core.gp.transfer.joint_surface import JointHistory, JointSurface
+from core.gp.transfer.earlier_trials import Coordinates, convert_setting, earlier_trials
+from core.gp.transfer.joint_fitting import JointFitter, JointHistory, JointPosterior, JointSurface
 from core.space import Axis, Setting, setting_at, unit_vector
 
 Space = Sequence[Axis]
@@ -49,6 +52,7 @@ class _Restored:
 
     def _regression(self, coordinates: Coordinates) -> JointPosterior:
         surface = self.surface
+        # What is shown is few enough datasets to be exact, whatever the run approximated.
         fitter = JointFitter(surface.kernel, coordinates, self.earlier, max_exact=None)
         z = np.array([*self.earlier_responses, *surface.responses], dtype=float)
         hyper = Hyperparameters(np.array(surface.lengths), 1.0, surface.noise)

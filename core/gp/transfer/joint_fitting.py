@@ -3,24 +3,227 @@
 Lengths and noise are learned when the first trial is asked for, and again, starting from the last
 ones, each time the present dataset has grown by four percent of what they are learned on. The
 earlier trials' block is factored once for each of them.
+
+Notation of the likelihoods:
+    θ       (log ℓ_1 … log ℓ_D, log σ²), one length for every axis, (D + 1,); amplitude 1
+    K       0.3 S + 0.7 (c − D) + σ² I (core.gp.transfer.kernel), S zero across datasets
+    G       ααᵀ − K⁻¹
+    f(θ)    −½ zᵀα − ½ log|K| + log prior(θ), with the priors of core.gp.gp_fitting
+
+`SparseRegression` takes earlier trials to be independent given the values at the inducing points
+(FITC: Snelson & Ghahramani 2006); the trials of the present dataset and every point that is asked
+are conditioned on each other exactly (the block of the partially independent conditional, PIC:
+Snelson & Ghahramani 2007). A further trial of the present dataset then costs O(m²) for m inducing
+points, however many earlier trials there are.
+
+Notation of `SparseRegression` (row vectors k over the rows U, then Y):
+    U       inducing points, shape (m, width)
+    X       earlier trials, shape (n, width);  Y  present ones, shape (T, width)
+    C       chol k(U, U);  V = C⁻¹k(U, X);  Λ = diag(1 − Σ V²) + σ² I
+    A       I + V Λ⁻¹ Vᵀ = E diag(λ) Eᵀ
+    P       C⁻ᵀ A⁻¹ V Λ⁻¹, so that k(x, U) P z is the mean given the earlier trials, shape (m, n)
+    W       diag(√(1 − 1/λ)) Eᵀ C⁻¹, so that ‖W k(U, x)‖² is the variance that they remove
+    F       the rows that whiten [k(U, x); k(Y, x)]: sd² = 1 − ‖F k‖²
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from scipy.linalg import lapack
 
+from core.gp.gp_fitting import (
+    LENGTH_PRIOR,
+    LENGTHS,
+    NOISE_PRIOR,
+    NOISES,
+    Likelihood,
+    maximize_likelihood,
+)
 from core.gp.kernels import Array, Hyperparameters, Indices, Stationary
-from core.gp.marginal_likelihood import Likelihood, maximize_likelihood
-from core.gp.regression import ExactPosterior, Posterior
-from core.gp.transfer.coordinates import Coordinates
-from core.gp.transfer.earlier_trials import NEIGHBOURS, EarlierTrials
-from core.gp.transfer.joint_likelihood import JointLikelihood, NeighbourLikelihood
-from core.gp.transfer.joint_posterior import JointPosterior, present_rows
-from core.gp.transfer.kernel import NeighbourKernel
-from core.gp.transfer.printed_kernel import PrintedKernel, PrintedRegression, printed_mask
-from core.gp.transfer.sparse import SparseRegression, sparse_earlier
+from core.gp.regression import MIN_JITTER, ApproximatePosterior, ExactPosterior, Posterior
+from core.gp.transfer.earlier_trials import NEIGHBOURS, Coordinates, DatasetTrials, EarlierTrials
+from core.gp.transfer.kernel import (
+    ACROSS,
+    WITHIN,
+    NeighbourKernel,
+    PrintedKernel,
+    PrintedRegression,
+    extend_anchor,
+    point_distances,
+    printed_mask,
+)
+from core.optimize.cholesky import cholesky, jittered_cholesky, solve_factored, solve_lower
+
+
+class JointPosterior:
+    """A posterior over coordinates, evaluated at unit vectors of the present dataset.
+
+    `inner` is over rows X (n, any): coordinates, then the dataset or its statistics, `further`
+    entries that are zero in the present dataset. z: responses, the earlier trials' first.
+    """
+
+    def __init__(self, inner: Posterior[Any], coordinates: Coordinates, further: int) -> None:
+        self.inner, self.coordinates, self.further = inner, coordinates, further
+        self.X, self.z = inner.X, inner.z
+
+    @property
+    def lengths(self) -> Array:
+        return self.inner.lengths[: self.coordinates.width]
+
+    def inner_rows(self, points: Array) -> Array:
+        """What the inner posterior sees of unit vectors, shape (m, width + further)."""
+        return present_rows(self.coordinates, points, self.further)
+
+    def extended(self, X_new: Array, z: Array) -> JointPosterior:
+        inner = self.inner.extended(self.inner_rows(X_new), z)
+        return JointPosterior(inner, self.coordinates, self.further)
+
+    def posterior(self, points: Array) -> tuple[Array, Array]:
+        return self.inner.posterior(self.inner_rows(points))
+
+    def posterior_gradients(self, points: Array) -> tuple[Array, Array, Array, Array]:
+        mean, sd, *gradients = self.inner.posterior_gradients(self.inner_rows(points))
+        width = self.coordinates.width
+        pull = self.coordinates.pulled_back
+        mean_slope, sd_slope = (pull(points, gradient[:, :width]) for gradient in gradients)
+        return mean, sd, mean_slope, sd_slope
+
+
+def present_rows(coordinates: Coordinates, points: Array, further: int) -> Array:
+    """Coordinates of unit vectors of the present dataset and zeros, shape (m, width + further)."""
+    return np.pad(coordinates.transform(points), ((0, 0), (0, further)))
+
+
+_NUGGET = 1e-10  # on k(U, U), whose points may lie close together
+
+
+@dataclass(frozen=True)
+class SparseEarlier:
+    """The earlier trials condensed: U, P and W of the notation, and the kernel."""
+
+    kernel: Stationary
+    U: Array
+    P: Array
+    W: Array
+
+
+def sparse_earlier(kernel: Stationary, U: Array, X: Array) -> SparseEarlier:
+    """The earlier trials X (n, width) seen through U (m, width); n m² flops, once."""
+    C = cholesky(kernel.cross_covariance(U, U) + _NUGGET * np.eye(len(U)))
+    V = solve_lower(C, np.asfortranarray(kernel.cross_covariance(U, X)))
+    unseen = kernel.prior_variance - np.einsum("ij,ij->j", V, V)
+    variances = np.maximum(unseen, 0.0) + kernel.hyper.noise
+    weighted = V / variances
+    eigenvalues, E = np.linalg.eigh(np.eye(len(U)) + weighted @ V.T)
+    eigenvalues = np.maximum(eigenvalues, 1.0)
+    solved = (E / eigenvalues) @ (E.T @ weighted)
+    P = solve_lower(C, np.asfortranarray(solved), transposed=True)
+    # Eᵀ C⁻¹ = (C⁻ᵀ E)ᵀ
+    whitening = solve_lower(C, np.asfortranarray(E), transposed=True).T
+    return SparseEarlier(kernel, U, P, np.sqrt(1.0 - 1.0 / eigenvalues)[:, None] * whitening)
+
+
+class SparseRegression(ApproximatePosterior[Stationary]):
+    """The posterior given earlier trials through inducing points, and present Y (T, width) exactly.
+
+    X are the rows U and Y, shape (m + T, width); z (n + T,): earlier responses first.
+    """
+
+    def __init__(self, earlier: SparseEarlier, Y: Array, z: Array) -> None:
+        self.earlier, self.Y = earlier, Y
+        n, W, kernel = earlier.P.shape[1], earlier.W, earlier.kernel
+        by_earlier = earlier.P @ z[:n]
+        k = kernel.cross_covariance(earlier.U, Y)
+        WY = W @ k
+        gamma, inverse = np.zeros(0), np.zeros((0, 0))
+        if len(Y):
+            L, _ = jittered_cholesky(kernel.covariance(Y) - WY.T @ WY, MIN_JITTER)
+            gamma = solve_factored(L, z[n:] - k.T @ by_earlier)
+            inverse = solve_lower(L, np.eye(len(Y)))
+        corner = np.zeros((len(W), len(Y)))
+        F = np.block([[W, corner], [-inverse @ (WY.T @ W), inverse]])
+        alpha = np.concatenate([by_earlier - W.T @ (WY @ gamma), gamma])
+        super().__init__(kernel, np.vstack([earlier.U, Y]), z, alpha, F)
+
+    def extended(self, X_new: Array, z: Array) -> SparseRegression:
+        return SparseRegression(self.earlier, np.vstack([self.Y, X_new]), z)
+
+
+class NeighbourLikelihood:
+    """f(θ) and its gradient under the kernel of neighbouring datasets.
+
+    X: coordinates and the dataset of every point, (n, width + 1); z: responses (n,); `axis_of`:
+    every coordinate's axis (width,); `constant`: the least c of the kernel.
+    """
+
+    def __init__(self, X: Array, z: Array, axis_of: Indices, constant: float = 1.0) -> None:
+        self.z, self.axis_of = z, np.asarray(axis_of, dtype=int)
+        self.axes = int(self.axis_of.max()) + 1
+        self.constant = max(constant, extend_anchor(None, X, self.axes).constant)
+        self._fixed = ACROSS * (self.constant - point_distances(X, X, self.axes))
+        x, d = X[:, :-1], X[:, -1]
+        self._i, self._j = np.nonzero(np.tril(d[:, None] == d[None, :], -1))
+        squares = (x[self._i] - x[self._j]) ** 2
+        membership = np.eye(self.axes)[self.axis_of]
+        self._squares = squares @ membership  # (pairs within a dataset, D)
+        length_mean = LENGTH_PRIOR[0] + 0.5 * np.log(self.axes)
+        self.prior_mean = np.array([length_mean] * self.axes + [NOISE_PRIOR[0]])
+        self.prior_sd = np.array([LENGTH_PRIOR[1]] * self.axes + [NOISE_PRIOR[1]])
+
+    @property
+    def theta_bounds(self) -> list[tuple[float, float]]:
+        return [(float(np.log(a)), float(np.log(b))) for a, b in [LENGTHS] * self.axes + [NOISES]]
+
+    def hyperparameters(self, theta: Array) -> Hyperparameters:
+        """θ in natural units, one length for every coordinate."""
+        lengths = np.exp(theta[: self.axes])[self.axis_of]
+        return Hyperparameters(lengths, 1.0, float(np.exp(theta[-1])))
+
+    def value_and_gradient(self, theta: Array) -> tuple[float, Array]:
+        """f(θ) and ∂f/∂θ; −∞ and zeros where K is not positive definite. About n³ flops.
+
+        ∂f/∂log ℓ_a = Σ_{i<j in one dataset} G_ij 0.3 S_ij Δ_a²/ℓ_a²; ∂f/∂log σ² = ½ σ² tr G.
+        """
+        inverse_squares = np.exp(-2.0 * theta[: self.axes])
+        noise = float(np.exp(theta[-1]))
+        S = WITHIN * np.exp(-0.5 * (self._squares @ inverse_squares))
+        K = np.array(self._fixed, order="F")
+        K[self._i, self._j] += S
+        K[np.diag_indices_from(K)] += WITHIN + noise
+        L, status = lapack.dpotrf(K, lower=1, clean=0, overwrite_a=1)
+        if status != 0:
+            return -np.inf, np.zeros_like(theta)
+        value = -float(np.log(np.diagonal(L)).sum())
+        inner, _ = lapack.dtrtrs(L, self.z, lower=1)
+        alpha, _ = lapack.dtrtrs(L, inner, lower=1, trans=1)
+        inverse, _ = lapack.dpotri(L, lower=1, overwrite_c=1)  # its lower half
+        pairs = (alpha[self._i] * alpha[self._j] - inverse[self._i, self._j]) * S
+        trace = float(alpha @ alpha - np.trace(inverse))
+        gradient = np.append(inverse_squares * (pairs @ self._squares), 0.5 * noise * trace)
+        off = (theta - self.prior_mean) / self.prior_sd
+        value += -0.5 * float(inner @ inner) - 0.5 * float(off @ off)
+        return value, np.asarray(gradient - off / self.prior_sd)
+
+
+class JointLikelihood(Likelihood):
+    """f(θ) of the squared exponential over coordinates and statistics X (n, width), amplitude 1.
+
+    θ is that of `core.gp.gp_fitting.Likelihood`, its amplitude held at 1.
+    """
+
+    def __init__(self, X: Array, z: Array, axis_of: Indices) -> None:
+        super().__init__("se", X, z, axis_of)
+
+    @property
+    def theta_bounds(self) -> list[tuple[float, float]]:
+        box = super().theta_bounds
+        box[-2] = (0.0, 0.0)
+        return box
+
 
 KERNELS = ("mkl", "sqe", "printed")
 EXACT = 300  # earlier trials up to which nothing is approximated, and on which θ is learned at most
@@ -167,3 +370,40 @@ class JointFitter:
         count, last = INDUCING // 2, len(self._rows) - 1
         distant_rows = np.linspace(count, last, INDUCING - count).astype(int)
         return np.concatenate([np.arange(count), distant_rows])
+
+
+@dataclass(frozen=True)
+class JointSurface:
+    """The data that redraws the joint response surface, rounded to six digits.
+
+    The fields of `core.tuning.events.JointSurfaceFitted`.
+    """
+
+    trials: int = 0
+    method: str = "transfer"
+    kernel: str = "mkl"
+    neighbours: list[int] = field(default_factory=list)
+    past_responses: list[list[float]] = field(default_factory=list)
+    points: list[list[float]] = field(default_factory=list)
+    responses: list[float] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)
+    lengths: list[float] = field(default_factory=list)
+    noise: float = 0.0
+    constant: float = 1.0
+    mean: float = 0.0
+    scale: float = 1.0
+    settled: bool = False
+    maximize: bool = True
+    incumbent: list[float] = field(default_factory=list)
+    next: list[float] = field(default_factory=list)
+    expected: float = 0.0
+    deviation: float = 0.0
+
+
+@dataclass(frozen=True)
+class JointHistory:
+    """The history that a joint surface was fitted to."""
+
+    datasets: Sequence[DatasetTrials]  # earlier ones, in the order they came in
+    statistics: Sequence[float]  # of the present dataset
+    simplex: Sequence[str] = ()  # axes whose values count only as shares of their sum

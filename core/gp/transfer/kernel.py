@@ -17,6 +17,11 @@ c 11ᵀ − D is positive semidefinite from some c on. With distances r_i to an 
 and B_ij = r_i + r_j − D_ij, which is positive semidefinite, that is c ≥ rᵀB⁻¹r: the Schur
 complement of the anchor in c 11ᵀ − D is B − rrᵀ/c. c stays at 1 wherever that is enough, and is
 the next power of 1.1 elsewhere.
+
+`PrintedKernel` is the kernel with the printed mask m(d, e), 1 where e is among the nearest datasets
+of d and 0 elsewhere (so also within a dataset), for comparison: its symmetric part (m + mᵀ)/2.
+That matrix has negative eigenvalues: they are clipped to zero, and their eigenvectors left out of
+the covariances with other points, which otherwise they would swamp.
 """
 
 from __future__ import annotations
@@ -28,7 +33,8 @@ from typing import Self
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from core.gp.kernels import Array, Kernel, Slopes, gathered, squared_distances
+from core.gp.kernels import Array, Indices, Kernel, Slopes, gathered, squared_distances
+from core.gp.regression import ApproximatePosterior
 from core.optimize.cholesky import extend_factor, factorize, solve_lower
 
 WITHIN, ACROSS = 0.3, 0.7  # the paper's weights
@@ -46,11 +52,9 @@ class MultiDatasetKernel(Kernel):
     axes: int  # p
 
     def length_scales(self) -> Array:
-        """ℓ, shape (width,)."""
         return self.lengths
 
     def noisier(self, jitter: float) -> Self:
-        """The same with so much more noise."""
         return replace(self, noise=self.noise + jitter)
 
 
@@ -63,11 +67,9 @@ class NeighbourKernel(MultiDatasetKernel):
 
     @property
     def prior_variance(self) -> float:
-        """k(x, x), without the noise."""
         return WITHIN + ACROSS * self.constant
 
     def covariance(self, X: Array) -> Array:
-        """k(X, X) + σ² I, shape (n, n)."""
         s = squared_distances(X[:, :-1], X[:, :-1], self.lengths)
         s = 0.5 * (s + s.T)  # equal points at short lengths: rounding differs by the order
         np.fill_diagonal(s, 0.0)
@@ -77,11 +79,9 @@ class NeighbourKernel(MultiDatasetKernel):
         return np.asfortranarray(K)
 
     def cross_covariance(self, X: Array, points: Array) -> Array:
-        """k(X, points) for points of the present dataset, shape (n, m)."""
         return self._crossed(X, points)[0]
 
     def cross_and_slopes(self, X: Array, points: Array) -> tuple[Array, Slopes]:
-        """The same, and its slopes by the points' coordinates."""
         k, D, near = self._crossed(X, points)
         return k, slopes_of(self, X, points, D, near)
 
@@ -182,3 +182,62 @@ def _centred(X: Array, Y: Array, r: Array, q: Array, axes: int, ridge: float) ->
     if ridge:
         B[np.diag_indices_from(B)] += ridge
     return np.asfortranarray(B)
+
+
+def printed_mask(statistics: Array, members: Indices, neighbours: int) -> Array:
+    """The symmetric part of the printed mask between datasets `members` (k,), shape (k, k).
+
+    `statistics` (datasets, 3): standardized, of all datasets, whose `neighbours` are counted.
+    """
+    table = statistics[members]
+    far = np.sqrt(squared_distances(table, statistics, np.ones(statistics.shape[1])))
+    far[np.arange(len(members)), members] = np.inf
+    mask = np.zeros_like(far)
+    nearest = np.argsort(far, axis=1, kind="stable")[:, :neighbours]
+    np.put_along_axis(mask, nearest, 1.0, axis=1)
+    mask[np.arange(len(members)), members] = 0.0
+    among = mask[:, members]
+    return np.asarray((among + among.T) / 2.0)
+
+
+@dataclass(frozen=True)
+class PrintedKernel(MultiDatasetKernel):
+    """The kernel above."""
+
+    mask: Array  # between datasets, its first row the present one's, shape (k, k)
+
+    @property
+    def prior_variance(self) -> float:
+        return WITHIN
+
+    def noiseless(self, X: Array, Y: Array) -> Array:
+        """k(X, Y), shape (n, m)."""
+        mask = self.mask[X[:, -1].astype(int)][:, Y[:, -1].astype(int)]
+        k = same_dataset(X, Y) * within_dataset_kernel(self, X, Y)
+        return np.asarray(k + ACROSS * mask * (1.0 - point_distances(X, Y, self.axes)))
+
+    def covariance(self, X: Array) -> Array:
+        return np.asfortranarray(self.noiseless(X, X) + self.noise * np.eye(len(X)))
+
+    def cross_covariance(self, X: Array, points: Array) -> Array:
+        return self.noiseless(X, points)
+
+    def cross_and_slopes(self, X: Array, points: Array) -> tuple[Array, Slopes]:
+        D = np.sqrt(squared_distances(X[:, :-1], points[:, :-1], np.ones(X.shape[1] - 1)))
+        near = within_dataset_kernel(self, X[X[:, -1] == 0], points)
+        strength = self.mask[X[:, -1].astype(int), 0]
+        return self.cross_covariance(X, points), slopes_of(self, X, points, D, near, strength)
+
+
+class PrintedRegression(ApproximatePosterior[PrintedKernel]):
+    """The posterior with clipped eigenvalues, X (n, width + 1), n ≥ 1; n³ flops for every point."""
+
+    def __init__(self, kernel: PrintedKernel, X: Array, z: Array) -> None:
+        eigenvalues, E = np.linalg.eigh(kernel.noiseless(X, X))
+        positive = eigenvalues > 0.0
+        F = E[:, positive].T / np.sqrt(eigenvalues[positive] + kernel.noise)[:, None]
+        super().__init__(kernel, X, z, F.T @ (F @ z), F)
+
+    def extended(self, X_new: Array, z: Array) -> PrintedRegression:
+        """With further trials; z is of all."""
+        return PrintedRegression(self.kernel, np.vstack([self.X, X_new]), z)

@@ -2,23 +2,43 @@
 
 | symbol | code | shape | meaning |
 | --- | --- | --- | --- |
-| K, N, U | | | labels, tokens, units |
+| K, N, U, F | | | labels, tokens, units (different tokens), features |
 | E[c] | ``counts`` | (n,) | expected counts of all parameters |
-| p_t(y) | ``p`` | (slots, K) | marginals, in the slots of lanes.py |
+| p_t(y) | ``p`` | (slots, K) | marginals, in the slots of `Lanes` |
 | ξ | ``steps`` | (K, K) | expected number of steps from one label to another |
+| X | | (U, F) | value of every feature, 1 or 0 for a category's |
+| W | ``W`` | (F, K) | weights |
+| R | ``R`` | (U, K) | a number for every unit and label |
+
+Sequences whose scores span too much for plain numbers are worked on in logarithms, one at a time:
+
+| symbol | code | shape | meaning |
+| --- | --- | --- | --- |
+| α, β | ``ahead``, ``behind`` | (T, K) | logarithms as in chain.py, of one sequence of T tokens |
+| ξ(x, y) | ``pairs`` | (K, K) | expected number of steps from x to y |
+| v | ``v`` | | a direction: state scores (U, K), initial (K,) and transition scores (K, K) |
+| a_t(y) | ``a`` | (T, K) | E[v-score of the labels up to t given y_t = y] |
+| b_t(y) | ``b`` | (T, K) | E[v-score of the labels after t given y_t = y] |
+
+Along v: dp_t(y) = p_t(y) (a_t(y) + b_t(y) − E[v-score]), a covariance; likewise for pairs.
 """
 
 from __future__ import annotations
 
+import math
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache, cached_property
 
 import numpy as np
 
-from core.losses.crf.chunks import chunk_bounds, run_chunks
+from core.losses.compiled import compiled
+from core.losses.crf.chain import add_numbers, add_rows, log_backward, log_forward, normalize
 from core.losses.crf.encoding import Tokens
-from core.losses.crf.features import FeatureMatrix
-from core.losses.crf.lanes import LANES, lanes_of
 from core.losses.crf.sweep import (
+    LANES,
     WIDEST,
     Direction,
     Layout,
@@ -27,10 +47,183 @@ from core.losses.crf.sweep import (
     SweepSums,
     center_scores,
     gather_units,
+    lanes_of,
     sweep_change,
     sweep_groups,
 )
-from core.losses.crf.wide import wide_change, wide_counts
+
+_MAX_CHUNKS = 16
+_MIN_CHUNK_COST = 400_000  # multiplications worth a chunk of its own
+_LARGEST_DENSE = 1_000_000  # entries of X
+_DENSE_SHARE = 0.05  # of entries that are active
+
+
+def chunk_bounds(ends: np.ndarray) -> np.ndarray:
+    """Where chunks of about equal cost begin, and their end, from cumulative costs (items + 1,)."""
+    chunk_count = int(np.clip(ends[-1] // _MIN_CHUNK_COST, 1, _MAX_CHUNKS))
+    cuts = np.searchsorted(ends, np.linspace(0, ends[-1], chunk_count + 1)[1:-1])
+    return np.concatenate(([0], cuts, [len(ends) - 1])).astype(np.int64)
+
+
+def run_chunks(work: Callable[[int, int, int], None], bounds: np.ndarray, threads: int) -> None:
+    """Calls work(chunk, first, last) for every chunk, on several threads, of which this is one."""
+    edges = [int(bound) for bound in bounds]
+    calls = list(zip(range(len(edges) - 1), edges[:-1], edges[1:], strict=True))
+    threads = min(threads, len(calls))
+
+    def run_share(thread: int) -> None:
+        for call in calls[thread::threads]:
+            work(*call)
+
+    pool = _thread_pool(os.getpid(), threads - 1) if threads > 1 else None
+    futures = [pool.submit(run_share, thread) for thread in range(1, threads)] if pool else []
+    run_share(0)
+    for future in futures:
+        future.result()
+
+
+@cache
+def _thread_pool(process: int, threads: int) -> ThreadPoolExecutor:
+    # By process: a fork takes the object along, but not its threads.
+    return ThreadPoolExecutor(threads, thread_name_prefix="crf")
+
+
+class FeatureMatrix:
+    """X of the units of tokens, with products from both sides."""
+
+    def __init__(self, tokens: Tokens, size: int, states: int) -> None:
+        self.tokens, self.size, self.states = tokens, size, states
+        self.units = len(tokens.begins) - 1
+        entries = len(tokens.features) + tokens.numbers.size
+        cells = self.units * size
+        self.is_dense = cells <= _LARGEST_DENSE and entries >= _DENSE_SHARE * cells
+        self.entries = cells if self.is_dense else entries  # what a product for one label costs
+        # The transpose: the units of one feature after another.
+        order = np.argsort(tokens.features, kind="stable")
+        unit = np.repeat(np.arange(self.units), np.diff(tokens.begins))
+        self.owners = unit[order].astype(np.int32)
+        counts = np.bincount(tokens.features, minlength=size)
+        self.owners_begin = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+        extra = tokens.numbers.shape[1]
+        self._units = chunk_bounds((tokens.begins + extra * np.arange(self.units + 1)) * states)
+        self._features = chunk_bounds(self.owners_begin * states)
+
+    @cached_property
+    def dense_matrix(self) -> np.ndarray:
+        """X, shape (U, F)."""
+        X = np.zeros((self.units, self.size))
+        tokens = self.tokens
+        X[np.repeat(np.arange(self.units), np.diff(tokens.begins)), tokens.features] = 1.0
+        X[:, tokens.number_features] = tokens.numbers
+        return X
+
+    def fill_scores(self, W: np.ndarray, out: np.ndarray, threads: int) -> None:
+        """Fills out (U, K) with X W."""
+        t = self.tokens
+
+        def fill_chunk(chunk: int, first: int, last: int) -> None:
+            add_rows(W, t.begins, t.features, first, last, out)
+            add_numbers(W, t.numbers, t.number_features, first, last, out)
+
+        if self.is_dense:
+            np.matmul(self.dense_matrix, W, out=out)
+        else:
+            run_chunks(fill_chunk, self._units, threads)
+
+    def transpose_product(self, R: np.ndarray, threads: int, power: int = 1) -> np.ndarray:
+        """Xᵀ R, shape (F, K); with power 2 the squares of X take its place."""
+        if self.is_dense:
+            return (self.dense_matrix if power == 1 else np.square(self.dense_matrix)).T @ R
+        out = np.empty((self.size, self.states))
+
+        def sum_chunk(chunk: int, first: int, last: int) -> None:
+            add_rows(R, self.owners_begin, self.owners, first, last, out)
+
+        run_chunks(sum_chunk, self._features, threads)
+        numbers = self.tokens.numbers
+        if numbers.shape[1]:
+            out[self.tokens.number_features] = (numbers**power).T @ R
+        return out
+
+
+@compiled
+def wide_counts(unit, scores, initial, transition, pairs):  # type: ignore[no-untyped-def]
+    """Returns log Z, α, β and p of one sequence; adds to ξ."""
+    K, last = len(initial), len(unit)
+    ahead, behind, counts = np.empty((last, K)), np.empty((last, K)), np.empty((last, K))
+    log_z = log_forward(0, last, unit, scores, initial, transition, ahead)
+    log_backward(0, last, unit, scores, transition, behind)
+    pair_logs = np.empty((K, K))
+    for t in range(last):
+        _probabilities(ahead[t], behind[t], counts[t])
+        if t > 0:
+            _pair_logs(ahead[t - 1], transition, scores[unit[t]], behind[t], pair_logs)
+            for x in range(K):
+                for y in range(K):
+                    pairs[x, y] += math.exp(pair_logs[x, y])
+    return log_z, ahead, behind, counts
+
+
+@compiled
+def wide_change(unit, scores, transition, ahead, behind, v, pairs):  # type: ignore[no-untyped-def]
+    """The change dp of one sequence; adds dξ to pairs."""
+    v_scores, v_initial, v_step = v
+    K, last = len(v_initial), len(unit)
+    counts = np.empty((last, K))
+    a, b = np.empty((last, K)), np.empty((last, K))
+    row, pair_logs = np.empty(K), np.empty((K, K))
+    for y in range(K):
+        a[0, y] = v_initial[y] + v_scores[unit[0], y]
+        b[last - 1, y] = 0.0
+    for t in range(1, last):
+        for y in range(K):
+            for x in range(K):
+                row[x] = ahead[t - 1, x] + transition[x, y]
+            normalize(row)
+            a[t, y] = v_scores[unit[t], y]
+            for x in range(K):
+                a[t, y] += math.exp(row[x]) * (a[t - 1, x] + v_step[x, y])
+    total = 0.0
+    for y in range(K):
+        total += math.exp(ahead[last - 1, y]) * a[last - 1, y]
+    for t in range(last - 1, 0, -1):
+        u = unit[t]
+        for x in range(K):
+            for y in range(K):
+                row[y] = transition[x, y] + scores[u, y] + behind[t, y]
+            normalize(row)
+            b[t - 1, x] = 0.0
+            for y in range(K):
+                b[t - 1, x] += math.exp(row[y]) * (v_step[x, y] + v_scores[u, y] + b[t, y])
+        _pair_logs(ahead[t - 1], transition, scores[u], behind[t], pair_logs)
+        for x in range(K):
+            for y in range(K):
+                change = a[t - 1, x] + v_step[x, y] + v_scores[u, y] + b[t, y] - total
+                pairs[x, y] += math.exp(pair_logs[x, y]) * change
+    for t in range(last):
+        _probabilities(ahead[t], behind[t], counts[t])
+        for y in range(K):
+            counts[t, y] *= a[t, y] + b[t, y] - total
+    return counts
+
+
+@compiled
+def _probabilities(ahead, behind, p):  # type: ignore[no-untyped-def]
+    for y in range(len(p)):
+        p[y] = ahead[y] + behind[y]
+    normalize(p)
+    for y in range(len(p)):
+        p[y] = math.exp(p[y])
+
+
+@compiled
+def _pair_logs(ahead, transition, score, behind, out):  # type: ignore[no-untyped-def]
+    """Fills the logarithms of the probabilities of one step (K, K)."""
+    K = len(ahead)
+    for x in range(K):
+        for y in range(K):
+            out[x, y] = ahead[x] + transition[x, y] + score[y] + behind[y]
+    normalize(out.reshape(K * K))
 
 
 @dataclass(frozen=True)

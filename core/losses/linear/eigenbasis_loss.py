@@ -9,14 +9,19 @@
 | R | | | Σ (c − √λ v)² + ‖y‖² − ‖c‖², the residual sum of squares |
 
 Where the examples are fewer than the columns the decomposition is that of X Xᵀ.
+
+`FixedNoise` holds the noise variance σ² of a linear loss in either basis: the Gaussian −log p,
+½ R/σ² + (m/2) log σ².
 """
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from core.losses.linear.linear_loss import LinearLoss, ResidualPoint
-from core.optimize.loss import HessianCosts, Loss
+from core.optimize.loss import HessianCosts, Loss, LossPoint
 
 
 def in_eigenbasis(loss: LinearLoss) -> EigenbasisLoss:
@@ -57,11 +62,9 @@ class EigenbasisLoss(Loss):
         return max(self.rss_and_slope(w)[0], self.noise.floor) / self.examples
 
     def explained_share(self, w: np.ndarray) -> float:
-        """The share of the target's variance that is explained, 1 − R/‖y − ȳ‖²."""
         return 1.0 - self.rss_and_slope(w)[0] / max(self.linear_loss.total, np.finfo(float).tiny)
 
     def is_at_floor(self, w: np.ndarray) -> bool:
-        """Whether the noise variance is held up by its floor."""
         return self.rss_and_slope(w)[0] <= self.noise.floor
 
     def coefficients_of(self, v: np.ndarray) -> np.ndarray:
@@ -80,19 +83,15 @@ class EigenbasisAt(ResidualPoint):
         self._diagonal = self._weight * loss.values
 
     def diagonal(self) -> np.ndarray:
-        """The diagonal λ/σ² of B."""
         return self._diagonal
 
     def majorizer_product(self, v: np.ndarray) -> np.ndarray:
-        """B v."""
         return self._diagonal * v
 
     def majorizer_dense(self) -> np.ndarray:
-        """B, shape (r, r)."""
         return np.diag(self._diagonal)
 
     def majorizer_diagonal(self) -> np.ndarray:
-        """The diagonal λ/σ² of B, which has nothing else."""
         return self._diagonal
 
 
@@ -114,3 +113,75 @@ def _decomposed(loss: LinearLoss) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     values, U = values[sound], U[:, sound]
     roots = np.sqrt(values)
     return values, (X.T @ U) / roots, roots * (U.T @ y)
+
+
+class FixedNoise(Loss):
+    """The loss ½ R(w)/σ² + (m/2) log σ², R from a linear loss."""
+
+    def __init__(self, linear: LinearLoss | EigenbasisLoss, variance: float) -> None:
+        self.linear, self.variance = linear, variance
+        self.is_diagonal, self.hessian_costs = linear.is_diagonal, linear.hessian_costs
+        self.examples, self.size = linear.examples, linear.size
+        self.min_variance = linear.noise.floor / linear.examples
+
+    @property
+    def log_determinant_apart(self) -> float:
+        """Log (m/σ²) of the intercept, where it has no coordinate of its own."""
+        apart = isinstance(self.linear, EigenbasisLoss) and self.linear.has_intercept
+        return math.log(self.examples / self.variance) if apart else 0.0
+
+    def initial_weights(self) -> np.ndarray:
+        return self.linear.initial_weights()
+
+    def _point_at(self, w: np.ndarray) -> LossPoint:
+        if isinstance(self.linear, EigenbasisLoss):
+            return _EigenbasisAt(self.linear, self.variance, w)
+        return _LinearAt(self.linear, self.variance, w)
+
+
+class _QuadraticAt(LossPoint):
+    """The value and gradient in both kinds of coordinates; H = AᵀA/σ² is its own majorizer."""
+
+    def __init__(self, linear: LinearLoss | EigenbasisLoss, variance: float, w: np.ndarray) -> None:
+        rss, slope = linear.rss_and_slope(w)
+        value = 0.5 * rss / variance + 0.5 * linear.examples * math.log(variance)
+        super().__init__(w, value, -slope / variance)
+        self._variance = variance
+
+
+class _LinearAt(_QuadraticAt):
+    """In the loss's own coordinates."""
+
+    def __init__(self, linear: LinearLoss, variance: float, w: np.ndarray) -> None:
+        super().__init__(linear, variance, w)
+        self._linear = linear
+
+    def product(self, v: np.ndarray) -> np.ndarray:
+        return self._linear.square_product(v) / self._variance
+
+    def dense_hessian(self) -> np.ndarray | None:
+        H = self._linear.gram_matrix()
+        return None if H is None else H / self._variance
+
+    def diagonal(self) -> np.ndarray:
+        return self._linear.design.squares(self._linear.row_weights) / self._variance
+
+
+class _EigenbasisAt(_QuadraticAt):
+    """In the eigenbasis of XᵀX, where H is diag(λ/σ²)."""
+
+    def __init__(self, linear: EigenbasisLoss, variance: float, w: np.ndarray) -> None:
+        super().__init__(linear, variance, w)
+        self._diagonal = linear.values / variance
+
+    def product(self, v: np.ndarray) -> np.ndarray:
+        return self._diagonal * v
+
+    def dense_hessian(self) -> np.ndarray:
+        return np.diag(self._diagonal)
+
+    def diagonal(self) -> np.ndarray:
+        return self._diagonal
+
+    def majorizer_diagonal(self) -> np.ndarray:
+        return self._diagonal

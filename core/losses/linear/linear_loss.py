@@ -189,11 +189,9 @@ class LinearLoss(Loss):
         return max(rss, self.noise.floor) / self.examples
 
     def explained_share(self, w: np.ndarray) -> float:
-        """The share of the target's variance that is explained, 1 − R/‖y − ȳ‖²."""
         return 1.0 - self.rss_and_slope(w)[0] / max(self.total, np.finfo(float).tiny)
 
     def is_at_floor(self, w: np.ndarray) -> bool:
-        """Whether the noise variance is held up by its floor."""
         return self.rss_and_slope(w)[0] <= self.noise.floor
 
     def for_data(self, X: Any, y: Any, weights: np.ndarray | None = None) -> LinearLoss:
@@ -259,11 +257,9 @@ class LinearAt(ResidualPoint):
         super().__init__(w, loss.noise, *loss.rss_and_slope(w))
 
     def diagonal(self) -> np.ndarray:
-        """The diagonal of B."""
         return self._weight * self._loss.design.squares(self._loss.row_weights)
 
     def majorizer_product(self, v: np.ndarray) -> np.ndarray:
-        """B v."""
         return self._weight * self._loss.square_product(v)
 
     def majorizer_dense(self) -> np.ndarray | None:

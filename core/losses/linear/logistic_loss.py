@@ -1,4 +1,6 @@
-"""Logistic regression with two classes: −log p, its gradient and exact Hessian products.
+"""Logistic regression with two and more classes: −log p, its gradient and exact Hessian products.
+
+Two classes:
 
 | symbol | code | shape | meaning |
 | --- | --- | --- | --- |
@@ -11,6 +13,22 @@
 
 loss = Σ s log(1 + exp(−z)), gradient = −Aᵀ(s ∘ y ∘ u), Hessian = Aᵀ diag(s u (1 − u)) A
 (Foo 2009, section 4, "Logistic regression").
+
+More classes:
+
+| symbol | code | shape | meaning |
+| --- | --- | --- | --- |
+| A | ``design`` | (m, q) | examples, an implied column of ones last if there is an intercept |
+| K | ``K`` | | classes; all K weight vectors are kept |
+| W | ``w`` raveled | (K, q) | one row of coefficients a class, the intercept last |
+| Z | | (K, m) | scores W Aᵀ |
+| P | | (K, m) | probabilities, the softmax of Z over the classes |
+| Y | | (K, m) | 1 where the example is of the class |
+| s | ``weights`` | (m,) | how many times an example counts; None for once |
+
+loss = Σ s (log Σ_k exp(z_k) − z_y), gradient = (s ∘ (P − Y)) A,
+Hessian product with V = (s ∘ P ∘ (V Aᵀ − 1 Σ_k P_k ∘ (V Aᵀ)_k)) A
+(Foo 2009, section 4, "Multinomial logistic regression").
 """
 
 from __future__ import annotations
@@ -24,6 +42,9 @@ import numpy as np
 from core.losses.class_labels import codes_of, two_or_more
 from core.losses.linear.design import DesignMatrix, design_of, total_weight
 from core.optimize.loss import HessianCosts, LinearMap, Loss, LossPoint
+
+# Multiplications that separate blocks of the Hessian may cost as a preconditioner.
+_DEAREST_BLOCKS = 2e9
 
 
 class LabelledLoss(Loss):
@@ -40,6 +61,10 @@ class LabelledLoss(Loss):
     ) -> None:
         self.design, self.codes, self.classes, self.weights = design, codes, classes, weights
         self.examples, self.size = total_weight(design.row_count, weights), design.width
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """Sizes and constants of a kind of loss, from its examples."""
 
     def for_data(self, X: Any, y: Any, weights: np.ndarray | None = None) -> Self:
         """The same columns and classes, on other rows."""
@@ -52,7 +77,6 @@ class LabelledLoss(Loss):
         return type(self)(self.design.subset(rows), self.codes[rows], self.classes, weights)
 
     def every_nth_row(self, step: int) -> Self:
-        """The loss of every ``step``-th example."""
         weights = None if self.weights is None else self.weights[::step]
         design, codes = self.design.every_nth_row(step), self.codes[::step]
         return type(self)(design, codes, self.classes, weights)
@@ -61,18 +85,11 @@ class LabelledLoss(Loss):
 class LogisticLoss(LabelledLoss):
     """Σ log(1 + exp(−y wᵀx)) over the examples."""
 
-    def __init__(
-        self,
-        design: DesignMatrix,
-        codes: np.ndarray,
-        classes: np.ndarray,
-        weights: np.ndarray | None = None,
-    ) -> None:
-        super().__init__(design, codes, classes, weights)
-        self.sign = 2.0 * codes - 1.0
+    def _prepare(self) -> None:
+        self.sign = 2.0 * self.codes - 1.0
         # Of a weighted Gram matrix, and of two products with the examples.
-        dense, product = float(design.row_count) * self.size**2, 2.0 * design.entries
-        self.hessian_costs = HessianCosts(dense, product)
+        rows, product = float(self.design.row_count), 2.0 * self.design.entries
+        self.hessian_costs = HessianCosts(rows * self.size**2, product)
 
     def initial_weights(self) -> np.ndarray:
         """Zeros, and the intercept that gives the classes their shares."""
@@ -131,18 +148,15 @@ class LogisticAt(LossPoint):
         return self._design.weighted_gram(self._weights)
 
     def diagonal(self) -> np.ndarray:
-        """The diagonal of H, shape (q,)."""
         return self._design.squares(self._weights)
 
     def rough_product(self) -> LinearMap:
-        """The product with H in single precision, for directions that are checked."""
         design = self._design.single_precision
         kind = design.X.dtype
         weights = self._weights.astype(kind)
         return lambda v: design.through(v.astype(kind), lambda z, rows: z * weights[rows])
 
     def sampled_blocks(self, step: int) -> np.ndarray:
-        """H estimated from every ``step``-th example, as one block, shape (1, q, q)."""
         return self._design.single_precision.weighted_gram(self._weights, step)[None]
 
 
@@ -159,3 +173,131 @@ def build_logistic(
     """The loss of a matrix and labels of two classes; UnusableError where they are not two."""
     classes, codes = two_or_more(y, exactly_two=True)
     return LogisticLoss(design_of(X, fit_intercept), codes, classes, weights)
+
+
+class MultinomialLoss(LabelledLoss):
+    """Σ log Σ_k exp(w_kᵀx) − w_yᵀx over the examples, whose classes are codes 0 … K − 1."""
+
+    def _prepare(self) -> None:
+        design, self.K = self.design, len(self.classes)
+        K, q = self.K, design.width
+        self.size, self.rows = K * q, np.arange(len(self.codes))
+        # Of K²/2 weighted Gram matrices, and of 2 K products with the examples.
+        dense = 0.5 * design.row_count * self.size * (self.size + q)
+        self.hessian_costs = HessianCosts(dense, 2.0 * K * design.entries)
+        if design.intercept:
+            self.gauge_indices = np.arange(q - 1, self.size, q)  # the intercepts
+
+    @property
+    def score_size(self) -> int:
+        return self.design.width
+
+    def initial_weights(self) -> np.ndarray:
+        """Zeros, and intercepts that give the classes their shares."""
+        W = np.zeros((self.K, self.design.width))
+        if self.design.intercept:
+            counts = np.bincount(self.codes, self.weights, minlength=self.K)
+            shares = np.log(counts + 0.5)
+            W[:, -1] = shares - shares.mean()
+        return W.ravel()
+
+    def _point_at(self, w: np.ndarray) -> MultinomialAt:
+        return MultinomialAt(self, w)
+
+    def coefficients(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """coef_ (K, n_features) and intercept_ (K,) as scikit-learn has them."""
+        W = w.reshape(self.K, -1)
+        intercept = W[:, -1].copy() if self.design.intercept else np.zeros(self.K)
+        return self.design.to_all_columns(W), intercept
+
+
+class MultinomialAt(LossPoint):
+    """The loss at w, with the probabilities P."""
+
+    def __init__(self, loss: MultinomialLoss, w: np.ndarray) -> None:
+        self._loss, self._design, self._s = loss, loss.design, loss.weights
+        self._P = P = np.empty((loss.K, loss.design.row_count))
+        values = []
+
+        def residuals(Z: np.ndarray, rows: slice) -> np.ndarray:
+            codes, s = loss.codes[rows], None if self._s is None else self._s[rows]
+            Z -= Z.max(axis=0)
+            true_scores = Z[codes, loss.rows[: len(codes)]]
+            np.exp(Z, out=Z)
+            total = Z.sum(axis=0)
+            logs = np.log(total) - true_scores
+            values.append(float(logs.sum() if s is None else s @ logs))
+            Z /= total
+            P[:, rows] = Z
+            Z[codes, loss.rows[: len(codes)]] -= 1.0
+            return Z if s is None else Z * s
+
+        gradient = loss.design.through(w.reshape(loss.K, -1), residuals)
+        super().__init__(w, math.fsum(values), gradient.ravel())
+
+    def _counted(self, of_rows: np.ndarray) -> np.ndarray:
+        """Numbers of every row, shape (…, m), times s."""
+        return of_rows if self._s is None else of_rows * self._s
+
+    def product(self, v: np.ndarray) -> np.ndarray:
+        """H v, shape (K q,); several v as rows, shape (r, K q)."""
+        return _product(self._design, self._P, self._s, v)
+
+    def dense_hessian(self) -> np.ndarray | None:
+        """H (K q, K q), or None above 4,000 parameters."""
+        return None if len(self.w) > 4000 else self._form_hessian(self._design, 1)
+
+    def sampled_hessian(self, step: int) -> np.ndarray | None:
+        return self._form_hessian(self._design.single_precision, step)
+
+    def _form_hessian(self, design: DesignMatrix, step: int) -> np.ndarray:
+        P, K, q = self._P, self._loss.K, design.width
+        H = np.zeros((K, q, K, q))
+        for k in range(K):
+            # The sum over classes of a block row vanishes, so that every block off the diagonal
+            # is minus a Gram matrix and the diagonal is what balances them.
+            for j in range(k):
+                block = design.weighted_gram(self._counted(P[k] * P[j]), step)
+                H[k, :, j] = H[j, :, k] = -block
+                H[k, :, k] += block
+                H[j, :, j] += block
+        return H.reshape(K * q, K * q)
+
+    def diagonal(self) -> np.ndarray:
+        return self._design.squares(self._counted(self._P * (1.0 - self._P))).ravel()
+
+    def rough_product(self) -> LinearMap:
+        design = self._design.single_precision
+        P = self._P.astype(design.X.dtype)
+        s = None if self._s is None else self._s.astype(P.dtype)
+        return lambda v: _product(design, P, s, v.astype(P.dtype))
+
+    def sampled_blocks(self, step: int) -> np.ndarray:
+        """The blocks from every ``step``-th example, (K, q, q); their mean, (1, q, q), if dear."""
+        P, single, K, q = self._P, self._design.single_precision, self._loss.K, self._design.width
+        if K * q**2 * (self._design.row_count // step) > _DEAREST_BLOCKS:
+            return single.weighted_gram(self._counted((P * (1.0 - P)).mean(axis=0)), step)[None]
+        return np.array([single.weighted_gram(self._counted(row * (1.0 - row)), step) for row in P])
+
+
+def _product(A: DesignMatrix, P: np.ndarray, s: np.ndarray | None, v: np.ndarray) -> np.ndarray:
+    """H v, the scores of all classes and directions (r, K q) side by side."""
+
+    def weight_scores(T: np.ndarray, rows: slice) -> np.ndarray:
+        share = P[:, rows]
+        products = T.reshape(-1, *share.shape)
+        products *= share
+        products -= share * products.sum(axis=1, keepdims=True)
+        if s is not None:
+            products *= s[rows]
+        return T
+
+    return A.through(v.reshape(-1, A.width), weight_scores).reshape(v.shape)
+
+
+def build_multinomial(
+    X: Any, y: Any, fit_intercept: bool = True, weights: np.ndarray | None = None
+) -> MultinomialLoss:
+    """The loss of a matrix and labels; UnusableError where the labels are all the same."""
+    classes, codes = two_or_more(y)
+    return MultinomialLoss(design_of(X, fit_intercept), codes, classes, weights)

@@ -13,12 +13,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.losses.rna.inside import SAFE, inside_recursion
-from core.losses.rna.logspace import log_inside
-from core.losses.rna.logspace_outside import log_outside
-from core.losses.rna.loops import DEEP, SPAN
-from core.losses.rna.outside import outside_recursion
-from core.losses.rna.terms import LENGTHS, LOOPS, RATES, TERMS, letter_codes, terms_of, weights_of
+from core.losses.rna.inside_outside import DEEP, SAFE, SPAN, inside_recursion, outside_recursion
+from core.losses.rna.logspace import log_inside, log_outside
+from core.losses.rna.parameters import (
+    LENGTHS,
+    LOOPS,
+    RATES,
+    TERMS,
+    letter_codes,
+    terms_of,
+    weights_of,
+)
 
 FIRST_C = 0.4  # log Z a base of many molecules, within the range that 500 bases allow
 _SAFE_WEIGHT = 1e100

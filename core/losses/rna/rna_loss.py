@@ -10,25 +10,51 @@
 
 loss = Σ log Z − ūᵀ S w − log of the derivations of the structures, gradient = Sᵀ (u − ū),
 Hessian · v = Sᵀ (change of u along S v) (Do 2008, section 5; Foo 2009, section 4.3).
+
+A multi-branch loop of b branches with u unpaired bases after the last is derived in
+(u + b − 2)!/(u! (b − 2)!) ways; a structure's probability is the sum of its derivations'.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import ClassVar, TypeVar
 
 import numpy as np
 
-from core.datasets.molecules import KINDS, SHORTEST, ParsedMolecule, parse_molecule
+from core.datasets.molecules import (
+    KINDS,
+    SHORTEST,
+    Pair,
+    ParsedMolecule,
+    bracket_pairs,
+    neighbours,
+    parse_molecule,
+)
 from core.errors import UnusableError
-from core.losses.rna.change import change_of_uses
 from core.losses.rna.fold import FIRST_C, FoldResult, fold_molecule, room_size
-from core.losses.rna.parameters import MOTIF_OF, MOTIFS, NAMES
-from core.losses.rna.structure import structure_uses
-from core.losses.rna.terms import counts_of, letter_codes, terms_of
+from core.losses.rna.logspace import loop_terms
+from core.losses.rna.parameters import (
+    BRANCH,
+    CLOSE,
+    HAIRPIN,
+    LONGEST,
+    MOTIF_OF,
+    MOTIFS,
+    NAMES,
+    PAIR,
+    RATES,
+    STACK,
+    TERMS,
+    counts_of,
+    letter_codes,
+    terms_of,
+)
+from core.losses.rna.tangent import change_of_uses
 from core.optimize.loss import Loss, LossPoint
-from core.processors import processor_count
+from core.processes import processor_count
 
 CHUNKS = 16  # parts that threads work on; fixed, so that sums do not depend on the threads
 KEPT_BYTES = 300_000_000  # of tables kept at the last w; others are computed again for a product
@@ -186,7 +212,6 @@ class RnaAt(LossPoint):
         self._loss, self._counts = loss, counts
 
     def product(self, v: np.ndarray) -> np.ndarray:
-        """H v."""
         return self._loss.counts_change(self.w, v)
 
     def dense_hessian(self) -> None:
@@ -211,3 +236,57 @@ def build_rna(
         for number, (bases, structure) in enumerate(zip(letters, structures, strict=True), start=1)
     ]
     return RnaLoss(molecules, shortest_hairpin, threads)
+
+
+def structure_uses(letters: str, structure: str) -> tuple[np.ndarray, float]:
+    """Uses of every term, shape (TERMS,), and the logarithm of the number of derivations."""
+    codes, uses, derivations = letter_codes(letters), np.zeros(TERMS), 0.0
+    pairs = [(i + 1, j + 1) for i, j in bracket_pairs(structure)]
+    inside = neighbours(pairs)
+    within = {pair for inner in inside.values() for pair in inner}
+    outer = [pair for pair in pairs if pair not in within]
+    for pair in outer:
+        uses[BRANCH + _seen_from_outside(codes, pair)] += 1
+    uses[RATES + 4] += len(outer)
+    uses[RATES + 3] += len(letters) - sum(j - i + 1 for i, j in outer)
+    for (i, j), inner in inside.items():
+        uses[PAIR + 5 * codes[i] + codes[j]] += 1
+        letters_inside = _letters_index(codes[i], codes[j], codes[i + 1], codes[j - 1])
+        if not inner:
+            uses[CLOSE + letters_inside] += 1
+            uses[HAIRPIN + min(j - i - 1, LONGEST)] += 1
+        elif len(inner) == 1:
+            _count_loop(uses, codes, (i, j), inner[0])
+        else:
+            uses[BRANCH + letters_inside] += 1
+            uses[RATES] += 1
+            for pair in inner:
+                uses[BRANCH + _seen_from_outside(codes, pair)] += 1
+            uses[RATES + 1] += j - i - 1 - sum(last - first + 1 for first, last in inner)
+            uses[RATES + 2] += len(inner)
+            after = j - 1 - max(last for _, last in inner)
+            derivations += math.log(math.comb(after + len(inner) - 2, len(inner) - 2))
+    return uses, derivations
+
+
+def _count_loop(uses: np.ndarray, codes: np.ndarray, outer: Pair, inner: Pair) -> None:
+    """Counts the terms of a stacked pair, a bulge or an internal loop."""
+    (i, j), (p, q) = outer, inner
+    left, right = p - i - 1, j - q - 1
+    letters_inside = _letters_index(codes[i], codes[j], codes[i + 1], codes[j - 1])
+    if left == right == 0:
+        uses[STACK + letters_inside] += 1
+        return
+    uses[CLOSE + letters_inside] += 1
+    uses[CLOSE + _seen_from_outside(codes, inner)] += 1
+    for term in loop_terms(codes, i, j, p, q):
+        uses[term] += 1
+
+
+def _seen_from_outside(codes: np.ndarray, pair: Pair) -> int:
+    i, j = pair
+    return _letters_index(codes[j], codes[i], codes[j + 1], codes[i - 1])
+
+
+def _letters_index(a: int, b: int, c: int, d: int) -> int:
+    return int(125 * a + 25 * b + 5 * c + d)

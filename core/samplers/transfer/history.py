@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.gp.transfer.coordinates import standardized_statistics
+from core.gp.transfer.earlier_trials import standardized_statistics
 from core.space import Setting
 
 Statistics = tuple[float, float, float]

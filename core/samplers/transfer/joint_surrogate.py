@@ -1,4 +1,4 @@
-"""The base of the samplers that tune with a joint response surface of all datasets.
+"""Tuning with a joint response surface of all datasets: its base, and deviations from each mean.
 
 Yogatama & Mann 2014, Algorithm 2, and Bardenet et al. 2013: a Gaussian process over the trials of
 the present dataset and of earlier ones, whose scores are made comparable: each sampler in its way.
@@ -8,10 +8,14 @@ to the largest expected improvement over the best response of this dataset.
 
 Trials that are running count as if they had given what the posterior expects of them, trials that
 failed as the worst response of this dataset so far (of all, while it has none).
+
+`TransferSampler` computes μ and σ of the present dataset anew at every trial, and with them its
+responses, O(T); those of the earlier trials stay as they are.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -25,16 +29,26 @@ from core.gp.acquisition import ACQUISITIONS
 from core.gp.domain import SearchDomain
 from core.gp.kernels import Array
 from core.gp.proposal import AcquisitionSearch
-from core.gp.transfer.coordinates import Coordinates, convert_setting
-from core.gp.transfer.earlier_trials import NEIGHBOURS, DatasetTrials, EarlierTrials, earlier_trials
-from core.gp.transfer.joint_fitting import EXACT, JointFitter
-from core.gp.transfer.joint_posterior import JointPosterior
-from core.gp.transfer.joint_surface import JointSurface
-from core.samplers.observations import ObservationReader, Observations, condition_on_pending
-from core.samplers.proposing_sampler import ProposingSampler, note_reason, uniform_setting
-from core.samplers.responses import ResponseScale
+from core.gp.transfer.earlier_trials import (
+    NEIGHBOURS,
+    Coordinates,
+    DatasetTrials,
+    EarlierTrials,
+    convert_setting,
+    earlier_trials,
+)
+from core.gp.transfer.joint_fitting import EXACT, JointFitter, JointPosterior, JointSurface
+from core.gp.warping import ResponseScale, pooled_deviation, scale_of
+from core.samplers.proposing_sampler import (
+    ObservationReader,
+    Observations,
+    ProposingSampler,
+    condition_on_pending,
+    note_reason,
+    uniform_setting,
+)
 from core.samplers.search_space import SearchSpace
-from core.samplers.transfer.history import TuningHistory
+from core.samplers.transfer.history import EarlierDataset, TuningHistory
 from core.space import Axis, Setting
 
 FIT, SEARCH, REPLACE, DRAW = 1, 2, 3, 4  # purposes of a trial's random numbers
@@ -265,3 +279,34 @@ def _axis_of_values(axis: Axis, space: SearchSpace) -> Axis:
 def rounded(numbers: Array) -> list[float]:
     """Plain numbers of six digits."""
     return [float(f"{number:.{DIGITS}g}") for number in numbers]
+
+
+class TransferSampler(JointSurrogateSampler):
+    """Maximizes expected improvement on the responses of this dataset and of its neighbours.
+
+    Kernels: mkl, the paper's over twenty nearest datasets, made positive definite; printed, as
+    printed; sqe, a squared exponential over settings and statistics of all datasets.
+    """
+
+    method = "transfer"
+
+    def respond(self, observed: Observations) -> Responses:
+        """Present responses by the mean and deviation so far; earlier ones keep theirs."""
+        scale = scale_of(observed.scores, observed.maximize, self._pooled)
+        return Responses(self._earlier_responses, scale.to_response(observed.scores), scale)
+
+    def _prepare_space(self, space: SearchSpace) -> None:
+        super()._prepare_space(space)
+        datasets = self.history.datasets
+        scales = [own_scale(dataset) for dataset in datasets]
+        self._pooled = pooled_deviation(scales, [len(dataset.scores) for dataset in datasets])
+        responses = [np.zeros(0)]
+        for index, trials in zip(self.earlier.datasets, self.earlier.used_trials, strict=True):
+            scores = np.array(datasets[index].scores)[list(trials)]
+            responses.append(scales[index].to_response(scores))
+        self._earlier_responses = np.concatenate(responses)
+
+
+def own_scale(dataset: EarlierDataset) -> ResponseScale:
+    """μ and σ of all finite scores of an earlier dataset."""
+    return scale_of([s for s in dataset.scores if math.isfinite(s)], dataset.maximize)

@@ -17,8 +17,8 @@ import numpy as np
 
 from core.gp.kernels import Array, Indices
 from core.gp.transfer.earlier_trials import NEIGHBOURS, EarlierTrials
-from core.samplers.observations import Observations
-from core.samplers.responses import ResponseScale, scale_of
+from core.gp.warping import ResponseScale, scale_of
+from core.samplers.proposing_sampler import Observations
 from core.samplers.search_space import SearchSpace
 from core.samplers.transfer.history import TuningHistory
 from core.samplers.transfer.joint_surrogate import JointSurrogateSampler, Responses, usable_trials

@@ -20,9 +20,8 @@ from core.tuning.averaging.averaged_predictions import (
     log_densities,
 )
 from core.tuning.averaging.ensemble import member_weights
-from core.tuning.payloads import OmittedTrial
 from core.tuning.problem import Problem, take_rows
-from core.tuning.run_results import EnsembleResults
+from core.tuning.run_results import EnsembleResults, OmittedTrial
 from core.tuning.runs.state import RunState
 from core.tuning.scores.metrics import predict_all, targets_of
 from core.tuning.scores.scoring import (

@@ -11,8 +11,7 @@ import pandas as pd
 from core.datasets.dataset import Dataset
 from core.samplers.averaging import most_disputed
 from core.tuning.averaging.averaged_predictions import log_densities, member_disagreement
-from core.tuning.events import MembersDisagree
-from core.tuning.payloads import DisputedRow
+from core.tuning.events import DisputedRow, MembersDisagree
 from core.tuning.problem import Problem
 from core.tuning.scores.metric import Predictions
 from core.tuning.scores.metrics import targets_of

@@ -22,8 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from core.samplers.averaging import effective_members, member_count, rank_trials, weights
-from core.samplers.top_models import TopModels
+from core.samplers.averaging import TopModels, effective_members, member_count, rank_trials, weights
 from core.space import Setting
 from core.tuning.averaging.averaged_predictions import (
     average_predictions,
@@ -34,8 +33,8 @@ from core.tuning.averaging.averaged_predictions import (
 from core.tuning.averaging.corrected_score import best_trial, corrected_score, greedy_average
 from core.tuning.averaging.disagreement import members_disagree
 from core.tuning.events import EnsembleUpdated, Event, TrialExcluded, TrialFinished
-from core.tuning.payloads import OmittedTrial
 from core.tuning.problem import Problem
+from core.tuning.run_results import OmittedTrial
 from core.tuning.scores.metric import Predictions
 from core.tuning.scores.metrics import targets_of
 from core.tuning.scores.scoring import TrialResult

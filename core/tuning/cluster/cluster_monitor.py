@@ -1,15 +1,119 @@
-"""The workers of a cluster now: threads, load, and the trials each runs."""
+"""The workers of a cluster now: their versions, threads, load, and the trials each runs.
+
+Versions are asked by a function that is sent with its code: a worker that lacks the program could
+not import a function of it by name.
+"""
 
 from __future__ import annotations
 
+import queue
+import threading
 import time
-from collections.abc import Mapping, Sequence
+import types
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from core.tuning.cluster.background_call import BackgroundCall
-from core.tuning.cluster.worker_versions import installed_versions, sent_whole, version_difference
-from core.tuning.events import Event, RemarkMade, WorkersSeen
-from core.tuning.payloads import ClusterWorker
+from core.errors import UnusableError
+from core.estimators.multi_model import SEVERAL, selectable_models
+from core.estimators.optional_parts import OPTIONAL_DEPENDENCIES
+from core.estimators.registry import MODELS
+from core.tuning.events import ClusterWorker, Event, RemarkMade, WorkersSeen
+
+# Scores depend on these: where they differ, the same setting may have another score.
+DECISIVE = ("tunescope", "scikit-learn", "numpy", "scipy")
+SECONDARY = ("pandas", "numba")  # these only make it slower or faster
+
+
+def installed_versions() -> dict[str, str]:
+    """{package: version} of this process, with Python's; "" for what is missing.
+
+    "fault" says why the program cannot be imported, where it cannot.
+    """
+    import importlib.metadata
+    import platform
+
+    versions = {"python": ".".join(platform.python_version_tuple()[:2])}
+    packages = ("tunescope", "scikit-learn", "numpy", "scipy", "pandas", "numba")
+    for package in (*packages, "lightgbm", "xgboost", "catboost", "jax"):
+        try:
+            versions[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            versions[package] = ""
+    try:
+        import core.tuning.cluster.on_worker  # noqa: F401
+    except Exception as error:
+        versions["fault"] = f"{type(error).__name__}: {error}"
+    return versions
+
+
+def sent_whole() -> Callable[[], dict[str, str]]:
+    """`installed_versions` as a function of no module, pickled with its code and not by name."""
+    # Pickled by value: an old worker has no such module, or another version of it.
+    alone = types.FunctionType(installed_versions.__code__, {"__builtins__": __builtins__})
+    alone.__module__ = "__main__"
+    return alone
+
+
+def needed_by(model: str, task: str) -> tuple[str, ...]:
+    """The packages of optional parts that every worker needs for a model."""
+    names = selectable_models(MODELS, task) if model == SEVERAL else (model,)
+    extras = sorted({MODELS[name].extra for name in names} - {""})
+    return tuple(module for extra in extras for module in OPTIONAL_DEPENDENCIES[extra].modules)
+
+
+def version_difference(
+    name: str,
+    worker_versions: Mapping[str, str],
+    local_versions: Mapping[str, str],
+    needed: Sequence[str] = (),
+) -> tuple[str, bool]:
+    """How a worker's versions differ, a sentence or "", and whether it may be used."""
+    if worker_versions.get("fault"):
+        return f"Worker {name} cannot run Tunescope ({worker_versions['fault']}).", False
+    # Scores depend on Python and the decisive packages, so that another version of them excludes a
+    # worker; secondary ones only make it slower or faster.
+    for package in ("python", *DECISIVE, *needed, *SECONDARY):
+        worker_version = worker_versions.get(package, "")
+        local_version = local_versions.get(package, "")
+        if worker_version != local_version:
+            has = f"has {package} {worker_version}" if worker_version else f"has no {package}"
+            usable = package in SECONDARY
+            return f"Worker {name} {has}, and this computer {local_version or 'none'}.", usable
+    return "", True
+
+
+def raise_no_worker(sentences: list[str]) -> None:
+    """Raise UnusableError: no worker can be used, with the first reason."""
+    more = f" (and {len(sentences) - 1} more)" if len(sentences) > 1 else ""
+    raise UnusableError(
+        f"no worker of the cluster can be used: {sentences[0].rstrip('.')}{more}",
+        where="option cluster",
+        cure="install the same versions on every worker, as the page “Many machines” of the help"
+        " says",
+    )
+
+
+class BackgroundCall:
+    """A call in a thread of its own, so that a silent worker blocks nothing."""
+
+    def __init__(self, ask: Callable[[], Any]) -> None:
+        self._answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        # A daemon: the program's end does not wait for who never answers.
+        threading.Thread(target=self._run_call, args=(ask,), daemon=True).start()
+
+    def _run_call(self, ask: Callable[[], Any]) -> None:
+        try:
+            self._answers.put(ask())
+        except Exception as error:
+            self._answers.put(error)
+
+    def answer_within(self, seconds: float) -> Any:
+        """The result or the exception raised; None where there is none yet."""
+        try:
+            return self._answers.get(timeout=max(0.0, seconds))
+        except queue.Empty:
+            return None
+
 
 REFRESH_SECONDS = 1.0  # between two refreshes
 CALM_SHARE = 0.8  # of these, after which a calm moment is taken for the next refresh
@@ -129,12 +233,12 @@ class ClusterMonitor:
         self._check_workers()
 
     def _running_numbers(self, keys: Sequence[str], threads: int) -> list[int]:
-        """The numbers of this run's trials among the first keys; later ones wait for a thread."""
         return [self.trials[key] for key in keys[:threads] if key in self.trials]
 
     def _ask_versions(self) -> None:
         """Ask new workers for their versions, and take the answers."""
         new = sorted(set(self._workers) - set(self._versions_by_address))
+        # One question at a time: a silent worker holds up the newcomers, never the trials.
         if self._question is None and new:
             call = BackgroundCall(
                 lambda: self._client.run(sent_whole(), workers=new, on_error="return")
@@ -170,6 +274,7 @@ class ClusterMonitor:
 
 def _known_workers(client: Any) -> dict[str, _WorkerInfo]:
     try:
+        # Newer versions tell of five workers only, unless all are asked for.
         scheduler = client.scheduler_info(n_workers=-1)
     except TypeError:  # earlier versions give all of them
         scheduler = client.scheduler_info()

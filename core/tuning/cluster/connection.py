@@ -1,21 +1,163 @@
-"""The connection to a cluster: opened before the first trial, closed after the last."""
+"""The address of a cluster, the certificates for it, and the connection of a run."""
 
 from __future__ import annotations
 
 import contextlib
+import importlib
+import ipaddress
 import logging
 import os
+import re
 import time
 import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from core.errors import UnusableError
-from core.tuning.cluster import worker_versions
-from core.tuning.cluster.address import OPTION, ClusterAddress, check_installed, security_of
-from core.tuning.cluster.cluster_monitor import ClusterMonitor
+from core.estimators.optional_parts import OPTIONAL_DEPENDENCIES
+from core.tuning.cluster.cluster_monitor import ClusterMonitor, raise_no_worker
 from core.tuning.cluster.executor import ClusterExecutor
 from core.tuning.scores.scoring import ScoringJob
-from core.tuning.trials.scratch_folder import ScratchFolder
+from core.tuning.trials.executors import ScratchFolder
+
+LOCAL = "local"  # in place of an address: workers on this machine, for one run
+OPTION = "option cluster"
+_ADDRESS = re.compile(
+    r"(?P<scheme>tcp|tls)://(?P<host>\[[0-9a-fA-F:.]+\]|[^\s/:\[\]]+):(?P<port>\d{1,5})"
+)
+_SCHEMELESS = re.compile(r"(\[[0-9a-fA-F:.]+\]|[^\s/:\[\]]+):\d{1,5}")
+
+
+@dataclass(frozen=True)
+class ClusterAddress:
+    """Where trials run; an empty file name leaves it to dask's configuration."""
+
+    address: str  # of a scheduler (tcp://host:port, tls://host:port), or "local"
+    ca: str = ""  # file of the trusted certificate authority
+    certificate: str = ""  # file of this program's certificate
+    key: str = ""  # file of its private key; "" for the certificate's file
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the workers are started here, for this run alone."""
+        return self.address == LOCAL
+
+    @property
+    def is_encrypted(self) -> bool:
+        """Whether both ends show certificates."""
+        return self.is_local or self.address.startswith("tls://")
+
+    @property
+    def host(self) -> str:
+        """The scheduler's host, without brackets."""
+        match = _ADDRESS.fullmatch(self.address)
+        return match["host"].strip("[]") if match else ""
+
+
+def parse_cluster_address(
+    address: str, ca: str = "", certificate: str = "", key: str = ""
+) -> ClusterAddress:
+    """The address that a person entered."""
+    address = address.strip()
+    if _SCHEMELESS.fullmatch(address):
+        # Whoever names certificates wants them used.
+        address = f"{'tls' if ca or certificate else 'tcp'}://{address}"
+    cluster_address = ClusterAddress(address, ca, certificate, key)
+    if not cluster_address.is_local:
+        _check_address(address)
+    files = {"tls-ca": ca, "tls-cert": certificate, "tls-key": key}
+    named_files = {name: file for name, file in files.items() if file}
+    if named_files and not address.startswith("tls://"):
+        raise UnusableError(
+            f"a certificate is named, and “{address}” uses none",
+            where=f"option {next(iter(named_files))}",
+            cure="give an address that begins with tls://",
+        )
+    for name, file in named_files.items():
+        _check_file(name, file)
+    return cluster_address
+
+
+def _check_address(address: str) -> None:
+    match = _ADDRESS.fullmatch(address)
+    if match is None or not 0 < int(match["port"]) < 65536:
+        raise UnusableError(
+            f"“{address}” is no address of a scheduler",
+            where=OPTION,
+            cure="give tcp://HOST:PORT or tls://HOST:PORT as dask scheduler prints it, or local",
+        )
+
+
+def _check_file(name: str, file: str) -> None:
+    try:
+        with Path(file).open("rb") as opened:
+            opened.read(1)
+    except OSError as error:
+        raise UnusableError(
+            f"the file “{file}” cannot be read ({error.strerror or error})",
+            where=f"option {name}",
+            cure="name a PEM file that is there",
+        ) from error
+
+
+def data_transfer_warning(address: ClusterAddress) -> str:
+    """The warning before the first trial; "" where nothing leaves this machine unencrypted."""
+    if address.is_encrypted or _is_here(address.host):
+        return ""
+    return (
+        f"Nothing protects {address.address}: whoever reaches it can read the training rows, and "
+        "run any code on its workers and, by what they send back, on this computer. Use it in a "
+        "network that you trust, or with certificates (tls://)."
+    )
+
+
+def _is_here(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def security_of(address: ClusterAddress) -> Any:
+    """The Security that dask needs for the address; None where it needs none."""
+    if not address.is_encrypted:
+        return None
+    from distributed.security import Security
+
+    if address.is_local:
+        return Security.temporary()
+    file_options: Mapping[str, str] = {
+        "tls_ca_file": address.ca,
+        "tls_client_cert": address.certificate,
+        "tls_client_key": address.key or address.certificate,
+    }
+    named_files = {name: file for name, file in file_options.items() if file}
+    security = Security(require_encryption=True, **named_files)
+    if not security.tls_ca_file or not security.tls_client_cert:
+        raise UnusableError(
+            "a tls:// address needs certificates, and none are named",
+            where=OPTION,
+            cure="name them with --tls-ca, --tls-cert and --tls-key, or in dask's configuration",
+        )
+    return security
+
+
+def check_installed() -> None:
+    """Raise UnusableError unless dask.distributed can be imported."""
+    dependency = OPTIONAL_DEPENDENCIES["cluster"]
+    for module in dependency.modules:
+        if find_spec(module) is None:
+            raise dependency.missing_error
+        try:
+            importlib.import_module(module)
+        except Exception as error:  # a half installation may fail in any way
+            raise dependency.broken_error(module, f"{type(error).__name__}: {error}") from error
+
 
 ANSWER_SECONDS = 10.0  # of the scheduler
 WORKER_SECONDS = 30.0  # until the first worker comes
@@ -24,17 +166,7 @@ CLOSE_SECONDS = 5.0
 
 
 class ClusterConnection:
-    """A connected cluster, with at least one worker that can run trials.
-
-    Args:
-        address: "local" starts workers on this machine, with temporary certificates.
-        max_running: trials at the same time at most; None for one a thread of its workers (a local
-        cluster: one a core).
-
-    Raises:
-        UnusableError: dask.distributed is not installed, no scheduler answers, certificates do not
-            fit, or no worker comes or can be used.
-    """
+    """A connected cluster, with at least one worker that can run trials."""
 
     def __init__(self, address: ClusterAddress, max_running: int | None = None) -> None:
         check_installed()
@@ -57,6 +189,7 @@ class ClusterConnection:
         try:
             security = security_of(address)
             if address.is_local:
+                # Workers of this machine alone, with temporary certificates: one a core by default.
                 workers = self._max_running or os.cpu_count() or 1
                 target = self._start_local_cluster(security, workers)
             timeout, name = ANSWER_SECONDS, "tunescope"
@@ -90,7 +223,7 @@ class ClusterConnection:
         end = time.monotonic() + WORKER_SECONDS
         while not self._monitor.threads:
             if self._monitor.remarks and not self._monitor.has_open_question:
-                worker_versions.raise_no_worker(self._monitor.remarks)
+                raise_no_worker(self._monitor.remarks)
             extra_seconds = VERSION_SECONDS if self._monitor.has_open_question else 0.0
             if time.monotonic() > end + extra_seconds:
                 raise UnusableError(
@@ -142,6 +275,7 @@ def _unreachable(address: ClusterAddress, error: Exception) -> UnusableError:
             where=OPTION,
             cure="run without a cluster, or with --workers",
         )
+    # dask wraps what OpenSSL says, or passes its words on.
     about = f"{text} {error.__cause__ or ''}".lower()
     if any(word in about for word in ("ssl", "tls", "certificate", "pem")):
         return UnusableError(

@@ -12,14 +12,17 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from core.errors import UnusableError
-from core.space import Setting
-from core.tuning.cluster import worker_versions
-from core.tuning.cluster.background_call import BackgroundCall
-from core.tuning.cluster.cluster_monitor import ClusterMonitor
+from core.tuning.cluster.cluster_monitor import (
+    BackgroundCall,
+    ClusterMonitor,
+    needed_by,
+    raise_no_worker,
+)
 from core.tuning.cluster.on_worker import close_idle, run_trial, shorten_limits
 from core.tuning.events import Event
 from core.tuning.runs.run_clock import AWAKE
 from core.tuning.scores.scoring import ScoringJob, TrialRequest, TrialResult, one_line_error
+from core.tuning.trials.executors import TrialExecutor
 
 MAX_RESTARTS = 3  # of a trial, after its worker or its data was lost
 RETRY_SECONDS = 1.0  # until a worker that did not answer is sent a shorter limit again
@@ -40,20 +43,8 @@ class _RunningClusterTrial:
     allowed: frozenset[str] | None = None  # the only workers that it may go to
 
 
-class ClusterExecutor:
-    """Workers of a cluster that score settings; a `TrialExecutor`.
-
-    Args:
-        client: of distributed, connected.
-        work: sent to the workers once.
-        max_running: trials at the same time at most; None for as many as have a thread.
-        limit: seconds after which a trial is ended and counts as failed; None for never. It may be
-            changed while trials run.
-        monitor: of the client; None for a new one.
-
-    Raises:
-        UnusableError: no worker has what this run needs.
-    """
+class ClusterExecutor(TrialExecutor):
+    """Workers of a cluster that score settings, one trial a thread or `max_running` at most."""
 
     def __init__(
         self,
@@ -73,9 +64,9 @@ class ClusterExecutor:
         self._begun, self._next_report_seconds = 0, 0.0
         self._monitor.prefix = f"tunescope-{self._run}-"
         self._unassigned_trials: list[_RunningClusterTrial] = []  # they wait for a worker
-        self._monitor.require_packages(worker_versions.needed_by(work.model, work.task))
+        self._monitor.require_packages(needed_by(work.model, work.task))
         if not self._monitor.threads and self._monitor.remarks:
-            worker_versions.raise_no_worker(self._monitor.remarks)
+            raise_no_worker(self._monitor.remarks)
         self._work: Any = None
 
     def _scattered_work(self) -> Any:
@@ -92,31 +83,22 @@ class ClusterExecutor:
 
     @property
     def workers(self) -> int:
-        """How many trials run at the same time, as the cluster is now."""
+        """As the cluster is now."""
         threads = max(1, self._monitor.threads)  # without any, one trial waits for the first
         return threads if self._max_running is None else min(threads, self._max_running)
 
     @property
-    def free_slots(self) -> int:
-        """How many more trials may be submitted now."""
-        return max(0, self.workers - self.running)  # workers may leave with running trials
-
-    @property
     def running(self) -> int:
-        """How many trials are running."""
+        """With those that wait for a worker."""
         return len(self._busy) + len(self._unassigned_trials)
 
-    def submit(self, number: int, setting: Setting) -> None:
-        """Start a trial; `free_slots` must be above 0."""
-        self.submit_request(TrialRequest(number, setting))
-
     def submit_request(self, task: TrialRequest, limit: float | None = None) -> None:
-        """Start a request; `limit` in seconds, None for the executor's."""
+        """Send it to a worker, or let it wait for one."""
         self._start_trial(_RunningClusterTrial(task, None, AWAKE.seconds, limit))
 
     def _start_trial(self, busy: _RunningClusterTrial) -> None:
         """Send it to a worker; without one it waits for the next to come."""
-        limit = self.limit if busy.limit is None else busy.limit
+        limit = self.limit_of(busy.limit)
         allowed = self._monitor.allowed
         try:
             if not self._monitor.usable:
@@ -127,25 +109,23 @@ class ClusterExecutor:
             return
         self._begun += 1
         key = f"{self._monitor.prefix}{self._begun}"
+        # Not pure: dask would give the first result back where a setting is tried a second time.
         busy.future = self._client.submit(
             run_trial, work, self._run, busy.task, limit, key=key, pure=False, workers=allowed
         )
-        busy.worker_limit = math.inf if limit is None else limit
+        busy.worker_limit = limit
         busy.allowed = None if allowed is None else frozenset(allowed)
         self._busy[key] = busy
         self._monitor.trials[key] = busy.task.number
         busy.future.add_done_callback(lambda future: self._ended.put(future.key))
 
     def wait_for_results(self, seconds: float) -> list[TrialResult]:
-        """The trials that ended, waiting at most so many seconds for the first.
-
-        Raises:
-            UnusableError: the scheduler has gone and does not come back.
-        """
+        """The trials that ended; raises UnusableError where the scheduler does not come back."""
         self._check_scheduler()
         self._reassign_trials()
         results = []
         keys = self._keys_of_ended(min(seconds, CALM_SECONDS))
+        # Results that are there go first; only a calm moment is spent on asking the scheduler.
         if not keys:
             self._monitor.refresh_when_calm()
             keys = self._keys_of_ended(min(seconds - CALM_SECONDS, self._until_overdue()))
@@ -169,7 +149,7 @@ class ClusterExecutor:
             self._start_trial(replace(busy, since=AWAKE.seconds))
 
     def worker_updates(self) -> Sequence[Event]:
-        """The state of the workers, where it changed since the last call."""
+        """Those that the monitor sees."""
         return self._monitor.worker_updates()
 
     def _keys_of_ended(self, seconds: float) -> list[str]:
@@ -195,6 +175,7 @@ class ClusterExecutor:
             result: TrialResult = busy.future.result(timeout=60)
         except Exception as error:  # of the worker: a trial's own becomes its failure
             busy.future.release()
+            # By name: distributed is not imported here.
             if type(error).__name__ == "KilledWorker":
                 return TrialResult(task.number, task.setting, (), seconds, KILLER_TEXT)
             self._monitor.refresh_now()  # it may be one with other versions
@@ -238,16 +219,13 @@ class ClusterExecutor:
         for key in list(self._busy):
             self._start_trial(replace(self._remove_trial(key), since=AWAKE.seconds))
 
-    def _limit_of(self, busy: _RunningClusterTrial) -> float:
-        limit = self.limit if busy.limit is None else busy.limit
-        return math.inf if limit is None else limit
+    def _shorter_limits(self) -> dict[str, float]:
+        """{key: limit} of the trials whose worker keeps a longer one."""
+        limits = {key: self.limit_of(busy.limit) for key, busy in self._busy.items()}
+        return {k: limit for k, limit in limits.items() if limit < self._busy[k].worker_limit}
 
     def _until_overdue(self) -> float:
-        ends = [
-            busy.since + self._limit_of(busy)
-            for busy in self._busy.values()
-            if self._limit_of(busy) < busy.worker_limit
-        ]
+        ends = [self._busy[key].since + limit for key, limit in self._shorter_limits().items()]
         end = max(min(ends, default=math.inf), self._next_report_seconds)
         return max(0.0, end - AWAKE.seconds)
 
@@ -255,15 +233,15 @@ class ClusterExecutor:
         """Send workers the limits that were shortened since their trials began."""
         # Only workers know when a trial began: it may have waited, or been restarted elsewhere.
         limits = {
-            key: self._limit_of(busy)
-            for key, busy in self._busy.items()
-            if self._limit_of(busy) < busy.worker_limit
-            and AWAKE.seconds - busy.since >= self._limit_of(busy)
+            key: limit
+            for key, limit in self._shorter_limits().items()
+            if AWAKE.seconds - self._busy[key].since >= limit
         }
         is_running = self._client.status == "running"
         if not limits or AWAKE.seconds < self._next_report_seconds or not is_running:
             return
         self._next_report_seconds = AWAKE.seconds + RETRY_SECONDS
+        # Where a trial runs is asked only now: its worker may have changed.
         worker_of = self._monitor.processing()
         workers = sorted({worker_of[key] for key in limits if key in worker_of})
         if workers:

@@ -33,16 +33,10 @@ _executor_by_trial: dict[str, ProcessExecutor] = {}  # by the key of its future
 _lock = threading.Lock()
 
 
-def run_trial(work: bytes, run: str, task: TrialRequest, limit: float | None) -> TrialResult:
-    """Score a request; any failure becomes the reason in the result.
-
-    Args:
-        work: the pickled ScoringJob: a worker without the program can hold and pass it on.
-        run: its id; the process serves other trials of the same run.
-        task: the request.
-        limit: seconds that it may take; None for no limit.
-    """
+def run_trial(work: bytes, run: str, task: TrialRequest, limit: float) -> TrialResult:
+    """Score a request of a run in its process; any failure becomes the reason in the result."""
     worker, key = _worker_and_key()
+    # Pickled work: a worker without the program can hold and pass it on.
     executor = _take_executor(run, work)
     executor.limit = limit
     try:
@@ -116,5 +110,6 @@ def _worker_and_key() -> tuple[Any, str]:
 def _is_wanted(worker: Any, key: str) -> bool:
     if worker is None:
         return True
+    # dask cannot interrupt a thread: a trial that was cancelled has to notice it by itself.
     state = worker.state.tasks.get(key)
     return state is not None and state.state != "cancelled"

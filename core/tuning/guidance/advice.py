@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from core.datasets.categories import FEW_LEVELS
-from core.datasets.dataset_summary import ColumnSummary, DatasetSummary, DocumentSummary
+from core.datasets.dataset import Dataset
+from core.datasets.dataset_summary import FEW_LEVELS, ColumnSummary, DatasetSummary, DocumentSummary
 from core.datasets.groups import OTHER
+from core.datasets.summary import summarize
 from core.datasets.task import TABLE_TASKS
 from core.datasets.texts.ngrams import DIRECTIONS
 from core.estimators.facts import ModelingFacts, Suggestion
@@ -17,14 +18,11 @@ from core.estimators.optional_parts import OPTIONAL_DEPENDENCIES, is_installed, 
 from core.estimators.registry import MODELS
 from core.extensions import extension_errors
 from core.tuning.candidate_models import MAX_DENSE_BYTES, TEXT_WIDTH, minutes_for
-from core.tuning.evaluation import FEW_ROWS
-from core.tuning.guidance.forecast import estimate
 from core.tuning.guidance.guidance_records import Advice, MissingModel, ModelAdvice, StrategyAdvice
+from core.tuning.plan import FEW_ROWS
 from core.tuning.scores.imbalance import rare_class
 from core.tuning.strategies.registry import STRATEGIES
 from core.tuning.strategies.strategy import Space, Strategy
-
-__all__ = ["advise", "estimate"]
 
 _TRAINING_SHARE = 0.7
 _ROWS_OF_A_GROUP = 20  # rows for every penalty that is learned
@@ -36,7 +34,9 @@ def advise(summary: DatasetSummary) -> Advice:
     """Every model and its strategies, the recommended ones first."""
     facts, earlier_errors = _modeling_facts(summary), set(extension_errors())
     candidates = MODELS.answers(lambda model: _candidate(model, facts))
-    best, _ = _best_suggestion({name: each.suggestion for name, each in candidates.items()})
+    best, _ = _best_suggestion(
+        {name: candidate.suggestion for name, candidate in candidates.items()}
+    )
     models = []
     for name, candidate in candidates.items():
         advice, suggestion = candidate.advice, candidate.suggestion
@@ -45,6 +45,7 @@ def advise(summary: DatasetSummary) -> Advice:
             advice = replace(advice, recommended=is_best, reason=reason, suits=True)
         models.append(advice)
     models = [_with_joint_tuning(entry, models, summary) for entry in models]
+    # Stable: models of one rank keep the order of the registry.
     models.sort(key=lambda entry: (not entry.fits_task, -candidates[entry.name].rank))
     fitting = {entry.name: candidates[entry.name] for entry in models if entry.fits_task}
     offers = STRATEGIES.answers(lambda strategy: _strategy_offer(strategy, fitting, facts))
@@ -150,6 +151,7 @@ def _prefix_groups(summary: DatasetSummary) -> tuple[str, ...]:
     """The groups of column names, if they cover most columns with a few in each."""
     groups = {name: columns for name, columns in summary.prefixes.items() if name != OTHER}
     column_count = sum(len(columns) for columns in groups.values())
+    # Names that begin alike by chance make small groups, or leave most columns out.
     min_columns = max(3 * len(groups), summary.features / 2)
     return tuple(groups) if len(groups) > 1 and column_count >= min_columns else ()
 
@@ -165,6 +167,7 @@ def _obstacle(model: Model, facts: ModelingFacts) -> str:
     if facts.task not in model.tasks:
         if not facts.task.has_target:
             return "It predicts, and here nothing is to be predicted."
+        # A model of structures says itself what it is for.
         if not facts.task.is_table or set(TABLE_TASKS).isdisjoint(model.tasks):
             return model.known_tasks[0].model_text
         if facts.task.has_numbers:
@@ -199,7 +202,9 @@ def _missing_package(model: Model, facts: ModelingFacts) -> tuple[str, str]:
 
 def _best_suggestion(suggestions: Mapping[str, Suggestion | None]) -> tuple[str, str]:
     """The name with the suggestion of the highest rank, and its reason; "" for none."""
-    present = {name: each for name, each in suggestions.items() if each is not None}
+    present = {
+        name: suggestion for name, suggestion in suggestions.items() if suggestion is not None
+    }
     if not present:
         return "", ""
     best = max(present, key=lambda name: present[name].rank)
@@ -239,7 +244,9 @@ def _strategy_offer(
 
 def _strategies(model: str, offers: Mapping[str, _Offer]) -> list[StrategyAdvice]:
     """The strategies that suit a model, the recommended one first."""
-    suggestions = {name: each[model] for name, (_, each) in offers.items() if model in each}
+    suggestions = {
+        name: by_model[model] for name, (_, by_model) in offers.items() if model in by_model
+    }
     best, why = _best_suggestion(suggestions)
     entries = [
         replace(offers[name][0], recommended=name == best, reason=why if name == best else "")
@@ -264,3 +271,23 @@ def _suiting_groups(kind: str, facts: ModelingFacts) -> str:
     # The levels of a category share a penalty that is their own.
     has_levels = not facts.texts and facts.inputs >= facts.columns + FEW_LEVELS
     return "column" if has_levels and facts.columns * _ROWS_OF_A_GROUP <= facts.rows else "single"
+
+
+def chosen_or_recommended(dataset: Dataset, model: str, strategy: str) -> tuple[str, str, str]:
+    """Model, strategy and groups, recommended where a name is ""."""
+    structured = dataset.task.is_structured
+    if model and strategy and not structured:
+        return model, strategy, "single"
+    advice = advise(summarize(dataset))
+    # Where none fits, the best one is refused with its reason.
+    fitting = advice.fitting_models or advice.models[:1]
+    fitting.sort(key=lambda entry: not entry.recommended)
+    for name in [model] if model else [entry.name for entry in fitting]:
+        offers = advice.strategies.get(name, [])  # the recommended one first
+        groups = {offer.name: offer.groups for offer in offers}
+        if not strategy and offers:
+            return name, offers[0].name, offers[0].groups
+        if strategy in groups:
+            # Every parameter of a structured model has a kind; columns of a table may have none.
+            return name, strategy, groups[strategy] if structured else "single"
+    return model or fitting[0].name, strategy or "random", "single"

@@ -11,58 +11,57 @@ from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, TargetEncoder
 
-from core.datasets.categories import Categories
-from core.datasets.dataset import Column, Dataset
-from core.datasets.encoders import EVERY_LEVEL
-from core.datasets.preparation import preparation
-from core.datasets.prepared_columns import (
+from core.datasets.dataset import Dataset
+from core.datasets.dataset_summary import Categories, Column, ReadingReport, reading_report
+from core.datasets.preparation import (
+    EVERY_LEVEL,
     date_parts,
     encoder_of,
     is_known_level,
     listed_steps,
     merged_levels,
+    preparation,
 )
-from core.datasets.reading_report import ReadingReport, reading_report
+from core.datasets.summary import rewritten_cells, summarize
 from core.datasets.texts.tfidf import TextTfidf
 from core.estimators.multi_model import SEVERAL
 from core.estimators.registry import MODELS
 from core.tuning.candidate_models import shares_levels
-from core.tuning.guidance.choosing import chosen_or_recommended
+from core.tuning.guidance.advice import chosen_or_recommended
 from core.tuning.plan import DataPlan
-from core.tuning.problem import read_data
+from core.tuning.problem_setup import read_data
 
 MAX_CELLS = 5_000_000  # of the columns that are encoded; more would take seconds
 
 
 def report_on(data: DataPlan) -> ReadingReport:
-    """How a file is read, and what the model that suits it is given.
-
-    Raises:
-        UnusableError: the data are unusable, as in `core.tuning.problem.read_data`.
-    """
+    """How a file is read, and what the model that suits it is given."""
     dataset = read_data(data)
     model = chosen_or_recommended(dataset, "", "")[0]
-    return reading_report(dataset, column_encodings(dataset, model))
+    summary = replace(
+        summarize(dataset),
+        encodings=column_encodings(dataset, model),
+        rewritten=rewritten_cells(dataset),
+    )
+    return reading_report(summary)
 
 
 def column_encodings(dataset: Dataset, model: str = "") -> dict[str, str]:
-    """{column: words} of the columns that are encoded or filled for a model, "" for several.
-
-    {} where the model takes rows as they are, and of tables with more than `MAX_CELLS` cells in
-    such columns.
-    """
+    """{column: words} of the columns that are encoded or filled for a model, "" for several."""
     if dataset.table is None or not dataset.task.is_table:
         return {}
     columns = [c for c in dataset.columns if c.role == "feature" and _may_change(c)]
     names = [column.name for column in columns]
+    # More cells would take seconds; the page then shows the plain columns.
     if not names or len(names) * dataset.rows > MAX_CELLS:
         return {}
-    part = replace(dataset, columns=columns, table=dataset.table[names], test=None)
+    # The other columns are passed on as they are; to prepare them would only take time.
+    encoded_dataset = replace(dataset, columns=columns, table=dataset.table[names], test=None)
     categories: Categories = "both" if shares_levels(dataset) else "means"
     if model in MODELS and model != SEVERAL:
         categories = MODELS[model].categories
-    prepare = preparation(part, scale=False, sparse_ok=True, categories=categories)
-    prepare.fit(part.features, part.target)
+    prepare = preparation(encoded_dataset, scale=False, sparse_ok=True, categories=categories)
+    prepare.fit(encoded_dataset.features, encoded_dataset.target)
     sentences = encoding_sentences(prepare, dataset.columns, dataset.rows + dataset.set_aside)
     return {name: text.removeprefix(f"“{name}”: ") for name, text in sentences.items()}
 
@@ -88,6 +87,7 @@ def encoding_sentences(fitted: Pipeline, columns: Sequence[Column], rows: int) -
         for index, name in enumerate(names):
             column = described.get(name)
             share = column.missing / rows if column is not None and rows else 0.0
+            # The means of the target have said the column's name before.
             if step_name == EVERY_LEVEL:
                 sentences[name] += "; for linear models a column each"
             elif encoder := encoder_of(step, OneHotEncoder, TargetEncoder):
@@ -121,18 +121,20 @@ def _words_of(step: Any, index: int, share: float, *, tells: bool) -> str:
 def _level_words(
     encoder: OneHotEncoder | TargetEncoder, index: int, share: float, distinct: int
 ) -> str:
-    known = sum(is_known_level(level) for level in encoder.categories_[index])
+    levels = sum(is_known_level(level) for level in encoder.categories_[index])
     missing = f"; {_share_text(share)} missing" if share else ""
-    if share and known < len(encoder.categories_[index]):
+    if share and levels < len(encoder.categories_[index]):
         missing += ", a value of their own"
     if isinstance(encoder, TargetEncoder):
-        return f"{known:,} values, each by {_mean_words(encoder)} among its rows{missing}"
+        return f"{levels:,} values, each by {_mean_words(encoder)} among its rows{missing}"
     if rare := merged_levels(encoder, index):
-        return f"{known - len(rare):,} values have a column each, {len(rare):,} rare ones share one"
-    if distinct > known:
-        return f"{known:,} of {distinct:,} values have a column each, the others none{missing}"
+        return (
+            f"{levels - len(rare):,} values have a column each, {len(rare):,} rare ones share one"
+        )
+    if distinct > levels:
+        return f"{levels:,} of {distinct:,} values have a column each, the others none{missing}"
     every = {1: "the one value has a column", 2: "both values have a column each"}
-    return every.get(known, f"all {known:,} values have a column each") + missing
+    return every.get(levels, f"all {levels:,} values have a column each") + missing
 
 
 def _mean_words(encoder: TargetEncoder) -> str:
@@ -144,12 +146,12 @@ def _mean_words(encoder: TargetEncoder) -> str:
 
 
 def _date_words(step: Pipeline, share: float) -> str:
-    parts = [part for part, _ in date_parts(step)]
-    taken = ["a number", *(part for part in parts if part not in ("seconds", "missing"))]
-    text = " and ".join([", ".join(taken[:-1]), taken[-1]]) if len(taken) > 1 else taken[0]
+    names = [name for name, _ in date_parts(step)]
+    columns = ["a number", *(name for name in names if name not in ("seconds", "missing"))]
+    text = " and ".join([", ".join(columns[:-1]), columns[-1]]) if len(columns) > 1 else columns[0]
     if not share:
         return f"as {text}"
-    tells = " and a column that says so" if "missing" in parts else ""
+    tells = " and a column that says so" if "missing" in names else ""
     return f"as {text}; {_share_text(share)} missing: the middle date{tells}"
 
 

@@ -1,4 +1,8 @@
-"""A forecast of a run's time, from a few timed fits on growing parts of the data."""
+"""What a plan will take and show: a forecast of its time, and the gains that its test can show.
+
+The time comes from a few timed fits on growing parts of the data. Of gains only those in accuracy
+and R² have a power that is known before models are fitted.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +11,19 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from core.datasets.dataset import Dataset
+from core.evaluation.power import DISCORDANCE, POWER, smallest_gain, smallest_r2_gain
+from core.samplers.averaging import member_count
 from core.tuning.guidance.guidance_records import RunEstimate
+from core.tuning.learning.holdout import takes_turns
 from core.tuning.plan import Plan
-
-if TYPE_CHECKING:
-    from core.tuning.problem import Problem
+from core.tuning.problem import Problem, take_rows
+from core.tuning.problem_setup import build_problem
+from core.wording import count_text, rough_duration_text
 
 _FIRST_ROWS = 200
 _FIRST_MOLECULES = 4
@@ -24,19 +31,13 @@ _EPOCH_ROWS, _EPOCHS = 1000, 5  # on which epochs are timed, and how many
 _ENOUGH_SECONDS = 0.15  # a timing this long is not made longer
 _MAX_POWER = 2.5  # a fit's cost grows at most with this power of the rows
 _MAX_PREPARED_ROWS = 20_000
+_R2 = 0.5  # of the default model, where nothing is known yet
+_MIN_ROWS = 5  # tested; of fewer nothing can be shown
 _COST_FACTOR = 5.0  # than the default model's trials are those of several models, about
 
 
 def estimate(plan: Plan, dataset: Dataset) -> RunEstimate:
-    """How long a plan will take; it works at most about a second itself.
-
-    Raises:
-        UnusableError: plan and data do not fit.
-    """
-    # Heavy and needed by a worker only; the advice beside it must stay light.
-    from core.tuning.guidance.power_words import power_of
-    from core.tuning.problem import build_problem
-
+    """How long a plan will take; it works at most about a second itself."""
     problem = build_problem(plan, dataset)
     if problem.strategy.several:
         estimated = _multi_model_estimate(problem)
@@ -58,12 +59,10 @@ def _penalty_estimate(problem: Problem) -> RunEstimate:
     if problem.dataset.task.is_structured:
         effort = _structured_effort(problem)
     seconds = (preparing + effort * fitting) * (1 + len(problem.outer))
-    return RunEstimate(f"{duration_text(seconds)}, no trials needed", seconds)
+    return RunEstimate(f"{_estimate_text(seconds)}, no trials needed", seconds)
 
 
 def _trials_estimate(problem: Problem) -> RunEstimate:
-    from core.samplers.averaging import member_count
-
     plan, folds = problem.plan, len(problem.splits)
     preparing, fitting = _measure_seconds(problem, _fit_rows(problem, folds))
     seconds_per_trial = problem.strategy.asking + folds * fitting / problem.workers
@@ -80,7 +79,7 @@ def _trials_estimate(problem: Problem) -> RunEstimate:
     seconds *= 1 + len(problem.outer)
     values = _grid_values(problem)
     return RunEstimate(
-        f"{duration_text(seconds)}, {'1 trial' if trials == 1 else f'{trials:,} trials'}",
+        f"{_estimate_text(seconds)}, {count_text(trials, 'trial')}",
         seconds,
         trials,
         seconds_per_trial,
@@ -95,12 +94,12 @@ def _multi_model_estimate(problem: Problem) -> RunEstimate:
     plan = problem.plan
     if plan.minutes is not None:
         seconds = 60.0 * plan.minutes
-        return RunEstimate(f"{duration_text(seconds)}, several models", seconds, plan.trials or 0)
+        return RunEstimate(f"{_estimate_text(seconds)}, several models", seconds, plan.trials or 0)
     preparing, fitting = _measure_seconds(problem, len(problem.splits[0][0]))
     seconds_per_trial = problem.strategy.asking + _COST_FACTOR * len(problem.splits) * fitting
     trials = plan.trials or 0
     seconds = (preparing + trials * seconds_per_trial / problem.workers) * (1 + len(problem.outer))
-    sentence = f"{duration_text(seconds)}, {trials:,} trials of several models"
+    sentence = f"{_estimate_text(seconds)}, {trials:,} trials of several models"
     return RunEstimate(sentence, seconds, trials)
 
 
@@ -116,7 +115,6 @@ def _structured_effort(problem: Problem) -> float:
     if not problem.strategy.holds_out:
         return float(effort.structured)
     from core.losses.rna.parameters import MOTIFS
-    from core.tuning.learning.holdout_parts import takes_turns
 
     groups = problem.plan.groups
     kinds = problem.dataset.features.shape[1] + 1  # all columns but the sequence's, and two more
@@ -136,14 +134,13 @@ def _grid_values(problem: Problem) -> dict[str, list[Any]]:
 
 def _measure_seconds(problem: Problem, fit_rows: int) -> tuple[float, float]:
     """Seconds to prepare and to fit so many rows at the default setting."""
-    from core.tuning.problem import take_rows
-
     sample = _sample_rows(problem, min(fit_rows, _MAX_PREPARED_ROWS))
     X, y = take_rows(problem.dataset.features, sample), problem.dataset.target[sample]
     start_time = time.perf_counter()
     prepared = problem.preparation().fit_transform(X, y)
     preparing = (time.perf_counter() - start_time) * fit_rows / len(sample)
 
+    # A network says by its epochs how its time grows; a compiler would spoil the timings.
     if epochs := int(problem.estimator(problem.default).get_params().get("epochs", 0)):
         rows = min(len(sample), _EPOCH_ROWS)
         fitting = _by_epochs(problem, prepared[:rows], y[:rows], epochs)
@@ -159,26 +156,22 @@ def _measure_seconds(problem: Problem, fit_rows: int) -> tuple[float, float]:
 
 
 def _by_epochs(problem: Problem, X: Any, y: np.ndarray, epochs: int) -> float:
-    """Seconds of a fit of so many epochs, from fits of one epoch and of a few.
-
-    Such models are compiled once per shape of rows; growing parts would time the compiler.
-    """
+    """Seconds of a fit of so many epochs, from fits of one epoch and of a few."""
 
     def seconds_of_fit(epoch_count: int) -> float:
         start_time = time.perf_counter()
         problem.estimator(problem.default).set_params(epochs=epoch_count).fit(X, y)
         return time.perf_counter() - start_time
 
+    # Such models are compiled once per shape of rows; growing parts would time the compiler.
     seconds_of_fit(1)
     first, several = seconds_of_fit(1), seconds_of_fit(_EPOCHS)
     return first + (epochs - 1) * max(0.0, several - first) / (_EPOCHS - 1)
 
 
 def _sample_rows(problem: Problem, rows: int) -> np.ndarray:
-    """Some training rows in random order, one of each class first, so that parts can be fitted.
-
-    Tokens keep their order: sequences must stay complete.
-    """
+    """Some training rows in random order, one of each class first, so that parts can be fitted."""
+    # Tokens keep their order: sequences must stay complete.
     if problem.dataset.task.has_sequences:
         return problem.train_rows[:rows]
     shuffled_rows = np.random.default_rng(problem.plan.seed).permutation(problem.train_rows)
@@ -212,6 +205,7 @@ def extrapolate_seconds(
         timings.append((size, max(clock() - start_time, 1e-6)))
         if size >= max_size or timings[-1][1] > _ENOUGH_SECONDS:
             break
+        # Far below what can be trusted, the next part may be four times as large.
         size = min(max_size, size * (4 if timings[-1][1] < _ENOUGH_SECONDS / 8 else 2))
     last_size, last = timings[-1]
     if len(timings) < 2:
@@ -223,19 +217,47 @@ def extrapolate_seconds(
     return last + max(0.0, last - earlier) * (target - last_size) / (last_size - earlier_size)
 
 
-def duration_text(seconds: float) -> str:
-    """A duration in a lay person's words: "about 3 minutes"."""
-    if seconds < 1:
-        return "under a second"
-    if seconds < 90:
-        return _rough_text(seconds, "second")
-    if seconds < 90 * 60:
-        return _rough_text(seconds / 60, "minute")
-    return _rough_text(seconds / 3600, "hour")
+def _estimate_text(seconds: float) -> str:
+    return "under a second" if seconds < 1 else f"about {rough_duration_text(seconds)}"
 
 
-def _rough_text(amount: float, unit: str) -> str:
-    count = round(amount)
-    if count > 20:  # no more figures than such a guess has
-        count = round(count / 5) * 5
-    return f"about {count} {unit}{'' if count == 1 else 's'}"
+def power_of(problem: Problem) -> str:
+    """The sentence for a problem; "" where rows belong together."""
+    dataset = problem.dataset
+    if dataset.row_groups is not None:
+        return ""
+    rows = len(problem.test_rows) if dataset.test is None else dataset.test.rows
+    return power_text(problem.metric.name, rows, folds=len(problem.outer))
+
+
+def power_text(metric: str, rows: int, folds: int = 0) -> str:
+    """Such as "With 60 test rows, only gains above some 13 points can be shown …"; or ""."""
+    if metric not in ("accuracy", "r2"):
+        return ""
+    # Folds of nested cross-validation test all rows; 0 stands for one test set.
+    rows_text = f"With {rows:,} rows tested by {folds}-fold cross-validation" if folds else ""
+    rows_text = rows_text or f"With {rows:,} test row{'' if rows == 1 else 's'}"
+    if metric == "accuracy":
+        gain, max_gain = smallest_gain(rows, folds=folds) if rows >= _MIN_ROWS else 1.0, 1.0
+        share = f"one row in {1 / DISCORDANCE:.0f}"
+        assumption = f"if the default and the tuned model disagree on {share}"
+        if gain > DISCORDANCE:
+            assumption = "if the tuned model loses no row that the default has right"
+        unit = "point" if _points_text(gain) == "1" else "points"
+    else:
+        max_gain = 1.0 - _R2
+        gain = smallest_r2_gain(rows, _R2, folds=folds) if rows >= _MIN_ROWS else max_gain
+        assumption = "if the default model explains half of the variance"
+        unit = "points of R²"
+    if gain >= max_gain:
+        return f"{rows_text}, hardly any gain can be shown; more rows would help."
+    return (
+        f"{rows_text}, only gains above some {_points_text(gain)} {unit} can be shown "
+        f"({100 * POWER:.0f} % power, {assumption})."
+    )
+
+
+def _points_text(gain: float) -> str:
+    """Hundredths, with no more figures than such a forecast has."""
+    points = 100 * gain
+    return f"{points:.0f}" if points >= 1.5 else f"{points:.1g}"

@@ -2,22 +2,110 @@
 
 In write-ahead mode with ``synchronous=NORMAL`` a kill loses no committed trial; a power failure may
 lose the last seconds, but does not damage the file. Several programs may write and wait in turn.
+Another program may replace the file (found damaged, or emptied), so its identity is checked before
+every transaction, and it is reopened where it is another.
 """
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from core.errors import UnusableError
-from core.tuning.history.schema_versions import OURS, TABLES, migrate
+from core.tuning.history.dataset_records import is_plain
 from core.tuning.runs.run_lock import RunLockedError, hold_run_lock
+
+OURS = 0x54756E65  # "Tune", SQLite's application_id
+
+
+def migrate(database: sqlite3.Connection, path: Path) -> None:
+    """Bring the schema up to date, inside the caller's transaction."""
+    (version,) = database.execute("PRAGMA user_version").fetchone()
+    if version > len(MIGRATIONS):
+        raise UnusableError(
+            f"the history is of a newer version ({version}) than this program knows "
+            f"({len(MIGRATIONS)})",
+            where=str(path),
+            cure="update Tunescope, or name another file in TUNESCOPE_HISTORY",
+        )
+    if version == len(MIGRATIONS):
+        return
+    for migration in MIGRATIONS[version:]:
+        migration(database)
+    database.execute(f"PRAGMA application_id = {OURS}")
+    database.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+
+
+def _create_tables(database: sqlite3.Connection) -> None:
+    """Datasets and their trials, settings as JSON objects."""
+    database.execute(
+        "CREATE TABLE datasets (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, "
+        "began TEXT NOT NULL, model TEXT NOT NULL, task TEXT NOT NULL, metric TEXT NOT NULL, "
+        "maximize INTEGER NOT NULL, strategy TEXT NOT NULL, log_rows REAL NOT NULL, "
+        "log_features REAL NOT NULL, classes REAL NOT NULL)"
+    )
+    database.execute(
+        "CREATE TABLE trials (dataset INTEGER NOT NULL, number INTEGER NOT NULL, "
+        "setting TEXT NOT NULL, score REAL NOT NULL, PRIMARY KEY (dataset, number)) WITHOUT ROWID"
+    )
+
+
+def _add_axes(database: sqlite3.Connection) -> None:
+    """Axes move to the dataset, settings become lists of values; origins and switches."""
+    database.execute("ALTER TABLE datasets ADD COLUMN axes TEXT NOT NULL DEFAULT '[]'")
+    database.execute("ALTER TABLE datasets ADD COLUMN origin TEXT NOT NULL DEFAULT 'run'")
+    database.execute("CREATE INDEX datasets_of ON datasets (model, metric)")
+    database.execute("CREATE TABLE switches (name TEXT PRIMARY KEY, value TEXT NOT NULL)")
+    settings: dict[int, dict[int, dict[str, Any]]] = {}
+    trials = database.execute("SELECT dataset, number, setting FROM trials").fetchall()
+    for dataset, number, text in trials:
+        if (setting := _setting(text)) is not None:
+            settings.setdefault(dataset, {})[number] = setting
+        else:  # an object in place of a list: readers ignore it
+            _set_values(database, dataset, number, json.dumps({"damaged": str(text)}))
+    for dataset, of_dataset in settings.items():
+        ((names, _),) = Counter(map(tuple, of_dataset.values())).most_common(1)
+        for number, setting in of_dataset.items():
+            values = json.dumps([setting.get(name) for name in names])
+            _set_values(database, dataset, number, values)
+        axes = json.dumps(names)
+        database.execute("UPDATE datasets SET axes = ? WHERE number = ?", (axes, dataset))
+
+
+def _setting(text: Any) -> dict[str, Any] | None:
+    """The setting of a row of version 1; None where it is damaged."""
+    try:
+        content = json.loads(text)
+    except (ValueError, TypeError, RecursionError):
+        return None
+    is_sound = isinstance(content, dict) and all(map(is_plain, content.values()))
+    return content if is_sound else None
+
+
+def _set_values(database: sqlite3.Connection, dataset: int, number: int, text: str) -> None:
+    change = "UPDATE trials SET setting = ? WHERE dataset = ? AND number = ?"
+    database.execute(change, (text, dataset, number))
+
+
+# From version k of the schema to k + 1; a new file runs all of them.
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_create_tables, _add_axes)
+
+TABLES = {
+    "datasets": "number, id, began, model, task, metric, maximize, strategy, log_rows, "
+    "log_features, classes, axes, origin",
+    "trials": "dataset, number, setting, score",
+    "switches": "name, value",
+}
+
 
 PATIENCE = 30.0  # seconds that one program waits for another
 DAMAGED = (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT)
@@ -43,14 +131,7 @@ class OpenFile:
 
 
 def open_file(path: Path, patience: float = PATIENCE) -> OpenFile:
-    """Open or create a history; bring one of an older version up to date.
-
-    A damaged file is renamed and a new one begun; an unwritable one is read.
-
-    Raises:
-        UnusableError: it is of a newer version or another program's, or can be neither written nor
-            read.
-    """
+    """Open or create a history; bring one of an older version up to date."""
     identity = file_identity(path)
     try:
         if path.is_dir():
@@ -64,8 +145,10 @@ def open_file(path: Path, patience: float = PATIENCE) -> OpenFile:
             return OpenFile(_writable(path, patience))
         except sqlite3.DatabaseError as error:
             failure = error
+        # A damaged file is renamed and a new one begun; an unwritable one is read.
         if _error_code(failure) in DAMAGED:
             return _start_new_file(path, patience)
+        # A file that was there can be read, whether or not it can be written.
         if _error_code(failure) in UNWRITABLE and identity is not None:
             return _read_only(path)
     raise history_error(failure, path) from failure
@@ -73,11 +156,7 @@ def open_file(path: Path, patience: float = PATIENCE) -> OpenFile:
 
 @contextmanager
 def hold_file_lock(path: Path, patience: float = PATIENCE) -> Iterator[None]:
-    """Keep other programs of ours from opening, renaming or replacing the file.
-
-    Raises:
-        UnusableError: another one has held it for `patience` seconds.
-    """
+    """Keep other programs of ours from opening, renaming or replacing the file."""
     with ExitStack() as stack:
         try:
             stack.enter_context(hold_run_lock(path.with_name(path.name + "-lock"), patience))
@@ -143,6 +222,7 @@ def _writable(path: Path, patience: float) -> sqlite3.Connection:
     database.text_factory = _decode_text
     try:
         _refuse_strangers(database, path)
+        # What is deleted is overwritten, not merely unlinked.
         database.execute("PRAGMA secure_delete = ON")
         database.execute("PRAGMA temp_store = MEMORY")  # no copies in folders of others
         wal = _write_ahead(database, patience)
@@ -164,6 +244,7 @@ def _decode_text(content: bytes) -> str:
 
 def _write_ahead(database: sqlite3.Connection, patience: float) -> bool:
     """Turn the write-ahead log on, if the drive allows it; SQLite does not wait for this step."""
+    # SQLite's own waiting does not cover the change of the journal.
     give_up = time.monotonic() + patience
     while True:
         try:
@@ -223,6 +304,7 @@ def _put_aside(path: Path) -> str:
     """Rename a damaged file and its companions; the new name."""
     new_path = _free_name(path)
     try:
+        # The file itself goes last: until then its log belongs to it.
         for companion in reversed(COMPANIONS):
             file = path.with_name(path.name + companion)
             if file.exists():
@@ -242,17 +324,15 @@ def _free_name(path: Path) -> Path:
 
 
 def _read_only(path: Path) -> OpenFile:
-    """A copy in memory, brought up to date there.
-
-    Reading in write-ahead mode needs companion files; where they cannot be made, nobody writes the
-    file, and it is opened as immutable.
-    """
+    """A copy in memory, brought up to date there."""
     database = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
     database.text_factory = _decode_text
     try:
         try:
             _copy_into(path, "mode=ro", database)
         except sqlite3.OperationalError:
+            # Reading in write-ahead mode needs companion files; where they cannot be made, nobody
+            # writes the file, and it is opened as immutable.
             _copy_into(path, "mode=ro&immutable=1", database)
         _refuse_strangers(database, path)
         database.execute("BEGIN")
@@ -273,3 +353,107 @@ def _copy_into(path: Path, mode: str, target: sqlite3.Connection) -> None:
     address = f"file:{quote(str(path.resolve()))}?{mode}"
     with closing(sqlite3.connect(address, timeout=PATIENCE, uri=True)) as source:
         source.backup(target)
+
+
+REPLACED = 3  # times that the file may be replaced while it is opened
+
+
+class HistoryFile:
+    """An open history; used from one thread at a time. `replaced` is called for a new file."""
+
+    def __init__(self, path: Path, patience: float, replaced: Callable[[], object]) -> None:
+        self.path = path
+        self._patience = patience
+        self._replaced = replaced
+        self.notices: list[str] = []  # sentences for the person
+        self._open_file()
+
+    def _open_file(self) -> None:
+        file = open_file(self.path, self._patience)
+        # Statements outside of `writing` commit themselves.
+        self.database, self.writable = file.database, file.writable
+        self._identity = file_identity(self.path)
+        self.notices += [file.notice] if file.notice else []
+
+    def reopen_if_replaced(self) -> bool:
+        """Open the file again if another program replaced it; whether it did."""
+        # A copy in memory has no file that could be replaced.
+        if not self.writable or file_identity(self.path) == self._identity:
+            return False
+        self.database.close()
+        self._replaced()
+        self._open_file()
+        return True
+
+    def close(self) -> None:
+        """Close the file."""
+        self.database.close()
+
+    def switch_value(self, name: str) -> str:
+        """The value of a switch; "" where it was never set."""
+        cursor = self.database.execute("SELECT value FROM switches WHERE name = ?", (name,))
+        row = cursor.fetchone()
+        return str(row[0]) if row else ""
+
+    @contextmanager
+    def translated_errors(self) -> Iterator[None]:
+        """Raise SQLite's errors as UnusableError."""
+        try:
+            yield
+        except sqlite3.ProgrammingError:
+            raise  # a defect, as is the use of a closed history
+        except sqlite3.DatabaseError as error:
+            raise history_error(error, self.path) from error
+
+    @contextmanager
+    def single_statement(self) -> Iterator[None]:
+        """As `translated_errors`; after a failure nothing more is written."""
+        try:
+            with self.translated_errors():
+                yield
+        except UnusableError:
+            self.writable = False
+            raise
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """A transaction, all or nothing."""
+        with self.translated_errors():
+            self._begin_writing()
+            try:
+                yield self.database
+                self.database.execute("COMMIT")
+            except BaseException:
+                if self.database.in_transaction:
+                    self.database.execute("ROLLBACK")
+                raise
+
+    def _begin_writing(self) -> None:
+        for _ in range(REPLACED):  # some network drives call one file by ever other numbers
+            if not self.writable:
+                cure = "give yourself the right to write it, or name another in TUNESCOPE_HISTORY"
+                problem = "the history cannot be written"
+                raise UnusableError(problem, where=str(self.path), cure=cure)
+            self.database.execute("BEGIN IMMEDIATE")
+            if file_identity(self.path) == self._identity:  # looked at while nobody else writes
+                return
+            self.database.execute("ROLLBACK")
+            self.reopen_if_replaced()
+        self.database.execute("BEGIN IMMEDIATE")
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """A transaction that sees one state of the file."""
+        self.reopen_if_replaced()
+        with self.translated_errors():
+            self.database.execute("BEGIN")
+            try:
+                yield self.database
+            finally:
+                if self.database.in_transaction:
+                    self.database.execute("COMMIT")
+
+
+def set_switch(database: sqlite3.Connection, name: str, value: str) -> None:
+    """Set a switch, inside `HistoryFile.writing`."""
+    database.execute("INSERT OR REPLACE INTO switches VALUES (?, ?)", (name, value))

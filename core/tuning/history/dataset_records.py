@@ -1,7 +1,7 @@
-"""A dataset's record in the history, and the SQL that writes and reads it.
+"""The records of the history: what it stores of a run, checked from whatever file it comes.
 
-It has three descriptive statistics of the dataset, and of a trial the values of the model's
-hyperparameters and the score; there is no field for anything else.
+Rows of the database become settings of a space or count as damaged. Each `sound_` function returns
+the value, or raises ValueError.
 """
 
 from __future__ import annotations
@@ -13,21 +13,134 @@ import math
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from core.datasets.task import CLASSIFICATION_TASKS
-from core.estimators.class_weights import CLASS_WEIGHT, EVEN
-from core.samplers.transfer.history import EarlierDataset, Statistics
+from core.estimators.recipe import CLASS_WEIGHT, EVEN
+from core.records import Record
 from core.space import Axis, Setting
-from core.tuning.history.record_checks import (
-    FARTHEST,
-    is_plain,
-    sound_names,
-    sound_score,
-    sound_statistics,
-    sound_text,
-)
-from core.tuning.history.run_metadata import HistoryEntry
+
+if TYPE_CHECKING:
+    from core.samplers.transfer.history import EarlierDataset, Statistics
+
+
+@dataclass(frozen=True)
+class RunMetadata:
+    """What of a run is stored beside its trials."""
+
+    model: str
+    task: str
+    metric: str
+    maximize: bool
+    statistics: Statistics  # of the dataset; see `statistics_of`
+    strategy: str
+    axes: tuple[Axis, ...]  # the model's space, of which only the names are stored
+
+
+@dataclass(frozen=True)
+class HistoryEntry:
+    """One earlier dataset in a line of the page."""
+
+    id: str
+    when: str  # ISO time, UTC; "" where unknown
+    model: str
+    task: str
+    metric: str
+    strategy: str
+    rows: int  # approximate, as are the features: the file holds rounded logarithms
+    features: int
+    classes: int
+    trials: int
+    best: float | None  # the best score; None without trials
+    starter: bool
+    imported: bool  # whether it came from a file or an Optuna study
+
+
+@dataclass(frozen=True)
+class HistoryCounts(Record):
+    """How many earlier datasets a run can use; of them, how many are similar, and the starter's."""
+
+    datasets: int = 0
+    similar: int = 0
+    starter: int = 0
+    enabled: bool = True
+
+
+@dataclass(frozen=True)
+class ImportCounts(Record):
+    """New datasets and trials, known datasets, and a sentence for each that was left out."""
+
+    datasets: int = 0
+    trials: int = 0
+    known_already: int = 0
+    left_out: tuple[str, ...] = ()
+
+
+def statistics_of(rows: int, features: int, classes: int) -> Statistics:
+    """Natural logarithms of rows and features, to three decimals, and the classes (0: numbers)."""
+    return round(math.log(max(1, rows)), 3), round(math.log(max(1, features)), 3), float(classes)
+
+
+LARGEST = 2**63  # what SQLite counts to
+WIDEST = 50.0  # natural logarithm of rows or columns
+MAX_CLASSES = 1e9
+FARTHEST = 1e100  # of a score from 0; its square is still a number
+LONGEST = 1000  # letters of a name
+
+
+def sound_text(value: Any) -> str:
+    """A name or time that can be encoded and printed."""
+    if not isinstance(value, str) or not value.isprintable() or len(value) > LONGEST:
+        raise ValueError("not a text")
+    return value
+
+
+def sound_flag(value: Any) -> bool:
+    """A boolean, not a number."""
+    if not isinstance(value, bool):
+        raise ValueError("not yes or no")
+    return value
+
+
+def sound_number(value: Any, low: float, high: float) -> float:
+    """A finite number from `low` to `high`."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+        raise ValueError("not a number, or out of range")
+    return float(value)
+
+
+def sound_score(value: Any) -> float:
+    """The score of a trial."""
+    return sound_number(value, -FARTHEST, FARTHEST)
+
+
+def sound_statistics(values: Any) -> Statistics:
+    """The three descriptive statistics of a dataset."""
+    rows, features, classes = values
+    class_count = sound_number(classes, 0, MAX_CLASSES)
+    if not class_count.is_integer():
+        raise ValueError("not a number of classes")
+    return sound_number(rows, 0, WIDEST), sound_number(features, 0, WIDEST), class_count
+
+
+def sound_names(values: Any) -> tuple[str, ...]:
+    """The names of axes, each once."""
+    if not isinstance(values, list | tuple):
+        raise ValueError("no names")
+    names = tuple(map(sound_text, values))
+    if len(set(names)) < len(names):
+        raise ValueError("a name is there twice")
+    return names
+
+
+def is_plain(value: Any) -> bool:
+    """Whether a value can be a hyperparameter's: text, finite number, boolean or None."""
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if isinstance(value, str):
+        return len(value) <= LONGEST and not any(0xD800 <= ord(letter) < 0xE000 for letter in value)
+    return value is None or (isinstance(value, int) and abs(value) < LARGEST)
+
 
 STARTER, RUN, FILE, OPTUNA = "starter", "run", "file", "optuna"  # where a dataset came from
 CLOSED = "closed "  # and an id: the switch of a dataset to which nothing more is added
@@ -122,6 +235,7 @@ def _value_reader(axis: Axis) -> Callable[[Any], Any]:
     """A function that checks a value against the axis: ValueError or TypeError if it is off it."""
     if axis.kind == "choice":
         return lambda value: _read_choice(axis, value)
+    # Rounding on the way through JSON and the unit cube may leave a range by its last digit.
     is_integer, slack = axis.kind == "int", 1e-9 * max(abs(axis.low), abs(axis.high))
     kind, low, high = int if is_integer else float, axis.low, axis.high
     lowest, highest = low - slack, high + slack
@@ -182,16 +296,13 @@ def write_trial(
 def write_records(
     database: sqlite3.Connection, records: Iterable[DatasetRecord], origin: str
 ) -> tuple[int, int, int]:
-    """Write datasets with their trials, inside the caller's transaction.
-
-    Returns:
-        The numbers of new datasets, of new trials, and of datasets whose id existed.
-    """
+    """Write datasets in a transaction; how many datasets and trials are new, and ids existed."""
     new_count, known_count, rows = 0, 0, []
     for record in records:
         dataset_number = write_dataset(database, record, origin)
         if dataset_number is None:
             known_count += 1
+            # Known by its id: trials that are new are added to it.
             dataset_number, names = database.execute(
                 "SELECT number, axes FROM datasets WHERE id = ?", (record.id,)
             ).fetchone()
@@ -297,6 +408,8 @@ def earlier_dataset(
     ]
     if not fit:
         return None
+    from core.samplers.transfer.history import EarlierDataset  # imports numpy
+
     return EarlierDataset(
         candidate.id,
         candidate.statistics,

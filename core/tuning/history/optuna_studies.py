@@ -27,9 +27,10 @@ from core.estimators.registry import MODELS
 from core.samplers.transfer.history import Statistics
 from core.space import Axis
 from core.tuning.history.dataset_records import DatasetRecord, StoredTrial, settings_in
-from core.tuning.plan_checks import registry_entry
+from core.tuning.problem_setup import registry_entry
 from core.tuning.scores.metric import Metric
 from core.tuning.scores.metrics import METRICS, default_metric
+from core.wording import count_text
 
 SQLITE = "sqlite:///"
 HEADER = b"SQLite format 3\x00"
@@ -38,13 +39,7 @@ HEADER = b"SQLite format 3\x00"
 def studies_as_records(
     storage: str, model: str, statistics: Statistics, study: str | None, metric: str
 ) -> tuple[list[DatasetRecord], list[str]]:
-    """The studies that can be imported, and a sentence for everything that cannot.
-
-    Only values in the model's space are read, no names or attributes of studies.
-
-    Raises:
-        UnusableError: the storage cannot be read, or nothing of it can be imported.
-    """
+    """The studies that can be imported, and a sentence for everything that cannot."""
     kind = registry_entry(MODELS, "model", model)
     task = _dataset_task(kind, statistics)
     scoring = registry_entry(METRICS, "metric", metric or default_metric(task))
@@ -53,6 +48,7 @@ def studies_as_records(
     where = re.sub(r"//[^@/]*@", "//", storage)  # without a password
     records, left_out = [], []
     for optuna_study in _studies(storage, study, where):
+        # Values in the space alone: names and attributes of studies may tell of the data.
         record, sentences = _as_record(optuna_study, kind, task, scoring, statistics)
         left_out += sentences
         if record is not None:
@@ -143,8 +139,8 @@ def _as_record(
     if len(same) < len(done):
         differing = sorted({name for trial in done for name in trial.params} ^ set(names)) or names
         sentences.append(
-            f"{subject} has {_count_text(len(done) - len(same))} with other parameters than "
-            f"{uncapitalized(model.title)} ({', '.join(names)}); see {', '.join(differing)}."
+            f"{subject} has {count_text(len(done) - len(same), 'trial')} with other parameters "
+            f"than {uncapitalized(model.title)} ({', '.join(names)}); see {', '.join(differing)}."
         )
     rows = [tuple(trial.params[name] for name in names) for trial in same]
     fit = settings_in(space, names, rows)
@@ -182,6 +178,7 @@ def _refusal(study: Study, metric: Metric) -> str:
 
 
 def _has_score(trial: FrozenTrial) -> bool:
+    # Of several objectives nothing is judged here: the study is refused by that name later.
     return len(trial.values or ()) != 1 or math.isfinite(trial.values[0])
 
 
@@ -192,7 +189,7 @@ def _misfits(space: Sequence[Axis], rows: Sequence[tuple[Any, ...]]) -> list[str
         settings = settings_in((axis,), (axis.name,), values)
         pairs = zip(values, settings, strict=True)
         wrong = [value for (value,), setting in pairs if setting is None]
-        count = _count_text(len(wrong))
+        count = count_text(len(wrong), "trial")
         if wrong and axis.kind == "choice":
             wrong_text = ", ".join(dict.fromkeys(map(str, wrong)))
             choices = ", ".join(map(str, axis.choices))
@@ -203,10 +200,6 @@ def _misfits(space: Sequence[Axis], rows: Sequence[tuple[Any, ...]]) -> list[str
     return misfits
 
 
-def _count_text(trials: int) -> str:
-    return "1 trial" if trials == 1 else f"{trials} trials"
-
-
 def _start_time(first: FrozenTrial) -> str:
     begun = first.datetime_start
     return "" if begun is None else begun.astimezone(UTC).isoformat(timespec="seconds")
@@ -215,10 +208,8 @@ def _start_time(first: FrozenTrial) -> str:
 def _identity(
     study: Study, model: Model, names: Sequence[str], metric: Metric, statistics: Statistics
 ) -> str:
-    """An id that stays the same when the study has more trials by a later import.
-
-    It hashes the study's name and its first finished trial.
-    """
+    """An id that stays the same when the study has more trials by a later import."""
+    # The first trial that finished stays the first, however many the study has later.
     complete = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
     first = min(complete, key=lambda trial: (str(trial.datetime_complete), trial.number))
     moments, setting = (first.datetime_start, first.datetime_complete), sorted(first.params.items())

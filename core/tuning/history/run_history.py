@@ -6,14 +6,19 @@ Where the history cannot be used, the run goes on without it and says so once.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from core.errors import UnusableError
+from core.gp.transfer.earlier_trials import NEIGHBOURS
 from core.samplers.transfer.history import EarlierDataset, TuningHistory
-from core.tuning.events import Event, HistoryRead, RemarkMade, TrialFinished
-from core.tuning.history.readers import remember_reader
-from core.tuning.history.store import History, RunMetadata, statistics_of
-from core.tuning.payloads import HistoryDataset
+from core.space import Setting, unit_vector
+from core.tuning.events import Event, HistoryDataset, HistoryRead, RemarkMade, TrialFinished
+from core.tuning.history.dataset_records import RunMetadata, statistics_of
+from core.tuning.history.store import History
+from core.tuning.history.traces import remember_reader
 from core.tuning.problem import Problem
 
 
@@ -52,6 +57,7 @@ class RunHistory:
                 self.name = self._history.fresh_id()
             elif fresh and not name:
                 self.name = self._history.begin_dataset(metadata_of(problem))
+            # Only a run that reads the history keeps something that has to be forgotten later.
             reads = several or problem.strategy.uses_history or problem.warm_start_datasets > 0
             if folder is not None and reads and self._history.enabled:
                 remember_reader(self._history.path, folder)
@@ -78,12 +84,9 @@ class RunHistory:
     def record_model_trial(
         self, problem: Problem, trial: TrialFinished, *, past: bool = False
     ) -> None:
-        """Add one finished trial of one of several models, with that model's setting.
-
-        Args:
-            past: whether it ended before the run was resumed.
-        """
+        """Add one finished trial of one of several models; `past`: it ended before a resumption."""
         name = problem.model.name
+        # A dataset that was deleted while the run stood still is not begun again.
         if self._history is not None and self.name and not past and name not in self._begun:
             try:
                 self._history.begin_dataset(metadata_of(problem), self._name_of(problem))
@@ -192,3 +195,48 @@ def _three_floats(numbers: Sequence[float]) -> tuple[float, float, float]:
 def read_before(past: Sequence[Event]) -> tuple[HistoryRead, ...]:
     """What an interrupted run had read: one event at most, or one for each of several models."""
     return tuple(event for event in past if isinstance(event, HistoryRead))
+
+
+MAX_DATASETS = 2  # settings of a model
+SAME = 0.05  # of an axis: settings that differ by no more anywhere count as one
+
+
+def warm_start_history(
+    history: HistoryRead, problem: Problem, max_datasets: int = MAX_DATASETS
+) -> HistoryRead:
+    """The best trials of the nearest datasets, one each, which are tried again."""
+    near = sorted(
+        history.datasets,
+        key=lambda dataset: (dataset.distance, -_signed_score(dataset, _best_index(dataset))),
+    )
+    # The nearest first, each unlike the default and those before it. Applied to its own result this
+    # changes nothing, so that a resumed run may do it again.
+    seen = [unit_vector(problem.space, problem.default)]
+    nearest: list[HistoryDataset] = []
+    for dataset in near[:NEIGHBOURS]:
+        if len(nearest) == max_datasets:
+            break
+        index = _best_index(dataset)
+        values, score = dataset.values[index], dataset.scores[index]
+        unit = unit_vector(problem.space, dict(zip(history.axes, values, strict=True)))
+        if all(np.abs(unit - seen_unit).max() > SAME for seen_unit in seen):
+            seen.append(unit)
+            nearest.append(replace(dataset, values=[values], scores=[score]))
+    return replace(history, datasets=nearest)
+
+
+def settings_in(history: HistoryRead) -> list[Setting]:
+    """The settings of all trials of an event, in order."""
+    return [
+        dict(zip(history.axes, values, strict=True))
+        for dataset in history.datasets
+        for values in dataset.values
+    ]
+
+
+def _best_index(dataset: HistoryDataset) -> int:
+    return max(range(len(dataset.scores)), key=lambda index: _signed_score(dataset, index))
+
+
+def _signed_score(dataset: HistoryDataset, index: int) -> float:
+    return dataset.scores[index] if dataset.maximize else -dataset.scores[index]

@@ -3,45 +3,70 @@
 It stores every finished trial with its setting and three descriptive statistics of the dataset
 (Yogatama & Mann 2014, §3.1): never a row, value, name of a column or file, or fingerprint. The
 statistics are logarithms to three decimals, which tell rows and columns to about one in a thousand.
+As JSON it is one object a dataset, its trials as short rows:
+
+{"tunescope_history": 1, "datasets": [
+ {"id": …, "began": …, "model": …, "task": …, "metric": …, "maximize": …, "strategy": …,
+  "statistics": [log rows, log features, classes], "axes": [names],
+  "trials": [[number, score, a value for every axis], …]}, …]}
 """
 
 from __future__ import annotations
 
+import json
 import math
 import os
+import re
 import sqlite3
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from core.errors import UnusableError, write_error
+from core.records import JsonObject
 from core.samplers.transfer.history import EarlierDataset, Statistics, TuningHistory
 from core.space import Setting
 from core.tuning.history import dataset_records
-from core.tuning.history.database import PATIENCE
-from core.tuning.history.dataset_records import DatasetRecord
-from core.tuning.history.exchange import as_json, records_in, starter_records
-from core.tuning.history.history_counts import HistoryCounts, ImportCounts
-from core.tuning.history.history_file import HistoryFile, set_switch
-from core.tuning.history.readers import forget_in_readers
-from core.tuning.history.run_metadata import HistoryEntry, RunMetadata, statistics_of
-from core.tuning.history.traces import erase_traces, forget_copies
+from core.tuning.history.database import (
+    PATIENCE,
+    HistoryFile,
+    hold_file_lock,
+    is_ours,
+    read_switches,
+    set_switch,
+)
+from core.tuning.history.dataset_records import (
+    LARGEST,
+    DatasetRecord,
+    HistoryCounts,
+    HistoryEntry,
+    ImportCounts,
+    RunMetadata,
+    StoredTrial,
+    is_plain,
+    sound_flag,
+    sound_names,
+    sound_score,
+    sound_statistics,
+    sound_text,
+)
+from core.tuning.history.traces import (
+    erase_traces,
+    forget_copies,
+    forget_in_readers,
+    remove_companions,
+)
 from core.writing import write_whole
-
-__all__ = [
-    "History",
-    "HistoryCounts",
-    "HistoryEntry",
-    "ImportCounts",
-    "RunMetadata",
-    "history_path",
-    "statistics_of",
-]
 
 SIMILAR = 1.0  # standard deviations of the statistics within which datasets count as alike
 MAX_DATASETS = 1000  # datasets that a run learns from
+WAITS = 3.0  # seconds for another program
+VERSION = 1
+TEXTS = ("began", "model", "task", "metric", "strategy")
 
 
 def history_path() -> Path:
@@ -54,16 +79,7 @@ def history_path() -> Path:
 
 
 class History:
-    """The history of datasets; used from one thread at a time, by any number of programs.
-
-    Args:
-        path: the file; None for the usual one. It is created where there is none.
-        starter: whether a new file gets the starter history.
-        patience: seconds to wait for another program.
-
-    Raises:
-        UnusableError: from every method, where the file cannot be used any more.
-    """
+    """The history of datasets; used from one thread at a time, by any number of programs."""
 
     def __init__(
         self, path: Path | None = None, *, starter: bool = True, patience: float = PATIENCE
@@ -117,6 +133,7 @@ class History:
         fresh = self.fresh_id()
         if not fresh:
             return ""
+        # A run of several models names the datasets itself, one for each model.
         id = id or fresh
         names = tuple(axis.name for axis in facts.axes)
         began = datetime.now(UTC).isoformat(timespec="seconds")
@@ -132,14 +149,9 @@ class History:
         return id
 
     def add_trial(self, id: str, number: int, setting: Setting, score: float) -> None:
-        """Store a finished trial; it is committed when this returns.
-
-        Ignored are a known trial, a forgotten dataset, one that was written to while the history
-        was off, a setting that lacks an axis, and its entries that are no axes.
-
-        Raises:
-            UnusableError: it cannot be written, once; later trials are ignored.
-        """
+        """Store a finished trial; it is committed when this returns."""
+        # Ignored are a known trial, a forgotten dataset, one that was written to while the history
+        # was off, a setting that lacks an axis, and its entries that are no axes.
         if not id or not self._file.writable or not math.isfinite(score):
             return
         with self._file.single_statement(), self._file.writing() as database:
@@ -185,6 +197,7 @@ class History:
             axes = {candidate.axes for candidate in candidates}
             readers = {names: dataset_records.setting_reader(space, names) for names in axes}
             datasets: dict[int, EarlierDataset] = {}  # by index
+            # The nearest first, so that the trials of no more datasets than are wanted are read.
             for index in _nearest_first(candidates, facts.statistics, max_datasets):
                 near, read = candidates[index], readers[candidates[index].axes]
                 if (dataset := dataset_records.earlier_dataset(database, near, read)) is not None:
@@ -240,11 +253,7 @@ class History:
     # ------------------------------------------------------------------------------- exchanging
 
     def export_to(self, path: Path) -> int:
-        """Write all but the starter history as JSON; how many datasets.
-
-        Raises:
-            UnusableError: the file cannot be written.
-        """
+        """Write all but the starter history as JSON; how many datasets."""
         with self._file.reading() as database:
             records = dataset_records.read_records(database, dataset_records.STARTER)
         try:
@@ -254,11 +263,7 @@ class History:
         return len(records)
 
     def import_from(self, path: Path) -> ImportCounts:
-        """Import what `export_to` wrote, completing datasets that exist.
-
-        Raises:
-            UnusableError: the file cannot be read or is no history.
-        """
+        """Import what `export_to` wrote, completing datasets that exist."""
         try:
             text = Path(path).read_text(encoding="utf-8")
         except (OSError, ValueError) as error:
@@ -288,9 +293,6 @@ class History:
             statistics: of the dataset that was tuned on; see `statistics_of`.
             study: its name; None for all studies of the storage.
             metric: of the studies' values; "" for the task's default.
-
-        Raises:
-            UnusableError: the storage cannot be read, or nothing of it can be imported.
         """
         from core.tuning.history.optuna_studies import studies_as_records
 
@@ -301,6 +303,7 @@ class History:
         self, records: list[DatasetRecord], origin: str, left_out: list[str]
     ) -> ImportCounts:
         with self._file.writing() as database:
+            # Two studies may begin in one moment, and a copy may go on by itself.
             if origin == dataset_records.OPTUNA:
                 records = [dataset_records.with_distinct_id(database, record) for record in records]
             counts = dataset_records.write_records(database, records, origin)
@@ -337,6 +340,123 @@ def _nearest_first(
 ) -> Sequence[int]:
     if len(candidates) <= max_datasets:
         return range(len(candidates))
-    datasets = tuple(EarlierDataset(each.id, each.statistics, (), ()) for each in candidates)
+    datasets = tuple(
+        EarlierDataset(candidate.id, candidate.statistics, (), ()) for candidate in candidates
+    )
     distances = TuningHistory(datasets, statistics).distances()
     return [int(index) for index in distances.argsort(kind="stable")]
+
+
+@dataclass(frozen=True)
+class DeletionCounts:
+    """How many datasets were deleted (None if unknown), and a sentence for each failure."""
+
+    datasets: int | None
+    notices: tuple[str, ...]
+
+
+def forget_everything(path: Path | None = None) -> DeletionCounts:
+    """Delete the whole history, even where it is damaged, locked or of a newer version."""
+    path = history_path() if path is None else path
+    try:
+        with History(path, starter=False, patience=WAITS) as history:
+            count = len(history.entries())
+            history.forget_all()
+            return DeletionCounts(count, tuple(history.notices))
+    except UnusableError:
+        if path.is_dir() or not is_ours(path):
+            raise
+    # What SQL cannot empty any more is removed, but for a person's wish that nothing is stored.
+    switches = [(name, value) for name, value in read_switches(path) if name == "enabled"]
+    try:
+        with hold_file_lock(path):
+            path.unlink(missing_ok=True)
+            remove_companions(path)
+    except OSError as error:
+        raise write_error("the history", path, error) from error
+    with History(path, starter=False) as history:
+        history.set_switches(switches)
+        history.forget_all()
+        return DeletionCounts(None, tuple(history.notices))
+
+
+# ------------------------------------------------------------------------------------------- JSON
+
+
+def as_json(records: Iterable[DatasetRecord]) -> str:
+    """Datasets as text, one per line."""
+    plain = map(_record_dict, records)
+    lines = [json.dumps(entry, ensure_ascii=False, allow_nan=False) for entry in plain]
+    head = f'{{"tunescope_history": {VERSION}, "datasets": ['
+    return head + "\n" + ",\n".join(lines) + "\n]}\n"
+
+
+def records_in(text: str) -> tuple[list[DatasetRecord], list[str]]:
+    """The datasets of a text, and a sentence for each that is damaged."""
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise _no_history() from error
+    version = content.get("tunescope_history") if isinstance(content, dict) else None
+    if type(version) is not int or not isinstance(content.get("datasets"), list):
+        raise _no_history()
+    if version > VERSION:
+        raise UnusableError(
+            f"the file is of a newer version ({version}) than this program knows ({VERSION})",
+            cure="update Tunescope",
+        )
+    records, left_out = [], []
+    for number, plain in enumerate(content["datasets"], start=1):
+        try:
+            records.append(_parse_record(plain))
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
+            left_out.append(f"Dataset {number} of the file is damaged and was left out.")
+    return records, left_out
+
+
+def _no_history() -> UnusableError:
+    cure = "choose a JSON file that Tunescope exported"
+    return UnusableError("the file is no history of datasets", cure=cure)
+
+
+def _record_dict(record: DatasetRecord) -> JsonObject:
+    return {
+        "id": record.id,
+        **{name: getattr(record, name) for name in TEXTS},
+        "maximize": record.maximize,
+        "statistics": list(record.statistics),
+        "axes": list(record.axes),
+        "trials": [[trial.number, trial.score, *trial.values] for trial in record.trials],
+    }
+
+
+def _parse_record(plain: JsonObject) -> DatasetRecord:
+    """Raise KeyError, TypeError, AttributeError or ValueError on a wrong shape."""
+    axes = sound_names(plain["axes"])
+    if not re.fullmatch(r"[0-9a-f]{1,64}", plain["id"]):
+        raise ValueError("not an id")
+    return DatasetRecord(
+        id=plain["id"],
+        **{name: sound_text(plain[name]) for name in TEXTS},
+        maximize=sound_flag(plain["maximize"]),
+        statistics=sound_statistics(plain["statistics"]),
+        axes=axes,
+        trials=tuple(_parse_trial(row, len(axes)) for row in plain["trials"]),
+    )
+
+
+def _parse_trial(row: list[Any], width: int) -> StoredTrial:
+    number, score, *values = row
+    if len(values) != width or not all(map(is_plain, values)):
+        raise ValueError("not a setting")
+    if type(number) is not int or not 0 <= number < LARGEST:
+        raise ValueError("not a trial's number")
+    return StoredTrial(number, tuple(values), sound_score(score))
+
+
+def starter_records() -> list[DatasetRecord]:
+    """The history that comes with the program; nothing where a package lacks its file."""
+    file = files("resources") / "starter_history.json"
+    if not file.is_file():
+        return []
+    return records_in(file.read_text(encoding="utf-8"))[0]

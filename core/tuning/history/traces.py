@@ -2,13 +2,16 @@
 
 A run stores the earlier datasets that it learned from. Deleted ones are overwritten in place with
 as many bytes, which does not disturb a program that is writing the run. The starter history stays.
+A list beside the file of the history names the folder of all runs, and every run elsewhere.
 """
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import sqlite3
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from contextlib import closing
 from dataclasses import replace
 from glob import escape
@@ -16,11 +19,11 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
-from core.errors import write_error
-from core.tuning.event_lines import from_json, to_json
-from core.tuning.events import Event, HistoryRead, JointSurfaceFitted
+from core.errors import UnusableError, write_error
+from core.tuning.events import Event, HistoryRead, JointSurfaceFitted, from_json, to_json
 from core.tuning.history.database import COMPANIONS, PATIENCE, hold_file_lock
-from core.writing import whole_file
+from core.tuning.runs.run_folder import EVENTS, runs_root
+from core.writing import whole_file, write_whole
 
 READ = (b'{"event": "HistoryRead"', b'{"event": "PastRecalled"')  # now, and formerly
 FITTED = b'{"event": "CommonSurfaceFitted"'
@@ -30,18 +33,13 @@ READERS = 2.0  # seconds that readers of the file are waited for
 
 
 def erase_traces(database: sqlite3.Connection, path: Path) -> bool:
-    """Rewrite the file so that deleted rows cannot be recovered.
-
-    Where another program keeps reading the old content, a new file takes the name.
-
-    Returns:
-        False where the content stays until the other program closes it.
-    """
+    """Rewrite the file so that deleted rows are gone; False while another program keeps it open."""
     (patience,) = database.execute("PRAGMA busy_timeout").fetchone()
     database.execute("VACUUM")
     database.execute(f"PRAGMA busy_timeout = {round(1000 * READERS)}")
     try:
         (busy, _, _) = database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        # Where another program keeps reading the old content, a new file takes the name.
         return not busy or _replace_file(database, path)
     finally:
         database.execute(f"PRAGMA busy_timeout = {patience}")
@@ -129,6 +127,7 @@ def forget_in(path: Path, ids: Collection[str] | None) -> None:
                 _overwrite(file, line, changed)
             elif number > EARLY and not touched:
                 return
+            # A joint surface names the datasets by their index.
             elif touched and line.startswith(FITTED):
                 _overwrite(file, line, _renumber(from_json(line), new_index))
         if touched:
@@ -162,8 +161,79 @@ def _overwrite(file: BinaryIO, line: bytes, event: Event | None) -> None:
     if event is None:
         return
     text = to_json(event).encode()
+    # As many bytes as before: a program that appends to the file keeps its place.
     if len(text) >= len(line):
         raise ValueError("it would not fit")
     file.seek(-len(line), os.SEEK_CUR)
     file.write(text.ljust(len(line) - 1) + b"\n")
     file.flush()
+
+
+def remember_reader(history: Path, run: Path) -> None:
+    """Note that the run in a folder reads the history, if the list can be written."""
+    run = run.resolve()
+    # One line for all runs in the usual place, so that the list does not grow with them.
+    folder = run.parent if run.parent == runs_root().resolve() else run
+    if folder not in _known_folders(history):
+        _change_list(history, lambda folders: [*folders, folder])
+
+
+def forget_in_readers(history: Path, ids: Collection[str] | None) -> list[str]:
+    """Overwrite datasets in what runs have read, None for all; a sentence for each failure."""
+    known_folders = _known_folders(history)
+    # A folder that is gone, such as one on a drive, is named once.
+    gone = [folder for folder in known_folders if not folder.is_dir()]
+    sentences = [
+        f"The folder {folder} is gone; what its runs had read of the history could not be deleted"
+        " from it."
+        for folder in gone
+    ]
+    for folder in dict.fromkeys([runs_root().resolve(), *known_folders]):
+        sentences += map(_not_written, _forget_below(folder, ids))
+    if gone:
+        _change_list(history, lambda folders: [folder for folder in folders if folder not in gone])
+    return sentences
+
+
+def _forget_below(folder: Path, ids: Collection[str] | None) -> list[Path]:
+    """Forget in a run's folder, or in all runs below it; the folders that cannot be written."""
+    lost = []
+    try:
+        event_files = [folder / EVENTS, *sorted(folder.glob(f"*/{EVENTS}"))]
+        event_files = [path for path in event_files if path.is_file()]
+    except OSError:
+        return [folder]
+    for path in event_files:
+        try:
+            forget_in(path, ids)
+        except OSError:
+            lost += [path.parent] if reads_history(path, ids) else []
+        except ValueError:  # damaged
+            continue
+    return lost
+
+
+def _not_written(run: Path) -> str:
+    return (
+        f"What the run {run} has read of the history could not be deleted from it; delete its"
+        " folder, or give yourself the right to write there and forget again."
+    )
+
+
+def _list_path(history: Path) -> Path:
+    return history.with_name(f"{history.stem}-runs.json")
+
+
+def _known_folders(history: Path) -> list[Path]:
+    try:
+        content = json.loads(_list_path(history).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return []
+    texts = [t for t in content if isinstance(t, str)] if isinstance(content, list) else []
+    return [Path(text) for text in texts if os.path.isabs(text) and "\0" not in text]
+
+
+def _change_list(history: Path, change: Callable[[list[Path]], list[Path]]) -> None:
+    with contextlib.suppress(OSError, UnusableError), hold_file_lock(history):
+        folders = map(str, change(_known_folders(history)))
+        write_whole(_list_path(history), json.dumps(list(folders)))

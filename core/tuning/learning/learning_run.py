@@ -11,17 +11,18 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from core.losses.linear.fixed_noise import FixedNoise
+from core.losses.linear.eigenbasis_loss import FixedNoise
 from core.losses.linear.linear_loss import LinearLoss
-from core.optimize.descent import solve_penalized
-from core.penalties.final_fit import TIGHT, final_fit, per_weight
-from core.penalties.penalty_problem import PenaltyProblem
-from core.penalties.step import LearnerStep
+from core.optimize.descent import TIGHT, final_fit, per_weight, solve_penalized
+from core.penalties.penalty_problem import LearnerStep, PenaltyProblem
 from core.tuning.events import Event, HyperGradientStep, PenaltyStep
-from core.tuning.learning.default_check import compare_with_default
-from core.tuning.learning.holdout_parts import holdout_pairs, holdout_remarks, resolved_options
-from core.tuning.learning.table_training import TableTraining, table_training
-from core.tuning.learning.training import PenaltyTraining
+from core.tuning.learning.holdout import (
+    compare_with_default,
+    holdout_pairs,
+    holdout_remarks,
+    resolved_options,
+)
+from core.tuning.learning.training import PenaltyTraining, TableTraining, table_training
 from core.tuning.problem import Problem
 from core.tuning.runs.run_clock import RunClock, time_is_up
 from core.tuning.runs.state import RunState
@@ -56,10 +57,7 @@ class PenaltyFit:
 
 
 def training_of(problem: Problem, like: PenaltyTraining | None = None) -> PenaltyTraining:
-    """The loss and groups of a problem's model on the training rows.
-
-    With `like`, a training on other rows, penalties have the same meaning as there.
-    """
+    """The loss and groups on the training rows; penalties mean the same as for those of `like`."""
     if problem.dataset.task.is_structured:
         # numba takes a second to import, which tables have no use for.
         from core.tuning.learning.structured_training import structured_training
@@ -90,13 +88,12 @@ class LearningRun:
         return self._training.group_sizes
 
     def events(self, past: Sequence[Event]) -> Generator[Event, None, None]:
-        """Every step; the steps recorded of an interrupted run are repeated without events.
-
-        They depend on nothing but data and options, so that this is quicker than saving a state.
-        """
+        """Every step; those recorded of an interrupted run are repeated without events."""
         problem, training = self._problem, self._training
         recorded_count = sum(isinstance(event, (PenaltyStep, HyperGradientStep)) for event in past)
         step: LearnerStep | None = None
+        # They depend on nothing but data and options: repeating them is quicker than saving a
+        # state.
         for count, step in enumerate(steps_of(problem, training)):
             if count < recorded_count:
                 continue
@@ -144,13 +141,7 @@ def steps_of(problem: Problem, training: PenaltyTraining) -> Iterator[LearnerSte
 def run_learner(
     problem: Problem, is_enough: Callable[[int], bool], progress_event: Callable[[], Event]
 ) -> Generator[Event, None, PenaltyFit]:
-    """Learn without events of the steps, as in an outer fold.
-
-    Args:
-        problem: with the rows to learn from.
-        is_enough: (steps taken) -> whether to stop here.
-        progress_event: yielded after every step, so that the run can be stopped.
-    """
+    """Learn without events of the steps, as in an outer fold, until so many steps are enough."""
     training = training_of(problem)
     last: LearnerStep | None = None
     for count, step in enumerate(steps_of(problem, training), start=1):
@@ -201,26 +192,39 @@ def _end_reason(last: LearnerStep, state: RunState) -> str:
 
 def _penalty_fit(problem: Problem, training: PenaltyTraining, last: LearnerStep) -> PenaltyFit:
     names = training.group_names
-    switched_off = [name for name, is_off in zip(names, last.switched_off, strict=True) if is_off]
-    comparison = compare_with_default(problem, training, last.C, last.w)
-    if comparison.loses:
-        return _default_fit(problem, training, comparison.remark)
-    return replace(
-        _fit_at_penalties(problem, training, last.C, last.w),
-        switched_off=switched_off,
+    return _fit_or_default(
+        problem,
+        training,
+        last.C,
+        last.w,
+        switched_off=[name for name, off in zip(names, last.switched_off, strict=True) if off],
         holdout_loss=float(last.objective) if problem.strategy.holds_out else None,
         remarks=(
             *last.remarks,
             *holdout_remarks(problem, training),
             *_effective_remarks(training, last),
-            *([comparison.remark] if comparison.remark else []),
         ),
     )
 
 
-def _default_fit(problem: Problem, training: PenaltyTraining, remark: str) -> PenaltyFit:
-    C = np.ones(len(training.group_names))
-    return replace(_fit_at_penalties(problem, training, C), remarks=(remark,))
+def _fit_or_default(
+    problem: Problem,
+    training: PenaltyTraining,
+    C: np.ndarray,
+    start: np.ndarray | None,
+    *,
+    variance: float | None = None,
+    **facts: Any,
+) -> PenaltyFit:
+    """The model at penalties C with some fields of `PenaltyFit`, or the default where C loses."""
+    first = training.loss.initial_weights() if start is None else start
+    comparison = compare_with_default(problem, training, C, first)
+    remarks = (comparison.remark,) if comparison.remark else ()
+    if comparison.loses:
+        C = np.ones(len(training.group_names))
+        return replace(_fit_at_penalties(problem, training, C), remarks=remarks)
+    facts["remarks"] = (*facts.get("remarks", ()), *remarks)
+    return replace(_fit_at_penalties(problem, training, C, start, variance=variance), **facts)
 
 
 def _effective_remarks(training: PenaltyTraining, last: LearnerStep) -> tuple[str, ...]:
@@ -265,6 +269,7 @@ def recorded_fit(problem: Problem, state: RunState) -> PenaltyFit:
     training, last = training_of(problem), state.last_step
     assert last is not None  # callers have checked that a step was recorded
     if isinstance(last, HyperGradientStep):
+        # The gradient moves the logarithms of the penalties.
         by_name = {name: float(np.exp(d)) for name, d in last.d.items()}
         switched_off, holdout, variance = [], last.holdout_loss, None
     else:
@@ -272,14 +277,14 @@ def recorded_fit(problem: Problem, state: RunState) -> PenaltyFit:
         linear = training.loss if isinstance(training.loss, LinearLoss) else None
         variance = linear.noise_variance_of(last.loss) if linear else None
     C = np.array([by_name[name] for name in training.group_names])
-    comparison = compare_with_default(problem, training, C, training.loss.initial_weights())
-    if comparison.loses:
-        return _default_fit(problem, training, comparison.remark)
-    return replace(
-        _fit_at_penalties(problem, training, C, variance=variance),
+    return _fit_or_default(
+        problem,
+        training,
+        C,
+        None,
+        variance=variance,
         switched_off=list(switched_off),
         holdout_loss=holdout,
-        remarks=(comparison.remark,) if comparison.remark else (),
     )
 
 
@@ -291,6 +296,7 @@ def refit_penalties(problem: Problem, learned: PenaltyFit) -> PenaltyFit:
     group that only these rows have, such as a new category, gets the median penalty.
     """
     training = training_of(problem, like=learned.training)
+    # A group that only these rows have, such as a new category, is held back like most.
     median_penalty = float(np.median(list(learned.penalties.values())))
     C = np.array([learned.penalties.get(name, median_penalty) for name in training.group_names])
     return replace(

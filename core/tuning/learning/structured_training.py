@@ -10,14 +10,15 @@ import numpy as np
 import pandas as pd
 from sklearn.pipeline import Pipeline
 
+from core.datasets.dataset import Dataset
 from core.datasets.groups import penalty_groups, prefix_groups
 from core.estimators.structured.crf_tagger import CrfTagger
 from core.estimators.structured.rna_folder import RnaFolder
 from core.losses.crf.crf_loss import CrfLoss, build_crf
 from core.losses.rna.rna_loss import RnaLoss, build_rna
-from core.tuning.events import MoleculesFolded, SequencesLabelled
+from core.optimize.loss import Loss
+from core.tuning.events import FoldedMolecule, LabelledSequence, MoleculesFolded, SequencesLabelled
 from core.tuning.learning.training import PenaltyTraining
-from core.tuning.payloads import FoldedMolecule, LabelledSequence
 from core.tuning.problem import Problem, take_rows
 
 _EXAMPLES = 5  # of the training rows: the test set stays unused
@@ -32,7 +33,48 @@ def structured_training(problem: Problem, rows: np.ndarray) -> PenaltyTraining:
 
 
 @dataclass(frozen=True)
-class CrfTraining(PenaltyTraining):
+class _StructuredTraining(PenaltyTraining):
+    """What the losses of sequences and of molecules have in common."""
+
+    loss: CrfLoss | RnaLoss
+
+    @property
+    def counted(self) -> np.ndarray:
+        """Which parameters the structures of the training rows have."""
+        return self.loss.seen_parameters
+
+    def loss_pair(
+        self, problem: Problem, fit_rows: np.ndarray, held_rows: np.ndarray
+    ) -> tuple[Loss, Loss]:
+        """Of whole sequences or molecules."""
+        fit, held = (
+            self.loss.for_data(*_loss_data(problem.dataset, rows)) for rows in (fit_rows, held_rows)
+        )
+        return fit, held
+
+    def fitted_model(self, w: np.ndarray, penalties: dict[str, float]) -> Any:
+        """The fitted estimator with parameters w."""
+        raise NotImplementedError
+
+    def pipeline(
+        self, w: np.ndarray, penalties: dict[str, float], classes: tuple[Any, ...]
+    ) -> Pipeline:
+        """It takes rows of tokens, or a column of letters."""
+        return Pipeline([("prepare", "passthrough"), ("model", self.fitted_model(w, penalties))])
+
+
+def _loss_data(dataset: Dataset, rows: np.ndarray) -> tuple[Any, Any]:
+    """What a loss is built from: tokens and labels, or lists of letters and structures."""
+    X, y = take_rows(dataset.features, rows), dataset.target[rows]
+    return (X, y) if dataset.task.has_sequences else (X.iloc[:, 0].tolist(), y.tolist())
+
+
+def _single_penalty(penalties: dict[str, float]) -> float:
+    return next(iter(penalties.values())) if len(penalties) == 1 else 1.0
+
+
+@dataclass(frozen=True)
+class CrfTraining(_StructuredTraining):
     """The loss of a linear-chain CRF on the training sequences."""
 
     loss: CrfLoss
@@ -41,41 +83,19 @@ class CrfTraining(PenaltyTraining):
     examples: tuple[pd.DataFrame, np.ndarray]  # tokens and labels of the sequences shown
 
     @property
-    def counted(self) -> np.ndarray:
-        """Which (value, label) pairs and transitions the training sequences have."""
-        return self.loss.seen_parameters
-
-    @property
     def occurrences(self) -> np.ndarray:
         """How often the training sequences have each of them."""
         return self.loss.occurrences
 
-    def loss_pair(
-        self, problem: Problem, fit_rows: np.ndarray, held_rows: np.ndarray
-    ) -> tuple[CrfLoss, CrfLoss]:
-        """The losses of two parts of the training sequences."""
-        dataset = problem.dataset
-        fit, held = (
-            self.loss.for_data(take_rows(dataset.features, rows), dataset.target[rows])
-            for rows in (fit_rows, held_rows)
-        )
-        return fit, held
-
-    def _fitted_tagger(self, w: np.ndarray, penalties: dict[str, float]) -> CrfTagger:
-        C = next(iter(penalties.values())) if len(penalties) == 1 else 1.0
-        tagger = CrfTagger(C, self.sequence, self.decoding)
+    def fitted_model(self, w: np.ndarray, penalties: dict[str, float]) -> CrfTagger:
+        """The tagger."""
+        tagger = CrfTagger(_single_penalty(penalties), self.sequence, self.decoding)
         return tagger.set_weights(self.loss, w, penalties, self.groups)
-
-    def pipeline(
-        self, w: np.ndarray, penalties: dict[str, float], classes: tuple[Any, ...]
-    ) -> Pipeline:
-        """The fitted pipeline; it takes rows of tokens."""
-        return Pipeline([("prepare", "passthrough"), ("model", self._fitted_tagger(w, penalties))])
 
     def display_event(self, step: int, w: np.ndarray) -> SequencesLabelled:
         """The examples with their marginal probabilities at w."""
         X, y = self.examples
-        tagger = self._fitted_tagger(w, {})
+        tagger = self.fitted_model(w, {})
         marginals, labels = tagger.predict_proba(X), tagger.predict(X)
         names = X[self.sequence].astype(str).to_numpy()
         tokens = _token_texts(X.drop(columns=self.sequence))
@@ -102,7 +122,7 @@ def _token_texts(features: pd.DataFrame) -> list[str]:
 
 def _crf_training(problem: Problem, rows: np.ndarray) -> CrfTraining:
     dataset = problem.dataset
-    X, y = take_rows(dataset.features, rows), dataset.target[rows]
+    X, y = _loss_data(dataset, rows)
     loss = build_crf(X, dataset.sequence_name, y, list(dataset.classes))
     names, groups = structured_groups(problem.plan.groups, loss.names, loss.sources)
     example_rows = _examples(pd.factorize(X[dataset.sequence_name])[0], *_TOKENS, problem.plan.seed)
@@ -112,43 +132,22 @@ def _crf_training(problem: Problem, rows: np.ndarray) -> CrfTraining:
 
 
 @dataclass(frozen=True)
-class RnaTraining(PenaltyTraining):
+class RnaTraining(_StructuredTraining):
     """The loss of the folding model on the training molecules."""
 
     loss: RnaLoss
     gamma: float
     examples: tuple[tuple[str, str, str], ...]  # (name, letters, structure) of those shown
 
-    @property
-    def counted(self) -> np.ndarray:
-        """Which features the training molecules' structures have."""
-        return self.loss.seen_parameters
-
-    def loss_pair(
-        self, problem: Problem, fit_rows: np.ndarray, held_rows: np.ndarray
-    ) -> tuple[RnaLoss, RnaLoss]:
-        """The losses of two parts of the training molecules."""
-        dataset = problem.dataset
-        letters, structures = dataset.features.iloc[:, 0], dataset.target
-        fit, held = (
-            self.loss.for_data(letters.iloc[rows].tolist(), structures[rows].tolist())
-            for rows in (fit_rows, held_rows)
+    def fitted_model(self, w: np.ndarray, penalties: dict[str, float]) -> RnaFolder:
+        """The folding model."""
+        return RnaFolder(_single_penalty(penalties), self.gamma).set_weights(
+            self.loss, w, penalties, self.groups
         )
-        return fit, held
-
-    def _fitted_folder(self, w: np.ndarray, penalties: dict[str, float]) -> RnaFolder:
-        C = next(iter(penalties.values())) if len(penalties) == 1 else 1.0
-        return RnaFolder(C, self.gamma).set_weights(self.loss, w, penalties, self.groups)
-
-    def pipeline(
-        self, w: np.ndarray, penalties: dict[str, float], classes: tuple[Any, ...]
-    ) -> Pipeline:
-        """The fitted pipeline; it takes a column of letters."""
-        return Pipeline([("prepare", "passthrough"), ("model", self._fitted_folder(w, penalties))])
 
     def display_event(self, step: int, w: np.ndarray) -> MoleculesFolded:
         """The examples with their pair probabilities at w."""
-        folder = self._fitted_folder(w, {})
+        folder = self.fitted_model(w, {})
         X = pd.DataFrame({"letters": [letters for _, letters, _ in self.examples]})
         foldings = zip(self.examples, folder.pair_probabilities(X), folder.predict(X), strict=True)
         molecules = [
@@ -171,8 +170,7 @@ def _likely_pairs(probabilities: np.ndarray) -> list[list[float]]:
 
 def _rna_training(problem: Problem, rows: np.ndarray) -> RnaTraining:
     dataset = problem.dataset
-    letters = take_rows(dataset.features, rows).iloc[:, 0].tolist()
-    structures = dataset.target[rows].tolist()
+    letters, structures = _loss_data(dataset, rows)
     loss = build_rna(letters, structures)
     names, groups = structured_groups(problem.plan.groups, loss.names, loss.sources)
     row_names = dataset.row_names
@@ -190,15 +188,14 @@ def structured_groups(
     """The groups of the parameters of a structured model.
 
     Args:
-        spec: as in `Plan.groups`: single, each (one a parameter), column (one a source: initial,
-            transition and every feature column, or every motif), prefix (feature columns whose
-            names begin alike together), or {group: [sources or parameters]}.
-        names: of the parameters.
-        sources: of the parameters.
+        spec: as in `Plan.groups`, where a column is a source: initial, transition and every
+            feature column, or every motif.
+        names: of the parameters, as `sources`.
     """
     if spec == "prefix":
         columns = [c for c in dict.fromkeys(sources) if c not in ("initial", "transition")]
         group_of = {c: group for group, members in prefix_groups(columns).items() for c in members}
+        # Groups by prefix are groups by column with fewer names.
         spec, sources = "column", [group_of.get(source, source) for source in sources]
     return penalty_groups(spec, names, sources)
 

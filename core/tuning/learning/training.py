@@ -1,16 +1,22 @@
-"""The base class of what a penalty learner minimizes."""
+"""What a penalty learner minimizes: the loss on the training rows, and that of a table."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
+from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
+from core.datasets.groups import penalty_groups
+from core.datasets.preparation import output_names, output_sources
+from core.losses.linear.linear_loss import LinearLoss
+from core.losses.registry import TableLoss, as_estimator, build_loss, parameter_groups
 from core.optimize.loss import Loss
 from core.tuning.events import Event
-from core.tuning.problem import Problem
+from core.tuning.problem import Problem, fit_prepared, take_rows
 
 
 @dataclass(frozen=True)
@@ -68,3 +74,114 @@ class PenaltyTraining:
 
 
 Training = PenaltyTraining  # the name of earlier versions
+
+
+@dataclass(frozen=True)
+class TableTraining(PenaltyTraining):
+    """The loss of a linear model on the training rows.
+
+    Attributes:
+        prepare: the fitted preparation.
+        group_of_column: the group of every prepared column.
+        unit: what a numeric target was divided by; penalties and norms are those of the quotient,
+            ridge penalties σ² C do not depend on it.
+    """
+
+    loss: TableLoss
+    prepare: Any
+    group_of_column: np.ndarray
+    unit: float = 1.0
+
+    def loss_pair(
+        self, problem: Problem, fit_rows: np.ndarray, held_rows: np.ndarray
+    ) -> tuple[TableLoss, TableLoss]:
+        """The losses of two parts, with the parameters of the training loss.
+
+        The preparation is fitted on the rows to fit alone; a category that they lack is a column of
+        zeros.
+        """
+        dataset = problem.dataset
+        prepare = clone(problem.preparation())
+        matrices = [
+            prepare.fit_transform(take_rows(dataset.features, fit_rows), dataset.target[fit_rows]),
+            prepare.transform(take_rows(dataset.features, held_rows)),
+        ]
+        # Fitted on other rows, the preparation may lack a category: its column is then zero.
+        selection = _selection(output_names(prepare), output_names(self.prepare))
+        if selection is not None:
+            matrices = [_select_columns(X, selection) for X in matrices]
+        fit_X, held_X = matrices
+        return (
+            self.loss.for_data(fit_X, _in_unit(dataset.target[fit_rows], self.unit)),
+            self.loss.for_data(held_X, _in_unit(dataset.target[held_rows], self.unit)),
+        )
+
+    @property
+    def group_of_output(self) -> tuple[int, ...]:
+        """The group of every prepared column."""
+        return tuple(int(group) for group in self.group_of_column)
+
+    def noise_variance(self, w: np.ndarray) -> float | None:
+        """σ² of a linear model in the unit of its loss: its ridge penalties are σ² C_j."""
+        loss = self.loss
+        return float(loss.noise_variance(w)) if isinstance(loss, LinearLoss) else None
+
+    def without_rows(self) -> TableTraining:
+        """The same with one row alone; columns, unit and the least noise stay."""
+        return replace(self, loss=self.loss.subset(np.arange(1)))
+
+    def pipeline(
+        self, w: np.ndarray, penalties: dict[str, float], classes: tuple[Any, ...]
+    ) -> Pipeline:
+        """The fitted pipeline of scikit-learn's objects; it takes raw rows."""
+        C = next(iter(penalties.values())) if len(penalties) == 1 else None
+        labels = np.asarray(classes) if classes else None
+        model = as_estimator(self.loss, w, C=C, classes=labels)
+        if self.unit != 1.0:
+            model.coef_, model.intercept_ = self.unit * model.coef_, self.unit * model.intercept_
+        return Pipeline([("prepare", self.prepare), ("model", model)])
+
+
+def table_training(
+    problem: Problem, rows: np.ndarray, like: TableTraining | None = None
+) -> TableTraining:
+    """The loss on some rows, with a preparation fitted there."""
+    dataset = problem.dataset
+    prepare = clone(problem.preparation())
+    X = fit_prepared(prepare, dataset, rows)
+    # The unit and the least noise of `like` are kept, so that penalties mean the same.
+    unit = _target_unit(problem, dataset.target[rows]) if like is None else like.unit
+    loss = build_loss(problem.model.loss[dataset.task], X, _in_unit(dataset.target[rows], unit))
+    if like is not None and isinstance(like.loss, LinearLoss) and isinstance(loss, LinearLoss):
+        loss = LinearLoss(loss.design, loss.y, like.loss.floor_share)
+    columns, sources = output_names(prepare), output_sources(prepare)
+    names, column_groups = penalty_groups(problem.plan.groups, columns, sources)
+    groups = parameter_groups(loss, column_groups)
+    return TableTraining(names, groups, loss, prepare, column_groups, unit)
+
+
+def _target_unit(problem: Problem, target: np.ndarray) -> float:
+    if not problem.dataset.task.has_numbers or not problem.plan.standardize:
+        return 1.0
+    # A constant target has no spread to divide by.
+    return float(target.std()) / problem.options.target_spread or 1.0
+
+
+def _in_unit(target: np.ndarray, unit: float) -> np.ndarray:
+    return target if unit == 1.0 else target / unit
+
+
+def _selection(source_names: list[str], target_names: list[str]) -> sparse.csr_matrix | None:
+    """The 0–1 matrix from columns `source_names` to `target_names`; None where they are equal."""
+    if source_names == target_names:
+        return None
+    targets = {name: column for column, name in enumerate(target_names)}
+    pairs = [(row, targets[name]) for row, name in enumerate(source_names) if name in targets]
+    rows, columns = np.array(pairs, dtype=int).reshape(-1, 2).T
+    ones = np.ones(len(rows))
+    return sparse.csr_matrix((ones, (rows, columns)), shape=(len(source_names), len(target_names)))
+
+
+def _select_columns(X: Any, selection: sparse.csr_matrix) -> Any:
+    product = X @ selection
+    return product if sparse.issparse(X) else np.asarray(product)

@@ -22,7 +22,7 @@ from core.tuning.events import (
 from core.tuning.problem import Problem
 from core.tuning.race.allocation import expected_improvement
 from core.tuning.scores.scoring import TrialResult
-from core.tuning.trials.ask_tell_study import AskTellStudy
+from core.tuning.trials.trial_run import AskTellStudy
 
 _MIN_SECONDS = 1e-3
 _WIDTH = 0.3  # in the unit cube, of the kernel that weights the times of trials

@@ -48,6 +48,7 @@ from core.tuning.scores.metric import Predictions
 from core.tuning.scores.scoring import TrialResult
 
 MAX_OF_MODEL = 3  # of a model's trials beside its first ones, the best, may be members
+SAME_LOGS = 1e-3  # of log densities, the mean difference below which two trials say the same
 MAX_REPEATED = 10  # trials that predict again where an interrupted run had no average
 MAX_KEPT_BYTES = 64e6  # of predictions; of more only those of possible members are kept
 MAX_WEIGHT_ROWS = 2000  # that weights are chosen by
@@ -263,12 +264,26 @@ class MultiModelEnsemble:
 
 
 def _candidates_of(trials: Mapping[int, _TrialPredictions], numbers: Sequence[int]) -> list[int]:
-    """Every model's first trials, which no score has chosen, and its best ones, the best first."""
+    """Every model's first trials, which no score has chosen, and its best ones, the best first.
+
+    Of trials that predict the same, as those of one model do at its optimum, the best one counts.
+    """
     numbers_by_model: dict[str, list[int]] = {}
     for number in sorted(numbers):
         numbers_by_model.setdefault(trials[number].model, []).append(number)
     candidates = set()
     for model_numbers in numbers_by_model.values():
-        best = sorted(model_numbers, key=lambda n: (-trials[n].score, n))
-        candidates |= {*model_numbers[:MIN_TRIALS], *best[:MAX_OF_MODEL]}
+        best: list[int] = []
+        for number in sorted(model_numbers, key=lambda n: (-trials[n].score, n)):
+            if len(best) < MAX_OF_MODEL and not any(_is_same(trials, number, n) for n in best):
+                best.append(number)
+        first_numbers = model_numbers[:MIN_TRIALS]
+        first_numbers = [n for n in first_numbers if not any(_is_same(trials, n, m) for m in best)]
+        candidates |= {*first_numbers, *best}
     return sorted(candidates, key=lambda n: (-trials[n].score, n))
+
+
+def _is_same(trials: Mapping[int, _TrialPredictions], number: int, other: int) -> bool:
+    """Whether two trials predict the same of the held-out rows, but for rounding."""
+    pairs = zip(trials[number].logs, trials[other].logs, strict=True)
+    return all(float(np.abs(logs - others).mean()) < SAME_LOGS for logs, others in pairs)

@@ -14,6 +14,7 @@ from core.space import Setting
 from core.tuning.events import (
     Event,
     HistoryRead,
+    LeaderboardEntry,
     ModelsCompared,
     ModelScreened,
     SurrogateFitted,
@@ -21,9 +22,7 @@ from core.tuning.events import (
     TrialFinished,
     TrialStarted,
 )
-from core.tuning.history.run_history import history_of
-from core.tuning.history.warm_start import settings_in, warm_start_history
-from core.tuning.payloads import LeaderboardEntry
+from core.tuning.history.run_history import history_of, settings_in, warm_start_history
 from core.tuning.problem import Problem
 from core.tuning.race.allocation import (
     MIN_TRIALS,

@@ -12,8 +12,7 @@ from typing import Any
 from core.estimators.multi_model import split_model_setting
 from core.tuning.candidate_models import candidate_models, feature_count
 from core.tuning.events import Event, HistoryRead, ModelScreened, TrialFinished
-from core.tuning.history.run_history import read_before
-from core.tuning.history.warm_start import warm_start_history
+from core.tuning.history.run_history import read_before, warm_start_history
 from core.tuning.problem import Problem
 from core.tuning.race.ledger import MAX_ENDING_SHARE, MachineLoad, ending_seconds
 from core.tuning.race.multi_model_ensemble import MultiModelEnsemble
@@ -106,7 +105,8 @@ class RaceRun(TrialRun):
                 yield event
             yield from executor.worker_updates()
             seconds = self._remaining_seconds
-            yield self._state.progress(seconds if seconds < math.inf else None, self._kept_seconds)
+            seconds_left = seconds if seconds < math.inf else None
+            yield self._state.progress(seconds_left, self._kept_seconds, executor.memory)
 
     @property
     def time_limit(self) -> float | None:

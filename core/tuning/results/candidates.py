@@ -138,10 +138,13 @@ def _default_candidate(problem: Problem, state: RunState) -> Candidate:
 
 def untried_models(state: RunState) -> dict[str, float]:
     """{model: expected seconds of its first trial} of the usable models without a trial."""
-    tried = {split_model_setting(trial.setting)[0] for trial in state.trials}
+    tried_models = {split_model_setting(trial.setting)[0] for trial in state.trials}
     compared = state.compared.models if state.compared is not None else []
-    waiting = [entry for entry in compared if entry.state != "failed" and entry.model not in tried]
-    return {entry.model: entry.takes for entry in waiting}
+    return {
+        entry.model: entry.takes
+        for entry in compared
+        if entry.state != "failed" and entry.model not in tried_models
+    }
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,24 @@ import numpy as np
 from core.datasets.task import Task
 from core.records import Record
 from core.space import Setting
-from core.tuning.results.details import with_details
-from core.tuning.run_results import Gain, Results
+from core.tuning.run_results import (
+    Calibration,
+    ConfusionCounts,
+    DocumentCounts,
+    Gain,
+    MoleculePairs,
+    PairCounts,
+    PairCurves,
+    PredictionPairs,
+    Results,
+    RightCounts,
+    SequenceCounts,
+)
 from core.tuning.scores.intervals import ScoreIntervals, score_intervals
-from core.tuning.scores.metric import Metric
+from core.tuning.scores.metric import Metric, Predictions, safe_ratio
 from core.tuning.scores.predictions import BASELINE, DEFAULT, TUNED, ComparedPredictions
+from core.tuning.scores.score import difference_text
+from core.tuning.scores.structured_metrics import GAMMAS, OWN
 
 _FEW_ROWS = 30
 _SURE = 1.96  # standard errors
@@ -159,11 +172,10 @@ def _optimism_remarks(metric: Metric, optimism: float | None, error: float) -> l
     """A warning where validation looked better than its standard error explains."""
     if optimism is None or not optimism > _SURE * error:
         return []
-    size = f"{100 * optimism:.1f} points" if metric.share else f"{optimism:.3g}"
-    direction = "above" if metric.maximize else "below"
+    size = difference_text(metric.name, optimism)
     return [
-        f"The validation score was {size} {direction} the test score, more than chance explains: "
-        "believe the test score, which had no part in tuning."
+        f"The validation score was {size} {'above' if metric.maximize else 'below'} the test "
+        "score, more than chance explains: believe the test score, which had no part in tuning."
     ]
 
 
@@ -186,3 +198,107 @@ def _to_json(value: Any) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+_BINS = 10
+_MAX_PREDICTIONS = 500
+
+
+def with_details(
+    results: Results,
+    task: Task,
+    predictions: ComparedPredictions,
+    classes: Sequence[Any],
+    seed: int,
+) -> Results:
+    """The results with the parts that depend on the task; `seed` chooses rows to show."""
+    y, tuned, by_model = predictions.y, predictions.tuned, predictions.by_model
+    if task.has_numbers:
+        return replace(results, predictions=_prediction_pairs(y, tuned, seed))
+    if task.has_pairs:
+        pairs, curve = molecule_results(by_model)
+        return replace(results, pairs=pairs, curve=curve)
+    if not task.has_target:
+        return replace(results, documents=_document_counts(tuned))
+    return replace(
+        results,
+        right=RightCounts(**_right_counts(y, by_model), rows=len(y)),
+        confusion=_confusion_counts(y, by_model, classes),
+        calibration=_calibration(y, tuned) if len(classes) == 2 else None,
+        sequences=sequence_results(y, by_model) if task.has_sequences else None,
+    )
+
+
+def _prediction_pairs(y: np.ndarray, tuned: Predictions, seed: int) -> PredictionPairs:
+    rows = np.arange(len(y))
+    if len(y) > _MAX_PREDICTIONS:
+        generator = np.random.default_rng(seed)
+        rows = np.sort(generator.choice(len(y), _MAX_PREDICTIONS, replace=False))
+    return PredictionPairs(y[rows].tolist(), tuned.labels[rows].tolist())
+
+
+def _right_counts(y: np.ndarray, by_model: Mapping[str, Predictions]) -> dict[str, int]:
+    return {name: int((predictions.labels == y).sum()) for name, predictions in by_model.items()}
+
+
+def _confusion_counts(
+    y: np.ndarray, by_model: Mapping[str, Predictions], classes: Sequence[Any]
+) -> ConfusionCounts:
+    n = len(classes)
+    counts = {name: _confusion(y, model.labels, n) for name, model in by_model.items()}
+    return ConfusionCounts([str(label) for label in classes], **counts)
+
+
+def _confusion(y: np.ndarray, labels: np.ndarray, count: int) -> list[list[int]]:
+    """Rows counted, [actual][predicted], without those of a class that training never saw."""
+    y, labels = y[y >= 0], labels[y >= 0]
+    flat = np.bincount(y * count + labels, minlength=count * count)
+    return flat.reshape(count, count).tolist()
+
+
+def _calibration(y: np.ndarray, tuned: Predictions) -> Calibration | None:
+    """Mean predicted and observed share of the second class in ten bins, without empty ones."""
+    if tuned.probabilities is None:
+        return None
+    predicted = tuned.probabilities[:, 1]
+    bins = np.minimum((predicted * _BINS).astype(int), _BINS - 1)
+    counts = np.bincount(bins, minlength=_BINS)
+    is_used = counts > 0
+    return Calibration(
+        predicted=(np.bincount(bins, predicted, _BINS)[is_used] / counts[is_used]).tolist(),
+        observed=(np.bincount(bins, y == 1, _BINS)[is_used] / counts[is_used]).tolist(),
+        counts=counts[is_used].tolist(),
+    )
+
+
+def _document_counts(tuned: Predictions) -> DocumentCounts:
+    """The words of the held-out documents that had to be predicted; the same for both models."""
+    assert tuned.documents is not None
+    words = tuned.documents[:, 1]
+    return DocumentCounts(len(words), int(words.sum()), int((words == 0).sum()))
+
+
+def sequence_results(y: np.ndarray, by_model: Mapping[str, Predictions]) -> SequenceCounts:
+    """Entirely right sequences of every contestant; y in codes, shape (tokens,)."""
+    tokens = by_model[TUNED].whole
+    assert tokens is not None
+    _, sequences = np.unique(tokens[:, 1], return_inverse=True)
+    right = {
+        name: int((np.bincount(sequences, weights=y != predictions.labels) == 0).sum())
+        for name, predictions in by_model.items()
+    }
+    return SequenceCounts(**right, count=int(sequences.max()) + 1)
+
+
+def molecule_results(by_model: Mapping[str, Predictions]) -> tuple[MoleculePairs, PairCurves]:
+    """Base pairs of all molecules together, and the curve over γ; the baseline calls none."""
+    pairs, curve, molecules = {}, {}, 0
+    for name in (TUNED, DEFAULT):
+        pair_counts = by_model[name].pairs
+        assert pair_counts is not None
+        of_all, molecules = pair_counts.sum(axis=0), len(pair_counts)
+        pairs[name] = PairCounts(*of_all[OWN].tolist())
+        right, predicted, true = of_all[:OWN].T.astype(float)
+        columns = (GAMMAS, safe_ratio(right, true), safe_ratio(right, predicted))
+        curve[name] = np.stack(columns, axis=1).tolist()
+    return MoleculePairs(**pairs, molecules=molecules), PairCurves(**curve)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from core.datasets.dataset import Dataset, DataSource
-from core.datasets.prepared_columns import output_names
+from core.datasets.preparation import output_names
 from core.errors import UnusableError, write_error
 from core.processes import ProcessLostError, stream_from_fork
 from core.tuning.events import (
@@ -32,7 +32,9 @@ from core.tuning.guidance.column_encodings import encoding_sentences
 from core.tuning.history.run_history import read_before
 from core.tuning.learning.learning_run import PenaltyFit, recorded_fit
 from core.tuning.plan import Plan
-from core.tuning.problem import Problem, build_problem, read_data
+from core.tuning.problem import Problem
+from core.tuning.problem_setup import as_first_started, build_problem, read_data
+from core.tuning.ranges import edges_of
 from core.tuning.results.candidates import (
     SelectedModel,
     candidate_results,
@@ -63,14 +65,11 @@ from core.tuning.results.tuned_model import (
     has_other_rows,
     refit_on_all_rows,
 )
-from core.tuning.resumed_problem import as_first_started
 from core.tuning.run_results import EvaluationFacts, GammaValues, Results
 from core.tuning.runs.best import has_best, keep_best, may_open_best
-from core.tuning.runs.range_edges import edges_of
 from core.tuning.runs.run_clock import ABANDONED, RunClock, time_is_up
-from core.tuning.runs.run_folder import RunFolder
+from core.tuning.runs.run_folder import RunFolder, write_with_retry
 from core.tuning.runs.state import state_from_events
-from core.tuning.runs.write_retry import write_with_retry
 from core.writing import write_whole
 
 NAME = "process that makes the result"

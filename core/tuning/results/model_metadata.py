@@ -10,14 +10,14 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from core.datasets.dataset import Column, Dataset, DataSource, SampleFacts
+from core.datasets.dataset import Dataset, DataSource, SampleFacts
+from core.datasets.dataset_summary import Column
 from core.datasets.task import Task
 from core.errors import UnusableError
 from core.estimators.optional_parts import OPTIONAL_DEPENDENCIES
 from core.json_reading import read_as
 from core.records import Record, to_plain
-from core.tuning.results.training_columns import TrainingRows
-from core.tuning.results.training_rows import read_training_rows
+from core.tuning.results.training_rows import TrainingRows, read_training_rows
 
 _OF_COLUMN = tuple(f.name for f in fields(Column))
 FILE_NAME = "best.json"

@@ -26,10 +26,9 @@ from core.tuning.events import (
     RunStarted,
     TrialExcluded,
 )
-from core.tuning.fit_preparation import fit_prepared
 from core.tuning.history.run_history import RunHistory
 from core.tuning.learning.learning_run import PenaltyFit, refit_penalties, run_learner
-from core.tuning.problem import Problem
+from core.tuning.problem import Problem, fit_prepared
 from core.tuning.results.tuned_model import TunedModel, fit_tuned_model
 from core.tuning.runs.run_clock import RunClock
 from core.tuning.runs.state import RunState

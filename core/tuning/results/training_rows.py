@@ -1,4 +1,6 @@
-"""A summary of a model's training rows: ranges, categories and typical values.
+"""The columns of a model's training rows, for its files, without any row.
+
+A summary of a model's training rows: ranges, categories and typical values.
 
 It travels in the model's files as plain JSON, for forms and for warnings about unlike rows.
 """
@@ -6,10 +8,11 @@ It travels in the model's files as plain JSON, for forms and for warnings about 
 from __future__ import annotations
 
 import contextlib
+import datetime
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,18 +21,61 @@ from pandas.api.types import is_numeric_dtype
 from scipy import sparse
 
 from core.datasets.cell_values import moments
-from core.datasets.dataset import Column, Dataset
-from core.datasets.dates import seconds_since_1970
-from core.tuning.results.training_columns import (
-    CHOICE,
-    DATE,
-    FORM,
-    KINDS,
-    NUMBER,
-    TEXT,
-    TrainingColumn,
-    TrainingRows,
-)
+from core.datasets.column_format import seconds_since_1970
+from core.datasets.dataset import Dataset
+from core.datasets.dataset_summary import Column
+from core.datasets.finding import column_title
+from core.records import Record, optional, to_plain
+
+FORM = 1  # of what is written; other forms are not read
+NUMBER, CHOICE, DATE, TEXT = "number", "choice", "date", "text"
+KINDS = (NUMBER, CHOICE, DATE, TEXT)
+
+
+@dataclass(frozen=True)
+class TrainingColumn(Record):
+    """One feature column of the training rows."""
+
+    name: str
+    kind: str  # number, choice (one of few values), date or text
+    numeric: bool  # whether its values are numbers to the model
+    low: float | None = None  # the range; of dates in seconds since 1970; None for unknown
+    high: float | None = None
+    typical: float | str | None = None  # median of numbers and dates, else the most frequent value
+    whole: bool = False  # whether all its numbers are integers
+    choices: tuple[float | str, ...] = ()  # its values, the most frequent first
+    more: bool = False  # whether there were further ones, which are not stored
+    format: str = ""  # of dates, for `pandas.to_datetime`; "" for none
+    unit: str | None = optional()  # of numbers
+
+    @property
+    def title(self) -> str:
+        """The name with the unit."""
+        return column_title(self.name, self.unit)
+
+
+def date_text(seconds: float) -> str:
+    """The day of so many seconds since 1970, the nearest that a calendar has."""
+    day = datetime.date(1970, 1, 1).toordinal() + seconds // 86400
+    last = datetime.date.max.toordinal()
+    return datetime.date.fromordinal(int(min(max(day, 1), last))).isoformat()
+
+
+@dataclass(frozen=True)
+class TrainingRows(Record):
+    """How many rows there were, and their columns in the model's order."""
+
+    rows: int
+    columns: tuple[TrainingColumn, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {"form": FORM, **to_plain(self)}
+
+    def as_json(self) -> str:
+        """As one JSON text."""
+        return json.dumps(self.as_dict(), ensure_ascii=False, allow_nan=False)
+
 
 MAX_COLUMNS = 1000
 MAX_CATEGORIES = 1000  # categories of one column that are kept; more are free text

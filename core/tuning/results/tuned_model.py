@@ -1,22 +1,32 @@
-"""The winner of a run: fitted on the training rows, and again on all rows."""
+"""The winner of a run: fitted on the training rows, and again on all rows.
+
+Learning the undrawn rows of a file larger than memory in parts, by models that can.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.pipeline import Pipeline
 
+from core.datasets.dataset import Dataset
+from core.datasets.files.file_bytes import fingerprint
+from core.datasets.files.file_parts import row_parts
+from core.datasets.files.registry import open_table
+from core.datasets.reading import read_part
 from core.errors import UnusableError
 from core.estimators.fitting import fit_with_remarks
 from core.estimators.model_settings import model_and_values
 from core.estimators.registry import MODELS
 from core.space import Setting
 from core.tuning.averaging.averaged_model import fit_averaged_model, refit_average
+from core.tuning.learning.holdout import choose_gamma, with_gamma
 from core.tuning.learning.learning_run import PenaltyFit, recorded_fit, refit_penalties
-from core.tuning.learning.pair_tradeoff import choose_gamma, with_gamma
 from core.tuning.problem import Problem
 from core.tuning.results.candidates import (
     AVERAGE,
@@ -25,7 +35,6 @@ from core.tuning.results.candidates import (
     best_full_trial,
     selected_candidate,
 )
-from core.tuning.results.out_of_core import fit_remaining_rows, supports_partial_fit
 from core.tuning.results.threshold import choose_threshold, with_threshold
 from core.tuning.run_results import DecisionThreshold, EnsembleResults, Interval
 from core.tuning.runs.state import RunState
@@ -252,3 +261,61 @@ def _refit_model(problem: Problem, tested_model: TunedModel) -> TunedModel:
     pipeline = problem.pipeline(tested_model.setting)
     fit_with_remarks(pipeline, *problem.training_data)
     return replace(tested_model, pipeline=pipeline)
+
+
+MAX_CHUNK_ROWS = 500_000  # rows of a part
+
+
+@dataclass(frozen=True)
+class OutOfCoreFit:
+    """A pipeline that learned from all rows of a file, its preparation fitted on the drawn ones."""
+
+    pipeline: Any
+    rows: int  # how many undrawn rows it learned from
+    skipped_rows: int  # rows of classes that the drawn rows lack
+
+
+def supports_partial_fit(model: Any) -> bool:
+    """Whether a pipeline's fitted estimator can go on learning."""
+    while hasattr(model, "regressor_"):
+        model = model.regressor_
+    return hasattr(model, "partial_fit")
+
+
+def fit_remaining_rows(pipeline: Any, dataset: Dataset) -> OutOfCoreFit:
+    """A copy of a pipeline, fitted on drawn rows, that has learned the file's other rows once each.
+
+    Raises:
+        UnusableError: the file has changed, or a part of it cannot be read.
+    """
+    assert dataset.sampled is not None
+    path = Path(dataset.source.path)
+    if fingerprint(path) != dataset.source.fingerprint:
+        problem = "the file has changed since its rows were drawn"
+        raise UnusableError(problem, where=path.name, cure="start anew")
+    pipeline = deepcopy(pipeline)
+    learned_rows = skipped_rows = 0
+    size = min(MAX_CHUNK_ROWS, max(dataset.rows, 1))
+    for chunk in row_parts(open_table(str(path)), size, dataset.sampled.chosen):
+        try:
+            rows = read_part(dataset, chunk)
+        except UnusableError as error:
+            if "no row has a value" in error.what:
+                continue
+            raise
+        X, y = rows.features, rows.target
+        if dataset.classes:
+            has_known_class = np.isin(y, np.array(dataset.classes))
+            skipped_rows += int((~has_known_class).sum())
+            X, y = X[has_known_class], y[has_known_class]
+        if len(y):
+            _fit_chunk(pipeline[-1], pipeline[:-1].transform(X), y)
+        learned_rows += len(y)
+    return OutOfCoreFit(pipeline, learned_rows, skipped_rows)
+
+
+def _fit_chunk(model: Any, X: Any, y: np.ndarray) -> None:
+    while hasattr(model, "regressor_"):
+        y = model.transformer_.transform(np.asarray(y, dtype=float).reshape(-1, 1)).ravel()
+        model = model.regressor_
+    model.partial_fit(X, y)

@@ -24,16 +24,13 @@ OPEN, SIGNED, OLD = "best.skops", "best.signed", "best.joblib"
 
 
 def keep_best(folder: RunFolder, pipeline: Any) -> None:
-    """Write the fitted best in place of an earlier one.
-
-    Raises:
-        UnusableError: the disk is full, or the folder cannot be written.
-    """
+    """Write the fitted best in place of an earlier one."""
     name, content = _content(pipeline)
     try:
         folder.restore()
         with whole_file(folder.path / name) as draft:
             draft.write_bytes(content)
+        # An earlier version or an extension may have left the model under another name.
         for other_name in {OPEN, SIGNED, OLD} - {name}:
             (folder.path / other_name).unlink(missing_ok=True)
     except OSError as error:
@@ -58,11 +55,7 @@ def may_open_best(folder: RunFolder) -> bool:
 
 
 def best_of(folder: RunFolder) -> Any:
-    """The fitted pipeline that takes raw rows.
-
-    Raises:
-        UnusableError: there is none, it is damaged, or it is signed by another computer.
-    """
+    """The fitted pipeline that takes raw rows."""
     path = folder.path / OPEN
     try:
         if path.is_file():

@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 
 from core.datasets.pictures import picture_shape, pixel_sources
-from core.estimators.dlgm.predictive import reconstructions, samples
-from core.estimators.lda.topic_words import topic_sizes, topic_words, word_probabilities
+from core.estimators.dlgm.network import reconstructions, samples
 from core.estimators.model import Model
-from core.tuning.events import Event, ImagesDrawn, TopicsFound
-from core.tuning.payloads import Topic
+from core.tuning.events import Event, ImagesDrawn, Topic, TopicsFound
 
 TOPICS, WORDS = 12, 10  # how many are shown, the largest and likeliest
 PICTURES = 8  # of each kind
@@ -46,6 +44,9 @@ def topics_found(
     fitted: Any, X: Any, y: np.ndarray, number: int, names: Sequence[str]
 ) -> TopicsFound:
     """The largest topics of a fitted OnlineLda, `names` its vocabulary."""
+    # Only runs of topics wait for numba: its import takes longer than all else of a start.
+    from core.estimators.lda.fitted_topics import topic_sizes, topic_words, word_probabilities
+
     sizes = topic_sizes(fitted)
     words = topic_words(fitted, names, WORDS)
     weights = np.sort(word_probabilities(fitted), axis=1)[:, ::-1][:, :WORDS]
@@ -68,10 +69,7 @@ def topics_found(
 def images_drawn(
     fitted: Any, X: Any, y: np.ndarray, number: int, names: Sequence[str]
 ) -> ImagesDrawn | None:
-    """Pictures that a fitted DlgmClassifier draws, and its reconstructions of some rows.
-
-    Grey values are scaled to the range of the rows, and clipped to it.
-    """
+    """Pictures that a fitted DlgmClassifier draws, and its reconstructions of some rows."""
     rows = np.asarray(X[:ROWS_LOOKED_AT], dtype=np.float64)
     shape = picture_shape(names, rows)
     if shape is None or not len(rows):
@@ -79,6 +77,7 @@ def images_drawn(
     sources, (height, width) = _thin_pixels(pixel_sources(names, shape).reshape(shape))
     low, high = float(rows.min()), float(rows.max())
 
+    # Grey values are scaled to the range of the rows, and clipped to it.
     def grey_values(pictures: np.ndarray) -> list[list[float]]:
         scaled = (pictures[:, sources] - low) / (high - low or 1.0)
         return np.clip(scaled, 0.0, 1.0).round(3).tolist()
@@ -97,6 +96,7 @@ def images_drawn(
 
 def _thin_pixels(sources: np.ndarray) -> tuple[np.ndarray, tuple[int, int]]:
     """The columns of every n-th pixel in both directions, and the size that remains."""
+    # Rounded up, so that the longer side fits.
     step = -(-max(sources.shape) // LONGEST_SIDE)
     sparse_sources = sources[::step, ::step]
     return sparse_sources.ravel(), (sparse_sources.shape[0], sparse_sources.shape[1])

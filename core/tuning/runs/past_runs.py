@@ -1,26 +1,116 @@
-"""The list of past runs: a summary of each, read without all its events."""
+"""Past runs: a summary of each, a person's name and note for it, and the bin of deleted ones.
+
+A summary is read without all events of the run. A folder may come from a stranger: its label holds
+text that can be shown, or counts as empty. A run moves to the bin by one rename, so a kill leaves
+it in one of the two places; it is removed `KEPT_DAYS` days later, when the bin is next listed.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
+import os
+import secrets
+import shutil
 import stat
-from dataclasses import dataclass
-from datetime import UTC, datetime
+import sys
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from core.errors import UnusableError
-from core.tuning.event_lines import from_json
-from core.tuning.events import Event, RunFailed, RunFinished, RunStarted, RunStopped
+from core.errors import UnusableError, write_error
+from core.tuning.events import Event, RunFailed, RunFinished, RunStarted, RunStopped, from_json
 from core.tuning.plan import Plan
 from core.tuning.run_results import Interval, Results
-from core.tuning.runs.run_folder import EVENTS, PLAN, RunFolder, runs_root
-from core.tuning.runs.run_labels import printable_text, read_label
+from core.tuning.runs.run_folder import EVENTS, OWNER, PLAN, RunFolder, runs_root
+from core.tuning.runs.run_lock import RunLockedError, hold_run_lock, lock_holder
+from core.writing import sync_folder, write_whole
 
+LABEL = "label.json"
+LONGEST_NAME, LONGEST_NOTE = 120, 10_000  # characters
+MAX_BYTES = 1 << 17  # of the file: 10,000 characters, each written as \uXXXX, fit
 TAIL = 1 << 18  # bytes that are read of a run's end at first, where its last results are
 LONGEST = 1 << 28  # bytes of one line; a result of thousands of classes has some millions
 MAX_NUMBER = 1e15  # trials, fits or seconds
+BIN = "bin"
+MARK = "deleted.json"  # when, in the run's folder
+KEPT_DAYS = 30
+_GOING = ".removing-"  # so begins the name of a folder that is being removed
+
+
+# ---------------------------------------------------------------------- a person's name and note
+
+
+@dataclass(frozen=True)
+class RunLabel:
+    """A run's name ("" for that of its folder) and the note about it."""
+
+    name: str = ""
+    note: str = ""
+
+
+def read_label(folder: Path) -> RunLabel:
+    """The label in a folder; empty where there is none, or no valid one."""
+    try:
+        plain = json.loads(_content(folder / LABEL))
+    except (OSError, ValueError, RecursionError):
+        return RunLabel()
+    if not isinstance(plain, dict):
+        return RunLabel()
+    return RunLabel(_clean_line(plain.get("name")), _clean_lines(plain.get("note")))
+
+
+def write_label(folder: Path, label: RunLabel) -> RunLabel:
+    """Write the label whole; what was written, without unprintable characters."""
+    name, note = label.name.strip(), label.note.rstrip()
+    for field, text, limit in (("name", name, LONGEST_NAME), ("note", note, LONGEST_NOTE)):
+        if len(text) > limit:
+            problem = f"the {field} has {len(text):,} characters"
+            raise UnusableError(problem, cure=f"write at most {limit:,}")
+    clean_label = RunLabel(_clean_line(name), _clean_lines(note))
+    if not folder.is_dir():
+        raise UnusableError("this run is not there any more", where=str(folder), cure="look again")
+    try:
+        write_whole(folder / LABEL, json.dumps(asdict(clean_label), ensure_ascii=False, indent=1))
+    except OSError as error:
+        raise write_error("the name and the note", folder, error) from error
+    return clean_label
+
+
+def _content(path: Path) -> bytes:
+    """The file's bytes; OSError or ValueError where it is unreadable, a pipe, or too long."""
+    # Not to wait for ever where a stranger put a pipe under this name.
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    with open(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise ValueError("no ordinary file")
+        content = file.read(MAX_BYTES + 1)
+    if len(content) > MAX_BYTES:
+        raise ValueError("too long")
+    return content
+
+
+def _clean_line(value: Any) -> str:
+    if not isinstance(value, str):
+        return ""
+    return printable_text(" ".join(value.split())[:LONGEST_NAME])
+
+
+def _clean_lines(value: Any) -> str:
+    if not isinstance(value, str):
+        return ""
+    text = value.replace("\r\n", "\n").replace("\r", "\n")[:LONGEST_NOTE].replace("\t", " ")
+    return "\n".join(map(printable_text, text.split("\n")))
+
+
+def printable_text(text: str) -> str:
+    """The text with U+FFFD for each unprintable character."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+# ------------------------------------------------------------------------------------- summaries
 
 
 @dataclass(frozen=True)
@@ -29,14 +119,15 @@ class RunSummary:
 
     path: str
     name: str
-    dataset: str
-    fingerprint: str
-    model: str
-    strategy: str
-    state: str  # finished, stopped, failed, running, or interrupted (it can be resumed)
-    started_at: str
-    metric: str
-    maximize: bool
+    dataset: str = ""
+    fingerprint: str = ""
+    model: str = ""
+    strategy: str = ""
+    # finished, stopped, failed, running, interrupted (it can be resumed), or unreadable
+    state: str = ""
+    started_at: str = ""
+    metric: str = ""
+    maximize: bool = True
     test: float | None = None  # the tuned model's test score in `metric`; None without results
     gain: float | None = None  # its difference to the default setting's, in the metric's units
     interval: list[float] | None = None  # of the test score, low and high; None where unknown
@@ -72,6 +163,7 @@ def list_runs(root: Path | None = None) -> PastRuns:
             runs.append(summarize_run(RunFolder(folder)))
         except UnusableError as error:
             left_out[_printable_name(folder.name)] = error.sentence
+        # Whatever a stranger's JSON holds: one odd folder must not hide the others.
         except (OSError, ValueError, TypeError, AttributeError, OverflowError) as error:
             left_out[_printable_name(folder.name)] = _unreadable_error(folder, error).sentence
     newest = sorted(runs, key=lambda summary: (summary.started_at, summary.name), reverse=True)
@@ -120,15 +212,11 @@ def summarize_run(folder: RunFolder) -> RunSummary:
         seconds = last.seconds if last else 0.0
         results = Results(metric=first.metric, maximize=first.maximize, seconds=seconds)
     metric = _printable_name(results.metric or first.metric)  # the test's; trials may have another
-    label = read_label(folder.path)
-    return RunSummary(
-        path=str(folder.path),
-        name=_printable_name(folder.name),
+    target = plan.data.target if first.dataset.target is None else first.dataset.target
+    return replace(
+        _planned_run(folder, plan, last),
         dataset=_printable_name(first.dataset.name),
         fingerprint=_printable_name(first.dataset.fingerprint),
-        model=_printable_name(plan.model),
-        strategy=_printable_name(plan.strategy),
-        state=_run_state(folder, last),
         started_at=_printable_name(first.started_at),
         metric=metric,
         maximize=results.maximize,
@@ -138,11 +226,7 @@ def summarize_run(folder: RunFolder) -> RunSummary:
         trials=int(_checked_number(results.trials)),
         fits=int(_checked_number(results.fits)),
         seconds=_checked_number(results.seconds),
-        title=label.name,
-        note=label.note,
-        target=_printable_name(
-            plan.data.target if first.dataset.target is None else first.dataset.target
-        ),
+        target=_printable_name(target),
         default=_optional_number(results.default_test.get(metric)),
         baseline=_optional_number(results.baseline_test.get(metric)),
         split=_split_key(plan, first),
@@ -160,21 +244,26 @@ def _split_key(plan: Plan, first: RunStarted) -> str:
 def _just_begun(folder: RunFolder, plan: Plan) -> RunSummary:
     """A run without an event: new, or killed as it began."""
     created_at = datetime.fromtimestamp((folder.path / PLAN).stat().st_mtime, UTC)
+    return replace(
+        _planned_run(folder, plan, None),
+        dataset=_printable_name(Path(plan.data.file.removeprefix("sample:")).name),
+        started_at=created_at.isoformat(timespec="seconds"),
+        metric=plan.metric,
+        target=_printable_name(plan.data.target),
+    )
+
+
+def _planned_run(folder: RunFolder, plan: Plan, last: Event | None) -> RunSummary:
+    """What folder, plan and label say of a run."""
     label = read_label(folder.path)
     return RunSummary(
         path=str(folder.path),
         name=_printable_name(folder.name),
-        dataset=_printable_name(Path(plan.data.file.removeprefix("sample:")).name),
-        fingerprint="",
         model=_printable_name(plan.model),
         strategy=_printable_name(plan.strategy),
-        state=_run_state(folder, None),
-        started_at=created_at.isoformat(timespec="seconds"),
-        metric=plan.metric,
-        maximize=True,
+        state=_run_state(folder, last),
         title=label.name,
         note=label.note,
-        target=_printable_name(plan.data.target),
     )
 
 
@@ -208,6 +297,7 @@ def _checked_number(value: float, low: float = 0.0, high: float = MAX_NUMBER) ->
 
 
 def _run_state(folder: RunFolder, last: Event | None) -> str:
+    # The lock first: a run that goes on may hold an end from before it was resumed.
     if folder.is_running:
         return "running"
     ends = {RunFinished: "finished", RunStopped: "stopped", RunFailed: "failed"}
@@ -225,6 +315,8 @@ def _first_and_last(path: Path) -> tuple[Event | None, Event | None]:
         while True:
             file.seek(max(0, size - length))
             lines = file.read(min(length, size)).split(b"\n")[:-1]
+            # The first line of a part is torn; results may be longer than the part, which grows
+            # then.
             whole_lines = lines if length >= size else lines[1:]
             if whole_lines or length >= min(size, LONGEST):
                 return first, _last_whole(whole_lines) or first
@@ -238,3 +330,161 @@ def _last_whole(lines: list[bytes]) -> Event | None:
         except ValueError:
             continue
     return None
+
+
+# ------------------------------------------------------------------------------------- the bin
+
+
+@dataclass(frozen=True)
+class DeletedRun:
+    """A run in the bin, when it was deleted, and when it will be removed for good."""
+
+    run: RunSummary
+    deleted_at: datetime
+    removed_at: datetime
+
+
+def delete_run(folder: Path, root: Path | None = None) -> Path:
+    """Put a run into the bin below `root` (the usual one by default); its new path."""
+    root = root or runs_root()
+    _check_ours(folder, root, "deleted")
+    try:
+        (root / BIN).mkdir(exist_ok=True)
+        with contextlib.ExitStack() as stack:
+            _lock_run(folder, stack)
+            _write_mark(folder, datetime.now(UTC))
+            if sys.platform == "win32":  # where no folder with an open file can be renamed
+                stack.close()
+            return _move_folder(folder, root / BIN)
+    except OSError as error:
+        cure = "see that you may write there"
+        raise write_error("the bin", root / BIN, error, cure=cure) from error
+
+
+def restore_run(folder: Path, root: Path | None = None) -> Path:
+    """Bring a run back from the bin; its new path."""
+    root = root or runs_root()
+    _check_ours(folder, root / BIN, "restored")
+    try:
+        target = _move_folder(folder, root)
+    except OSError as error:
+        raise write_error("the folder of runs", root, error) from error
+    with contextlib.suppress(OSError):
+        (target / MARK).unlink(missing_ok=True)
+    return target
+
+
+def remove_for_good(folder: Path, root: Path | None = None) -> None:
+    """Remove a run from the bin irrevocably."""
+    root = root or runs_root()
+    _check_ours(folder, root / BIN, "removed")
+    if lock_holder(folder / OWNER) is not None:
+        raise _running_error(folder, "another process")
+    target = folder.with_name(f"{_GOING}{secrets.token_hex(8)}")
+    try:
+        os.rename(folder, target)  # at once: what is half removed is no run any more
+    except OSError as error:
+        raise write_error("the bin", folder, error) from error
+    shutil.rmtree(target, ignore_errors=True)
+
+
+def deleted_runs(root: Path | None = None, now: datetime | None = None) -> list[DeletedRun]:
+    """The runs in the bin, the last deleted first, after those whose time is over are removed."""
+    root, now = root or runs_root(), now or datetime.now(UTC)
+    _remove_leftovers(root / BIN)
+    entries = []
+    for run in _list_bin(root / BIN).runs:
+        folder = Path(run.path)
+        deleted_at = _read_mark(folder, now)
+        removed_at = deleted_at + timedelta(days=KEPT_DAYS)
+        if removed_at <= now:
+            with contextlib.suppress(UnusableError):
+                remove_for_good(folder, root)
+                continue
+        entries.append(DeletedRun(run, deleted_at, removed_at))
+    return sorted(entries, key=lambda entry: entry.deleted_at, reverse=True)
+
+
+def _list_bin(parent: Path) -> PastRuns:
+    past_runs = list_runs(parent)
+    # What cannot be read as a run can still be restored as a folder.
+    folders = [parent / name for name in past_runs.left_out]
+    unreadable = [RunSummary(str(f), f.name, state="unreadable") for f in folders if f.is_dir()]
+    runs = [*past_runs.runs, *unreadable]
+    return PastRuns([run for run in runs if not run.name.startswith(_GOING)], {})
+
+
+def _check_ours(folder: Path, parent: Path, action: str) -> None:
+    """Check that a run's folder lies directly in `parent`, and is no link."""
+    if folder.parent.resolve() != parent.resolve():
+        raise UnusableError(
+            f"this run is not among those that can be {action} here",
+            where=str(folder),
+            cure=f"these lie in {parent}; move or remove its folder yourself",
+        )
+    if not os.path.lexists(folder / PLAN) or folder.name.startswith(_GOING):
+        raise UnusableError(
+            "there is no run here", where=str(folder), cure="tunescope runs lists those there are"
+        )
+    if folder.is_symlink():
+        raise UnusableError(
+            "this is a link to a run in another folder",
+            where=str(folder),
+            cure="remove the link yourself; the run stays where it is",
+        )
+
+
+def _lock_run(folder: Path, stack: contextlib.ExitStack) -> None:
+    """Lock a run; UnusableError where a process writes it, OSError where that is unknown."""
+    try:
+        stack.enter_context(hold_run_lock(folder / OWNER, patience=0.1))
+    except RunLockedError as error:
+        raise _running_error(folder, str(error)) from None
+    except OSError:  # such as a full disk: to look is enough then
+        if lock_holder(folder / OWNER) is not None:
+            raise
+
+
+def _running_error(folder: Path, owner: str) -> UnusableError:
+    return UnusableError(
+        f"this run is running in {owner}, so it cannot be deleted",
+        where=folder.name,
+        cure="stop it first, or wait until it ends",
+    )
+
+
+def _move_folder(folder: Path, parent: Path) -> Path:
+    """Move a folder under its name, with a number appended where that is taken."""
+    target, count = parent / folder.name, 1
+    while os.path.lexists(target):
+        count += 1
+        target = parent / f"{folder.name}_{count}"
+    os.rename(folder, target)
+    (target / OWNER).unlink(missing_ok=True)
+    for changed in (folder.parent, parent):
+        sync_folder(changed)
+    return target
+
+
+def _write_mark(folder: Path, now: datetime) -> None:
+    with contextlib.suppress(OSError):  # on a full disk it counts as deleted at the next look
+        (folder / MARK).unlink(missing_ok=True)
+        write_whole(folder / MARK, json.dumps({"deleted_at": now.isoformat()}))
+
+
+def _read_mark(folder: Path, now: datetime) -> datetime:
+    """The time of deletion; now, which is then written, where it cannot be read."""
+    with contextlib.suppress(OSError, ValueError, TypeError, KeyError, RecursionError):
+        with (folder / MARK).open("rb") as file:
+            deleted_at = datetime.fromisoformat(json.loads(file.read(1000))["deleted_at"])
+        if deleted_at.tzinfo is not None and deleted_at <= now + timedelta(days=1):
+            return deleted_at
+    _write_mark(folder, now)
+    return now
+
+
+def _remove_leftovers(parent: Path) -> None:
+    """Remove folders whose removal a kill interrupted."""
+    with contextlib.suppress(OSError):
+        for folder in parent.glob(f"{_GOING}*"):
+            shutil.rmtree(folder, ignore_errors=True)

@@ -46,6 +46,7 @@ class AwakeTimer:
         now, used = time.monotonic(), time.process_time()
         gap, worked = now - self._last_seconds, used - self._used
         self._last_seconds, self._used = now, used
+        # A long gap counts as far as the processor worked in it, and as one tick at least.
         self._counted += gap if gap <= LONGEST else min(gap, max(TICK, worked))
         return self._counted
 

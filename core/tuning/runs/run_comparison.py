@@ -89,6 +89,7 @@ def best_so_far(state: RunState) -> tuple[list[int], list[float], list[float]]:
     ended = np.array([trial.ended for trial in state.trials])
     best = np.maximum.accumulate(scores)
     better = np.flatnonzero(np.diff(best, prepend=-np.inf) > 0)
+    # The curve goes on to the last trial, though it improved nothing.
     rows = better if better[-1] == len(best) - 1 else np.append(better, len(best) - 1)
     return (
         [int(row) + 1 for row in rows],
@@ -123,6 +124,7 @@ def differing_names(columns: Sequence[Mapping[str, object]]) -> list[str]:
 
 def are_comparable(first: RunSummary, second: RunSummary) -> bool:
     """Whether scores may be compared: the same file, target and metric."""
+    # Runs of earlier versions lack the fingerprint: the name has to do.
     is_same_data = bool(first.fingerprint) or first.dataset == second.dataset
     fields = ("fingerprint", "target", "metric")
     return is_same_data and all(getattr(first, name) == getattr(second, name) for name in fields)

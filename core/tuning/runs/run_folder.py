@@ -7,21 +7,24 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Generator, Iterator
 from datetime import UTC, datetime
 from io import FileIO
 from pathlib import Path
 
 from core.errors import UnusableError, write_error
-from core.tuning.event_lines import from_json, to_json
 from core.tuning.events import (
     Event,
     HyperGradientStep,
     PenaltyStep,
     Progress,
+    RemarkMade,
     RunFinished,
     RunStopped,
     TrialFinished,
+    from_json,
+    to_json,
 )
 from core.tuning.plan import Plan, plan_from_dict
 from core.tuning.runs.run_lock import RunLockedError, hold_run_lock, lock_holder
@@ -31,6 +34,7 @@ PLAN, EVENTS, TAKEAWAY, OWNER = "plan.json", "events.jsonl", "best.json", "runni
 
 READ_AT_ONCE = 1 << 16  # bytes, and the rest of the last line
 BEAT = b'{"event": "Progress"'  # so begins its line
+PAUSE = 1.0  # seconds between two attempts, in which a stop is heard
 WORTH_KEEPING = (TrialFinished, PenaltyStep, HyperGradientStep)
 
 
@@ -57,11 +61,7 @@ class RunFolder:
 
     @classmethod
     def create(cls, plan: Plan, root: Path | None = None, path: Path | None = None) -> RunFolder:
-        """A new folder below `root` named after date, data, model and strategy; or at `path`.
-
-        Raises:
-            UnusableError: it cannot be written, or `path` holds a run already.
-        """
+        """A new folder below `root` named after date, data, model and strategy; or at `path`."""
         is_new = path is None
         try:
             if path is None:
@@ -73,6 +73,7 @@ class RunFolder:
                 folder._write_plan(plan)
             sync_folder(path.parent)
         except OSError as error:
+            # Nothing is left of a folder that could not be filled.
             if is_new and path is not None:
                 with contextlib.suppress(OSError):
                     path.rmdir()
@@ -90,11 +91,7 @@ class RunFolder:
 
     @classmethod
     def open(cls, path: Path | str) -> RunFolder:
-        """An existing run by its folder's path, or its name below the usual root.
-
-        Raises:
-            UnusableError: there is no run.
-        """
+        """An existing run by its folder's path, or its name below the usual root."""
         for folder in (Path(path), runs_root() / path):
             if (folder / PLAN).is_file():
                 return cls(folder)
@@ -131,11 +128,7 @@ class RunFolder:
         return list(self.read_events())
 
     def read_events(self, beats: bool = True) -> Iterator[Event]:
-        """The events one by one, all Progress among them only if `beats`.
-
-        Raises:
-            UnusableError: a line is damaged.
-        """
+        """The events one by one, all Progress among them only if `beats`."""
         if not (self.path / EVENTS).exists():
             return
         number = 1
@@ -161,17 +154,14 @@ class RunFolder:
             ) from error
 
     def append(self, event: Event) -> None:
-        """Record one event; a Progress with no more trials than the last is skipped.
-
-        Raises:
-            UnusableError: the disk is full or the folder cannot be written.
-        """
+        """Record one event; a Progress with no more trials than the last is skipped."""
         if isinstance(event, Progress) and event.done == self._recorded_done:
             return
         try:
             self.restore()
             file = self._file = self._file or self._open_events()
             _append_line(file, to_json(event).encode() + b"\n")
+            # The end is what a person waited for: it survives a power failure too.
             if isinstance(event, (RunFinished, RunStopped)):
                 os.fsync(file.fileno())
             if isinstance(event, Progress):
@@ -181,6 +171,7 @@ class RunFolder:
 
     def restore(self) -> None:
         """Make the folder again, with its plan and events, if it was removed (or raise OSError)."""
+        # Without a name that leads to the open file, the folder was removed.
         if self._file is None or os.fstat(self._file.fileno()).st_nlink:
             return
         self._file.seek(0)
@@ -201,6 +192,7 @@ class RunFolder:
         path = self.path / EVENTS
         file = path.open("r+b" if path.exists() else "w+b", buffering=0)
         content = file.read()
+        # A kill may have torn the last line.
         file.truncate(content.rfind(b"\n") + 1)
         file.seek(0, os.SEEK_END)
         return file
@@ -213,11 +205,7 @@ class RunFolder:
 
     @contextlib.contextmanager
     def hold_lock(self) -> Iterator[None]:
-        """Keep every other process from writing this run.
-
-        Raises:
-            UnusableError: another process is writing it.
-        """
+        """Keep every other process from writing this run."""
         with contextlib.ExitStack() as owned:
             try:
                 owned.enter_context(hold_run_lock(self.path / OWNER))
@@ -231,6 +219,7 @@ class RunFolder:
             except OSError as error:
                 raise _cannot_write(self.path, error) from error
             self._was_owned, self._owning = True, owned
+            # Called before the lock goes: no other program meets an open file.
             owned.callback(self.close)
             yield
 
@@ -247,11 +236,7 @@ class RunFolder:
             self.path.rmdir()
 
     def remove_run(self) -> None:
-        """Delete the run with its folder.
-
-        Raises:
-            UnusableError: another process is writing it, or it cannot be written.
-        """
+        """Delete the run with its folder."""
         if self.path.exists():
             with self.hold_lock():
                 shutil.rmtree(self.path, ignore_errors=True)
@@ -317,3 +302,24 @@ def _cannot_write(path: Path, error: OSError) -> UnusableError:
 def utc_now() -> str:
     """The present time, ISO 8601, UTC."""
     return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def write_with_retry(
+    attempt: Callable[[], None], progress: Callable[[], Progress]
+) -> Generator[Event, None, None]:
+    """Repeat `attempt` until it raises no UnusableError; yields what a person is told meanwhile."""
+    waits = False
+    while True:
+        try:
+            attempt()
+            break
+        except UnusableError as error:
+            if not waits:
+                why = f"{error.where}: {error.what}"
+                why += ". The run waits, and continues once it can be written."
+                yield RemarkMade(sentence=why)
+            waits = True
+            yield progress()
+            time.sleep(PAUSE)
+    if waits:
+        yield RemarkMade(sentence="The run can be written again and continues.")

@@ -80,6 +80,7 @@ def _acquire_lock(mark: Path, patience: float) -> int:
     give_up = time.monotonic() + patience
     while True:
         handle = _open_mark(mark)
+        # Its last owner may have removed the mark between our opening and our lock.
         if _try_acquire(handle) and _is_there(mark, handle):
             return handle
         owner = _read_owner(handle)
@@ -93,6 +94,7 @@ def _open_mark(mark: Path) -> int:
     try:
         return os.open(mark, os.O_RDWR | os.O_CREAT, 0o666)
     except PermissionError:
+        # A mark of another user cannot be written, yet its lock can be seen.
         if (owner := lock_holder(mark)) is not None:
             raise RunLockedError(owner) from None
         raise

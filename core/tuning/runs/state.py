@@ -205,6 +205,8 @@ class RunState(TrialTable):
                 self.exclude(event.number, event.excluded)
                 self.exclusion = event
             case Progress():
+                # Beats of the end carry no forecast: the one that was made when the tuning ended
+                # stays.
                 if event.seconds_left is not None or self.tuning_ended is None:
                     self._take_forecast(event.seconds_left, event.ending or 0.0, event.seconds)
                 self.memory = event.memory or self.memory
@@ -241,9 +243,12 @@ class RunState(TrialTable):
     def _take_start(self, event: TrialStarted) -> None:
         self.pending[event.number] = self.begun = event
         self.resumed = None
+        # A joint surface expects standardized responses, which become scores once its scale
+        # settles.
         if event.expected is None and self.common is not None and event.reason != "default":
             self._responses[event.number] = (self.common.expected, self.common.deviation)
         default = event.reason == "default" and self._is_usual(event.setting)
+        # The history may begin with the default setting itself, which is then tried once.
         if default or (event.reason == "past" and self._is_default(event)):
             self._default = event.number
 
@@ -290,6 +295,8 @@ class RunState(TrialTable):
         self.begun, self.latest, self.resumed, self.exclusion = None, None, None, None
         match event:
             case RunResumed():
+                # More was asked for, so that patience begins anew; a run merely cut off goes on
+                # counting.
                 if event.total > self.total or isinstance(self.ended, RunFinished):
                     self.extended_at = event.done
                 self.total = event.total or self.total
@@ -316,6 +323,7 @@ class RunState(TrialTable):
                 self.common = event
                 mean, scale = event.mean, event.scale
                 standard = ScoreStandardization(event.trials, mean, scale, event.settled)
+                # Every one is kept: earlier trials are told by the scale that held then.
                 self.standards.append(standard)
             case SequencesLabelled():
                 self.labelled = event
@@ -400,3 +408,34 @@ def state_from_events(events: Iterable[Event]) -> RunState:
     for event in events:
         state.consume(event)
     return state
+
+
+@dataclass(frozen=True)
+class RunSeconds:
+    """The parts of a run's time, in their order, in seconds."""
+
+    screening: float  # spent
+    trials: float
+    ending: float  # since the last trial
+    free: float  # left for trials
+    kept: float  # left for the end
+
+    @property
+    def left(self) -> float:
+        """All that is left."""
+        return self.free + self.kept
+
+
+def run_seconds(run: RunState, now: float | None = None) -> RunSeconds:
+    """The parts by `now`, in seconds of the run; by the last event without it."""
+    now = run.seconds if now is None else max(now, run.seconds)
+    tuned_until = now if run.tuning_ended is None else run.tuning_ended.seconds
+    screening = run.screening_seconds if run.trials or run.pending else tuned_until
+    trials = max(0.0, tuned_until - screening)
+    if run.ended is not None:
+        return RunSeconds(screening, trials, now - tuned_until, 0.0, 0.0)
+    remaining = max(0.0, 60 * (run.started.run_plan.minutes or 0.0) - now)  # before any forecast
+    if run.seconds_left is not None:
+        remaining = max(0.0, run.seconds_left - (now - run.forecast_at))
+    kept = min(remaining, run.ending_seconds) if run.tuning_ended is None else remaining
+    return RunSeconds(screening, trials, now - tuned_until, remaining - kept, kept)

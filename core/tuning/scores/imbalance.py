@@ -3,10 +3,13 @@
 Where one row in fifty is of a class, a model that never predicts it has an accuracy of 98 %. Log
 loss judges every probability, needs no rows of both classes in every fold, and is the objective of
 the penalty learners. A model without probabilities is scored by the area under the ROC curve.
+
+The costs of the two kinds of mistakes between two classes.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -14,7 +17,10 @@ import numpy as np
 
 from core.datasets.dataset import Dataset
 from core.datasets.task import Task
+from core.errors import UnusableError
+from core.estimators.model import Model
 from core.tuning.scores.metrics import codes_of
+from core.wording import percent
 
 RARE_SHARE = 0.2  # of the rows
 RELATIVE_SHARE = 0.6  # of what each of many classes has where all are equally frequent
@@ -73,7 +79,7 @@ def recommended_metric(
     if rare is None:
         return RecommendedMetric(usual)
     why = (
-        f"Only {percent_text(rare.share)} of the training rows are “{rare.label}”: a model that "
+        f"Only {percent(rare.share)} of the training rows are “{rare.label}”: a model that "
         "never predicts it would still look good by accuracy. "
     )
     if probabilities or costs:
@@ -89,12 +95,6 @@ def recommended_metric(
     )
 
 
-def percent_text(share: float) -> str:
-    """A share in percent, with a decimal below ten."""
-    percent = 100 * share
-    return f"{percent:.0f} %" if percent >= 10 else f"{percent:.2g} %"
-
-
 def class_counts(dataset: Dataset, rows: np.ndarray) -> dict[str, int]:
     """{class: rows} of some rows; empty without classes."""
     if not dataset.classes:
@@ -102,3 +102,52 @@ def class_counts(dataset: Dataset, rows: np.ndarray) -> dict[str, int]:
     codes = codes_of(dataset.target[rows], dataset.classes)
     counts = np.bincount(codes[codes >= 0], minlength=len(dataset.classes))
     return {str(label): int(n) for label, n in zip(dataset.classes, counts, strict=True)}
+
+
+Costs = tuple[float, float]
+
+
+def costs_of(costs: Mapping[str, float], dataset: Dataset, model: Model) -> Costs | None:
+    """The cost of calling a row of the first, and of the second class the other one.
+
+    Args:
+        costs: {class: cost}; a class that is missing costs 1. Empty for no costs.
+        dataset: with the classes.
+        model: one that is exported without scikit-learn carries no threshold.
+
+    Raises:
+        UnusableError: there are not two classes, a class is unknown, or a cost is invalid.
+    """
+    if not costs:
+        return None
+    where, labels = "costs of mistakes", [str(label) for label in dataset.classes]
+    if not dataset.task.has_two_classes:
+        class_text = f"{len(labels)} classes" if labels else "no classes"
+        raise UnusableError(
+            f"mistakes can have costs between two classes only, and here are {class_text}",
+            where=where,
+            cure="leave the costs out, or choose a target of two classes",
+        )
+    if model.folder:
+        raise UnusableError(
+            f"{model.name} cannot carry a threshold into its exports",
+            where=where,
+            cure="leave the costs out, or choose another model",
+        )
+    for label, cost in costs.items():
+        if label not in labels:
+            raise UnusableError(
+                f"there is no class “{label}”",
+                where=where,
+                cure=f"the classes are {labels[0]} and {labels[1]}",
+            )
+        if not (math.isfinite(cost) and cost >= 0):
+            raise UnusableError(f"“{cost:g}” is no cost", where=where, cure="give 0 or more")
+    first, second = (float(costs.get(label, 1.0)) for label in labels)
+    if first == second == 0:
+        raise UnusableError(
+            "both kinds of mistakes cost nothing",
+            where=where,
+            cure="give at least one of them a cost above 0",
+        )
+    return first, second

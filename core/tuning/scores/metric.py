@@ -16,6 +16,8 @@ from typing import Literal
 
 import numpy as np
 
+from core.evaluation import influence
+
 
 @dataclass(frozen=True)
 class Predictions:
@@ -71,6 +73,26 @@ class Metric:
     def signed_gain(self, difference: float) -> float:
         """A difference of two scores, positive where it is better."""
         return difference if self.maximize else -difference
+
+
+def mean_metric(
+    name: str,
+    title: str,
+    tasks: tuple[str, ...],
+    needs: Literal["labels", "probabilities", "losses"],
+    values: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    right: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
+) -> Metric:
+    """The metric that is the mean of ``values(y, that field)``, (n,): a share, or else a loss."""
+
+    def mean(y: np.ndarray, output: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        return resampled_mean(values(y, output), weights)
+
+    def mean_influence(y: np.ndarray, output: np.ndarray) -> np.ndarray:
+        return influence.mean_influence(values(y, output))
+
+    is_share = right is not None
+    return Metric(name, title, tasks, is_share, is_share, needs, mean, right, mean_influence)
 
 
 def resampled_mean(values: np.ndarray, weights: np.ndarray) -> np.ndarray:

@@ -24,10 +24,15 @@ import numpy as np
 from core.datasets.task import TASKS, Task
 from core.errors import UnusableError
 from core.evaluation import influence
-from core.losses.class_labels import label_codes
-from core.tuning.scores.document_metrics import COMPLETED, DOCUMENTS, predict_documents
-from core.tuning.scores.metric import Metric, Predictions, resampled_mean, safe_ratio
-from core.tuning.scores.structured_metrics import STRUCTURED, predict_molecules, predict_tokens
+from core.tuning.scores.metric import Metric, Predictions, mean_metric, resampled_mean, safe_ratio
+from core.tuning.scores.structured_metrics import (
+    COMPLETED,
+    DOCUMENTS,
+    STRUCTURED,
+    predict_documents,
+    predict_molecules,
+    predict_tokens,
+)
 
 _CLASSES = tuple(task for task in TASKS if task.has_classes)
 _NUMBERS = tuple(task for task in TASKS if task.has_numbers)
@@ -41,14 +46,6 @@ def _finite_mean(values: np.ndarray) -> np.ndarray:
 
 def _is_right(y: np.ndarray, labels: np.ndarray) -> np.ndarray:
     return np.asarray(y == labels)
-
-
-def _accuracy(y: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    return resampled_mean(_is_right(y, labels).astype(float), weights)
-
-
-def _accuracy_influence(y: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    return influence.mean_influence(_is_right(y, labels).astype(float))
 
 
 def _class_counts(y: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -103,10 +100,6 @@ def _roc_area(positive: np.ndarray, score: np.ndarray, weights: np.ndarray) -> n
     return safe_ratio(wins, above.sum(axis=1) * below.sum(axis=1))
 
 
-def _log_loss(y: np.ndarray, probabilities: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    return resampled_mean(_log_losses(y, probabilities), weights)
-
-
 def _log_losses(y: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
     tiny = np.finfo(float).eps
     true_probability = np.take_along_axis(probabilities, y[:, None].astype(int), axis=1)[:, 0]
@@ -114,18 +107,15 @@ def _log_losses(y: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
     return -np.log(np.clip(true_probability, tiny, 1 - tiny))
 
 
-def _squared_error(y: np.ndarray, numbers: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    return resampled_mean((y - numbers) ** 2, weights)
-
-
-def _absolute_error(y: np.ndarray, numbers: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    return resampled_mean(np.abs(y - numbers), weights)
+def _squared_errors(y: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+    return np.asarray((y - numbers) ** 2)
 
 
 def _r2(y: np.ndarray, numbers: np.ndarray, weights: np.ndarray) -> np.ndarray:
     centred = y - y.mean()  # large means would cancel below
     spread = resampled_mean(centred**2, weights) - resampled_mean(centred, weights) ** 2
-    return 1.0 - safe_ratio(_squared_error(y, numbers, weights), spread)
+    errors = resampled_mean(_squared_errors(y, numbers), weights)
+    return 1.0 - safe_ratio(errors, spread)
 
 
 def fold_metric(metric: Metric, variance: float | None) -> Metric:
@@ -138,22 +128,19 @@ def fold_metric(metric: Metric, variance: float | None) -> Metric:
         return metric
 
     def pooled_r2(y: np.ndarray, numbers: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        return 1.0 - _squared_error(y, numbers, weights) / variance
+        return 1.0 - resampled_mean(_squared_errors(y, numbers), weights) / variance
 
     return replace(metric, function=pooled_r2)
 
 
 _ALL = (
-    Metric(
+    mean_metric(
         "accuracy",
         "Accuracy",
         _CLASSES,
-        True,
-        True,
         "labels",
-        _accuracy,
+        lambda y, labels: _is_right(y, labels).astype(float),
         _is_right,
-        _accuracy_influence,
     ),
     Metric(
         "balanced_accuracy",
@@ -176,16 +163,7 @@ _ALL = (
         influence=_auc_influence,
         bounded=True,
     ),
-    Metric(
-        "log_loss",
-        "Log loss",
-        _CLASSES,
-        False,
-        False,
-        "probabilities",
-        _log_loss,
-        influence=lambda y, probabilities: influence.mean_influence(_log_losses(y, probabilities)),
-    ),
+    mean_metric("log_loss", "Log loss", _CLASSES, "probabilities", _log_losses),
     Metric(
         "r2",
         "Share of variance explained (R²)",
@@ -196,25 +174,9 @@ _ALL = (
         _r2,
         influence=influence.r2_influence,
     ),
-    Metric(
-        "mse",
-        "Mean squared error",
-        _NUMBERS,
-        False,
-        False,
-        "labels",
-        _squared_error,
-        influence=lambda y, numbers: influence.mean_influence((y - numbers) ** 2),
-    ),
-    Metric(
-        "mae",
-        "Mean absolute error",
-        _NUMBERS,
-        False,
-        False,
-        "labels",
-        _absolute_error,
-        influence=lambda y, numbers: influence.mean_influence(np.abs(y - numbers)),
+    mean_metric("mse", "Mean squared error", _NUMBERS, "labels", _squared_errors),
+    mean_metric(
+        "mae", "Mean absolute error", _NUMBERS, "labels", lambda y, numbers: np.abs(y - numbers)
     ),
 )
 
@@ -242,6 +204,9 @@ def codes_of(y: np.ndarray, classes: Sequence[Any]) -> np.ndarray:
     """Class labels as positions in the sorted classes, −1 for others; numbers as floats."""
     if not len(classes):
         return np.asarray(y, dtype=float)
+    # pandas and the losses take a second, and many ask for a metric's title alone.
+    from core.losses.class_labels import label_codes
+
     return label_codes(y, classes)
 
 

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from core.datasets.prepared_columns import OwnColumns
-from core.datasets.sampling.memory_limit import memory_failure
+from core.datasets.memory_limit import memory_failure
+from core.datasets.preparation import OwnColumns
 from core.datasets.task import Task
-from core.estimators.own_columns import with_own_columns
+from core.estimators.multi_model import with_own_columns
 from core.estimators.registry import MODELS, model_named
 from core.space import Setting
 from core.tuning.candidate_models import columns_of_setting

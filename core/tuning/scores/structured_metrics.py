@@ -10,6 +10,19 @@
 
 Sensitivity is the share of true pairs that are called, specificity the share of called pairs that
 are true (Do 2008, footnote 4), both over all molecules together.
+
+Metrics of topics: how likely the words of unseen documents are.
+
+| symbol | code | shape | meaning |
+| --- | --- | --- | --- |
+| n | | | documents |
+| B | | | resamples |
+| w | ``weights`` | (B, n) | how often a resample contains a document |
+| | ``documents`` | (n, 2) | log p(second half of the words | first half), and words of the second |
+
+Document completion (Wallach et al. 2009, section 5; McInerney 2017, section 4.1): topics are
+inferred from one half of a document's words, and the other half is predicted. Log likelihoods of
+all documents are summed and divided by the words of all.
 """
 
 from __future__ import annotations
@@ -20,8 +33,7 @@ from typing import Any
 import numpy as np
 
 from core.datasets.task import Task
-from core.evaluation.influence import mean_influence
-from core.tuning.scores.metric import Metric, Predictions, resampled_mean, safe_ratio
+from core.tuning.scores.metric import Metric, Predictions, mean_metric, resampled_mean, safe_ratio
 
 TOKENS, MOLECULES = (Task.SEQUENCE,), (Task.STRUCTURE,)
 GAMMAS = 2.0 ** np.arange(-5, 11)
@@ -37,10 +49,6 @@ def _is_sequence_right(y: np.ndarray, tokens: np.ndarray) -> np.ndarray:
     labels, sequences = tokens.T
     _, sequence_codes = np.unique(sequences, return_inverse=True)
     return np.bincount(sequence_codes, weights=y != labels) == 0
-
-
-def _mean_loss(_y: np.ndarray, losses: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    return resampled_mean(losses, weights)
 
 
 def resampled_pairs(pairs: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -80,15 +88,12 @@ STRUCTURED = (
         _sequence_accuracy,
         _is_sequence_right,
     ),
-    Metric(
+    mean_metric(
         "joint_log_loss",
         "Log loss of whole sequences, a token",
         TOKENS,
-        False,
-        False,
         "losses",
-        _mean_loss,
-        influence=lambda _, losses: mean_influence(losses),
+        lambda _, losses: losses,
     ),
     Metric("pair_f1", "Base pairs found (F1)", MOLECULES, True, True, "pairs", _pair_f1),
     Metric("sensitivity", "True base pairs found", MOLECULES, True, True, "pairs", _sensitivity),
@@ -102,15 +107,12 @@ STRUCTURED = (
         "pairs",
         _roc_area,
     ),
-    Metric(
+    mean_metric(
         "structure_log_loss",
         "Log loss of whole structures",
         MOLECULES,
-        False,
-        False,
         "losses",
-        _mean_loss,
-        influence=lambda _, losses: mean_influence(losses),
+        lambda _, losses: losses,
     ),
 )
 
@@ -133,3 +135,66 @@ def predict_molecules(model: Any, X: Any, y: np.ndarray) -> Predictions:
     """The predictions of a folding model for molecules with true structures y."""
     labels, pairs = np.zeros(len(y)), model.pair_counts(X, y)
     return Predictions(labels, losses=model.log_losses(X, y), pairs=pairs)
+
+
+TOPICS = (Task.TOPICS,)
+
+
+def _completion(_y: np.ndarray, documents: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Nats a word; NaN where there is no word to predict."""
+    logs, words = (weights @ documents).T
+    return safe_ratio(logs, words)
+
+
+def _perplexity(y: np.ndarray, documents: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    return np.exp(-_completion(y, documents, weights))
+
+
+DOCUMENTS = (
+    Metric(
+        "completion",
+        "Document completion (log likelihood of a held-out word)",
+        TOPICS,
+        True,
+        False,
+        "documents",
+        _completion,
+    ),
+    Metric(
+        "perplexity",
+        "Among how many words it wavers (perplexity)",
+        TOPICS,
+        False,
+        False,
+        "documents",
+        _perplexity,
+    ),
+)
+
+
+# Scores a setting on the texts that it was fitted to: no score of new texts, nor the likelihood of
+# entire texts under their own posterior (McInerney 2017, section 4).
+COMPLETED = Metric(
+    "training_completion",
+    "Document completion of the training texts (log likelihood of a word)",
+    (),
+    True,
+    False,
+    "documents",
+    _completion,
+)
+
+
+def predict_documents(estimator: Any, X: Any) -> Predictions:
+    """The predictions of a model of topics for n documents X.
+
+    Args:
+        estimator: fitted; ``completion(X)`` gives log p and words of every document, (n, 2). Or a
+            pipeline that ends in one.
+        X: its input.
+    """
+    model = estimator
+    if hasattr(estimator, "named_steps"):
+        X, model = estimator[:-1].transform(X), estimator[-1]
+    documents = model.completion(X)
+    return Predictions(labels=np.zeros(len(documents)), documents=documents)

@@ -1,4 +1,4 @@
-"""The strategies that model this dataset's scores by a Gaussian process."""
+"""The strategies with a Gaussian process of the scores: this dataset's, or earlier ones' too."""
 
 from __future__ import annotations
 
@@ -7,13 +7,48 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from core.estimators.facts import ModelingFacts, Suggestion, count_word
-from core.options import Option
+from core.options import Option, StrategyOptions
 from core.samplers.gp_options import EbHypOptions, GpOptions, HybridOptions, VariableOptions
-from core.tuning.strategies.averaging_options import AVERAGING
 from core.tuning.strategies.strategy import Implementation, RunContext, Space, Strategy
 
 if TYPE_CHECKING:
     from core.samplers.bayes import GpSampler
+
+WEIGHTS = Option(
+    "weights",
+    "How much each model counts",
+    "choice",
+    "uniform",
+    "uniform: all models of the average the same, as in the paper. tempered: better scores count "
+    "more. greedy: as often as a model improves the average on held-out rows when models are added "
+    "one by one (Caruana and others 2004).",
+    choices=("uniform", "tempered", "greedy"),
+    choice_labels=(
+        "All the same (uniform)",
+        "Better ones more (tempered)",
+        "What improves the average (greedy)",
+    ),
+)
+JUDGED = Option(
+    "judged",
+    "What settings are judged by",
+    "choice",
+    "automatic",
+    "cv: every row is predicted by a model that did not see it (cross-validation). validation: a "
+    "fifth of the training rows, held out once, which costs one fit a trial. training: the rows "
+    "that the model was fitted to, as the paper does without validation; only for models of how "
+    "the data come about (topics, by document completion; deep latent Gaussian). Automatic takes "
+    "training for those and cv for all others.",
+    choices=("automatic", "cv", "validation", "training"),
+    choice_labels=(
+        "Automatic",
+        "Cross-validation (cv)",
+        "A part held out once (validation)",
+        "How well it explains the training rows (training)",
+    ),
+)
+AVERAGING = (WEIGHTS, JUDGED)
+
 
 BROFOS = "Brofos 2013"
 _WATCHED = "What it expects of every setting, how sure it is, and where it looks next."
@@ -261,7 +296,7 @@ def _load_variable() -> Implementation:
 
 
 def _load_eb_hyp() -> Implementation:
-    from core.samplers.eb_hyp import EbHypSampler
+    from core.samplers.bayes import EbHypSampler
 
     return _gp_implementation(EbHypSampler, AveragedEbHypOptions, EB_HYP_OPTIONS)
 
@@ -331,5 +366,145 @@ EB_HYP = Strategy(
     suggests=_suggests_average,
     averages=True,
     surrogate="scores",
+    asking=0.05,
+)
+
+
+YOGATAMA = "Yogatama and Mann 2014"
+COMMON_KERNEL = Option(
+    "kernel",
+    "Which earlier datasets count",
+    "choice",
+    "mkl",
+    "mkl: the twenty most similar datasets, all counted the same. sqe: all earlier datasets, by "
+    "their similarity. printed: as mkl, but by the paper's formula to the letter, "
+    "for comparison; it finds good settings less often.",
+    choices=("mkl", "sqe", "printed"),
+    choice_labels=(
+        "The twenty most similar (mkl)",
+        "All, by similarity (sqe)",
+        "The paper's formula to the letter (printed)",
+    ),
+)
+REPLACEMENT = Option(
+    "replacement",
+    "Share of values drawn by chance",
+    "float",
+    0.25,
+    "With this probability each value of a proposed setting is replaced by a random one, so that "
+    "this dataset's usual score, which scores are compared with, is not judged by good settings "
+    "alone. The paper's value is 1/4; 0 takes every proposal as it is.",
+    low=0.0,
+    high=1.0,
+)
+SCOT_KERNEL = replace(  # "printed" is a formula of the joint surface alone
+    COMMON_KERNEL,
+    help=COMMON_KERNEL.help.partition(" printed:")[0],
+    choices=COMMON_KERNEL.choices[:2],
+    choice_labels=COMMON_KERNEL.choice_labels[:2],
+)
+FEATURES = Option(
+    "features",
+    "How settings are ranked",
+    "choice",
+    "rbf",
+    "rbf: values may be best in the middle of their range, and differently on different datasets. "
+    "linear: each value counts for or against a setting, on every dataset alike, as in the "
+    "comparison of Yogatama and Mann; it often ends in a corner of the ranges.",
+    choices=("rbf", "linear"),
+    choice_labels=("Any shape (rbf)", "More of a value is better or worse (linear)"),
+)
+
+
+@dataclass(frozen=True)
+class TransferOptions(StrategyOptions):
+    """Options of the joint surface."""
+
+    kernel: str = "mkl"
+    replacement: float = 0.25
+
+
+@dataclass(frozen=True)
+class ScotOptions(StrategyOptions):
+    """Options of SCoT."""
+
+    kernel: str = "mkl"
+    features: str = "rbf"
+
+
+def _load_transfer() -> Implementation:
+    from core.samplers.transfer.joint_surrogate import (
+        TransferSampler,  # Optuna takes seconds to import
+    )
+
+    return Implementation(
+        (COMMON_KERNEL, REPLACEMENT),
+        lambda space, options, seed, history: TransferSampler(
+            space,
+            seed=seed,
+            history=history,
+            kernel=options.kernel,
+            replacement=options.replacement,
+        ),
+        TransferOptions,
+    )
+
+
+def _load_scot() -> Implementation:
+    from core.samplers.transfer.scot import ScotSampler
+
+    return Implementation(
+        (SCOT_KERNEL, FEATURES),
+        lambda space, options, seed, history: ScotSampler(
+            space, seed=seed, history=history, kernel=options.kernel, features=options.features
+        ),
+        ScotOptions,
+    )
+
+
+def _works_text(moment: RunContext) -> str:
+    trials_text = f"this dataset's {moment.tried} trials and from " if moment.tried > 1 else ""
+    return (
+        f"A Gaussian process guesses how good every setting is from {trials_text}what worked on "
+        "datasets like this one. Every score counts by how much it beats its own dataset's mean, "
+        "so that easy and hard datasets can be compared."
+    )
+
+
+TRANSFER = Strategy(
+    name="transfer",
+    title="Learn from earlier datasets",
+    kind="trials",
+    does="Begins where similar datasets were tuned best, and corrects itself by this dataset's own "
+    "scores. Only sizes, settings and scores of earlier datasets are known, never their data.",
+    costs="Very few trials: 11 in the paper.",
+    shows="The joint surface of earlier datasets and this one, which of them are most similar, "
+    "and how well they predicted the first trials.",
+    load=_load_transfer,
+    works=_works_text,
+    default_trials=11,
+    source=YOGATAMA,
+    uses_history=True,
+    surrogate="common",
+    asking=0.05,
+)
+
+SCOT = Strategy(
+    name="scot",
+    title="Learn from earlier rankings (SCoT)",
+    kind="trials",
+    does="Like learning from earlier datasets, but by ranking the settings tried on each of them; "
+    "the paper's point of comparison.",
+    costs="Very few trials; choosing each takes longer the more datasets are known.",
+    shows="The joint surface of earlier datasets and this one, and which of them are most similar.",
+    load=_load_scot,
+    works=lambda moment: (
+        "The program learns from pairs of earlier trials which settings beat which others on "
+        "datasets of this size. A Gaussian process over that ranking says where to try next."
+    ),
+    default_trials=11,
+    source=f"Bardenet et al. 2013; {YOGATAMA}",
+    uses_history=True,
+    surrogate="ranks",
     asking=0.05,
 )

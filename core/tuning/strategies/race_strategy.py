@@ -8,7 +8,7 @@ from typing import Any
 from core.estimators.facts import ModelingFacts, Suggestion
 from core.estimators.multi_model import MODEL
 from core.options import Option, StrategyOptions
-from core.tuning.strategies.averaging_options import JUDGED
+from core.tuning.strategies.gp_strategies import JUDGED
 from core.tuning.strategies.strategy import Implementation, RunContext, Space, Strategy
 
 SEARCH = Option(

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from core.extensions import Registry
-from core.tuning.strategies.gp_strategies import EB_HYP, GP, HYBRID, VARIABLE
+from core.tuning.strategies.gp_strategies import EB_HYP, GP, HYBRID, SCOT, TRANSFER, VARIABLE
 from core.tuning.strategies.penalty_strategies import DIRECT, EVIDENCE, GRADIENT, LOO, MM
 from core.tuning.strategies.race_strategy import RACE
 from core.tuning.strategies.search_strategies import CMA_ES, GRID, RANDOM, TPE
 from core.tuning.strategies.strategy import Strategy, check_strategy
-from core.tuning.strategies.transfer_strategies import SCOT, TRANSFER
 
 _ALL = (
     *(MM, EVIDENCE, LOO, DIRECT, GRADIENT),

@@ -66,7 +66,7 @@ def _load_grid() -> Implementation:
 
 
 def _load_random() -> Implementation:
-    from core.samplers.random import RandomSampler
+    from core.samplers.proposing_sampler import RandomSampler
 
     return Implementation((), lambda space, options, seed, history: RandomSampler(space, seed=seed))
 

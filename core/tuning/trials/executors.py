@@ -1,28 +1,36 @@
-"""Trials in processes of their own, each with a time limit.
+"""Trials in processes of their own, each with a time limit, and the folder that they share.
 
 Only a process can be killed when its fit never ends, and its crash costs one trial; joblib's pool
-cannot end a single task. With a fork server, a fresh process is ready in some 20 ms.
+cannot end a single task. With a fork server, a fresh process is ready in some 20 ms. The name of a
+socket may have some hundred bytes; where the folder for temporary files leaves no room for it, the
+sockets of the fork server lie in a shorter one.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 import multiprocessing
+import multiprocessing.util
 import os
+import shutil
 import signal
+import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from multiprocessing import connection
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any, Protocol
 
-from core.datasets.sampling.memory_limit import available_memory
-from core.errors import write_error
-from core.processes import LEAVES, OwnedProcess, limit_memory, watch_parent
+from core.datasets.memory_limit import available_memory
+from core.errors import UnusableError, write_error
+from core.processes import LEAVES, OwnedProcess, limit_memory, memory_in_use, watch_parent
 from core.space import Setting
 from core.tuning.events import Event
 from core.tuning.runs.run_clock import AWAKE
+from core.tuning.runs.run_lock import hold_run_lock, lock_holder
 from core.tuning.scores.scoring import (
     ScoringJob,
     TrialRequest,
@@ -31,9 +39,89 @@ from core.tuning.scores.scoring import (
     one_line_error,
     score_trial,
 )
-from core.tuning.trials.scratch_folder import ScratchFolder, shorten_sockets
 
-MEMORY_SHARE, MIN_MEMORY = 0.25, 10**9  # of the free memory, and bytes, for each process
+SCRATCH, OWNER, DRAFT = "tunescope-", "owner", "draft"
+MAX_SOCKET_BYTES = 91  # of a socket's name: Linux takes 107, macOS 103, others fewer
+EXIT_PRIORITY = -200  # after multiprocessing has removed its own folder, at -100
+SOCKET = "/pymp-12345678/listener-12345678"  # as multiprocessing names it
+
+
+class ScratchFolder:
+    """A temporary folder of this process; leftovers of killed processes are removed.
+
+    `purpose` is a word in its name; `parent` "" for the usual folder. Raises OSError.
+    """
+
+    def __init__(self, purpose: str, parent: str = "") -> None:
+        parent = parent or tempfile.gettempdir()
+        _remove_leftovers(Path(parent), f"{SCRATCH}{purpose}-")
+        self.path = Path(tempfile.mkdtemp(prefix=f"{SCRATCH}{purpose}-", dir=parent))
+        lock_stack = contextlib.ExitStack()
+        arguments = (lock_stack, self.path)
+        self._remove = multiprocessing.util.Finalize(
+            self, _delete_folder, arguments, exitpriority=EXIT_PRIORITY
+        )
+        try:
+            lock_stack.enter_context(hold_run_lock(self.path / DRAFT))
+            (self.path / DRAFT).rename(self.path / OWNER)  # visible once it is locked
+        except OSError:
+            self.remove_folder()
+            raise
+
+    def remove_folder(self) -> None:
+        """Remove it with its content; the end of the process does so too."""
+        self._remove()
+
+
+def _delete_folder(lock_stack: contextlib.ExitStack, path: Path) -> None:
+    lock_stack.close()
+    shutil.rmtree(path, ignore_errors=True)
+
+
+def _remove_leftovers(parent: Path, prefix: str) -> None:
+    for folder in parent.glob(f"{prefix}*"):
+        mark = folder / OWNER
+        if os.path.lexists(mark) and lock_holder(mark) is None:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@functools.cache
+def shorten_sockets() -> ScratchFolder | None:
+    """Give the sockets of multiprocessing short names; the new folder for them, if any."""
+    usual = tempfile.gettempdir()
+    if _has_room(usual):
+        return None
+    for folder in _short_folders():
+        with contextlib.suppress(OSError):
+            scratch_folder = ScratchFolder("sockets", folder)
+            break
+    else:
+        raise UnusableError(
+            "the name of the folder for temporary files is too long for the sockets of trials",
+            where=usual,
+            cure="name a shorter one in TMPDIR",
+        )
+    before, tempfile.tempdir = tempfile.tempdir, str(scratch_folder.path)
+    try:
+        multiprocessing.util.get_temp_dir()  # cached for the life of the process
+    finally:
+        tempfile.tempdir = before
+    return scratch_folder
+
+
+def _short_folders() -> list[str]:
+    """Folders with short names, the most private first."""
+    candidates = [os.environ.get("XDG_RUNTIME_DIR", ""), "/tmp", "/var/tmp", "/dev/shm"]
+    suffix = f"/{SCRATCH}sockets-12345678"
+    return [folder for folder in candidates if os.path.isabs(folder) and _has_room(folder + suffix)]
+
+
+def _has_room(folder: str) -> bool:
+    return len(os.fsencode(folder)) + len(SOCKET) <= MAX_SOCKET_BYTES
+
+
+# Of the free memory: for each process, for all of them together; and bytes that each has anyway.
+MEMORY_SHARE, MAX_MEMORY_SHARE, MIN_MEMORY = 0.25, 0.6, 10**9
 STARTED = "begun"  # sent by a process when it starts a trial
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -41,6 +129,7 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 def _context() -> Any:
     if "forkserver" in multiprocessing.get_all_start_methods():
         shorten_sockets()
+        # A fork of this process would inherit locks that its threads hold just now.
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload(["core.tuning.trials.executors"])
         return context
@@ -59,51 +148,58 @@ class _RunningTrial:
 class TrialExecutor(Protocol):
     """Runs trials: in processes of this machine, or on the workers of a cluster."""
 
-    limit: float | None
+    limit: float | None  # seconds a trial may take, without the start of its process
 
     @property
     def workers(self) -> int:
         """How many trials run at the same time now."""
 
     @property
-    def free_slots(self) -> int:
-        """How many more trials may be submitted now."""
-
-    @property
     def running(self) -> int:
         """How many trials are running."""
 
+    @property
+    def free_slots(self) -> int:
+        """How many more trials may be submitted now."""
+        return max(0, self.workers - self.running)  # workers may leave with running trials
+
     def submit(self, number: int, setting: Setting) -> None:
-        """Start a trial."""
+        """Start a trial; `free_slots` must be above 0."""
+        self.submit_request(TrialRequest(number, setting))
 
     def submit_request(self, task: TrialRequest, limit: float | None = None) -> None:
-        """Start what a request asks for."""
+        """Start what a request asks for; `limit` in seconds, None for the executor's."""
+
+    def limit_of(self, own_limit: float | None) -> float:
+        """Seconds that a trial may take: its own limit, else the executor's, else infinite."""
+        limit = self.limit if own_limit is None else own_limit
+        return math.inf if limit is None else limit
 
     def wait_for_results(self, seconds: float) -> list[TrialResult]:
         """The trials that ended, waiting at most so many seconds for the first."""
 
+    @property
+    def memory(self) -> int | None:
+        """Bytes in use by the run and its trials on this machine; None if unknown."""
+        return None
+
     def worker_updates(self) -> Sequence[Event]:
-        """The state of the workers, where it changed."""
+        """The state of the workers, where it changed; nothing of this machine alone."""
+        return ()
 
     def close(self) -> None:
         """End what is running."""
 
 
-class ProcessExecutor:
+class ProcessExecutor(TrialExecutor):
     """Processes of this machine that score settings.
 
-    Args:
-        work: written to a file once and memory-mapped by every process.
-        workers: how many trials run at the same time.
-        time_limit: seconds after which a trial is ended and counts as failed, without the start of
-            its process; None for never. `limit` may be changed while trials run.
-
-    Raises:
-        UnusableError: no room for the folds, or no place for the sockets.
+    The work is written to a file once and memory-mapped by every process. A trial beyond the time
+    limit is ended and counts as failed; `limit` may be changed while trials run.
     """
 
     def __init__(self, work: ScoringJob, workers: int = 1, time_limit: float | None = None) -> None:
-        self.workers, self.limit = workers, time_limit
+        self._workers, self.limit = workers, time_limit
         self._context = _context()
         self._folder = ScratchFolder("folds")
         self._file = self._folder.path / "work.joblib"
@@ -121,21 +217,17 @@ class ProcessExecutor:
         self._lost: list[TrialResult] = []  # trials that no process could be started for
 
     @property
-    def free_slots(self) -> int:
-        """How many more trials may be submitted now."""
-        return self.workers - self.running
+    def workers(self) -> int:
+        """As planned."""
+        return self._workers
 
     @property
     def running(self) -> int:
-        """How many trials are running."""
+        """With those that could not be started and have not been reported."""
         return len(self._busy) + len(self._lost)
 
-    def submit(self, number: int, setting: Setting) -> None:
-        """Start a trial; `free_slots` must be above 0. Without a process for it, it fails."""
-        self.submit_request(TrialRequest(number, setting))
-
     def submit_request(self, task: TrialRequest, limit: float | None = None) -> None:
-        """Start what a request asks for; `limit` in seconds, None for the executor's."""
+        """Send it to an idle process, or to a new one."""
         why = "none"
         while self._idle and why:  # some may have died while they waited for a trial
             why = self._send_request(self._idle.pop(), task, limit)
@@ -158,27 +250,26 @@ class ProcessExecutor:
 
     def _started(self) -> OwnedProcess:
         with _one_thread():
-            usual = max(MIN_MEMORY, int(available_memory() * MEMORY_SHARE))
+            share = min(MEMORY_SHARE, MAX_MEMORY_SHARE / self.workers)
+            usual = max(MIN_MEMORY, int(available_memory() * share))
             arguments = (str(self._file), self._memory or usual)
             name = "process of this trial"
             return OwnedProcess(self._context, serve_trials, *arguments, name=name)
 
     def wait_for_results(self, seconds: float) -> list[TrialResult]:
-        """The trials that ended, waiting at most so many seconds for the first."""
+        """The results that came, else of those trials that took too long."""
         timeout = min(seconds, self._until_overdue())
         ready = connection.wait([worker.pipe for worker in self._busy], timeout=timeout)
         received = [self._received(worker) for worker in list(self._busy) if worker.pipe in ready]
         results = [*self._lost, *(result for result in received if result is not None)]
         self._lost = []
+        # A result that came in time counts, though it is read late.
         return results or list(self._overdue())
 
     def _until_overdue(self) -> float:
-        ends = [busy.since + self._limit_of(busy) for busy in self._busy.values() if busy.begun]
+        begun = (busy for busy in self._busy.values() if busy.begun)
+        ends = [busy.since + self.limit_of(busy.limit) for busy in begun]
         return 0.0 if self._lost else max(0.0, min(ends, default=math.inf) - AWAKE.seconds)
-
-    def _limit_of(self, busy: _RunningTrial) -> float:
-        limit = self.limit if busy.limit is None else busy.limit
-        return math.inf if limit is None else limit
 
     def _received(self, worker: OwnedProcess) -> TrialResult | None:
         busy = self._busy[worker]
@@ -189,25 +280,26 @@ class ProcessExecutor:
             took = AWAKE.seconds - busy.since
             why = worker.end_process(LEAVES)
             return TrialResult(busy.number, busy.setting, (), took, failure=why)
-        if isinstance(message, str):
+        if isinstance(message, str):  # it has loaded the folds: only now its time counts
             busy.begun, busy.since = True, AWAKE.seconds
             return None
         del self._busy[worker]
         self._idle.append(worker)
-        limit = self._limit_of(busy)
+        limit = self.limit_of(busy.limit)
         return message if message.took <= limit else _overdue_result(busy, message.took, limit)
 
     def _overdue(self) -> Iterator[TrialResult]:
         for worker, busy in list(self._busy.items()):
-            took, limit = AWAKE.seconds - busy.since, self._limit_of(busy)
+            took, limit = AWAKE.seconds - busy.since, self.limit_of(busy.limit)
             if busy.begun and took >= limit:
                 worker.end_process()
                 del self._busy[worker]
                 yield _overdue_result(busy, took, limit)
 
-    def worker_updates(self) -> Sequence[Event]:
-        """Nothing to report of this machine."""
-        return ()
+    @property
+    def memory(self) -> int | None:
+        """Bytes in use by this process and those of the trials; None if unknown."""
+        return memory_in_use([os.getpid(), *(worker.pid for worker in [*self._idle, *self._busy])])
 
     def close(self) -> None:
         """End every process at once and remove the file."""
@@ -238,16 +330,15 @@ def _one_thread() -> Iterator[None]:
 
 
 def serve_trials(pipe: Connection, file: str, memory: int) -> None:
-    """Main function of a trial process: load the folds, then score requests from the pipe.
-
-    A fit that would take more than `memory` bytes fails, and the process lives on.
-    """
+    """Main function of a trial process: load the folds, then score requests from the pipe."""
     import joblib
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is the run's to handle
     watch_parent()  # a trial must not outlive a killed run
     work = joblib.load(file, mmap_mode="r")
+    # Memory-mapped: all processes of a run share one copy of the folds.
     work = replace(work, folds=tuple(work.folds), memory=memory)
+    # A fit that would take more than this fails, and the process lives on.
     limit_memory(memory)
     while True:
         try:

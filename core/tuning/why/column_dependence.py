@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.datasets.dataset import Column, Dataset
+from core.datasets.dataset import Dataset
+from core.datasets.dataset_summary import Column
 from core.errors import UnusableError
-from core.evaluation.partial_dependence import (
+from core.evaluation.column_effects import (
     frequent_values,
     individual_curves,
     mean_with_band,

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from core.errors import UnusableError
-from core.evaluation.learning_curve import SHARES, mean_of_parts, mean_with_interval, nested_parts
+from core.evaluation.power import SHARES, mean_of_parts, mean_with_interval, nested_parts
 from core.tuning.problem import Problem
-from core.tuning.scores.bootstrap import percentile_interval, resampled_scores
+from core.tuning.scores.intervals import percentile_interval, resampled_scores
 from core.tuning.scores.metric import Metric, Predictions
 from core.tuning.scores.metrics import predict_all
 from core.tuning.why.answer_types import LearningCurve, LearningGain, LearningSize

@@ -26,7 +26,7 @@ from optuna.distributions import CategoricalDistribution, FloatDistribution
 
 from core.estimators.multi_model import MODEL, split_model_setting
 from core.space import Axis, Setting
-from core.tuning.runs.model_run_state import single_model_start
+from core.tuning.runs.model_runs import single_model_start
 from core.tuning.runs.state import RunState
 from core.tuning.runs.trial_table import tunes_several
 from core.tuning.why.answer_types import NoAnswer, SettingImportance, SettingShare

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pandas as pd
 
-from core.datasets.rows_in_file import rows_in_file
+from core.datasets.reading import rows_in_file
 from core.evaluation.curves import (
     area_with_interval,
     average_precision_with_interval,

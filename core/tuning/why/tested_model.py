@@ -17,10 +17,10 @@ import numpy as np
 from core.datasets.dataset import Dataset
 from core.errors import UnusableError
 from core.tuning.learning.learning_run import recorded_fit, refit_penalties
-from core.tuning.problem import Problem, build_problem, take_rows
+from core.tuning.problem import Problem, take_rows
+from core.tuning.problem_setup import as_first_started, build_problem
 from core.tuning.results.model_metadata import read_metadata
 from core.tuning.results.tuned_model import fit_tuned_model
-from core.tuning.resumed_problem import as_first_started
 from core.tuning.run_results import Results
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.runs.state import RunState, state_from_events

@@ -1,23 +1,16 @@
 """`tunescope history`: what it lists, changes and refuses, each in a sentence."""
 
 import json
-import signal
 
 import optuna
 import pytest
 
 from app.cli import main
 from core.space import Axis
-from core.tuning.history.store import History, RunMetadata, statistics_of
+from core.tuning.history.dataset_records import RunMetadata, statistics_of
+from core.tuning.history.store import History
 
 AXES = (Axis("C", "Penalty weight", "float", 1e-3, 1e3, log=True, default=1.0),)
-
-
-@pytest.fixture(autouse=True)
-def as_before():
-    before = signal.getsignal(signal.SIGTERM)
-    yield
-    signal.signal(signal.SIGTERM, before)
 
 
 def facts(rows=500):

@@ -22,6 +22,7 @@ from app.cli.interrupt_handler import (
     untested_best_text,
 )
 from core.tuning.events import (
+    DatasetFacts,
     HyperGradientStep,
     PenaltyStep,
     RunFinished,
@@ -31,8 +32,8 @@ from core.tuning.events import (
     TrialStarted,
     TuningEnded,
 )
-from core.tuning.payloads import DatasetFacts
 from core.tuning.run_results import Results
+from core.tuning.runs.best import has_best
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.runs.state import state_from_events
 
@@ -129,7 +130,9 @@ def test_the_best_so_far_comes_in_seconds_where_its_test_takes_minutes(program, 
     assert state.results is None
 
 
-def test_a_second_interrupt_leaves_at_once_and_says_what_is_kept(program, runs):
+def test_a_second_interrupt_leaves_at_once_and_what_is_kept_is_tested_later(
+    program, runs, tmp_path, capsys
+):
     process = program(SLOW_RESULTS, *TRIALS[:-1], "--trials", "100000")
     until(process, '"TrialFinished"', runs)
     process.send_signal(signal.SIGINT)
@@ -139,8 +142,26 @@ def test_a_second_interrupt_leaves_at_once_and_says_what_is_kept(program, runs):
     said, noted = process.communicate(timeout=LIMIT)
     assert time.monotonic() - began < ANSWERS
     assert process.returncode == 130
-    assert said.startswith("Best:    accuracy 0.")
-    assert f"kept in the run {recorded(runs).name}. tunescope resume" in noted
+    assert said.startswith("Best:    accuracy ")
+    folder, model = recorded(runs), tmp_path / "model.json"
+    assert f"kept in the run {folder.name}. tunescope resume" in noted
+    trials = state_from_events(folder.all_events()).done_count
+    assert main(["resume", folder.name, "--stop", "--json", "--export", str(model)]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["trials"] == trials
+    assert result["test"]["accuracy"] > 0.5
+    assert result["exports"] == [str(model)]
+
+
+def test_after_a_kill_the_run_is_listed_and_can_be_resumed(program, runs, capsys):
+    process = program("pass", *TRIALS, "--trials", "100000")
+    until(process, '"TrialFinished"', runs)
+    process.kill()
+    process.communicate()
+    assert main(["runs"]) == 0
+    assert "interrupted" in capsys.readouterr().out
+    assert main(["resume", recorded(runs).name, "--stop", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["trials"] >= 1
 
 
 def test_results_that_come_soon_are_waited_for_with_the_best_so_far(program, runs, tmp_path):
@@ -149,9 +170,12 @@ def test_results_that_come_soon_are_waited_for_with_the_best_so_far(program, run
     process.send_signal(signal.SIGINT)
     said, noted = process.communicate(timeout=LIMIT)
     assert process.returncode == 130
-    assert json.loads(said)["test"]["accuracy"] > 0.5
-    assert json.loads(said)["exports"] == ["model.json"]
-    assert "Best:    accuracy 0." in noted
+    result = json.loads(said)
+    assert result["test"]["accuracy"] > 0.5
+    assert result["exports"] == ["model.json"]
+    assert result["stopped_because"] == "it was interrupted"
+    assert has_best(recorded(runs))
+    assert "Best:    accuracy " in noted
     assert noted.index("Best:") > noted.index("Interrupted; working out the best so far.")
     assert isinstance(recorded(runs).all_events()[-1], RunStopped)
 
@@ -181,25 +205,6 @@ def test_an_interrupt_while_the_winner_is_tested_keeps_the_test(program, runs):
     assert RunStopped not in kinds
 
 
-def test_what_was_left_is_tested_and_saved_later(program, runs, tmp_path, capsys):
-    process = program(SLOW_RESULTS, *TRIALS, "--trials", "100000")
-    until(process, '"TrialFinished"', runs)
-    process.send_signal(signal.SIGINT)
-    time.sleep(0.3)
-    process.send_signal(signal.SIGINT)
-    process.communicate(timeout=LIMIT)
-    folder, model = recorded(runs), tmp_path / "model.json"
-    trials = state_from_events(folder.all_events()).done_count
-    given = ["resume", folder.name, "--stop", "--json", "--export", str(model)]
-    assert main(given) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["trials"] == trials
-    assert found["test"]["accuracy"] > 0.5
-    assert found["exports"] == [str(model)]
-    assert main(["resume", folder.name, "--stop", "--trials", "3"]) == 2
-    assert "do not go together" in capsys.readouterr().err
-
-
 @pytest.fixture
 def large(tmp_path):
     """A table on which every model takes seconds, and a forest minutes."""
@@ -212,7 +217,7 @@ def large(tmp_path):
 
 
 READING = (
-    "import core.tuning.problem as p;"
+    "import core.tuning.tune as p;"
     f" p.read_data = lambda data: (print('reading', flush=True), {LONG})"
 )
 ENDING = f"import core.tuning.results.conclude as c; c.fit_tuned_model = lambda *given: {LONG}"
@@ -313,7 +318,8 @@ def test_what_is_kept_in_words():
     state = state_from_events([RunStarted(metric="f1"), *trial(0, 0.5), *trial(1, 0.75)])
     assert kept_run_text(state, "a").startswith("2 trials are kept in the run a.")
     assert untested_best_text(state) == (
-        "Best:    f1 0.75 in validation, not tested\nSetting: C = 2"
+        "Best:    F1, averaged over classes 75.0\N{NO-BREAK SPACE}% in validation, not tested\n"
+        "Setting: C = 2"
     )
     step = HyperGradientStep(step=1, holdout_loss=0.5, d={"a": 0.0})
     state = state_from_events([RunStarted(kind="penalties", metric="f1"), step])

@@ -1,57 +1,114 @@
-"""The progress line: what it says of a run that goes on after an interruption."""
+"""The progress line: milestones of runs of one model and of several, and the time that is left."""
+
+from __future__ import annotations
 
 import io
 
+import pytest
+
 from app.cli.progress_line import ProgressLine
 from core.tuning.events import (
+    HistoryDataset,
     HistoryRead,
+    ModelScreened,
+    Progress,
     RemarkMade,
     RunResumed,
     RunStarted,
     TrialFinished,
     TrialStarted,
+    TuningEnded,
 )
-from core.tuning.payloads import HistoryDataset
 
 
-def test_a_resumed_run_is_told_in_its_own_metric_and_against_its_own_best():
+@pytest.fixture
+def line():
+    """A progress line, and what it has written so far."""
     stream = io.StringIO()
-    line = ProgressLine(stream)
-    line.replay_events(
+    made = ProgressLine(stream)
+
+    def told(*new_events):
+        for event in new_events:
+            made.consume(event)
+        return stream.getvalue().splitlines()
+
+    return made, told
+
+
+def test_a_resumed_run_is_told_in_its_own_metric_and_against_its_own_best(line):
+    made, told = line
+    made.replay_events(
         [RunStarted(metric="mse", maximize=False), TrialFinished(number=0, score=1.5)]
     )
-    assert stream.getvalue() == ""
-    line.consume(RunResumed(done=1, total=3))
-    line.consume(TrialFinished(number=1, setting={"alpha": 2.0}, score=2.5))
-    line.consume(TrialFinished(number=2, setting={"alpha": 3.0}, score=0.5))
-    told = stream.getvalue().splitlines()
-    assert told == ["Continuing after 1 trials.", "Trial 2: mse 0.5 · alpha = 3"]
+    assert told() == []
+    assert told(
+        RunResumed(done=1, total=3),
+        TrialFinished(number=1, setting={"alpha": 2.0}, score=2.5),
+        TrialFinished(number=2, setting={"alpha": 3.0}, score=0.5),
+    ) == ["Continuing after 1 trials.", "Trial 2: mean squared error 0.5 · alpha = 3"]
 
 
-def test_long_work_leaves_a_line_in_a_file_now_and_then(monkeypatch):
-    now = [100.0]
-    monkeypatch.setattr("app.cli.progress_line.time.monotonic", lambda: now[0])
-    stream = io.StringIO()
-    line = ProgressLine(stream)
-    for seconds, text in ((0, "1 of 9"), (12, "2 of 9"), (31, "3 of 9"), (40, "4 of 9")):
-        now[0] = 100.0 + seconds
-        line.report_progress(text)
-    assert stream.getvalue().splitlines() == ["1 of 9", "3 of 9"]
-
-
-def test_notices_and_what_can_help_are_said_and_the_default_only_where_it_is_one():
-    stream = io.StringIO()
-    line = ProgressLine(stream)
+def test_notices_and_what_can_help_are_said_and_the_default_only_where_it_is_one(line):
     datasets = [HistoryDataset(str(at), [], [], [], True, False, 0.0) for at in range(34)]
-    line.consume(HistoryRead(datasets=datasets))
-    line.consume(RemarkMade(sentence="The history is damaged."))
-    line.consume(TrialStarted(number=0, setting={"C": 2.0}, reason="past"))
-    line.consume(TrialFinished(number=0, setting={"C": 2.0}, score=0.5))
-    line.consume(TrialStarted(number=1, setting={"C": 1.0}, reason="default"))
-    line.consume(TrialFinished(number=1, setting={"C": 1.0}, score=0.6))
-    assert stream.getvalue().splitlines() == [
+    assert line[1](
+        HistoryRead(datasets=datasets),
+        RemarkMade(sentence="The history is damaged."),
+        TrialStarted(number=0, setting={"C": 2.0}, reason="past"),
+        TrialFinished(number=0, setting={"C": 2.0}, score=0.5),
+        TrialStarted(number=1, setting={"C": 1.0}, reason="default"),
+        TrialFinished(number=1, setting={"C": 1.0}, score=0.6),
+    ) == [
         "34 earlier datasets can help.",
         "The history is damaged.",
-        "Trial 0: accuracy 0.5 · C = 2",
-        "Trial 1: accuracy 0.6 · default setting",
+        "Trial 0: accuracy 50.0\u00a0% · C = 2",
+        "Trial 1: accuracy 60.0\u00a0% · default setting",
     ]
+
+
+def test_a_run_is_told_by_its_models(race, line):
+    said = line[1](*race.run())
+    assert said[0] == "3 models (logistic, svm, forest) on x (300 rows, 4 columns), strategy race"
+    scores = "logistic 72.0\u00a0%, forest 70.0\u00a0%, svm 69.0\u00a0%"
+    assert said[1] == f"Screening, accuracy: {scores}"
+    assert "Trial 0: accuracy 74.0\u00a0% · logistic: default setting" in said
+    assert "Trial 4: accuracy 80.0\u00a0% · svm: C = 10, gamma = 0.01" in said
+
+
+def test_a_first_look_that_failed_is_told(race, line):
+    said = line[1](race.begun(), *race.looks(failed=("svm",)), race.compared(()))
+    assert "The screening of svm failed: There was not enough memory." in said
+    assert "Screening, accuracy: logistic 72.0\u00a0%, forest 70.0\u00a0%" in said
+
+
+def test_what_earlier_datasets_taught_is_told_once(race, line):
+    known = HistoryRead(model="svm", axes=["C"], datasets=[
+        HistoryDataset("a", [5.0, 1.0, 2.0], [[9.0]], [0.9], True, False, 0.5)])  # fmt: skip
+    past = ModelScreened(model="svm", setting={"model": "svm"}, score=0.71, reason="past")
+    worse = ModelScreened(model="forest", setting={"model": "forest"}, score=0.6, reason="past")
+    said = line[1](race.begun(), known, *race.looks(), past, worse)
+    assert len(said) == 1
+    assert line[1](race.compared(()), race.compared(()))[1:] == [
+        "Screening, accuracy: logistic 72.0\u00a0%, svm 71.0\u00a0%, forest 70.0\u00a0%",
+        "A setting of an earlier dataset looked better than the default one of: svm.",
+    ]
+
+
+def test_the_time_left_is_told_from_the_screening_to_the_last_second(race, monkeypatch):
+    stream = io.StringIO()
+    monkeypatch.setattr(stream, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "200")
+    line = ProgressLine(stream)
+
+    def drawn(*new_events):
+        for event in new_events:
+            line.consume(event)
+        return stream.getvalue().rsplit("\r", 1)[-1].strip()
+
+    told = Progress(seconds=1.0, seconds_left=20.0, ending=8.0, memory=900_000_000)
+    assert drawn(race.begun(), *list(race.looks())[:2], told).endswith(
+        "screening: 2 of 3 models · 30 s left · 0.9 GB"
+    )
+    assert "trial 1 · best 74.0\u00a0% by logistic · 30 s left · 0.9 GB" in drawn(
+        *list(race.trials())[:3], told
+    )
+    assert drawn(TuningEnded(seconds=21.0)).endswith("finishing · 8 s left · 0.9 GB")

@@ -4,16 +4,16 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel
 
-from app.pages.model.model_page import ModelPage
-from app.pages.strategy.strategy_page import StrategyPage
+from app.pages.model_page import ModelPage
+from app.pages.strategy_page import StrategyPage
 from app.preferences import preferences as settings
-from app.widgets.option_form import OptionForm
+from app.widgets.forms import OptionForm
 from app.widgets.quiet_controls import QuietDoubleSpinBox
 from app.worker.messages import HistorySummary
 from core.extras import install_command
 from core.options import Option
 from core.tuning.guidance.guidance_records import RunEstimate
-from core.tuning.history.history_counts import HistoryCounts
+from core.tuning.history.dataset_records import HistoryCounts
 
 
 def _shown(kind, session, qtbot):
@@ -99,7 +99,8 @@ def test_strategies_follow_the_model(strategies, clinic):
     assert set(strategies.cards.cards) == {s["name"] for s in advice["strategies"]["svm"]}
 
 
-def test_a_learner_has_groups_and_no_trials_a_sampler_the_reverse(strategies, clinic):
+def test_each_strategy_has_its_own_controls(strategies, clinic):
+    # A learner has groups and no trials, a sampler the reverse.
     strategies.session.choose_strategy("mm")
     assert strategies.groups.isVisible()
     assert not strategies.budget.trials.isVisible()
@@ -108,10 +109,40 @@ def test_a_learner_has_groups_and_no_trials_a_sampler_the_reverse(strategies, cl
     assert strategies.budget.trials.isVisible()
     entry = next(s for s in clinic[1]["strategies"]["logistic"] if s["name"] == "gp")
     assert strategies.budget.trials.value() == entry["default_trials"]
+    # Every option of the strategy has a control.
+    for name in ("mm", "gp", "hybrid"):
+        strategies.session.choose_strategy(name)
+        entry = next(s for s in clinic[1]["strategies"]["logistic"] if s["name"] == name)
+        controls = strategies.advanced.strategy_form.controls
+        described = [o["name"] if isinstance(o, dict) else o.name for o in entry["options"]]
+        assert list(controls) == described
+    # Choices and special numbers are said in words.
+    strategies.session.choose_strategy("gp")
+    controls = strategies.advanced.strategy_form.controls
+    assert controls["kernel"].currentText() == "Smooth (Matérn 5/2, matern52)"
+    assert controls["start_trials"].text() == "automatic"
+    assert strategies.advanced.run_form.controls["metric"].currentText() == "The recommended one"
+    assert strategies.advanced.run_form.controls["time_limit"].text() == "no limit"
+    # The groups of the plan can be chosen here too.
+    strategies.session.choose_strategy("mm")
+    strategies.ways.setCurrentIndex(strategies.ways.findData("column"))
+    assert strategies.session.plan.groups == "column"
+    strategies.session.set_plan(groups={"a": ["age"], "b": ["ward", "smoker"]})
+    assert strategies.ways.currentText() == "One for each of my 2 groups"
 
 
 def test_minutes_and_trials_bound_the_plan(strategies):
     strategies.session.choose_strategy("gp")
+    # With a limit of time the trials need none.
+    usual = strategies.budget.trials.value()
+    strategies.budget.minutes.setValue(2)
+    assert strategies.budget.trials.text() == "no limit"
+    strategies.budget.trials.setValue(30)
+    strategies.budget.trials.setValue(0)
+    assert strategies.session.plan.trials is None
+    strategies.budget.minutes.setValue(0)
+    assert strategies.budget.trials.value() == usual
+    assert strategies.budget.trials.minimum() == 1
     strategies.budget.minutes.setValue(2.5)
     strategies.budget.trials.setValue(30)
     assert (strategies.session.plan.minutes, strategies.session.plan.trials) == (2.5, 30)
@@ -148,15 +179,6 @@ def test_advanced_is_folded_until_opened_and_stays_as_it_was_left(strategies, wi
     assert _shown(StrategyPage, with_data, qtbot).advanced.section.is_open
 
 
-def test_every_option_of_the_strategy_has_a_control_with_its_default(strategies, clinic):
-    for name in ("mm", "gp", "hybrid"):
-        strategies.session.choose_strategy(name)
-        entry = next(s for s in clinic[1]["strategies"]["logistic"] if s["name"] == name)
-        controls = strategies.advanced.strategy_form.controls
-        described = [o["name"] if isinstance(o, dict) else o.name for o in entry["options"]]
-        assert list(controls) == described
-
-
 def test_options_of_the_run_go_into_the_plan(strategies):
     controls = strategies.advanced.run_form.controls
     controls["folds"].setValue(7)
@@ -168,14 +190,6 @@ def test_options_of_the_run_go_into_the_plan(strategies):
     plan = strategies.session.plan
     assert (plan.folds, plan.seed, plan.workers, plan.time_limit) == (7, 42, 2, 1.5)
     assert (plan.metric, plan.standardize) == ("auc", False)
-
-
-def test_the_groups_of_the_plan_can_be_chosen_here_too(strategies):
-    strategies.session.choose_strategy("mm")
-    strategies.ways.setCurrentIndex(strategies.ways.findData("column"))
-    assert strategies.session.plan.groups == "column"
-    strategies.session.set_plan(groups={"a": ["age"], "b": ["ward", "smoker"]})
-    assert strategies.ways.currentText() == "One for each of my 2 groups"
 
 
 def test_the_values_of_a_grid_are_shown_before_the_start(strategies):
@@ -206,15 +220,6 @@ def _cell(card, row, at):
     return card.table.itemAtPosition(row, at).widget().text()
 
 
-def test_choices_and_special_numbers_are_said_in_words(strategies):
-    strategies.session.choose_strategy("gp")
-    controls = strategies.advanced.strategy_form.controls
-    assert controls["kernel"].currentText() == "Smooth (Matérn 5/2, matern52)"
-    assert controls["start_trials"].text() == "automatic"
-    assert strategies.advanced.run_form.controls["metric"].currentText() == "The recommended one"
-    assert strategies.advanced.run_form.controls["time_limit"].text() == "no limit"
-
-
 def test_every_choice_of_every_strategy_has_words_that_name_it():
     from core.tuning.strategies.registry import STRATEGIES
 
@@ -224,19 +229,6 @@ def test_every_choice_of_every_strategy_has_words_that_name_it():
         for choice, words in zip(option.choices, option.choice_labels, strict=True):
             assert words[0].isupper()
             assert choice in words.lower()
-
-
-def test_with_a_limit_of_time_the_trials_need_none(strategies):
-    strategies.session.choose_strategy("gp")
-    usual = strategies.budget.trials.value()
-    strategies.budget.minutes.setValue(2)
-    assert strategies.budget.trials.text() == "no limit"
-    strategies.budget.trials.setValue(30)
-    strategies.budget.trials.setValue(0)
-    assert strategies.session.plan.trials is None
-    strategies.budget.minutes.setValue(0)
-    assert strategies.budget.trials.value() == usual
-    assert strategies.budget.trials.minimum() == 1
 
 
 OPTIONS = (
@@ -332,9 +324,7 @@ def test_the_first_card_says_what_is_tried_and_what_is_not(models):
     assert f"It tries {len(entry['tries'])} models: logistic regression, " in said
     assert "Only tuned by themselves, from their own cards: vote of seven classifiers" in said
     assert "Chosen: “Find the best model”." in models.words[1]
-
-
-def test_a_reason_that_speaks_for_a_model_is_no_warning(models):
+    # A reason that speaks for a model is no warning.
     praised = models.cards.cards["logistic"]
     reason = praised.choice.reason
     voices = {part.text(): part.property("voice") for part in praised.findChildren(QLabel)}
@@ -353,7 +343,8 @@ def test_one_strategy_is_no_choice(several):
     assert not several.only.isVisible()
 
 
-def test_the_minutes_are_those_that_will_be_taken(several):
+def test_minutes_options_and_costs_of_several_models(several):
+    # The minutes are those that will be taken.
     entry = several.chosen_entry()
     assert several.budget.minutes.value() == entry["default_minutes"] == 1.0
     assert several.budget.minutes.text() == "1 minute"
@@ -366,18 +357,12 @@ def test_the_minutes_are_those_that_will_be_taken(several):
     several.budget.trials.setValue(40)
     assert several.budget.minutes.text() == "no limit"
     assert (several.session.plan.minutes, several.session.plan.trials) == (None, 40)
-
-
-def test_its_options_are_under_advanced(several):
     assert list(several.advanced.strategy_form.controls) == [
         "search",
         "average",
         "judged",
         "repeats",
     ]
-
-
-def test_what_a_trial_costs_is_said_of_several_models(several):
     said = " ".join(several.words[1])
     assert "A trial that falls clearly behind is ended early." in said
     assert "averaged where that predicts better" in said

@@ -1,6 +1,5 @@
 """The page that uses a run's model on new rows: what it asks of the worker, and what it shows."""
 
-import importlib.util
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,13 +25,7 @@ from app.worker.messages import (
 )
 from core.evaluation.conformal import PredictionInterval
 from core.export.using.row_answers import ModelForm, RowPrediction, TestRow
-from core.tuning.results.training_columns import CHOICE, DATE, NUMBER, TrainingColumn
-
-_spec = importlib.util.spec_from_file_location(
-    "accessible", Path(__file__).parents[1] / "accessible.py"
-)
-_module = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(_module)
+from core.tuning.results.training_rows import CHOICE, DATE, NUMBER, TrainingColumn
 
 USED = RowsPredicted(
     ["age", "prediction", "unlike the training rows"],
@@ -89,14 +82,16 @@ def test_rows_come_from_a_file_or_by_paste_and_leave_as_their_table(
     assert still.worker.asked[-1] == SavePredictions("/out.xlsx")
 
 
-def test_predictions_are_shown_and_rows_unlike_the_training_rows_are_counted(page, still):
+def test_predictions_are_shown_and_rows_unlike_the_training_rows_are_counted(
+    page, still, assert_accessible
+):
     still.rows_predicted.emit(USED)
     model = page.table.model()
     assert [model.index(1, c).data() for c in range(3)] == ["9", "no", "x"]
     assert "behind the columns of the table" in page.file_card.accessibleDescription()
     assert "1 of 2 rows is unlike the training rows" in page.file_card.marked_note.text()
     assert "farther from every training row" in page.file_card.marked_note.toolTip()
-    _module.assert_accessible(page)
+    assert_accessible(page)
 
 
 def test_what_is_to_know_of_the_rows_is_said_a_line_each(page, still):
@@ -154,7 +149,9 @@ def latest(form, still, qtbot):
     return asked_of(still, PredictRow)[-1].values
 
 
-def test_a_form_begins_with_a_typical_row_and_its_prediction(form, still, tmp_path):
+def test_a_form_begins_with_a_typical_row_and_its_prediction(
+    form, still, tmp_path, assert_accessible
+):
     assert asked_of(still, DescribeModel) == [DescribeModel(str(tmp_path))]
     assert asked_of(still, PredictRow)[-1] == PredictRow(str(tmp_path), "", False, TYPICAL)
     assert form.answer.prediction_label.text().startswith("yes (80")
@@ -162,7 +159,7 @@ def test_a_form_begins_with_a_typical_row_and_its_prediction(form, still, tmp_pa
     assert [bar.accessibleName().split(":")[0] for bar in bars] == ["yes", "no"]
     assert not form.reset.isEnabled()
     assert form.fields["age"]._note.text() == "0 to 40"
-    _module.assert_accessible(form)
+    assert_accessible(form)
 
 
 def test_typing_and_sliding_ask_anew_and_the_latest_question_wins(form, still, qtbot):

@@ -1,10 +1,10 @@
 import pytest
 
 from app.pages.data.data_page import DataPage
-from app.pages.strategy.strategy_page import StrategyPage
+from app.pages.strategy_page import StrategyPage
 from app.preferences import preferences as settings
 from app.preferences import remembered_choices
-from app.session.starting_plan import plan_for, with_model, with_strategy
+from app.session.data_undo_stack import plan_for, with_model, with_strategy
 from core.tuning.plan import DataPlan, Plan
 
 DATA = DataPlan("sample:clinic")

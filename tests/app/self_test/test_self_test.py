@@ -8,9 +8,8 @@ import pytest
 
 import app.__main__ as program
 from app.self_test import run_self_test, sample_files
-from app.self_test.program_under_test import ProgramUnderTest
 from app.self_test.step_runner import StepFailedError
-from app.self_test.tuning_self_test import TuningSelfTest, compare
+from app.self_test.tuning_self_test import ProgramUnderTest, TuningSelfTest, compare
 
 ROOT = Path(__file__).parents[3]
 
@@ -57,7 +56,7 @@ def test_what_fails_is_said_and_the_rest_goes_on(monkeypatch, tmp_path, capsys):
         self._steps.run_step("first", lambda: 1 / 0)
         self._steps.run_step("second", lambda: None)
 
-    monkeypatch.setattr("app.self_test.program_under_test.ProgramUnderTest", Nothing)
+    monkeypatch.setattr("app.self_test.tuning_self_test.ProgramUnderTest", Nothing)
     monkeypatch.setattr(TuningSelfTest, "run_all", break_down)
     assert run_self_test.run_self_test() == 1
     said = capsys.readouterr().out

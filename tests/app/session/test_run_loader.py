@@ -5,14 +5,14 @@ from __future__ import annotations
 import gc
 import threading
 import time
+from functools import partial
 
 import pytest
 
 from app.session import shown_run as module
-from app.session.run_loader import RunLoader
+from app.session.run_loader import LatestTask, load_run
 from app.session.shown_run import ShownRun
-from core.tuning.event_lines import from_json
-from core.tuning.events import RunFinished, RunStarted, TrialFinished, TrialStarted
+from core.tuning.events import RunFinished, RunStarted, TrialFinished, TrialStarted, from_json
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.run_results import Results
 from core.tuning.runs import run_folder
@@ -34,7 +34,7 @@ def folder(tmp_path):
 
 @pytest.fixture
 def reading(qapp):
-    made = RunLoader()
+    made = LatestTask()
     yield made
     made.shutdown()
 
@@ -49,8 +49,8 @@ def test_another_thread_reads_and_folds(reading, folder, qtbot, monkeypatch):
 
     monkeypatch.setattr("app.session.run_loader.ShownRun", Watched)
     with qtbot.waitSignal(reading.done, timeout=60_000) as heard:
-        reading.start(folder.path)
-    run, plan = heard.args
+        reading.start(partial(load_run, folder.path))
+    run, plan = heard.args[0]
     assert threads
     assert threading.get_ident() not in threads
     assert plan == PLAN
@@ -65,12 +65,11 @@ def test_what_was_stopped_says_nothing_and_ends_at_once(reading, folder, qtbot, 
         run_folder, "from_json", lambda line: (slow.set(), time.sleep(0.002), from_json(line))[2]
     )
     said = []
-    reading.done.connect(lambda *_args: said.append("done"))
-    reading.refused.connect(said.append)
-    reading.start(folder.path)
+    reading.done.connect(said.append)
+    reading.start(partial(load_run, folder.path))
     assert slow.wait(10)
     begun = time.monotonic()
-    reading.stop_reader()
+    reading.stop()
     assert time.monotonic() - begun < 0.9  # of more than a second that it would take
     qtbot.wait(50)
     assert said == []
@@ -84,7 +83,7 @@ def test_the_collector_is_as_it_was(reading, folder, qtbot, monkeypatch, on, how
     class Watched(ShownRun):
         def add_event(self, event):
             if not seen and how == "stopped":
-                reading._reader.requestInterruption()
+                reading._task.requestInterruption()
             seen.append(gc.isenabled())
             super().add_event(event)
 
@@ -95,10 +94,10 @@ def test_the_collector_is_as_it_was(reading, folder, qtbot, monkeypatch, on, how
     before = gc.isenabled()
     try:
         (gc.enable if on else gc.disable)()
-        ended = reading.refused if how == "damaged" else reading.done
-        with qtbot.waitSignal(ended, timeout=60_000):
-            reading.start(folder.path)
+        with qtbot.waitSignal(reading.done, timeout=60_000) as heard:
+            reading.start(partial(load_run, folder.path))
         assert gc.isenabled() is on
+        assert isinstance(heard.args[0], str) == (how == "damaged")
     finally:
         (gc.enable if before else gc.disable)()
     assert set(seen) == {False}
@@ -122,10 +121,10 @@ def test_only_the_last_one_counts(reading, folder, tmp_path, qtbot):
     other.append(RunStarted(plan=PLAN.as_dict()))
     other.close()
     found = []
-    reading.done.connect(lambda run, _plan: found.append(run.folder))
-    reading.start(folder.path)
+    reading.done.connect(lambda loaded: found.append(loaded[0].folder))
+    reading.start(partial(load_run, folder.path))
     with qtbot.waitSignal(reading.done, timeout=60_000):
-        reading.start(other.path)
+        reading.start(partial(load_run, other.path))
     qtbot.wait(50)
     assert found == [other.path]
 
@@ -159,10 +158,10 @@ def test_a_slow_disk_does_not_freeze_the_window(reading, folder, monkeypatch):
         return usual(path)
 
     monkeypatch.setattr(RunFolder, "open", wait)
-    reading.start(folder.path)
+    reading.start(partial(load_run, folder.path))
     time.sleep(0.1)
     began = time.monotonic()
-    reading.stop_reader()
+    reading.stop()
     assert time.monotonic() - began < 0.2
     assert not reading.goes_on
     slow.set()

@@ -16,59 +16,45 @@ def scores(session):
     return [e.number for e in session.events if isinstance(e, TrialFinished)]
 
 
-def test_opening_gives_summary_advice_and_the_recommended_plan(opened):
-    assert opened.summary["name"] == "some.csv"
+def test_files_are_read_and_refused(opened, qtbot):
+    """One worker: its first file, others that cannot be read, and another one."""
+    assert (opened.summary["name"], opened.data.file) == ("some.csv", "some.csv")
     plan = opened.plan
     assert (plan.model, plan.strategy, plan.groups) == ("logistic", "mm", "prefix")
-    assert opened.data.file == "some.csv"
-
-
-def test_an_unusable_file_is_one_sentence_and_the_window_stays_as_it_was(opened, qtbot):
     with qtbot.waitSignal(opened.problem, timeout=60_000) as heard:
         opened.open_file("missing.csv")
     assert heard.args == ["missing.csv: there is no such file; choose another."]
-    assert opened.data.file == "some.csv"
-
-
-def test_a_defect_is_a_sentence_with_details_that_hold_no_data(opened, qtbot):
     with qtbot.waitSignal(opened.problem, timeout=60_000) as heard:
         opened.open_file("defect.csv")
     assert "went wrong" in heard.args[0]
     assert "ValueError" in opened.details
     assert "fake_engine.py" in opened.details
-    assert "4711" not in opened.details + heard.args[0]
-
-
-def test_only_the_last_of_several_openings_counts(opened, qtbot):
+    assert "4711" not in opened.details + heard.args[0]  # a value of the data
+    assert opened.data.file == "some.csv"
+    activities = []
+    opened.busy_changed.connect(activities.append)
+    with qtbot.waitSignal(opened.data_changed, timeout=60_000):
+        opened.open_file("/data/slow.csv")
+    assert activities == ["Reading slow.csv …", ""]
+    with qtbot.waitSignal(opened.problem, timeout=60_000) as heard:
+        opened.open_file("deadly.csv")
+    assert "killed (signal 9)" in heard.args[0]
     names = []
     opened.data_changed.connect(lambda: names.append(opened.summary["name"]))
-    opened.open_file("slow one.csv")
+    opened.open_file("slow one.csv")  # by another worker, and it is not waited for
     opened.open_file("other.csv")
     qtbot.waitUntil(lambda: bool(names), timeout=60_000)
-    qtbot.wait(200)
+    qtbot.wait(50)
     assert names == ["other.csv"]
 
 
-def test_a_long_reading_says_so_and_then_no_more(opened, qtbot):
-    said = []
-    opened.busy_changed.connect(said.append)
-    with qtbot.waitSignal(opened.data_changed, timeout=60_000):
-        opened.open_file("/data/slow.csv")
-    assert said == ["Reading slow.csv …", ""]
-
-
-def test_changing_the_data_keeps_a_plan_that_still_fits(opened, qtbot):
+def test_a_plan_stays_where_it_fits_and_changes_to_the_recommended_one(opened, qtbot):
     opened.choose_model("svm")
+    assert opened.plan.strategy == "gp"
     with qtbot.waitSignal(opened.data_changed, timeout=60_000):
         opened.change_data(target="blood")
     assert opened.summary["target"] == "blood"
-    assert opened.plan.model == "svm"
-    assert opened.plan.data.target == "blood"
-
-
-def test_a_model_without_the_strategy_gets_the_recommended_one(opened):
-    opened.choose_model("svm")
-    assert opened.plan.strategy == "gp"
+    assert (opened.plan.model, opened.plan.data.target) == ("svm", "blood")
     opened.choose_strategy("random")
     opened.choose_model("logistic")
     assert opened.plan.strategy == "random"
@@ -84,8 +70,6 @@ def test_changes_of_the_plan_bring_one_estimate(opened, qtbot):
     assert given[:-1] == [None, None]
     assert given[-1]["trials"] == 7
 
-
-def test_a_plan_that_cannot_be_carried_out_is_told_with_the_estimate(opened, qtbot):
     problems = []
     opened.problem.connect(problems.append)
     opened.set_plan(folds=1)
@@ -95,13 +79,52 @@ def test_a_plan_that_cannot_be_carried_out_is_told_with_the_estimate(opened, qtb
     assert problems == []
 
 
-def test_a_run_to_its_end(opened, qtbot):
-    opened.set_plan(trials=4)
+def test_one_run_from_its_start_until_it_is_a_past_run(opened, qtbot, tmp_path):
+    opened.set_plan(trials=3)
+    opened.select_model("trial", 1)  # there is no run yet
+    assert opened.state == "idle"
     opened.start()
     reach(qtbot, opened, "finished")
-    assert scores(opened) == [0, 1, 2, 3]
+    folder = opened.run_folder
+    assert scores(opened) == [0, 1, 2]
     assert opened.results["test"] == {"accuracy": 1.0}
-    assert opened.run_folder.is_dir()
+    with qtbot.waitSignal(opened.exported, timeout=60_000) as heard:
+        opened.export_model("json", tmp_path / "out.json")
+    assert heard.args == [str(tmp_path / "out.json")]
+    assert (tmp_path / "out.json").read_text() == "json"
+
+    before, problems = opened.results, []
+    opened.problem.connect(problems.append)
+    opened.select_model("trial", 99)
+    qtbot.waitUntil(lambda: bool(problems), timeout=20_000)
+    assert "no trial 99" in problems[0]
+    assert (opened.state, opened.results) == ("finished", before)
+    opened.select_model("trial", 1)
+    assert opened.state == "stopping"
+    reach(qtbot, opened, "finished")
+    assert opened.shown.state.picked == ModelSelected(kind="trial", number=1)
+    assert opened.results is not before
+    opened.exclude_trial(0)
+    reach(qtbot, opened, "stopping")
+    reach(qtbot, opened, "finished")
+    assert TrialExcluded(0.0, 0, True) in opened.events
+
+    opened.more_trials(20)
+    assert opened.state == "running"
+    reach(qtbot, opened, "finished")
+    assert len(scores(opened)) == 23
+    assert any(isinstance(event, RunResumed) for event in opened.events)
+
+    events = list(opened.events)
+    with qtbot.waitSignal(opened.data_changed, timeout=60_000):
+        opened.open_file("other.csv")
+    assert opened.state == "idle"
+    assert [Path(run.path) for run in opened.past_runs()] == [folder]
+    with qtbot.waitSignals([opened.run_opened, opened.data_changed], timeout=60_000):
+        opened.open_run(folder)
+        assert opened.state == "idle"  # a thread reads it
+    assert (opened.state, opened.events) == ("finished", events)
+    assert opened.plan.trials == 3
 
 
 def test_of_many_surrogates_few_arrive_and_every_trial_does(opened, qtbot):
@@ -113,17 +136,22 @@ def test_of_many_surrogates_few_arrive_and_every_trial_does(opened, qtbot):
     assert 0 < fitted < 1000
 
 
-def test_pause_resume_and_stop_keep_the_best(opened, qtbot):
+def test_a_run_is_paused_loses_a_trial_and_is_stopped_while_its_data_stay(opened, qtbot):
     opened.set_plan(trials=1000, options={"trial_seconds": 0.02})
     opened.start()
+    with qtbot.waitSignal(opened.problem) as heard:
+        opened.open_file("other.csv")
+    assert "Stop it first" in heard.args[0]
     qtbot.waitUntil(lambda: len(scores(opened)) >= 2, timeout=60_000)
     opened.pause()
     reach(qtbot, opened, "paused")
     before = len(opened.events)
-    qtbot.wait(300)
+    qtbot.wait(100)
     assert len(opened.events) == before
     opened.resume()
     qtbot.waitUntil(lambda: len(opened.events) > before, timeout=60_000)
+    opened.exclude_trial(1)
+    qtbot.waitUntil(lambda: TrialExcluded(0.0, 1, True) in opened.events, timeout=60_000)
     opened.stop()
     reach(qtbot, opened, "finished")
     assert opened.results["trials"] > 2
@@ -151,58 +179,6 @@ def test_a_discarded_run_leaves_nothing(opened, qtbot):
     assert opened.events == []
 
 
-def test_twenty_more_trials_go_on_in_the_same_run(opened, qtbot):
-    opened.set_plan(trials=2)
-    opened.start()
-    reach(qtbot, opened, "finished")
-    opened.more_trials(20)
-    assert opened.state == "running"
-    reach(qtbot, opened, "finished")
-    assert scores(opened) == list(range(22))
-    assert any(isinstance(e, RunResumed) for e in opened.events)
-
-
-def test_another_model_is_picked_after_the_end(opened, qtbot):
-    opened.set_plan(trials=3)
-    opened.select_model("trial", 1)  # there is no run yet
-    assert opened.state == "idle"
-    opened.start()
-    reach(qtbot, opened, "finished")
-    before = opened.results
-    opened.select_model("trial", 1)
-    assert opened.state == "stopping"
-    reach(qtbot, opened, "finished")
-    assert opened.shown.state.picked == ModelSelected(kind="trial", number=1)
-    assert opened.results is not before
-
-
-def test_a_pick_that_is_refused_leaves_the_run_as_it_was(opened, qtbot):
-    opened.set_plan(trials=2)
-    opened.start()
-    reach(qtbot, opened, "finished")
-    said, before = [], opened.results
-    opened.problem.connect(said.append)
-    opened.select_model("trial", 99)
-    qtbot.waitUntil(lambda: bool(said), timeout=20_000)
-    assert "no trial 99" in said[0]
-    assert opened.state == "finished"
-    assert opened.results is before
-
-
-def test_a_trial_is_excluded_while_running_and_afterwards(opened, qtbot):
-    opened.set_plan(trials=1000, options={"trial_seconds": 0.02})
-    opened.start()
-    qtbot.waitUntil(lambda: len(scores(opened)) >= 2, timeout=60_000)
-    opened.exclude_trial(1)
-    qtbot.waitUntil(lambda: TrialExcluded(0.0, 1, True) in opened.events, timeout=60_000)
-    opened.stop()
-    reach(qtbot, opened, "finished")
-    opened.exclude_trial(0)
-    reach(qtbot, opened, "stopping")
-    reach(qtbot, opened, "finished")
-    assert TrialExcluded(0.0, 0, True) in opened.events
-
-
 def test_a_killed_worker_costs_the_current_trial_only_and_the_run_goes_on(opened, qtbot):
     opened.set_plan(trials=6, options={"killed_at": 3})
     with qtbot.waitSignal(opened.problem, timeout=60_000) as heard:
@@ -214,51 +190,6 @@ def test_a_killed_worker_costs_the_current_trial_only_and_the_run_goes_on(opened
     opened.resume()
     reach(qtbot, opened, "finished")
     assert scores(opened) == [0, 1, 2, 3, 4, 5]
-
-
-def test_a_worker_that_dies_while_reading_says_so_and_the_next_one_works(opened, qtbot):
-    with qtbot.waitSignal(opened.problem, timeout=60_000) as heard:
-        opened.open_file("deadly.csv")
-    assert "killed (signal 9)" in heard.args[0]
-    with qtbot.waitSignal(opened.data_changed, timeout=60_000):
-        opened.open_file("fine.csv")
-
-
-def test_a_past_run_is_shown_again(opened, qtbot):
-    opened.set_plan(trials=3)
-    opened.start()
-    reach(qtbot, opened, "finished")
-    folder, events = opened.run_folder, list(opened.events)
-    with qtbot.waitSignal(opened.data_changed, timeout=60_000):
-        opened.open_file("other.csv")
-    assert opened.state == "idle"
-    assert [Path(run.path) for run in opened.past_runs()] == [folder]
-    with qtbot.waitSignals([opened.run_opened, opened.data_changed], timeout=60_000):
-        opened.open_run(folder)
-        assert opened.state == "idle"  # a thread reads it
-    assert opened.state == "finished"
-    assert opened.events == events
-    assert opened.plan.trials == 3
-
-
-def test_data_cannot_change_under_a_run(opened, qtbot):
-    opened.set_plan(trials=1000, options={"trial_seconds": 0.02})
-    opened.start()
-    with qtbot.waitSignal(opened.problem) as heard:
-        opened.open_file("other.csv")
-    assert "Stop it first" in heard.args[0]
-    opened.discard_run()
-    reach(qtbot, opened, "idle")
-
-
-def test_export_tells_the_path(opened, qtbot, tmp_path):
-    opened.set_plan(trials=2)
-    opened.start()
-    reach(qtbot, opened, "finished")
-    with qtbot.waitSignal(opened.exported, timeout=60_000) as heard:
-        opened.export_model("json", tmp_path / "out.json")
-    assert heard.args == [str(tmp_path / "out.json")]
-    assert (tmp_path / "out.json").read_text() == "json"
 
 
 @pytest.mark.parametrize("action", ["pause", "resume", "stop", "start"])

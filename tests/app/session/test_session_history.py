@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from app.session.session_history import SessionHistory
-from app.text.past.history_text import import_text, matching_counts_text
+from app.text.history_text import import_text, matching_counts_text
 from app.worker.messages import ImportHistory
 from core.tuning.events import RemarkMade
-from core.tuning.history.history_counts import HistoryCounts, ImportCounts
+from core.tuning.history.dataset_records import HistoryCounts, ImportCounts
 
 
 @pytest.mark.parametrize(

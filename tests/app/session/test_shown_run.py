@@ -1,14 +1,16 @@
-"""The run that is shown: its state at every moment, whatever was forgotten on the way."""
+"""The run that is shown: its events, its state after any of them, and what the collector spares."""
 
 from __future__ import annotations
 
+import gc
 import math
 
 import pytest
 
 from app.session import shown_run as module
-from app.session.shown_run import ShownRun
+from app.session.shown_run import MAX_UNFROZEN_EVENTS, FrozenEvents, ShownRun
 from core.tuning.events import (
+    Progress,
     RunFinished,
     RunResumed,
     RunStarted,
@@ -96,3 +98,50 @@ def test_how_a_run_rests_and_how_far_it_may_go_on():
     assert ShownRun(events[:9], None).phase == "interrupted"
     run = ShownRun(events, None)
     assert (run.phase, run.budget_for(20)) == ("finished", 20)
+
+
+@pytest.fixture(autouse=True)
+def as_before():
+    yield
+    gc.unfreeze()
+
+
+def looked_through(events):
+    ids = set(map(id, events))
+    return sum(id(one) in ids for one in gc.get_objects())
+
+
+def events_of(count):
+    return [Progress(done=number) for number in range(count)]
+
+
+def test_a_short_run_is_looked_through():
+    gc.unfreeze()
+    spared, events = FrozenEvents(), events_of(MAX_UNFROZEN_EVENTS - 1)
+    spared.add_events(len(events))
+    assert looked_through(events) == len(events)
+    assert gc.get_freeze_count() == 0
+
+
+def test_of_a_long_run_only_the_latest_events_are_looked_through():
+    spared, events = FrozenEvents(), []
+    for _ in range(7):
+        some = events_of(MAX_UNFROZEN_EVENTS // 2)
+        events += some
+        spared.add_events(len(some))
+        assert looked_through(events) < MAX_UNFROZEN_EVENTS
+    assert looked_through(events) == MAX_UNFROZEN_EVENTS // 2
+
+
+def test_what_a_run_took_with_it_is_given_back_with_the_next():
+    spared = FrozenEvents()
+    spared.add_events(MAX_UNFROZEN_EVENTS)
+    ring = []
+    ring.append(ring)
+    gc.freeze()
+    events = events_of(MAX_UNFROZEN_EVENTS)
+    spared.begin_again(len(events))
+    assert looked_through(events) == 0
+    spared.begin_again(3)
+    assert looked_through([ring]) == 1
+    assert gc.get_freeze_count() == 0

@@ -131,11 +131,16 @@ def streams():
     )
 
 
-@pytest.fixture
-def structured(monkeypatch):
-    """The module of streams of structured models, which lies beside the tests."""
-    monkeypatch.syspath_prepend(str(Path(__file__).parent))
-    return importlib.import_module("structured_streams")
+def _streams_beside(name):
+    @pytest.fixture(name=name)
+    def module(monkeypatch):
+        monkeypatch.syspath_prepend(str(Path(__file__).parent))
+        return importlib.import_module(f"{name}_streams")
+
+    return module
+
+
+structured, ensemble, history = map(_streams_beside, ("structured", "ensemble", "history"))
 
 
 @pytest.fixture

@@ -6,16 +6,19 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from core.datasets.molecules import bracket_pairs
 from core.json_reading import read_as
 from core.tuning.events import (
+    DatasetFacts,
     Event,
+    FoldedMolecule,
     HyperGradientStep,
+    LabelledSequence,
     MoleculesFolded,
     PenaltyStep,
     RunStarted,
     SequencesLabelled,
 )
-from core.tuning.payloads import DatasetFacts, FoldedMolecule, LabelledSequence
 from core.tuning.run_results import Results
 
 TAGS = (
@@ -81,17 +84,6 @@ def hairpins(length: int, rng: np.random.Generator) -> str:
     return "".join(signs)
 
 
-def pairs_in(structure: str) -> list[tuple[int, int]]:
-    """The pairs of a structure of round brackets, counted from 0."""
-    stack, found = [], []
-    for at, sign in enumerate(structure):
-        if sign == "(":
-            stack.append(at)
-        elif sign == ")":
-            found.append((stack.pop(), at))
-    return found
-
-
 def folded(step: int = 5, lengths: Sequence[int] = (116, 30, 72, 150)) -> MoleculesFolded:
     """Molecules of which more and more true pairs are called; some pairs are wrong."""
     molecules = []
@@ -100,11 +92,13 @@ def folded(step: int = 5, lengths: Sequence[int] = (116, 30, 72, 150)) -> Molecu
         letters = "".join(rng.choice(list("ACGU"), size=length))
         truth, other = hairpins(length, rng), hairpins(length, np.random.default_rng(7 + number))
         sure = min(0.95, 0.3 + 0.1 * step)
-        shares = {pair: sure * float(rng.uniform(0.6, 1.0)) for pair in pairs_in(truth)}
-        shares |= {p: float(rng.uniform(0.02, 0.4)) for p in pairs_in(other) if p not in shares}
-        called = {pair for pair in pairs_in(truth) if shares[pair] > 0.55}
+        shares = {pair: sure * float(rng.uniform(0.6, 1.0)) for pair in bracket_pairs(truth)}
+        shares |= {
+            p: float(rng.uniform(0.02, 0.4)) for p in bracket_pairs(other) if p not in shares
+        }
+        called = {pair for pair in bracket_pairs(truth) if shares[pair] > 0.55}
         paired = {at for pair in called for at in pair}
-        for i, j in pairs_in(other):
+        for i, j in bracket_pairs(other):
             crosses = any(a < i < b < j or i < a < j < b for a, b in called)
             if shares[i, j] > 0.1 and not crosses and not paired & {i, j}:
                 called.add((i, j))
@@ -160,26 +154,15 @@ def structured_run(
 
 def results_of(task: str, classes: Sequence[str] = TAGS) -> Results:
     """Results as the core gives them, for tokens or for molecules."""
-    metric = {"sequence": "accuracy", "structure": "pair_f1"}[task]
-    scores = {
-        "sequence": {"accuracy": 0.902, "balanced_accuracy": 0.81, "f1": 0.8, "log_loss": 0.3,
-                     "sequence_accuracy": 0.35, "joint_log_loss": 0.28},
-        "structure": {"pair_f1": 0.6, "sensitivity": 0.62, "specificity": 0.58, "roc_area": 0.55,
-                      "structure_log_loss": 31.0},
-    }[task]  # fmt: skip
+    metric, score = {"sequence": ("accuracy", 0.902), "structure": ("pair_f1", 0.6)}[task]
     common = {
-        "setting": {}, "default_setting": {}, "groups": {"a": 1.0, "b": 3.0}, "switched_off": [],
-        "metric": metric, "maximize": True, "validation": {}, "test": scores,
-        "default_test": {name: 0.93 * value for name, value in scores.items()},
-        "test_interval": [scores[metric] - 0.03, scores[metric] + 0.03],
-        "default_interval": [scores[metric] - 0.07, scores[metric] - 0.01],
-        "gain": {"metric": metric, "difference": 0.042, "low": 0.011, "high": 0.07, "real": True},
-        "optimism": None, "remarks": [], "fits": 12, "trials": 0, "failed": 0, "seconds": 8.0,
-        "stopped_because": "nothing moves any more", "seed": 0,
+        "metric": metric, "maximize": True, "test": {metric: score},
+        "default_test": {metric: 0.93 * score},
+        "test_interval": [score - 0.03, score + 0.03],
+        "default_interval": [score - 0.07, score - 0.01],
     }  # fmt: skip
     if task == "structure":
-        gammas = 2.0 ** np.arange(-5, 11)
-        share = np.linspace(0.1, 0.8, 16)
+        gammas, share = 2.0 ** np.arange(-5, 11), np.linspace(0.1, 0.8, 16)
         return read_as(Results, common | {
             "pairs": {"tuned": {"right": 620, "called": 1069, "true": 1000},
                       "default": {"right": 560, "called": 1050, "true": 1000}, "molecules": 75},
@@ -192,11 +175,8 @@ def results_of(task: str, classes: Sequence[str] = TAGS) -> Results:
     counts = rng.poisson(1.2, (len(classes), len(classes)))
     counts[np.diag_indices(len(classes))] = rng.integers(20, 1400, len(classes))
     counts[-1, 0] = 200  # the last class is often taken for the first
-    right = int(np.trace(counts))
     return read_as(Results, common | {
-        "right": {"tuned": right, "default": right - 40, "rows": int(counts.sum())},
         "confusion": {"labels": list(classes), "tuned": counts.tolist(),
                       "default": counts.T.tolist()},
-        "calibration": None,
         "sequences": {"tuned": 21, "default": 17, "count": 60},
     })  # fmt: skip

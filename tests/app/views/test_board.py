@@ -6,16 +6,14 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from PySide6.QtWidgets import QAbstractButton, QComboBox, QScrollBar, QTableView
 
-from app.text.number_format import format_number
 from app.views.board import grid_positions
-from app.views.plot.canvas import Canvas
 from app.views.registry import VIEWS
-from app.views.surrogate.slice_view import shown_heights
+from app.views.slice_views import shown_heights
 from core.space import Axis
 from core.tuning.events import RunStarted, TrialFinished, TrialStarted
 from core.tuning.runs.state import state_from_events
+from core.tuning.scores.score import score_text
 from resources.theme import DARK
 
 
@@ -25,14 +23,6 @@ def test_every_view_is_registered_under_its_name_and_says_what_it_is():
         assert view.title
         assert view.question.rstrip(".").split()
         assert view.waiting.endswith(".")
-
-
-def test_empty_views_say_what_will_appear(feed, streams):
-    board = feed([streams.begun()])
-    for view in board.views.values():
-        assert view._stack.currentWidget() is view._empty
-        assert view._empty.text() == view.waiting
-        assert view.content.accessibleDescription() == view.waiting
 
 
 class Fake:
@@ -53,18 +43,37 @@ def test_places_leave_no_hole(wide, wanted):
     assert grid_positions([Fake(bool(w)) for w in wide]) == wanted
 
 
-def test_two_rows_fill_the_board_without_scrolling(feed, streams):
+def test_rows_fill_the_board_and_a_third_shows_its_head(feed, streams, board, qapp):
     board = feed(streams.penalties())
     assert board.verticalScrollBar().maximum() == 0
     bottoms = {v.geometry().bottom() for n, v in board.views.items() if n != "trajectory"}
     assert len(bottoms) == 1
     assert board.viewport().height() - bottoms.pop() <= 2
-
-
-def test_a_third_row_shows_its_head(feed, streams):
     board = feed(streams.trials())
     assert board.verticalScrollBar().maximum() > 0
     assert board.views["parallel"].geometry().top() < board.viewport().height()
+    view = board.views["best"]
+    view.show_table(True)
+    assert view._stack.currentWidget() is view._data_table
+    assert view._data_table.model().rowCount() == 8
+    assert view._data_table.model().index(1, 1).data() == "0.72"
+    view.copy_table()
+    lines = qapp.clipboard().text().splitlines()
+    assert lines[0] == "trial\taccuracy\tbest so far\tnote"
+    assert lines[3] == "2\t\t0.72\tfailed"
+    view.show_table(False)
+    assert view._stack.currentWidget() is view.content
+    events = list(streams.trials())
+    before = [view.table_data() for view in board.views.values() if view.has_content()]
+    board.show_run(state_from_events(events[:1]))
+    feed([])
+    assert not board.views["best"].has_content()
+    board.show_run(state_from_events(events[:12]), onward=True)
+    feed([])
+    assert len(board.views["trials"].table_data()[1]) == 4
+    board.show_run(state_from_events(events), onward=True)
+    feed([])
+    assert [v.table_data() for v in board.views.values() if v.has_content()] == before
 
 
 def test_only_what_is_seen_is_drawn(board, feed, streams, qtbot):
@@ -77,7 +86,7 @@ def test_only_what_is_seen_is_drawn(board, feed, streams, qtbot):
     assert board.views["best"].dirty
     board.show()
     qtbot.waitUntil(lambda: not board.views["best"].dirty)
-    assert len(board.views["best"].dots.x) == 7
+    assert len(board.views["best"].marks["trials"].x) == 7
 
 
 def test_what_took_long_to_draw_rests(feed, board, streams, qtbot, monkeypatch):
@@ -103,57 +112,15 @@ def test_what_took_long_to_draw_rests(feed, board, streams, qtbot, monkeypatch):
     assert drawn[-1] - before < 5 * 0.05  # what a person asks for does not wait
 
 
-def test_an_earlier_moment_and_the_end_again_give_the_same_picture(feed, board, streams):
-    events = list(streams.trials())
-    feed(events)
-    before = [view.table_data() for view in board.views.values() if view.has_content()]
-    board.show_run(state_from_events(events[:1]))
-    feed([])
-    assert not board.views["best"].has_content()
-    board.show_run(state_from_events(events[:12]), onward=True)
-    feed([])
-    assert len(board.views["trials"].table_data()[1]) == 4
-    board.show_run(state_from_events(events), onward=True)
-    feed([])
-    assert [v.table_data() for v in board.views.values() if v.has_content()] == before
-
-
-def test_everything_that_can_be_focused_has_a_name(feed, streams):
-    for events in (streams.trials(), streams.penalties(), streams.gradient()):
-        board = feed(events)
-        kinds = (QAbstractButton, QComboBox, QTableView, Canvas)
-        controls = [c for kind in kinds for c in board.widget().findChildren(kind)]
-        controls += [c for v in board.views.values() for c in v.findChildren(QScrollBar)
-                     if c.parent().__class__.__name__ == "QWidget"
-                     and c.focusPolicy().value]  # fmt: skip
-        nameless = [c for c in controls if c.isVisible() and not c.accessibleName()]
-        assert [type(c).__name__ for c in nameless if c.focusPolicy().value] == []
-
-
 def test_dark_theme_reaches_the_plots(feed, streams, dark):
     board = feed(streams.penalties())
     dark()
     feed([])
     view = board.views["objective"]
     assert view.canvas.backgroundBrush().color().name() == DARK.paper.lower()
-    assert view.line._pen.color().name() == DARK.model.lower()
+    assert view.marks["line"]._pen.color().name() == DARK.model.lower()
     picture = view.canvas.grab().toImage()
     assert picture.pixelColor(2, 2).name() == DARK.paper.lower()
-
-
-def test_table_in_place_of_the_picture(feed, board, streams, qapp):
-    feed(streams.trials())
-    view = board.views["best"]
-    view.show_table(True)
-    assert view._stack.currentWidget() is view._data_table
-    assert view._data_table.model().rowCount() == 8
-    assert view._data_table.model().index(1, 1).data() == "0.72"
-    view.copy_table()
-    lines = qapp.clipboard().text().splitlines()
-    assert lines[0] == "trial\taccuracy\tbest so far\tnote"
-    assert lines[3] == "2\t\t0.72\tfailed"
-    view.show_table(False)
-    assert view._stack.currentWidget() is view.content
 
 
 def test_what_a_person_waits_for_is_drawn_at_once_however_often(feed, board, streams, qapp):
@@ -190,11 +157,10 @@ def test_the_baseline_is_a_line_unless_it_is_far_off(feed, board, streams):
         events = list(streams.trials())
         events[0] = replace(events[0], baseline=baseline)
         view = feed(events).views["best"]
-        assert (view.baseline.value == baseline) is drawn
-        assert (
-            f"The baseline is far off: {format_number(baseline)}." in view._caption.text()
-        ) is not drawn
-        assert f"The baseline has {format_number(baseline)}." in view.describe()
+        assert (view.marks["baseline"].value == baseline) is drawn
+        words = score_text(baseline, "accuracy")
+        assert (f"The baseline is far off: {words}." in view._caption.text()) is not drawn
+        assert f"The baseline has {words}." in view.describe()
         low, high = view.plot.vb.viewRange()[1]
         assert (low <= baseline <= high) is drawn
 

@@ -1,38 +1,40 @@
-"""The pointer is told in every view what it is at, in plain words, wherever there is something."""
+"""What holds for every view: words for the pointer and for all ears, a table, files, the dark."""
 
 from __future__ import annotations
 
-import importlib
-from pathlib import Path
+import itertools
 
 import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QPointF
+from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QToolTip
+from PySide6.QtWidgets import QAbstractButton, QAbstractScrollArea, QComboBox, QScrollBar, QToolTip
 
-from app.views.plot.hover_text import nearest_mark
+from app.views.plot.canvas import nearest_mark
 from app.views.plot.items import Dots, HorizontalBars, Lines
 from app.views.plot.plot import Plot
-from app.views.plot.scales import Scale
 from app.views.registry import VIEWS
 from app.worker.evaluator_process import evaluate_request
 from core.datasets.task import Task
+from core.figures.scales import Scale
 from core.json_reading import read_as
-from core.tuning.events import ImagesDrawn, RunStarted, TopicsFound, TrialFinished, TrialStarted
-from core.tuning.payloads import DatasetFacts, Topic
+from core.tuning.events import (
+    DatasetFacts,
+    ImagesDrawn,
+    RunStarted,
+    Topic,
+    TopicsFound,
+    TrialFinished,
+    TrialStarted,
+)
 from core.tuning.run_results import Results
-
-HERE = Path(__file__).parent
+from resources.theme import DARK
 
 
 @pytest.fixture
-def runs(monkeypatch, streams, structured, race):
+def runs(streams, structured, ensemble, history, race):
     """Runs of every kind, so that together they have every view."""
-    for folder in ("ensemble", "transfer"):
-        monkeypatch.syspath_prepend(str(HERE / folder))
-    ensemble = importlib.import_module("ensemble_streams")
-    history = importlib.import_module("history_streams")
     picture = [0.0, 1.0, 0.5, 0.2]
     images = ImagesDrawn(number=0, height=2, width=2, originals=[picture], labels=["1"],
                          reconstructions=[picture], samples=[picture])  # fmt: skip
@@ -54,8 +56,11 @@ def runs(monkeypatch, streams, structured, race):
 
     return {
         "gp": predicted,
+        "random": lambda: streams.trials(strategy="random"),
+        "one setting": lambda: streams.trials(space=streams.space[:1]),
         "eb-hyp": ensemble.run,
         "transfer": history.run,
+        "scot": lambda: history.run(strategy="scot"),
         "mm": streams.penalties,
         "gradient": streams.gradient,
         "sequence": lambda: structured.structured_run("sequence"),
@@ -66,32 +71,109 @@ def runs(monkeypatch, streams, structured, race):
     }
 
 
+PAPER = DARK.paper.lower()
+# The views of every run, in their order.
+VIEWS_OF = {
+    "gp": "slice best surface trials parallel predicted",
+    "random": "best trials parallel",
+    "one setting": "slice best trials predicted",
+    "eb-hyp": "slice members average best surface trials disagreement focus parallel predicted",
+    "transfer": "common_slice best nearest standardizing common_surface trials parallel predicted",
+    "scot": "common_slice best nearest common_surface trials parallel predicted",
+    "mm": "trajectory penalties objective",
+    "gradient": "path penalties holdout",
+    "sequence": "trajectory sequence penalties objective",
+    "structure": "trajectory arcs dots penalties objective",
+    "topics": "best topics trials",
+    "pictures": "best pictures trials",
+    "best model": "models members average best trials",
+}
+VIEWS_OF = {
+    run: [view.replace("_", " ") for view in views.split()] for run, views in VIEWS_OF.items()
+}
+
+
+def test_together_the_runs_have_every_view():
+    assert {view for views in VIEWS_OF.values() for view in views} == set(VIEWS)
+
+
 def told_everywhere(view, size):
     """All that the pointer is told on a grid of places of the view's content."""
-    across = np.linspace(0.02, 0.98, 25) * size.width()
-    down = np.linspace(0.02, 0.98, 25) * size.height()
+    across = np.linspace(0.02, 0.98, 15) * size.width()
+    down = np.linspace(0.02, 0.98, 15) * size.height()
     said = (view.tooltip_at(QPointF(x, y)) for y in down for x in across)
     return {words for words in said if words}
 
 
-def test_every_view_of_the_registry_answers_the_pointer(runs, feed, board):
+def check_pointer(view):
+    said = told_everywhere(view, view.content.size())
+    assert any(any(c.isdigit() for c in words) for words in said), (view.name, said)
+    assert not any("nan" in words.split() for words in said), (view.name, said)
+
+
+def check_names(view):
+    """It is named, described and reached by keys, as are its controls, which are large enough."""
+    assert view.content.accessibleName()
+    assert view.content.accessibleDescription().startswith(view.describe())
+    assert view.accessibleDescription().startswith(view.question)
+    kinds = (QAbstractButton, QAbstractScrollArea, QComboBox, QScrollBar)
+    controls = [c for kind in kinds for c in view.findChildren(kind) if c.isVisible()]
+    focused = [c for c in controls if c.focusPolicy().value]
+    assert not [c for c in focused if not c.accessibleName()], view.name
+    buttons = [c for c in controls if isinstance(c, QAbstractButton) and c.accessibleName()]
+    assert all(min(button.width(), button.height()) >= 24 for button in buttons)
+
+
+def check_table(view):
+    headers, rows = view.table_data()
+    assert rows
+    assert {len(row) for row in rows} == {len(headers)}, view.name
+    if view._table_button.isVisible():
+        view.show_table(True)
+        assert view._data_table.model().rowCount() == len(rows)
+        view.show_table(False)
+
+
+def check_files(view, folder):
+    for ending in ("png", "svg", "csv"):
+        path = folder / f"{view.name}.{ending}"
+        view.save_file(str(path))
+        assert path.stat().st_size > 50, path
+    assert not QImage(str(folder / f"{view.name}.png")).isNull()
+
+
+@pytest.mark.parametrize("name", VIEWS_OF)
+def test_every_view_is_said_named_tabled_saved_and_dark(runs, feed, board, dark, tmp_path, name):
     board.resize(1300, 1000)
     board.evaluation_wanted.connect(
         lambda request: board.take_evaluation(evaluate_request(request))
     )
-    seen = set()
-    for name, make in runs.items():
-        feed(list(make()))
-        feed([])
-        for view in board.shown_views():
-            if not view.has_content():
-                continue
-            said = told_everywhere(view, view.content.size())
-            assert said, f"{view.name} of {name} says nothing to the pointer"
-            assert any(any(c.isdigit() for c in words) for words in said), (view.name, said)
-            assert not any("nan" in words.split() for words in said), (view.name, said)
-            seen.add(view.name)
-    assert seen == set(VIEWS)
+    first, *events = runs[name]()
+    feed([first])
+    assert list(board.views) == VIEWS_OF[name]
+    for view in board.views.values():
+        if not view.has_content():
+            assert len(view._empty.text()) > 20
+            assert view.content.accessibleDescription() == view._empty.text()
+    feed(events)
+    feed([])
+    earlier = itertools.takewhile(lambda run: run != name, VIEWS_OF)
+    checked = {view for run in earlier for view in VIEWS_OF[run]}
+    for view in board.views.values():
+        assert view.has_content() or view.name in checked, view.name
+        for axis in view._plot_axes():
+            if board.record.whole_run.started.metric.replace("_", " ") in axis.title:
+                assert axis.maximize is board.record.whole_run.started.maximize, view.name
+        if view.name not in checked and view in board.shown_views():
+            check_pointer(view)
+            check_names(view)
+            check_table(view)
+            check_files(view, tmp_path)
+    dark()
+    feed([])
+    for view in board.views.values():
+        canvas = getattr(view, "canvas", None)
+        assert canvas is None or canvas.grab().toImage().pixelColor(2, 2).name() == PAPER, view.name
 
 
 def plotted(canvas_of, *items, bottom=None, left=None):
@@ -181,25 +263,11 @@ def test_an_arrow_points_to_better_along_the_text(feed, streams):
         assert f"{word} is better" in view.content.accessibleDescription()
 
 
-def test_every_axis_of_scores_says_which_way_is_better(runs, feed, board):
-    board.evaluation_wanted.connect(
-        lambda request: board.take_evaluation(evaluate_request(request))
-    )
-    for name in ("gp", "eb-hyp", "best model"):
-        feed(list(runs[name]()))
-        feed([])
-        metric = board.record.whole_run.started.metric.replace("_", " ")
-        for view in board.shown_views():
-            for axis in view._plot_axes():
-                if metric in axis.title:
-                    assert axis.maximize is board.record.whole_run.started.maximize, view.name
-
-
 @pytest.mark.parametrize("maximize", [True, False])
 def test_scores_on_the_results_page_say_which_way_is_better(qtbot, look, maximize):
-    from app.views.results.results_views import ScoreComparison
+    from app.views.result_views import RESULT_VIEWS
 
-    view = ScoreComparison()
+    view = RESULT_VIEWS[0]()
     qtbot.addWidget(view)
     plain = {
         "metric": "accuracy" if maximize else "log_loss", "maximize": maximize,

@@ -8,10 +8,9 @@ import pytest
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtTest import QTest
 
-from app.pages.start.start_page import TOURED
+from app.pages.start_page import TOURED
 from app.preferences import preferences as settings
-from app.window.tour.stops import MODEL, SAMPLE, START, STOPS, STRATEGY, TUNE
-from app.window.tour.tour_card import card_position
+from app.window.tour import MODEL, SAMPLE, START, STOPS, STRATEGY, TUNE, card_position
 from app.window.window import Window
 from app.worker.messages import Message, Opened
 from core.tuning.plan import DataPlan
@@ -21,7 +20,7 @@ FILE = f"sample:{SAMPLE}"
 
 @pytest.fixture
 def window(still, qtbot, look, monkeypatch):
-    monkeypatch.setattr("app.window.close_confirmation.may_close", lambda window: True)
+    monkeypatch.setattr("app.window.window_end.may_close", lambda window, session: True)
     made = Window(still)
     qtbot.addWidget(made)
     made.resize(1280, 800)
@@ -104,9 +103,8 @@ def test_it_points_at_real_controls_inside_the_window(toured, qtbot):
 
 
 @pytest.mark.parametrize("percent", [100, 200])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_its_words_fit_at_any_size(toured, look, percent, scheme):
-    look.change_look(scheme=scheme, percent=percent)
+def test_its_words_fit_at_any_size(toured, look, percent):
+    look.change_look(percent=percent)
     for at in range(TUNE):
         until(toured, at)
         toured.tour._follow_control()

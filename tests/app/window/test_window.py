@@ -8,12 +8,10 @@ from app.diagnostics.crash_reports import CrashReporter, FaultFile, details
 from app.preferences import preferences as settings
 from app.session.shown_run import ShownRun
 from app.widgets.text_labels import ElidedLabel
-from app.window.rail import STEPS, StepState
-from app.window.step_states import step_states
 from app.window.window import Window
+from app.window.window_sides import STEPS, StepState, step_states
 from app.worker.messages import Message, OpenData, Opened
-from core.tuning.events import RunFinished, RunStarted, TrialFinished
-from core.tuning.payloads import DatasetFacts
+from core.tuning.events import DatasetFacts, RunFinished, RunStarted, TrialFinished
 from core.tuning.run_results import Results
 from resources.theme import DARK, LIGHT
 
@@ -34,44 +32,50 @@ def filled(with_data, qtbot):
     return made
 
 
-def test_the_first_page_offers_file_sample_and_nothing_more_at_first(window, qtbot):
+def test_the_first_page_offers_a_file_and_locked_steps_say_why(window, qtbot):
     page = window.pages["start"]
     assert window.here == "start"
     assert page.drop.button.isVisible()
     assert not page._continue.isVisible()
+    step = window.rail.steps["strategy"]
+    qtbot.mouseClick(step, Qt.MouseButton.LeftButton)
+    assert window.here == "start"
+    assert window.rail._why.isVisible()
+    assert "Open a file first" in window.rail._why.text()
+    assert step.toolTip() == window.rail._why.text()
+    assert "Locked" in step.accessibleDescription()
 
 
 def test_every_sample_of_the_registry_is_offered():
-    from app.pages.start.sample_tiles import OFFERED
-    from core.datasets.samples.registry import SAMPLES
+    from app.pages.start_page import OFFERED
+    from core.datasets.samples import SAMPLES
 
     assert list(OFFERED) == list(SAMPLES)
     assert [title for title, _ in OFFERED.values()] == [s.title for s in SAMPLES.values()]
 
 
-@pytest.mark.parametrize("page", ["data", "model", "results", "history"])
-@pytest.mark.parametrize("way", ["file", "sample"])
-def test_a_new_file_shows_the_data_page_from_its_top(filled, clinic, qtbot, monkeypatch, page, way):
-    filled.show_page("data")
-    scroll = filled.pages["data"].scroll_area.verticalScrollBar()
-    filled.resize(1024, 700)
-    qtbot.waitUntil(lambda: scroll.maximum() > 0)
-    scroll.setValue(scroll.maximum())
-    filled.show_page(page)
-    asked = [name for name in filled.session.worker.asked if isinstance(name, OpenData)]
-    if way == "file":
-        monkeypatch.setattr("app.widgets.drop_area.ask_for_file", lambda _: "/data/other.csv")
-        filled.activateWindow()
-        qtbot.keyClick(filled, Qt.Key.Key_O, Qt.KeyboardModifier.ControlModifier)
-    else:
-        filled.session.open_sample("clinic")
+def test_a_new_file_shows_the_data_page_from_its_top(filled, clinic, qtbot, monkeypatch):
+    monkeypatch.setattr("app.widgets.drop_area.ask_for_file", lambda _: "/data/other.csv")
     requests = filled.session.worker.asked
-    assert len([name for name in requests if isinstance(name, OpenData)]) == len(asked) + 1
-    number = max(place for place, one in enumerate(requests, 1) if isinstance(one, OpenData))
-    opened = Opened(requests[number - 1].data, *clinic)
-    filled.session.worker.arrived.emit([Message(number, opened)])
-    assert filled.here == "data"
-    assert scroll.value() == 0
+    filled.resize(1024, 700)
+    filled.activateWindow()
+    for page, way in (("data", "file"), ("model", "sample"), ("results", "file")):
+        filled.show_page("data")
+        scroll = filled.pages["data"].scroll_area.verticalScrollBar()
+        qtbot.waitUntil(lambda scroll=scroll: scroll.maximum() > 0)
+        scroll.setValue(scroll.maximum())
+        filled.show_page(page)
+        asked_count = sum(isinstance(request, OpenData) for request in requests)
+        if way == "file":
+            qtbot.keyClick(filled, Qt.Key.Key_O, Qt.KeyboardModifier.ControlModifier)
+        else:
+            filled.session.open_sample("clinic")
+        assert sum(isinstance(request, OpenData) for request in requests) == asked_count + 1
+        number = max(at for at, asked in enumerate(requests, 1) if isinstance(asked, OpenData))
+        opened = Opened(requests[number - 1].data, *clinic)
+        filled.session.worker.arrived.emit([Message(number, opened)])
+        assert filled.here == "data"
+        assert scroll.value() == 0
 
 
 def test_other_roles_and_past_runs_stay_on_their_page(filled, clinic):
@@ -84,29 +88,21 @@ def test_other_roles_and_past_runs_stay_on_their_page(filled, clinic):
     assert filled.here == "model"
 
 
-def test_a_locked_step_says_why_and_stays_locked(window, qtbot):
-    step = window.rail.steps["strategy"]
-    qtbot.mouseClick(step, Qt.MouseButton.LeftButton)
-    assert window.here == "start"
-    assert window.rail._why.isVisible()
-    assert "Open a file first" in window.rail._why.text()
-    assert step.toolTip() == window.rail._why.text()
-    assert "Locked" in step.accessibleDescription()
-
-
-def test_open_steps_can_be_visited_in_any_order(filled, qtbot):
+def test_steps_are_visited_in_any_order_by_mouse_and_keys(filled, qtbot):
     for key in ("strategy", "data", "model", "data"):
         qtbot.mouseClick(filled.rail.steps[key], Qt.MouseButton.LeftButton)
         assert filled.here == key
         assert filled.panel._title.text() == filled.pages[key].words[0]
-
-
-def test_enter_and_shortcut_go_to_a_step(filled, qtbot):
     qtbot.keyClick(filled.rail.steps["model"], Qt.Key.Key_Return)
     assert filled.here == "model"
     filled.activateWindow()
     qtbot.keyClick(filled, Qt.Key.Key_3, Qt.KeyboardModifier.ControlModifier)
     assert filled.here == "strategy"
+    for key in ("data", "model", "strategy"):
+        filled.show_page(key)
+        qtbot.keyClick(filled, Qt.Key.Key_Escape)
+        assert filled.isVisible()
+        assert filled.here == key
 
 
 def test_the_rail_leads_to_the_history_with_or_without_data(window, filled, qtbot):
@@ -146,14 +142,6 @@ def test_a_problem_is_one_sentence_and_changes_nothing(filled, qtbot):
     assert (filled.here, filled.session.plan) == ("model", plan)
     filled.notice.dismiss()
     assert not filled.notice.isVisible()
-
-
-def test_esc_closes_nothing(filled, qtbot):
-    for key in ("data", "model", "strategy"):
-        filled.show_page(key)
-        qtbot.keyClick(filled, Qt.Key.Key_Escape)
-        assert filled.isVisible()
-        assert filled.here == key
 
 
 def test_closing_while_a_run_goes_on_asks(filled, monkeypatch):
@@ -201,7 +189,7 @@ class _Run:
     title = ""
 
 
-def test_past_runs_show_score_and_gain(window, qtbot):
+def test_past_runs_show_score_and_gain_and_folders_that_cannot_be_read(window, qtbot):
     opened = []
     window.rail.run_pressed.disconnect(window.open_run)
     window.rail.run_pressed.connect(opened.append)
@@ -212,6 +200,9 @@ def test_past_runs_show_score_and_gain(window, qtbot):
     assert button.accessibleName() == f"Past run: {said}"
     button.click()
     assert opened == ["/runs/1"]
+    window.rail.show_runs([_Run], {"odd": "why"})
+    below = window.rail._runs.itemAt(window.rail._runs.count() - 1).widget()
+    assert below.text() == "Left out: odd"
 
 
 def test_what_stopped_a_run_is_no_longer_said_when_it_goes_on(window):
@@ -233,7 +224,7 @@ def test_the_gain_of_a_past_run_is_not_cut_by_a_long_name(window, qapp):
     qapp.processEvents()
     lines = window.rail._runs.itemAt(0).widget().findChildren(ElidedLabel)
     last = lines[2]
-    assert last.text() == "87.7\u00a0% (+3.7), baseline 56\u00a0%"
+    assert last.text() == "87.7\u00a0% (+3.7), baseline 55.6\u00a0%"
     assert last.fontMetrics().horizontalAdvance(last.text()) <= last.width()
     assert last.y() >= lines[1].y() + lines[1].height() >= lines[0].y() + lines[0].height()
 
@@ -308,6 +299,7 @@ def test_an_unforeseen_error_is_a_sentence_with_details_that_hold_no_data():
     assert "secret-name" not in sentence + copied
     assert "ValueError" in copied
     assert "app/window/test_window.py, line" in copied
+    assert details(*_raised("x")[::2]).splitlines()[1] == "builtins.ValueError"
 
 
 def test_a_flood_of_errors_is_said_once_and_counted():
@@ -321,10 +313,6 @@ def test_a_flood_of_errors_is_said_once_and_counted():
     reporter.report_exception(*_raised("x"))
     assert len(said) == 2
     assert "49 more" in said[1][1]
-
-
-def test_details_name_places_in_the_code():
-    assert details(*_raised("x")[::2]).splitlines()[1] == "builtins.ValueError"
 
 
 def test_a_crash_is_offered_at_the_next_start_and_only_then(tmp_path):
@@ -351,7 +339,7 @@ def test_a_past_run_that_takes_long_can_be_left(window, monkeypatch, qtbot):
     reading = window.session.run_loader
     monkeypatch.setattr(type(reading), "goes_on", property(lambda _self: True))
     stopped = []
-    monkeypatch.setattr(reading, "stop_reader", lambda: stopped.append(True))
+    monkeypatch.setattr(reading, "stop", lambda: stopped.append(True))
     window.session.busy_changed.emit("Reading the run …")
     qtbot.waitUntil(lambda: window.waiting.stop_button.isVisibleTo(window))
     window.waiting.stop_button.click()
@@ -363,12 +351,6 @@ def test_other_waits_have_no_stop(window, qtbot):
     window.session.busy_changed.emit("Saving …")
     qtbot.waitUntil(lambda: window.waiting.isVisibleTo(window))
     assert not window.waiting.stop_button.isVisibleTo(window)
-
-
-def test_a_folder_that_cannot_be_read_is_named_below_the_runs(window):
-    window.rail.show_runs([_Run], {"odd": "why"})
-    below = window.rail._runs.itemAt(window.rail._runs.count() - 1).widget()
-    assert below.text() == "Left out: odd"
 
 
 def test_the_title_says_how_far_a_run_is_on_every_page(window):

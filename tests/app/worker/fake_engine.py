@@ -18,6 +18,7 @@ from core.datasets.dataset_summary import DatasetSummary
 from core.datasets.task import Task
 from core.errors import UnusableError
 from core.tuning.events import (
+    DatasetFacts,
     RunFinished,
     RunResumed,
     RunStarted,
@@ -29,8 +30,7 @@ from core.tuning.events import (
     TuningEnded,
 )
 from core.tuning.guidance.guidance_records import Advice, ModelAdvice, RunEstimate, StrategyAdvice
-from core.tuning.history.history_counts import HistoryCounts, ImportCounts
-from core.tuning.payloads import DatasetFacts
+from core.tuning.history.dataset_records import HistoryCounts, ImportCounts
 from core.tuning.run_results import Results
 from core.tuning.runs.run_folder import RunFolder
 
@@ -75,19 +75,23 @@ class Engine:
         self.niceness = os.nice(0)
         return [m.ExportFormat("json", "Numbers", "", ".json", "table")]
 
-    def answer(self, asked):
+    def answers(self, asked, stop_reason=str):
         match asked:
             case m.OpenData(data=data):
-                return m.Opened(data, *self._open(data))
+                yield m.Opened(data, *self._open(data))
             case m.Estimate(plan=plan):
-                return m.Estimated(self._estimate(plan))
+                yield m.Estimated(self._estimate(plan))
             case m.SummarizeHistory():
-                return m.HistorySummary(HistoryCounts(34, 6, 20))
+                yield m.HistorySummary(HistoryCounts(34, 6, 20))
             case m.ImportHistory():
-                return m.HistoryImported(self._take_in(asked))
+                yield m.HistoryImported(self._take_in(asked))
             case m.Export():
                 Path(asked.path).write_text(asked.format)
-                return m.Exported(asked.path)
+                yield m.Exported(asked.path)
+            case m.Conclude():
+                yield m.Concluding()
+                yield from self.conclude(asked)
+                yield m.RunEnded()
 
     def _open(self, data):
         if "missing" in data.file:

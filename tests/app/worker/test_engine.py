@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections import deque
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -23,12 +25,18 @@ def engine():
     return Engine()
 
 
-@pytest.fixture
-def run(engine, tmp_path):
-    """The engine, a folder with a finished run, and its events."""
-    asked = m.Tune(PLAN, root=str(tmp_path / "runs"))
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A folder with a finished run, and its events; made once, tests change copies."""
+    engine, asked = Engine(), m.Tune(PLAN, root=str(tmp_path_factory.mktemp("runs")))
     folder = engine.folder(asked)
-    return folder, list(engine.tune(asked, folder, deque()))
+    return Path(folder), list(engine.tune(asked, folder, deque()))
+
+
+@pytest.fixture
+def run(finished, tmp_path):
+    folder, events = finished
+    return shutil.copytree(folder, tmp_path / folder.name), events
 
 
 def test_what_can_be_exported_is_known_once_it_is_warm(engine):
@@ -58,16 +66,16 @@ def test_an_unusable_file_leaves_the_data_as_they_were(engine):
 def test_a_run_goes_on_in_its_folder(engine, run):
     folder, events = run
     assert isinstance(events[-1], RunFinished)
-    again = m.Tune(PLAN, folder=folder, more_trials=1)
-    assert engine.folder(again) == folder
-    more = list(engine.tune(again, folder, deque()))
+    again = m.Tune(PLAN, folder=str(folder), more_trials=1)
+    assert engine.folder(again) == str(folder)
+    more = list(engine.tune(again, str(folder), deque()))
     assert [e.number for e in more if isinstance(e, TrialFinished)] == [3]
 
 
 def test_the_results_without_a_trial_are_those_of_a_run_that_ended(engine, run):
     folder, events = run
     best = max((e for e in events if isinstance(e, TrialFinished)), key=lambda e: e.score)
-    changed, last = engine.conclude(m.Conclude(folder, m.Exclude(best.number)))
+    changed, last = engine.conclude(m.Conclude(str(folder), m.Exclude(best.number)))
     assert changed == TrialExcluded(number=best.number)
     assert isinstance(last, RunFinished)
     assert last.because == events[-1].because
@@ -76,18 +84,20 @@ def test_the_results_without_a_trial_are_those_of_a_run_that_ended(engine, run):
 
 def test_another_model_is_taken_away(engine, run):
     folder, events = run
-    picked, last = engine.conclude(m.Conclude(folder, pick=ModelSelected(kind="trial", number=1)))
+    picked, last = engine.conclude(
+        m.Conclude(str(folder), pick=ModelSelected(kind="trial", number=1))
+    )
     assert picked == ModelSelected(kind="trial", number=1)
     tried = next(e for e in events if isinstance(e, TrialFinished) and e.number == 1)
     assert last.results["setting"] == tried.setting
     assert "picked by hand" in " ".join(last.results["remarks"])
     with pytest.raises(UnusableError, match="no trial 99"):
-        list(engine.conclude(m.Conclude(folder, pick=ModelSelected(kind="trial", number=99))))
+        list(engine.conclude(m.Conclude(str(folder), pick=ModelSelected(kind="trial", number=99))))
 
 
 def test_another_model_is_fitted_once_for_several_files(engine, run, tmp_path, monkeypatch):
     folder, _ = run
-    written = engine.answer(m.Export(folder, "json", str(tmp_path / "tuned.json")))
+    written = engine.answer(m.Export(str(folder), "json", str(tmp_path / "tuned.json")))
     assert json.loads((tmp_path / "tuned.json").read_text())
     assert written.path == str(tmp_path / "tuned.json")
     fits, usual = [], module.with_selected_model
@@ -95,7 +105,7 @@ def test_another_model_is_fitted_once_for_several_files(engine, run, tmp_path, m
         module, "with_selected_model", lambda *given: fits.append(given) or usual(*given)
     )
     for name in ("a.json", "b.json"):
-        engine.answer(m.Export(folder, "json", str(tmp_path / name), "default"))
+        engine.answer(m.Export(str(folder), "json", str(tmp_path / name), "default"))
     assert len(fits) == 1
 
 
@@ -108,4 +118,9 @@ def test_an_export_that_must_fail_is_refused_before_a_model_is_fitted(
 ):
     monkeypatch.setattr(module, "with_selected_model", lambda *given: pytest.fail("fitted"))
     with pytest.raises(UnusableError, match=why):
-        engine.answer(m.Export(run[0], format, str(tmp_path / name), "default"))
+        engine.answer(m.Export(str(run[0]), format, str(tmp_path / name), "default"))
+
+
+def test_every_kind_of_request_has_a_handler_or_streams_its_answers():
+    streamed = {m.Tune, m.Conclude, m.Explain, m.PredictRows}
+    assert set(m.Work.__subclasses__()) == set(module.HANDLERS) | streamed

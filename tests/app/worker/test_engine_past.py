@@ -7,8 +7,13 @@ import pytest
 from app.worker import messages as m
 from app.worker.engine import Engine
 from core.space import Axis
-from core.tuning.history.history_counts import HistoryCounts, ImportCounts
-from core.tuning.history.store import History, RunMetadata, statistics_of
+from core.tuning.history.dataset_records import (
+    HistoryCounts,
+    ImportCounts,
+    RunMetadata,
+    statistics_of,
+)
+from core.tuning.history.store import History
 from core.tuning.plan import DataPlan, Plan
 
 AXES = (

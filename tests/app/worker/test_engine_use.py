@@ -1,5 +1,6 @@
 """The worker uses a run's model on new rows, with the real core, and keeps the whole table."""
 
+import shutil
 from collections import deque
 
 import pandas as pd
@@ -10,22 +11,32 @@ from app.cli import main
 from app.worker import messages as m
 from app.worker import prediction_service as module
 from app.worker.engine import Engine
-from app.worker.worker_process import _Worker
+from app.worker.worker_process import _Worker, refusal_of
 from core.errors import UnusableError
-from core.export.using import prediction_stream
+from core.export.using import file_prediction
 from core.tuning.plan import DataPlan, Plan
 
 
-@pytest.fixture
-def ended(tmp_path):
+@pytest.fixture(scope="module")
+def run_with_data(tmp_path_factory):
+    """A folder with data and a finished run of them; made once, tests change copies."""
+    place = tmp_path_factory.mktemp("use")
     data = pd.DataFrame({"x": [(7 * at) % 43 for at in range(60)]})
     data["y"] = ["up" if x > 20 else "down" for x in data["x"]]
-    data.to_csv(tmp_path / "data.csv", index=False)
-    plan = Plan(DataPlan(str(tmp_path / "data.csv")), "logistic", "random", trials=1, folds=3)
-    engine, asked = Engine(), m.Tune(plan, root=str(tmp_path / "runs"))
-    folder = engine.folder(asked)
-    list(engine.tune(asked, folder, deque()))
-    return engine, folder, tmp_path
+    data.to_csv(place / "data.csv", index=False)
+    plan = Plan(DataPlan("data.csv"), "logistic", "random", trials=1, folds=3)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.chdir(place)
+        engine, asked = Engine(), m.Tune(plan, root=str(place / "runs"))
+        list(engine.tune(asked, engine.folder(asked), deque()))
+    return place
+
+
+@pytest.fixture
+def ended(run_with_data, tmp_path, monkeypatch):
+    place = shutil.copytree(run_with_data, tmp_path / "use")
+    monkeypatch.chdir(place)
+    return Engine(), str(next((place / "runs").iterdir())), place
 
 
 def test_new_rows_are_told_and_saved_whole(ended, monkeypatch):
@@ -49,18 +60,17 @@ def test_a_run_whose_file_is_gone_still_predicts(ended):
     (place / "data.csv").unlink()
     *_, told = Engine().using.use(m.PredictRows(folder, str(place / "rows.csv")))
     assert (told.count, told.marked) == (1, 0)
-    asked = m.FindTestRow(folder, 1)
-    assert "the file of the run is gone" in Engine().answer(asked).problem
+    assert "the file of the run is gone" in Engine().answer(m.FindTestRow(folder, 1)).problem
 
 
 def test_a_large_file_is_left_when_told_and_what_is_done_is_kept(ended, monkeypatch):
     engine, folder, place = ended
     pd.DataFrame({"x": range(95)}).to_csv(place / "rows.csv", index=False)
-    monkeypatch.setattr(prediction_stream, "LARGE_BYTES", 10)
-    monkeypatch.setattr(prediction_stream, "PART_ROWS", 20)
+    monkeypatch.setattr(file_prediction, "LARGE_BYTES", 10)
+    monkeypatch.setattr(file_prediction, "PART_ROWS", 20)
     told = []
     asked = m.PredictRows(folder, str(place / "rows.csv"))
-    *said, used = engine.using.use(asked, lambda: told.append(1) or len(told) == 2)
+    *said, used = engine.using.use(asked, lambda: told.append(1) or "stop" * (len(told) == 2))
     assert said == [m.UseProgress(20, 95), m.UseProgress(40, 95)]
     assert used.count == 40
     assert used.sentences[0] == "Stopped: 40 of 95 rows are predicted."
@@ -80,8 +90,8 @@ def asked_meanwhile(ended, monkeypatch, *meanwhile):
     """What is said while a file of three parts is predicted and other things are asked."""
     engine, folder, place = ended
     pd.DataFrame({"x": range(60)}).to_csv(place / "rows.csv", index=False)
-    monkeypatch.setattr(prediction_stream, "LARGE_BYTES", 10)
-    monkeypatch.setattr(prediction_stream, "PART_ROWS", 20)
+    monkeypatch.setattr(file_prediction, "LARGE_BYTES", 10)
+    monkeypatch.setattr(file_prediction, "PART_ROWS", 20)
     worker = _Worker(Sent(), "")
     worker._work = deque(m.Request(id, what) for id, what in enumerate(meanwhile, 2))
     worker._handle_request(engine, m.Request(1, m.PredictRows(folder, str(place / "rows.csv"))))
@@ -146,10 +156,14 @@ def test_single_rows_and_rows_of_the_test_set_are_answered(ended):
     assert form.fields[0].high == 42
     said = engine.answer(m.PredictRow(folder, "", False, {"x": 40.0})).prediction
     assert said.prediction == "up"
-    assert "no number" in engine.answer(m.PredictRow(folder, "", False, {"x": "many"})).problem
+    for wrong, words in (
+        (m.PredictRow(folder, "", False, {"x": "many"}), "no number"),
+        (m.FindTestRow(folder, 999), "no row 999"),
+        (m.DescribeModel("", str(place / "no.skops")), "no.skops"),
+    ):
+        with pytest.raises(UnusableError, match=words) as error:
+            engine.answer(wrong)
+        assert words in wrong.refused(refusal_of(error.value)).problem
     found = engine.answer(m.FindTestRow(folder, 2)).row
     line = (place / "data.csv").read_text().splitlines()[found.line - 1]
     assert line == f"{found.values['x']:g},{found.truth}"
-    assert "no row 999" in engine.answer(m.FindTestRow(folder, 999)).problem
-    problem = engine.answer(m.DescribeModel("", str(place / "no.skops"))).problem
-    assert "no.skops" in problem

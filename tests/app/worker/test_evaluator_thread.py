@@ -8,18 +8,17 @@ from dataclasses import replace
 import pytest
 
 from app.worker.evaluator_process import (
+    EvaluationRequest,
     evaluate_request,
     joint_history_of,
     joint_surface_of,
     surrogate_of,
 )
 from app.worker.evaluator_thread import SurrogateEvaluator
-from app.worker.messages.surrogate_evaluation import EvaluationRequest
 from core.gp import evaluator as direct
 from core.gp.transfer import joint_evaluator as transfer_evaluator
 from core.space import Axis
-from core.tuning.events import HistoryRead, JointSurfaceFitted, SurrogateFitted
-from core.tuning.payloads import HistoryDataset
+from core.tuning.events import HistoryDataset, HistoryRead, JointSurfaceFitted, SurrogateFitted
 
 SPACE = (Axis("C", "C", "float", 1e-3, 1e3, log=True), Axis("g", "g", "float", 0.0, 1.0))
 FIELDS = {
@@ -100,17 +99,6 @@ def test_a_process_that_does_not_answer_in_time_is_told_as_ended(evaluator, qtbo
     with qtbot.waitSignal(evaluator.arrived, timeout=60_000) as arrived:
         evaluator.ask(request())
     assert arrived.args[0].problem == "ended"
-
-
-def test_what_waits_is_forgotten_when_another_run_begins(evaluator, qtbot):
-    replies = []
-    evaluator.arrived.connect(replies.append)
-    evaluator.ask(request())
-    evaluator.ask(request(view="other"))
-    evaluator.drop_requests()
-    evaluator.ask(request(view="last"))
-    qtbot.waitUntil(lambda: any(reply.view == "last" for reply in replies), timeout=60_000)
-    assert "other" not in [reply.view for reply in replies]
 
 
 def test_shutdown_leaves_nothing_behind(qtbot):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from app.session.pending_requests import PendingRequests
+from app.session.session_requests import PendingRequests
 from app.worker import messages as m
 from app.worker.engine import Engine
 from app.worker.worker_process import INTERRUPTED, STOPPED, _Worker
@@ -52,67 +52,43 @@ def test_a_past_run_is_answered_and_the_answer_kept_without_its_data(run):
         away.rename(data)
 
 
-def test_a_long_answer_comes_in_parts(run):
-    told = list(Engine().explain(m.Explain(str(run.path), "learning")))
-    assert [one.done for one in told] == [False] * 4 + [True]
+def told(run, waiting=(), cancelled=(), question="learning"):
+    """The answers of a worker to a question, while other requests wait."""
+    pipe = SimpleNamespace(send=lambda message: messages.append(message.answer))
+    worker, messages = _Worker(pipe, ""), []
+    worker._cancelled_ids.update(cancelled)
+    worker._work = deque(m.Request(9, request) for request in waiting)
+    worker._handle_request(Engine(), m.Request(1, m.Explain(str(run.path), question)))
+    return messages
 
 
-class Sent:
-    def __init__(self):
-        self.messages = []
-
-    def send(self, message):
-        self.messages.append(message.answer)
-
-
-class Long:
-    def explain(self, asked):
-        curve = LearningCurve("accuracy", True, [], done=False)
-        yield m.Explained(asked, curve)
-        yield m.Explained(asked, replace(curve, done=True))
-
-
-class Broken:
-    def explain(self, asked):
-        raise KeyError("a value of the data")
-        yield
-
-
-def explained(engine, waiting=(), left=()):
-    pipe = Sent()
-    worker = _Worker(pipe, "")
-    worker._cancelled_ids.update(left)
-    worker._work = deque(m.Request(9, one) for one in waiting)
-    worker._explain(engine, 1, m.Explain("run", "learning"))
-    return pipe.messages
-
-
-def test_a_person_can_stop_it():
-    assert explained(Long(), left=[1])[-1].answer == NoAnswer(STOPPED)
-    assert "problem" not in explained(Long(), left=[2])[-1].answer
+def test_a_long_answer_comes_in_parts_until_something_else_is_wanted(run):
+    tune_now = m.Tune(Plan(DataPlan("x.csv"), "logistic", "mm"))
+    assert told(run, cancelled=[1])[-1].answer == NoAnswer(STOPPED)
+    assert told(run, [tune_now])[-1].answer == NoAnswer(INTERRUPTED)
+    parts = told(run, [m.Explain("run", "rows")], cancelled=[2])
+    assert [part.done for part in parts] == [False] * 4 + [True]
+    assert "problem" not in parts[-1].answer
 
 
 def test_a_stop_is_heard_while_it_is_asked_or_waits_and_not_afterwards():
-    worker = _Worker(Sent(), "")
-    worker._question_id = 3
+    worker = _Worker(None, "")
+    worker._current_id = 3
     worker._work = deque([m.Request(4, m.Explain("run", "rows"))])
     for id in (2, 3, 4):
         worker._handle_control(m.Request(id, m.CancelExplanation()))
     assert worker._cancelled_ids == {3, 4}
 
 
-def test_it_is_left_for_what_a_person_wants_now():
-    assert [one.done for one in explained(Long())] == [False, True]
-    tune_now = m.Tune(Plan(DataPlan("x.csv"), "logistic", "mm"))
-    assert explained(Long(), [tune_now])[-1].answer == NoAnswer(INTERRUPTED)
-    assert "problem" not in explained(Long(), [m.Explain("run", "rows")])[-1].answer
+def test_a_defect_is_told_without_a_value_of_the_data(run, monkeypatch):
+    def broken(*_question):
+        raise KeyError("a value of the data")
 
-
-def test_a_defect_is_told_without_a_value_of_the_data():
-    (told,) = explained(Broken())
-    assert told.done
-    assert "KeyError" in told.details
-    assert "a value" not in told.details + told.answer["problem"]
+    monkeypatch.setattr("app.worker.engine.answers", broken)
+    (answer,) = told(run, question="importance")
+    assert answer.done
+    assert "KeyError" in answer.details
+    assert "a value" not in answer.details + answer.answer["problem"]
 
 
 def test_each_question_waits_for_its_own_answer():
@@ -125,5 +101,5 @@ def test_each_question_waits_for_its_own_answer():
     assert asked.answered(m.Message(first, part)) == (True, m.Explain)
     final = m.Explained(sent[0].payload, NoAnswer(""))
     assert asked.answered(m.Message(first, final)) == (True, m.Explain)
-    assert [one.question for one in asked.unanswered()] == ["importance"]
+    assert [one.question for one in asked.forget_kind(m.Explain)] == ["importance"]
     assert asked.answered(m.Message(second, part)) == (False, None)

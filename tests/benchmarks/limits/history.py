@@ -9,7 +9,7 @@ import optuna
 from scipy.linalg import cho_factor, solve_triangular
 
 from core.samplers.transfer.history import EarlierDataset, TuningHistory
-from core.samplers.transfer.sampler import TransferSampler
+from core.samplers.transfer.joint_surrogate import TransferSampler
 from limits.work import Work, seconds
 
 DATASETS, TRIALS, NEAR = 40, 11, 20

@@ -14,10 +14,11 @@ from sklearn.datasets import load_svmlight_file
 from sklearn.linear_model import LogisticRegressionCV, RidgeCV
 
 from core.penalties.penalty_problem import PenaltyProblem
-from core.tuning.learning.holdout_parts import holdout_pairs
+from core.tuning.learning.holdout import holdout_pairs
 from core.tuning.learning.learning_run import training_of
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.problem import Problem, build_problem
+from core.tuning.problem import Problem
+from core.tuning.problem_setup import build_problem
 from core.tuning.strategies.registry import STRATEGIES
 from limits.penalties import GRID
 from limits.work import TIMES, Work, seconds

@@ -9,13 +9,19 @@ from pathlib import Path
 import numpy as np
 import optuna
 
-from app.session.frozen_events import collection_paused
+from app.session.shown_run import collection_paused
 from core.estimators.registry import MODELS
 from core.samplers.bayes import GpSampler
 from core.samplers.transfer.history import EarlierDataset, TuningHistory
-from core.samplers.transfer.sampler import TransferSampler
-from core.tuning.events import RunFinished, RunStarted, TrialFinished, TrialStarted, TuningEnded
-from core.tuning.payloads import DatasetFacts
+from core.samplers.transfer.joint_surrogate import TransferSampler
+from core.tuning.events import (
+    DatasetFacts,
+    RunFinished,
+    RunStarted,
+    TrialFinished,
+    TrialStarted,
+    TuningEnded,
+)
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.runs.state import RunState, state_from_events

@@ -29,12 +29,11 @@ from hypothesis import strategies as st
 from pyarrow import feather, parquet
 from python_calamine import CalamineWorkbook
 
-from core.datasets.files.table_file import open_table
-from core.datasets.raw_table import RawTable
-from core.datasets.table_formats import FormatOptions, with_formats
+from core.datasets.files.registry import open_table
+from core.datasets.raw_table import FormatOptions, RawTable, with_formats
 from core.errors import UnusableError
 
-EXAMPLES = int(os.environ.get("TUNESCOPE_PEER_EXAMPLES", "60"))  # of every format
+EXAMPLES = int(os.environ.get("TUNESCOPE_PEER_EXAMPLES", "30"))  # of every format
 DAY = datetime.date(2019, 1, 1)
 WORDS = (
     *("red", "green, dark", 'say "hi"', "blau;x", "a|b", "tab\there", "Größe", "Gro\u0308ße"),

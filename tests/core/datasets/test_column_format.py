@@ -6,8 +6,7 @@ import pandas as pd
 import pytest
 
 from core.datasets.cell_values import ColumnFormat, read_cells
-from core.datasets.column_format import GuessedFormat, guess_format, guess_of_numbers
-from core.datasets.dates import date_forms
+from core.datasets.column_format import GuessedFormat, date_forms, guess_format, guess_of_numbers
 
 
 def guess(
@@ -236,7 +235,7 @@ def test_no_dates(texts: list[str]) -> None:
 
 
 def test_no_form_is_tried_on_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("core.datasets.dates.moments", None)
+    monkeypatch.setattr("core.datasets.column_format.moments", None)
     for words in (["red", "blue"], ["item 1", "item 2"], ["a-1-b", "c-2-d"], ["12 Main St"]):
         assert date_forms(words) == []
 

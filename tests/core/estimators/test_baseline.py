@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 from core.estimators.baseline import MostFrequentLabel, NoPairs, WordShares, baseline_pipeline
-from core.estimators.lda.lda_likelihood import HALVING_SEED, split_halves
+from core.estimators.lda.fitted_topics import HALVING_SEED, split_halves
 
 
 def test_classes_get_their_shares_and_the_most_frequent_is_said():

@@ -15,8 +15,7 @@ from core.datasets.files.columnar_table import NEEDED
 from core.datasets.summary import summarize
 from core.errors import UnusableError
 from core.estimators import optional_parts
-from core.estimators.dlgm.dlgm_classifier import DlgmClassifier
-from core.estimators.dlgm.dlgm_training import compiled_step
+from core.estimators.dlgm.dlgm_classifier import DlgmClassifier, compiled_step
 from core.estimators.optional_parts import (
     OPTIONAL_DEPENDENCIES,
     check_installed,
@@ -27,7 +26,7 @@ from core.estimators.optional_parts import (
 from core.extras import install_command
 from core.tuning.guidance.advice import advise
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.problem import build_problem, read_data
+from core.tuning.problem_setup import build_problem, read_data
 
 
 def test_every_part_is_an_extra_of_the_distribution_that_brings_its_modules():
@@ -68,13 +67,16 @@ def test_a_fit_without_jax_says_what_to_install(monkeypatch):
         DlgmClassifier().fit(np.eye(6), [0, 1] * 3)
 
 
-def test_the_model_is_built_without_importing_jax():
+def test_the_registry_is_read_and_a_model_built_without_importing_a_library():
     code = (
-        "import sys; from core.estimators.dlgm.dlgm_model import DLGM; "
-        "from core.estimators.optional_parts import is_installed; is_installed('deep'); "
-        "from core.space import default_setting; "
-        "DLGM.build('binary', default_setting(DLGM.space('binary')), 0); "
-        "assert not {'jax', 'jaxlib'} & set(sys.modules)"
+        "import sys; from core.estimators.registry import MODELS; "
+        "from core.estimators.optional_parts import is_installed; "
+        "[(m.space(m.tasks[0]), m.extra and is_installed(m.extra)) for m in MODELS.values()]; "
+        "from core.estimators.stored import plain_model; "
+        "from core.space import default_setting; model = MODELS['dlgm']; "
+        "model.build('binary', default_setting(model.space('binary')), 0); "
+        "libraries = {'jax', 'jaxlib', 'lightgbm', 'xgboost', 'catboost'}; "
+        "assert not libraries & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
 
@@ -123,8 +125,8 @@ def test_a_run_of_a_broken_package_is_refused_and_the_advice_knows(broken):
     build_problem(Plan(data, "knn", "random"), dataset)  # the rest goes on
 
 
-@pytest.mark.parametrize("name", ["lightgbm", "xgboost", "catboost"])
-def test_a_library_that_is_missing_is_offered_with_the_command_that_brings_it(name, monkeypatch):
+def test_a_library_that_is_missing_is_offered_with_the_command_that_brings_it(monkeypatch):
+    name = "xgboost"
     monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.setattr(optional_parts, "_broken", {})
     data = DataPlan("sample:clinic")

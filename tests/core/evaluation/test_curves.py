@@ -14,7 +14,7 @@ from core.evaluation.curves import (
     thin_curve,
     threshold_counts,
 )
-from core.evaluation.paired_proportions import share_interval
+from core.evaluation.paired_tests import share_interval
 
 
 @pytest.fixture(params=[0, 1, 2])

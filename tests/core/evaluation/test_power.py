@@ -1,7 +1,8 @@
-"""Computed power against simulated comparisons: McNemar, R² and folds."""
+"""Power by simulation; parts of the training rows: nested, with all classes, groups whole."""
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -9,9 +10,16 @@ import pytest
 from scipy import stats
 
 from core.evaluation.influence import normal_interval, r2_influence, standard_error
-from core.evaluation.paired_proportions import mcnemar
-from core.evaluation.power import fold_power, mcnemar_power, smallest_gain, smallest_r2_gain
-from core.evaluation.resampled_t import corrected_interval
+from core.evaluation.paired_tests import corrected_interval, mcnemar
+from core.evaluation.power import (
+    SHARES,
+    fold_power,
+    mcnemar_power,
+    mean_with_interval,
+    nested_parts,
+    smallest_gain,
+    smallest_r2_gain,
+)
 
 
 @pytest.mark.parametrize(
@@ -69,3 +77,31 @@ def test_fold_power_is_how_often_the_corrected_interval_lies_above_zero():
     assert fold_power(0.04, 0.02, 5) == pytest.approx(shown, abs=0.025)
     assert fold_power(0.01, 0.0, 5) == 1.0
     assert fold_power(0.0, 0.0, 5) == 0.0
+
+
+def test_every_part_holds_the_smaller_ones_and_the_last_is_all():
+    parts = nested_parts(None, None, 100, SHARES, 0)
+    assert [len(part) for part in parts] == [10, 25, 50, 75, 100]
+    for small, large in itertools.pairwise(parts):
+        assert set(small) < set(large)
+
+
+def test_a_rare_class_is_in_every_part():
+    labels = np.zeros(500, dtype=int)
+    labels[:10] = 1
+    for part in nested_parts(labels, None, 500, SHARES, 1):
+        assert (labels[part] == 1).sum() >= 2
+    shares = [np.mean(labels[part]) for part in nested_parts(labels, None, 500, SHARES, 1)]
+    assert max(shares) < 0.05
+
+
+def test_groups_come_in_one_piece():
+    groups = np.repeat(np.arange(50), 4)
+    half = nested_parts(None, groups, 200, (0.5, 1.0), 2)[0]
+    assert len(np.unique(groups[half])) == 25
+
+
+def test_an_interval_holds_the_chance_of_the_parts():
+    drawn = np.array([[0.5] * 1000, [0.7] * 1000])  # test rows that tell no chance at all
+    low, high = mean_with_interval(drawn, 0)
+    assert (low, high) == (0.5, 0.7)

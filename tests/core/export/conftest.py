@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +22,9 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.pipeline import Pipeline
 
 from core.datasets.dataset import Dataset
-from core.datasets.preparation import preparation
-from core.datasets.prepared_columns import output_names, output_sources
+from core.datasets.preparation import output_names, output_sources, preparation
 from core.datasets.reading import read_dataset
-from core.datasets.splits.splitting import hold_out
+from core.datasets.splitting import hold_out
 from core.estimators.averages.table_average import average_models
 from core.estimators.fitting import fit_with_remarks
 from core.estimators.registry import MODELS, model_named
@@ -40,10 +40,9 @@ from core.tuning.events import (
     TrialFinished,
     TrialStarted,
 )
-from core.tuning.payloads import OmittedTrial
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.results.model_metadata import LearnedPenalties, model_metadata
-from core.tuning.run_results import Results
+from core.tuning.run_results import OmittedTrial, Results
 from core.tuning.runs.best import keep_best
 from core.tuning.runs.run_folder import RunFolder
 
@@ -171,37 +170,71 @@ def run_outside() -> Callable[..., subprocess.CompletedProcess[str]]:
     return run
 
 
+def made_run(
+    folder: Path,
+    task: str,
+    model: str,
+    setting: dict[str, Any] | None = None,
+    *,
+    libsvm: bool = False,
+    learned: bool = False,
+    explicit_split: bool = False,
+    second_file: bool = False,
+    members: Members = (),
+    part: bool = False,
+) -> Made:
+    """A finished run in the folder, beside the files that it learned from."""
+    ending = "libsvm" if libsvm else "csv"
+    path, other = folder / f"data.{ending}", folder / f"other.{ending}"
+    for file, seed in ((path, 3), (other, 11)):
+        (libsvm_file if libsvm else csv_file)(file, task, seed)
+    data = DataPlan(str(path), test_file=str(other) if second_file else "")
+    dataset = read_dataset(data.file, test_file=data.test_file)
+    assert dataset.task == task
+    strategy = "mm" if learned else "eb-hyp" if members else "random"
+    plan = Plan(data, model, strategy, seed=4)
+    split = hold_out(dataset, 0.3, plan.seed)
+    if explicit_split:
+        split = np.split(np.arange(dataset.rows), [len(split[0])])
+    return finish(folder / "run", plan, dataset, split, setting or {}, learned, members, part)
+
+
+def moved_run(made: Made, folder: Path) -> Made:
+    """A copy of the run and its files in another folder, which they name in place of theirs."""
+    old = made.folder.path.parent
+    shutil.copytree(old, folder, dirs_exist_ok=True)
+    for path in (folder / "run").rglob("*.json*"):
+        path.write_text(path.read_text(encoding="utf-8").replace(str(old), str(folder)), "utf-8")
+    source = replace(
+        made.dataset.source, path=made.dataset.source.path.replace(str(old), str(folder))
+    )
+    dataset = replace(made.dataset, source=source)
+    return replace(made, folder=RunFolder.open(folder / "run"), dataset=dataset)
+
+
+@pytest.fixture(scope="session")
+def fitted_runs(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Made]:
+    """A run of these arguments, fitted once for all tests, which leave it as it is."""
+    runs: dict[str, Made] = {}
+
+    def made(*arguments: Any, **options: Any) -> Made:
+        key = repr((arguments, options))
+        if key not in runs:
+            runs[key] = made_run(tmp_path_factory.mktemp("fitted"), *arguments, **options)
+        return runs[key]
+
+    return made
+
+
 @pytest.fixture
-def make_run(tmp_path: Path) -> Callable[..., Made]:
-    """Make a finished run: (task, model, setting=None, libsvm=False) -> Made."""
+def make_run(tmp_path: Path, fitted_runs: Callable[..., Made]) -> Callable[..., Made]:
+    """A finished run of the test's own: (task, model, setting=None, as of made_run) -> Made."""
 
     def make(
-        task: str = "binary",
-        model: str = "logistic",
-        setting: dict[str, Any] | None = None,
-        *,
-        libsvm: bool = False,
-        learned: bool = False,
-        explicit_split: bool = False,
-        second_file: bool = False,
-        members: Members = (),
-        part: bool = False,
-        folder: Path = tmp_path,
-    ) -> Made:
-        folder.mkdir(exist_ok=True)
-        ending = "libsvm" if libsvm else "csv"
-        path, other = folder / f"data.{ending}", folder / f"other.{ending}"
-        for file, seed in ((path, 3), (other, 11)):
-            (libsvm_file if libsvm else csv_file)(file, task, seed)
-        data = DataPlan(str(path), test_file=str(other) if second_file else "")
-        dataset = read_dataset(data.file, test_file=data.test_file)
-        assert dataset.task == task
-        strategy = "mm" if learned else "eb-hyp" if members else "random"
-        plan = Plan(data, model, strategy, seed=4)
-        split = hold_out(dataset, 0.3, plan.seed)
-        if explicit_split:
-            split = np.split(np.arange(dataset.rows), [len(split[0])])
-        return finish(folder / "run", plan, dataset, split, setting or {}, learned, members, part)
+        task: str = "binary", model: str = "logistic", *arguments: Any,
+        folder: Path = tmp_path, **options: Any,
+    ) -> Made:  # fmt: skip
+        return moved_run(fitted_runs(task, model, *arguments, **options), folder)
 
     return make
 

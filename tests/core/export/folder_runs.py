@@ -12,8 +12,7 @@ from sklearn.datasets import dump_svmlight_file
 from sklearn.pipeline import Pipeline
 
 from core.datasets.dataset import Dataset
-from core.datasets.preparation import preparation
-from core.datasets.prepared_columns import output_names
+from core.datasets.preparation import output_names, preparation
 from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
 from core.estimators.averages.table_average import average_models
@@ -26,10 +25,10 @@ from core.tuning.events import (
     ImagesDrawn,
     RunFinished,
     RunStarted,
+    Topic,
     TopicsFound,
     TrialFinished,
 )
-from core.tuning.payloads import Topic
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.results.model_metadata import model_metadata
 from core.tuning.run_results import Results

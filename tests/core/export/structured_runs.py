@@ -12,18 +12,20 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from core.datasets.dataset import Column, Dataset, DataSource
+from core.datasets.dataset import Dataset, DataSource
+from core.datasets.dataset_summary import Column
 from core.estimators.averages.table_average import average_models
 from core.json_reading import read_as
 from core.tuning.events import (
     Event,
+    FoldedMolecule,
+    LabelledSequence,
     MoleculesFolded,
     PenaltyStep,
     RunFinished,
     RunStarted,
     SequencesLabelled,
 )
-from core.tuning.payloads import FoldedMolecule, LabelledSequence
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.results.model_metadata import LearnedPenalties, model_metadata
 from core.tuning.run_results import Results

@@ -15,12 +15,10 @@ from sklearn.pipeline import Pipeline
 from core.datasets.dataset import Dataset
 from core.datasets.preparation import preparation
 from core.datasets.reading import read_dataset
-from core.estimators.stored.allowed_types import EXPORTED
-from core.estimators.stored.archive import dump_model, load_model
 from core.export.bundle.column_preparation import prepare_columns
-from core.export.bundle.folder_columns import column_transforms, transform_document
-from core.export.card_record import ATTRIBUTE
+from core.export.bundle.column_transforms import column_transforms, transform_document
 from core.export.onnx.onnx_file import OnnxModel, onnx_model
+from core.export.raw_rows import ATTRIBUTE
 from core.export.script.constructor import CodeWriter
 
 CHOICES = [(c, s) for c in ("levels", "means") for s in (False, True)]
@@ -74,7 +72,7 @@ def fitted(dataset: Dataset, categories: str, scale: bool) -> Pipeline:
     return pipeline.fit(dataset.features, dataset.target)
 
 
-@pytest.mark.parametrize(("categories", "scale"), CHOICES)
+@pytest.mark.parametrize(("categories", "scale"), [("levels", True), ("means", False)])
 @pytest.mark.parametrize("task", ["regression", "binary", "multiclass"])
 def test_onnx(tmp_path: Path, task: str, categories: str, scale: bool) -> None:
     pytest.importorskip("onnxruntime")
@@ -117,14 +115,3 @@ def test_the_script_builds_the_same(tmp_path: Path, categories: str, scale: bool
     wanted = preparation(dataset, scale=scale, sparse_ok=False, categories=categories)
     np.testing.assert_array_equal(ours, wanted.fit_transform(dataset.features, dataset.target))
     np.testing.assert_array_equal(again.transform(later), prepare.transform(later))
-
-
-@pytest.mark.parametrize(("categories", "scale"), CHOICES)
-def test_the_model_file(tmp_path: Path, categories: str, scale: bool) -> None:
-    dataset, later = made(tmp_path, "binary")
-    pipeline = fitted(dataset, categories, scale)
-    path = tmp_path / "model.skops"
-    with path.open("wb") as file:
-        dump_model(pipeline, file)
-    again = load_model(path, EXPORTED)
-    np.testing.assert_array_equal(again.predict_proba(later), pipeline.predict_proba(later))

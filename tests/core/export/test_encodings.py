@@ -9,15 +9,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from exported_files import tuned_run
 
 from core.export.bundle.csv_rows import text_of
 from core.export.exporters import export_from_folder
 from core.export.prediction import predict_file
-from core.tuning.history.store import History
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.problem import read_data
-from core.tuning.runs.run_folder import RunFolder
-from core.tuning.tune import tune
 
 WORDS = ["5 €", "“so”", "œuvre", "grün", "Žiga", "plain", "naïve", "…"]
 ENCODINGS = ["utf-8", "utf-8-sig", "cp1252", "utf-16"]
@@ -43,14 +40,6 @@ def texts(path: Path, encoding: str, seed: int = 0) -> None:
     path.write_bytes(("\n".join(["text", *lines]) + "\n").encode(encoding))
 
 
-def run_of(path: Path, plan: Plan) -> RunFolder:
-    dataset = read_data(plan.data)
-    folder = RunFolder.create(plan, path=path)
-    for _ in tune(plan, dataset, folder=folder, history=History):
-        pass
-    return folder
-
-
 RUN = """
 import runpy, sys
 sys.modules["numba"] = None  # to compile the loops anew would take long
@@ -70,7 +59,7 @@ def program_says(script: list[str], out: Path) -> pd.DataFrame:
 def test_a_tagger_knows_its_words_in_every_encoding(tmp_path: Path, trained: str) -> None:
     tokens(tmp_path / "train.csv", trained)
     data = DataPlan(str(tmp_path / "train.csv"))
-    folder = run_of(tmp_path / "run", Plan(data, "crf", "mm", groups="single"))
+    folder = tuned_run(tmp_path / "run", Plan(data, "crf", "mm", groups="single"))
     for ending in ("npz", "json", "py"):
         export_from_folder(folder, tmp_path / f"model.{ending}")
     tokens(tmp_path / "truth.csv", "utf-8", seed=1)
@@ -88,7 +77,7 @@ def test_a_tagger_knows_its_words_in_every_encoding(tmp_path: Path, trained: str
 def test_topics_know_their_words_in_every_encoding(tmp_path: Path) -> None:
     texts(tmp_path / "train.csv", "cp1252")
     data = DataPlan(str(tmp_path / "train.csv"), task="topics")
-    folder = run_of(tmp_path / "run", Plan(data, "lda", "random", trials=2))
+    folder = tuned_run(tmp_path / "run", Plan(data, "lda", "random", trials=2))
     export_from_folder(folder, tmp_path / "model.zip")
     found = []
     for encoding in ENCODINGS:
@@ -108,7 +97,7 @@ def test_a_table_is_read_in_the_encoding_of_the_new_file(tmp_path: Path) -> None
     table.to_csv(tmp_path / "train.csv", index=False, encoding="cp1252")
     data = DataPlan(str(tmp_path / "train.csv"), leaks=True)  # the name tells the kind
     plan = Plan(data, "logistic", "random", trials=1)
-    export_from_folder(run_of(tmp_path / "run", plan), tmp_path / "model.skops")
+    export_from_folder(tuned_run(tmp_path / "run", plan), tmp_path / "model.skops")
     for encoding in ENCODINGS:
         table.to_csv(tmp_path / "new.csv", index=False, encoding=encoding)
         said = predict_file(tmp_path / "model.skops", tmp_path / "new.csv")

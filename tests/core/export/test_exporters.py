@@ -47,21 +47,16 @@ def test_a_format_is_one_row_and_every_run_has_one_form() -> None:
     names = [exporter.name for exporter in EXPORTERS.values()]
     endings = [exporter.ending for exporter in EXPORTERS.values()]
     assert len({*names}) == len({*endings}) == len(EXPORTERS)
+    for exporter in EXPORTERS.values():
+        assert exporter.forms
+        assert all(form.title and form.sentence.endswith(".") for form in exporter.forms.values())
+    assert "trust" in exporters_for("binary", "svm")["joblib"].warning
     for name, model in MODELS.items():
         for task in model.tasks:
             (form,) = export_variants_of(task, name)
             assert {"json", "report"} <= {n for n, e in EXPORTERS.items() if form in e.forms}
             assert form in export_variants_of(task)
             assert form in export_variants_of()
-
-
-def test_every_kind_says_what_it_is_for() -> None:
-    for exporter in EXPORTERS.values():
-        assert exporter.forms
-        for form in exporter.forms.values():
-            assert form.title
-            assert form.sentence.endswith(".")
-    assert "trust" in exporters_for("binary", "svm")["joblib"].warning
 
 
 @pytest.mark.parametrize(
@@ -121,11 +116,11 @@ def test_writes_every_kind_by_its_ending(make_run: Callable[..., Any], tmp_path:
         path = export_from_folder(made.folder, out / f"model{exporter.ending}")
         assert path.stat().st_size > 1000
     assert len(list(out.iterdir())) == len(offered)  # no draft is left behind
-
-
-def test_a_format_outweighs_the_ending(make_run: Callable[..., Any], tmp_path: Path) -> None:
-    path = export_from_folder(make_run().folder, tmp_path / "numbers.txt", "json")
+    path = export_from_folder(made.folder, out / "numbers.txt", "json")  # outweighs the ending
     assert path.read_text().startswith("{")
+    plain = tmp_path / "plain"
+    plain.write_text("")
+    assert path.stat().st_mode == plain.stat().st_mode  # readable like any other file
 
 
 @pytest.mark.parametrize(
@@ -183,11 +178,3 @@ def test_a_folder_without_permission(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(os, "open", refuse)
     with pytest.raises(UnusableError, match="choose another folder or name"):
         write_whole_file(tmp_path / "model.json", lambda draft: draft.write_text("{}"))
-
-
-def test_the_file_is_readable_like_any_other(tmp_path: Path) -> None:
-    path = tmp_path / "numbers.json"
-    write_whole_file(path, lambda draft: draft.write_text("{}"))
-    plain = tmp_path / "plain"
-    plain.write_text("")
-    assert path.stat().st_mode == plain.stat().st_mode

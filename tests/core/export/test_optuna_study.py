@@ -17,11 +17,12 @@ from app.__main__ import main
 from core.datasets.task import Task
 from core.errors import UnusableError
 from core.estimators.registry import MODELS
-from core.export import optuna_storage
+from core.export import optuna_study
 from core.export.exporters import check_export, export_from_folder
 from core.export.optuna_study import export_study
 from core.space import Axis, default_setting
 from core.tuning.events import (
+    DatasetFacts,
     HyperGradientStep,
     PenaltyStep,
     RunFinished,
@@ -32,7 +33,6 @@ from core.tuning.events import (
     TrialStarted,
 )
 from core.tuning.history.optuna_studies import studies_as_records
-from core.tuning.payloads import DatasetFacts
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.run_results import Results
 from core.tuning.runs.run_folder import RunFolder
@@ -164,7 +164,7 @@ def test_a_database_holds_what_optuna_itself_would_have_written(trials, tmp_path
     ours, theirs = (f"sqlite:///{tmp_path}/{name}.db" for name in ("ours", "theirs"))
     export_study(trials, ours)
     monkeypatch.setattr(
-        optuna_storage, "_add_trials", lambda study, _, trials: study.add_trials(trials)
+        optuna_study, "_add_trials", lambda study, _, trials: study.add_trials(trials)
     )
     export_study(trials, theirs)
 
@@ -195,7 +195,7 @@ def test_a_study_whose_trials_cannot_be_added_is_taken_out_again(trials, tmp_pat
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(optuna_storage, "_trial_row", full)
+        patch.setattr(optuna_study, "_trial_row", full)
         with pytest.raises(UnusableError, match="the disk is full"):
             export_study(trials, where)
     assert optuna.get_all_study_names(where) == ["other"]
@@ -211,7 +211,7 @@ def test_a_database_of_many_trials_is_written_in_one_transaction(tmp_path, monke
     spaces = list(SPACE)
     few = folder_of(tmp_path / "few", events[:2], space=spaces)
     many = folder_of(tmp_path / "many", events, space=spaces)
-    opened = optuna_storage._database_storage
+    opened = optuna_study._database_storage
 
     @contextlib.contextmanager
     def counted(url):
@@ -219,7 +219,7 @@ def test_a_database_of_many_trials_is_written_in_one_transaction(tmp_path, monke
             sqlalchemy.event.listen(storage.engine, "commit", commits.append)
             yield storage
 
-    monkeypatch.setattr(optuna_storage, "_database_storage", counted)
+    monkeypatch.setattr(optuna_study, "_database_storage", counted)
     export_study(few, tmp_path / "few.db")
     before = len(commits)
     export_study(many, tmp_path / "many.db")

@@ -7,18 +7,17 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from exported_files import script_output, tuned_run
 
 from app.__main__ import main
-from core.datasets.sampling.memory_limit import VARIABLE
+from core.datasets.memory_limit import VARIABLE
 from core.errors import UnusableError
-from core.export.card_record import card_of
 from core.export.exporters import export_from_folder
 from core.export.prediction import load_model, predict_file
+from core.export.raw_rows import card_of
 from core.export.using.file_prediction import predict_into
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.problem import read_data
 from core.tuning.runs.run_folder import RunFolder
-from core.tuning.tune import tune
 
 
 @pytest.fixture(scope="module")
@@ -44,9 +43,7 @@ def runs(files):
         plan = Plan(
             DataPlan(str(files / name), rows=300, rows_seed=4), "logistic", "random", trials=1
         )
-        made[name] = RunFolder.create(plan, path=files / f"{name}-run")
-        for _ in tune(plan, read_data(plan.data), folder=made[name]):
-            pass
+        made[name] = tuned_run(files / f"{name}-run", plan)
     return made
 
 
@@ -97,16 +94,12 @@ def test_what_is_exported_tells_of_the_drawn_rows(runs, files, name, tmp_path, r
     assert "300 of the 3,000 rows" in export_from_folder(run, tmp_path / "report.html").read_text()
     script = export_from_folder(run, tmp_path / "script.py")
     assert "300 of the" in " ".join(script.read_text().split())
-    ran = run_outside(
-        "import runpy, sys; sys.argv = ['x', sys.argv[2]]; runpy.run_path('script.py')",
-        tmp_path, "script.py", str(files / name),
-    )  # fmt: skip
-    assert ran.returncode == 0, ran.stderr
+    out = script_output(run_outside, script, tmp_path, str(files / name))
     results = json.loads(export_from_folder(run, tmp_path / "numbers.json").read_text())["scores"][
         "test"
     ]
-    (metric,) = {line.split(" on ")[0] for line in ran.stdout.splitlines() if " on test" in line}
-    assert f"tuned: {results[metric]:.6f}" in ran.stdout
+    (metric,) = {line.split(" on ")[0] for line in out.splitlines() if " on test" in line}
+    assert f"tuned: {results[metric]:.6f}" in out
     assert card_of(None) is None
 
 

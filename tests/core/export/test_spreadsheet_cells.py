@@ -7,7 +7,7 @@ import io
 
 import pytest
 
-from core.export.bundle.folder_file import _csv_bytes
+from core.export.bundle.carrier import csv_bytes
 from core.export.report.html import html_table
 from core.export.spreadsheet_cells import escape_formula
 
@@ -24,7 +24,7 @@ PLAIN = ["", "a", "a=1", "blood-pressure", "-1", "+0.5", "-1.5e-7", "\u22120.3 t
 def test_formulas_become_text(cell: str) -> None:
     text = "'" + cell.replace("\r", "\n")
     assert escape_formula(cell) == text
-    header, row = csv.reader(io.StringIO(_csv_bytes(["word"], [[cell]]).decode(), newline=""))
+    header, row = csv.reader(io.StringIO(csv_bytes(["word"], [[cell]]).decode(), newline=""))
     assert (header, row) == (["word"], [text])
     assert not html_table([cell], [[cell]]).count(f">{cell}<")
 
@@ -35,6 +35,6 @@ def test_numbers_and_words_stay(cell: object) -> None:
 
 
 def test_no_cell_begins_another_row() -> None:
-    written = _csv_bytes(["word"], [["a\r=cmd|' /C calc'!A0"], ["b\r\n=1"], ["c\n=1"]]).decode()
+    written = csv_bytes(["word"], [["a\r=cmd|' /C calc'!A0"], ["b\r\n=1"], ["c\n=1"]]).decode()
     assert "\r" not in written
     assert len(list(csv.reader(io.StringIO(written)))) == 4

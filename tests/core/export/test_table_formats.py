@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -11,13 +12,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from exported_files import script_output
 from structured_runs import crf_run
 
 from core.export.exporters import export_from_folder, export_run
 from core.export.finished_run import finished_run
 from core.export.prediction import predict_file
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.problem import read_data
+from core.tuning.problem_setup import read_data
 
 NEEDED = {"xlsx": "openpyxl", "ods": "odf", "parquet": "pyarrow", "feather": "pyarrow"}
 PACKAGES = dict.fromkeys(("xlsx", "ods"), "python-calamine")
@@ -115,31 +117,32 @@ def tuned(finish_run: Callable[..., Any], tmp_path: Path) -> Callable[..., Any]:
 
 
 @pytest.mark.parametrize("ending", FORMATS)
-def test_the_script_prints_the_same_score(
+def test_script_and_model_read_every_format(
     tuned: Callable[..., Any], run_outside: Any, tmp_path: Path, ending: str
 ) -> None:
     made = tuned(ending)
-    script = export_from_folder(made.folder, tmp_path / "tuned.py")
-    text = script.read_text()
-    package = PACKAGES.get(ending, "")
-    assert package in text.split('"""')[1]
-    code = f"import runpy\nrunpy.run_path({str(script)!r}, run_name='__main__')"
-    ran = run_outside(code, tmp_path / ending)
-    assert ran.returncode == 0, ran.stderr
-    assert re.findall(r"tuned: (\d\.\d+)$", ran.stdout, re.MULTILINE) == [f"{made.score:.6f}"]
-    assert "has changed" not in ran.stderr
+    script = export_from_folder(made.folder, tmp_path / ending / "tuned.py")
+    assert PACKAGES.get(ending, "") in script.read_text().split('"""')[1]
+    printed = script_output(run_outside, script, tmp_path / ending)
+    assert re.findall(r"tuned: (\d\.\d+)$", printed, re.MULTILINE) == [f"{made.score:.6f}"]
+    model = export_from_folder(made.folder, tmp_path / "best.skops")
+    rows = table(7)
+    expected = predict_file(model, saved(tmp_path / "new.csv", rows))
+    assert set(expected["prediction"]) == {"yes, sure", "no"}
+    for other in FORMATS[1:]:
+        if other in NEEDED and find_spec(NEEDED[other]) is None:
+            continue
+        there = predict_file(model, address(saved(tmp_path / f"new.{other}", rows)))
+        pd.testing.assert_frame_equal(there, expected)
 
 
 def test_the_test_file_may_have_another_format(
     tuned: Callable[..., Any], run_outside: Any, tmp_path: Path
 ) -> None:
-    for ending, test in (("csv", "xlsx"), ("xlsx", "arff")):
-        made = tuned(ending, test)
-        script = export_from_folder(made.folder, tmp_path / "tuned.py")
-        code = f"import runpy\nrunpy.run_path({str(script)!r}, run_name='__main__')"
-        ran = run_outside(code, tmp_path / f"{ending} {test}")
-        assert ran.returncode == 0, ran.stderr
-        assert f"tuned: {made.score:.6f}" in ran.stdout
+    made = tuned("xlsx", "arff")
+    script = export_from_folder(made.folder, tmp_path / "tuned.py")
+    printed = script_output(run_outside, script, tmp_path / "xlsx arff")
+    assert f"tuned: {made.score:.6f}" in printed
 
 
 def test_words_that_count_as_missing_are_not_told_where_examples_are_not(
@@ -153,46 +156,21 @@ def test_words_that_count_as_missing_are_not_told_where_examples_are_not(
     run = finish_run(Plan(data, "logistic", "random", seed=1), read_data(data))
     for examples in (True, False):
         told = finished_run(run.folder, examples=examples)
-        script = export_run(told, tmp_path / f"{examples}.py")
+        script = export_run(told, tmp_path / "tuned.py")
         assert "secret" not in script.read_text()  # which no script needs any more
-        code = f"import runpy\nrunpy.run_path({str(script)!r}, run_name='__main__')"
-        ran = run_outside(code, tmp_path)
-        assert ran.returncode == 0, ran.stderr
-        assert f"tuned: {run.score:.6f}" in ran.stdout
-
-
-@pytest.mark.parametrize("ending", FORMATS)
-def test_a_model_predicts_rows_of_every_format(
-    tuned: Callable[..., Any], tmp_path: Path, ending: str
-) -> None:
-    made = tuned(ending)
-    model = export_from_folder(made.folder, tmp_path / "best.skops")
-    rows = table(7)
-    expected = predict_file(model, saved(tmp_path / "new.csv", rows))
-    assert set(expected["prediction"]) == {"yes, sure", "no"}
-    for other in FORMATS[1:]:
-        if other in NEEDED and find_spec(NEEDED[other]) is None:
-            continue
-        there = predict_file(model, address(saved(tmp_path / f"new.{other}", rows)))
-        pd.testing.assert_frame_equal(there, expected)
+    assert f"tuned: {run.score:.6f}" in script_output(run_outside, script, tmp_path)
 
 
 @pytest.mark.parametrize("ending", ["xlsx", "parquet"])
 def test_labels_of_sequences_in_every_format(tmp_path: Path, ending: str) -> None:
     run = crf_run(tmp_path / "run")
     model = export_from_folder(run.folder, tmp_path / "model.npz")
-    expected = predict_file(model, saved_plain(tmp_path / "new.csv", run.table))
-    there = predict_file(model, saved_plain(tmp_path / f"new.{ending}", run.table))
+    pytest.importorskip(NEEDED[ending])
+    run.table.to_csv(tmp_path / "new.csv", index=False)
+    write = (
+        run.table.to_parquet if ending == "parquet" else partial(run.table.to_excel, index=False)
+    )
+    write(tmp_path / f"new.{ending}")
+    expected = predict_file(model, tmp_path / "new.csv")
+    there = predict_file(model, tmp_path / f"new.{ending}")
     pd.testing.assert_frame_equal(there, expected)
-
-
-def saved_plain(path: Path, made: pd.DataFrame) -> Path:
-    ending = path.suffix[1:]
-    pytest.importorskip(NEEDED.get(ending, "pandas"))
-    if ending == "csv":
-        made.to_csv(path, index=False)
-    elif ending == "xlsx":
-        made.to_excel(path, index=False)
-    else:
-        made.to_parquet(path)
-    return path

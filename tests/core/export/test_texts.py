@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from exported_files import script_output
 from sklearn.compose import ColumnTransformer
 
 from core.datasets.preparation import preparation
 from core.datasets.reading import read_dataset
-from core.datasets.samples.registry import SAMPLES
+from core.datasets.samples import SAMPLES
 from core.errors import UnusableError
 from core.estimators.stored.allowed_types import EXPORTED
 from core.export.exporters import export_from_folder, export_run
-from core.export.finished_run import finished_run
+from core.export.finished_run import finished_run, without_examples
 from core.export.onnx.rows import rows_graph
 from core.export.prediction import predict_file
-from core.export.redaction import without_examples
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.runs.best import best_of
 
@@ -74,11 +74,9 @@ def test_files_predict_the_same_and_open_without_the_program(
 def test_the_script_trains_the_same_model(
     made: Any, tmp_path: Path, run_outside: Callable[..., Any]
 ) -> None:
-    source = export_from_folder(made.folder, tmp_path / "tuned.py").read_text()
-    assert 'analyzer="char_wb"' in source
-    ran = run_outside("import runpy; sys.argv = ['tuned.py']; runpy.run_path('tuned.py')", tmp_path)
-    assert ran.returncode == 0, ran.stderr
-    assert f"tuned: {made.score:.6f}" in ran.stdout
+    script = export_from_folder(made.folder, tmp_path / "tuned.py")
+    assert 'analyzer="char_wb"' in script.read_text()
+    assert f"tuned: {made.score:.6f}" in script_output(run_outside, script, tmp_path)
 
 
 def test_numbers_name_words_and_a_report_lists_no_words(made: Any, tmp_path: Path) -> None:

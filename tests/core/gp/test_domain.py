@@ -25,12 +25,6 @@ def test_snap_equals_the_axes_conversion():
     np.testing.assert_allclose(domain.snap_points(points), expected, atol=1e-6)
 
 
-def test_snapping_twice_changes_nothing():
-    domain = SearchDomain(SPACE)
-    once = domain.snap_points(np.random.default_rng(1).random((100, domain.width)))
-    np.testing.assert_array_equal(domain.snap_points(once), once)
-
-
 def test_size_and_everything():
     assert SearchDomain(SPACE).size == math.inf
     domain = SearchDomain(SPACE[2:])

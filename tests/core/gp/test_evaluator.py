@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 
 from core.gp.acquisition import expected_improvement, probability_of_improvement
 from core.gp.evaluator import slice_through, surface
-from core.gp.surrogate import Surrogate, response_to_beat
+from core.gp.regression import Surrogate, response_to_beat
 from core.gp.warping import warp_of
 from core.records import to_plain
 from core.space import Axis, setting_at, unit_vector

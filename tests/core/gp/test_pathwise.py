@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.stats import ks_2samp
 
 from core.gp.kernels import KERNELS, Hyperparameters, Stationary, correlation, squared_distances
 from core.gp.pathwise import PosteriorDraws, frequencies
@@ -49,17 +48,6 @@ def test_mean_and_covariance_are_the_posteriors(kernel):
     assert np.abs((np.cov(drawn.T) - wrong) / error).max() > 4.5
 
 
-def test_a_draw_has_the_same_largest_value_as_a_joint_draw():
-    regression = posterior_of()
-    points = np.linspace(0, 1, 60)[:, None] * np.ones(2)
-    ours = PosteriorDraws(regression, np.random.default_rng(1), draws=300)(points).max(axis=1)
-    mean, covariance = exact(regression, points)
-    random = np.random.default_rng(2)
-    joint = random.multivariate_normal(mean, covariance, 4000, method="eigh").max(axis=1)
-    assert ks_2samp(ours, joint).pvalue > 0.01
-    assert ks_2samp(ours + 0.25, joint).pvalue < 1e-3
-
-
 def test_the_formula_in_double_precision():
     regression = posterior_of(noise=0.01)
     draw = PosteriorDraws(regression, np.random.default_rng(3))
@@ -99,20 +87,6 @@ def test_the_features_kernel_converges_to_the_kernel(kernel):
     errors = [largest_error(count) for count in (64, 1024, 16384)]
     assert errors[0] > 3 * errors[1] > 9 * errors[2]
     assert errors[2] < 4e-3
-
-
-def test_evenly_spread_frequencies_are_closer_than_independent_ones():
-    apart = np.random.default_rng(8).uniform(-1, 1, (200, 2))
-    true = correlation("matern32", ((apart / LENGTHS) ** 2).sum(axis=1))
-    even, independent = [], []
-    for seed in range(20):
-        random = np.random.default_rng(seed)
-        t = random.standard_normal((512, 2)) / LENGTHS
-        t *= np.sqrt(3.0 / random.chisquare(3.0, (512, 1)))
-        spread = frequencies("matern32", LENGTHS, 512, random)
-        for omega, errors in ((spread, even), (t, independent)):
-            errors.append(np.abs(np.cos(apart @ omega.T).mean(axis=1) - true).max())
-    assert np.mean(even) < 0.5 * np.mean(independent)
 
 
 def test_one_function_wherever_and_however_often_it_is_evaluated():

@@ -1,12 +1,14 @@
 """Scores become responses and come back: by hand, in order, whatever their unit."""
 
+from __future__ import annotations
+
 import math
 
 import numpy as np
 import pytest
 
-from core.gp.surrogate import Surrogate
-from core.gp.warping import ScoreWarp, compressed, warp_of
+from core.gp.regression import Surrogate
+from core.gp.warping import ScoreWarp, compressed, pooled_deviation, scale_of, warp_of
 
 SCORES = [0.1, 0.7, 0.8, 0.9, 1.0]  # median 0.8, best 1.0: r = −3.5, −0.5, 0, 0.5, 1
 
@@ -63,13 +65,6 @@ def test_equal_scores_have_the_response_zero(scores):
     assert warp.to_scores(np.zeros(1)) == pytest.approx(scores[:1])
 
 
-def test_two_scores():
-    # Their median lies between: r = ±1, u = 1 and −log 2.
-    warp = warp_of([3.0, 5.0], True)
-    assert warp.to_responses([3.0, 5.0]) == pytest.approx([-1.0, 1.0])
-    assert warp.scale == pytest.approx((1 + math.log(2)) / 2)
-
-
 def test_where_most_scores_are_the_best_the_others_give_the_scale():
     # Distances from the best: 0.2, 0.4, 4; r = −0.5, −1, −10.
     scores = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, -3.0]
@@ -119,3 +114,38 @@ def test_a_surrogate_of_an_older_run_is_not_compressed():
         points=points, responses=[1.0, 3.0], mean=2.0, scale=1.0, lengths=[0.5], noise=1e-6
     )
     assert older.regression().z.tolist() == [-1.0, 1.0]
+
+
+def test_population_mean_and_deviation():
+    scale = scale_of([1.0, 2.0, 6.0], True)
+    assert scale.mean == pytest.approx(3.0)
+    assert scale.deviation == pytest.approx(np.sqrt((4 + 1 + 9) / 3))
+    z = scale.to_response(np.array([1.0, 2.0, 6.0]))
+    assert z == pytest.approx(np.array([-2.0, -1.0, 3.0]) / np.sqrt(14 / 3))
+    assert scale.to_score(float(z[2])) == pytest.approx(6.0)
+
+
+def test_where_less_is_better_signs_turn():
+    scale = scale_of([1.0, 3.0], False)
+    assert scale.to_response(np.array([1.0, 3.0])).tolist() == [1.0, -1.0]
+    assert scale.to_score(1.0) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("scores", [[], [0.7], [0.7, 0.7, 0.7], [1e200, 1e200]])
+def test_without_a_deviation_of_its_own_the_historys_stands_in(scores):
+    scale = scale_of(scores, True, pooled=0.3)
+    assert not scale.settled
+    assert scale.deviation == 0.3
+    assert scale.mean == pytest.approx(scores[0] if scores else 0.0)
+    assert not scale.to_response(np.array(scores)).any()
+
+
+def test_very_large_scores_do_not_overflow():
+    scale = scale_of([1e200, -1e200], True)
+    assert scale.to_response(np.array([1e200, -1e200])) == pytest.approx([1.0, -1.0])
+
+
+def test_the_pooled_deviation_weighs_datasets_by_their_trials():
+    scales = [scale_of([0.0, 2.0], True), scale_of([0.0, 0.0, 6.0], True), scale_of([5.0], True)]
+    assert pooled_deviation(scales, [2, 3, 1]) == pytest.approx(np.sqrt((2 * 1 + 3 * 8) / 5))
+    assert pooled_deviation([], []) == 1.0

@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import clone
 
 from core.losses import build_loss, parameter_groups
-from core.losses.fitted_estimator import as_estimator
+from core.losses.registry import as_estimator
 from core.penalties import mm
 from core.penalties.penalty_problem import PenaltyProblem
 

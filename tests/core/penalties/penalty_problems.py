@@ -10,8 +10,7 @@ from scipy.optimize import minimize
 
 from core.losses import build_loss
 from core.optimize.loss import Loss, LossPoint
-from core.penalties.penalty_problem import PenaltyProblem
-from core.penalties.step import LearnerStep
+from core.penalties.penalty_problem import LearnerStep, PenaltyProblem
 from core.tuning.strategies.registry import STRATEGIES
 
 

@@ -1,20 +1,22 @@
-"""The evidence update against closed forms and brute-force maximization (MacKay 1992)."""
+"""The evidence update against closed forms and brute force (MacKay 1992), also in many groups."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 from penalty_problems import Gaussian, Stubborn, loss_of, minimized, steps_of, table
+from scipy import sparse
 from scipy.optimize import minimize, minimize_scalar
 
 from core.losses import build_loss, parameter_groups
 from core.optimize import newton
 from core.optimize.loss import Loss
-from core.optimize.newton import Newton
-from core.optimize.preconditioner import DiagonalPreconditioner
+from core.optimize.newton import DiagonalPreconditioner, Newton
 from core.penalties import evidence
-from core.penalties.effective_parameters import _lanczos, _log_corner, effective_parameters
+from core.penalties.evidence import _lanczos, _log_corner, effective_parameters
 from core.penalties.group_penalty import grouping
+from core.penalties.penalty_problem import PenaltyProblem
+from core.tuning.strategies.registry import STRATEGIES
 
 TIGHT = {"tolerance": 1e-6}
 
@@ -32,23 +34,6 @@ def minus_log_evidence(loss: Loss, groups: np.ndarray, log_C: np.ndarray) -> flo
         - 0.5 * float(sizes @ log_C)
         + 0.5 * float(np.linalg.slogdet(H)[1])
     )
-
-
-def minus_log_marginal(
-    X: np.ndarray, y: np.ndarray, groups: np.ndarray, log_ratio: np.ndarray
-) -> float:
-    """The exact marginal likelihood of a linear model, best over σ², its intercept free.
-
-    log_ratio is log(σ² C_j), the log ridge penalty.
-    """
-    m = len(y)
-    cov = np.eye(m) + (X / np.exp(log_ratio)[groups]) @ X.T
-    inverse, one = np.linalg.inv(cov), np.ones(m)
-    precision = one @ inverse @ one
-    r = y - (one @ inverse @ y) / precision
-    quadratic = r @ inverse @ r
-    log_determinant = np.linalg.slogdet(cov)[1] + np.log(precision)
-    return 0.5 * ((m - 1) * np.log(quadratic / (m - 1)) + log_determinant)
 
 
 def test_ridge_has_its_closed_form() -> None:
@@ -73,33 +58,6 @@ def test_ridge_with_two_groups_maximizes_the_evidence() -> None:
     best = minimize(lambda t: minus_log_evidence(loss, groups, t), start, method="Nelder-Mead")
     assert last.objective == pytest.approx(best.fun, abs=1e-3)
     assert last.C[1] > last.C[0]
-
-
-@pytest.mark.parametrize("rows", [30, 12])
-def test_a_linear_model_maximizes_its_exact_marginal_likelihood(rows: int) -> None:
-    X, y = table("linear", rows=rows, columns=9)
-    loss = build_loss("linear", X, y)
-    groups = parameter_groups(loss)
-    *_, last = steps_of("evidence", loss, groups, {"tolerance": 1e-7, "max_steps": 300})
-    ridge = loss.noise_variance(last.w) * last.C[0]
-    best = minimize_scalar(
-        lambda t: minus_log_marginal(X, y, groups[:-1], np.array([t])),
-        bounds=(-12, 12),
-        method="bounded",
-    )
-    assert np.log(ridge) == pytest.approx(best.x, abs=5e-3)
-
-
-def test_a_linear_model_with_groups_does_too() -> None:
-    X, y = table("linear", rows=40, columns=8, useless=4)
-    loss = build_loss("linear", X, y)
-    groups = parameter_groups(loss, np.repeat([0, 1], 4))
-    *_, last = steps_of("evidence", loss, groups, {"tolerance": 1e-7, "max_steps": 300})
-    found = np.log(loss.noise_variance(last.w) * last.C)
-    start = np.zeros(2)
-    best = minimize(lambda t: minus_log_marginal(X, y, groups[:-1], t), start, method="Nelder-Mead")
-    here = minus_log_marginal(X, y, groups[:-1], found)
-    assert here == pytest.approx(best.fun, abs=1e-2)
 
 
 @pytest.mark.parametrize("name", ["logistic", "multinomial"])
@@ -234,3 +192,26 @@ def test_a_quadrature_without_a_single_step_is_that_of_the_preconditioner() -> N
     x, corner = _lanczos(lambda v: -v, DiagonalPreconditioner(d), np.ones((1, 2)))
     np.testing.assert_array_equal(x, np.zeros((1, 2)))
     np.testing.assert_array_equal(corner, 0.0)
+
+
+ROWS, COLUMNS, ENTRIES = 200, 5000, 30
+
+
+@pytest.mark.parametrize("groups", [50, 250])
+def test_the_evidence_ends_near_the_best_that_it_saw(groups):
+    # With 250 groups of 20 columns γ is uncertain by as much as it is: an update that frees a group
+    # separates the classes, after which −log evidence grows from 150 to thousands.
+    rng = np.random.default_rng(0)
+    places = np.concatenate([rng.choice(COLUMNS, ENTRIES, replace=False) for _ in range(ROWS)])
+    starts = np.arange(0, ROWS * ENTRIES + 1, ENTRIES)
+    X = sparse.csr_matrix((rng.standard_normal(len(places)), places, starts), shape=(ROWS, COLUMNS))
+    scores = X @ rng.standard_normal(COLUMNS)
+    y = (scores + rng.logistic(size=ROWS) > 0).astype(int)
+    loss = build_loss("logistic", X, y)
+    of = parameter_groups(loss)
+    of = np.where(of >= 0, np.arange(len(of)) * groups // len(of), of)
+    steps = list(STRATEGIES["evidence"].make(PenaltyProblem(loss, of)))
+    objectives = [step.objective for step in steps]
+    assert objectives[-1] < objectives[0]
+    assert objectives[-1] <= 1.03 * min(objectives)
+    assert np.isfinite(steps[-1].C).all()

@@ -8,8 +8,8 @@ from penalty_problems import steps_of, table
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from core.losses import LOSSES, build_loss, parameter_groups
-from core.optimize.blas_threads import one_blas_thread
 from core.options import with_defaults
+from core.penalties.penalty_problem import one_blas_thread
 from core.penalties.recommendation import recommend_update
 from core.tuning.strategies.registry import STRATEGIES
 

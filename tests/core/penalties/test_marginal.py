@@ -10,12 +10,11 @@ from penalty_problems import steps_of
 from scipy.optimize import minimize
 
 from core.losses import build_loss, parameter_groups
-from core.losses.linear.eigenbasis_loss import in_eigenbasis
-from core.losses.linear.fixed_noise import FixedNoise
+from core.losses.linear.eigenbasis_loss import FixedNoise, in_eigenbasis
 from core.losses.linear.linear_loss import WIDE_FLOOR, LinearLoss
 from core.optimize.newton import Newton
 from core.penalties import evidence
-from core.penalties.effective_parameters import effective_parameters
+from core.penalties.evidence import effective_parameters
 from core.penalties.group_penalty import Grouping, grouping
 from core.penalties.marginal import GroupedMarginal, best_single, single_marginal
 
@@ -94,7 +93,7 @@ def learned(
     return np.log(np.append(C, variance)), float(last.parameters.sum())
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("make", TABLES)
 @pytest.mark.parametrize("groups", [1, 2])
 def test_the_exact_marginal_likelihood_is_maximized(
@@ -111,7 +110,7 @@ def test_the_exact_marginal_likelihood_is_maximized(
 
 @pytest.mark.parametrize("shape", [(60, 70), (60, 90), (60, 200), (300, 600)])
 def test_designs_with_more_columns_than_rows_do_not_collapse(shape: tuple[int, int]) -> None:
-    for seed in range(10):
+    for seed in range(4):
         rng = np.random.default_rng(seed)
         m, n = shape
         X, w = rng.standard_normal((m, n)), rng.standard_normal(n)

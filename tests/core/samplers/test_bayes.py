@@ -9,6 +9,7 @@ from optuna.trial import TrialState
 
 from core.gp.proposal import Proposal
 from core.samplers.bayes import (
+    EbHypSampler,
     GpOptions,
     GpSampler,
     HybridOptions,
@@ -36,7 +37,7 @@ def test_finds_the_top_of_a_mixed_hill(kind, mixed, hill, run):
     assert set(reasons[9:]) <= {"improve", "explore"}
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*KINDS, EbHypSampler])
 def test_same_seed_same_trials_also_when_resumed(kind, mixed, hill, run):
     whole = run(kind(mixed, seed=5), hill, 16)
     recorded = [trial.value for trial in whole.trials[:9]]
@@ -45,7 +46,7 @@ def test_same_seed_same_trials_also_when_resumed(kind, mixed, hill, run):
     assert settings(run(kind(mixed, seed=6), hill, 6)) != settings(whole)[:6]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*KINDS, EbHypSampler])
 def test_minimizing_the_negative_is_the_same_search(kind, mixed, hill, run):
     up = run(kind(mixed, seed=1), hill, 14)
     down = run(kind(mixed, seed=1), lambda s: -hill(s), 14, direction="minimize")
@@ -101,9 +102,10 @@ def test_only_choices_are_tried_once_each_then_it_is_done(run):
     study.tell(study.ask(distributions(space)), 0.0)  # asking on is allowed
 
 
-def test_constant_scores_and_enormous_scores(mixed, run):
+@pytest.mark.parametrize("kind", [GpSampler, EbHypSampler])
+def test_constant_scores_and_enormous_scores(kind, mixed, run):
     for score in (lambda s: 1.0, lambda s: 1e300 * s["depth"], lambda s: 1e-300 * s["depth"]):
-        study = run(GpSampler(mixed), score, 10)
+        study = run(kind(mixed), score, 10)
         assert len({tuple(s.values()) for s in settings(study)}) == 10
 
 

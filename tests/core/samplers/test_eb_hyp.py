@@ -12,8 +12,8 @@ from scipy.stats import chisquare
 
 from core.gp.domain import SearchDomain
 from core.gp.pathwise import PosteriorDraws
-from core.samplers import eb_hyp
-from core.samplers.eb_hyp import DRAW, PICK, EbHypOptions, EbHypSampler, posterior, prior_shares
+from core.samplers import bayes
+from core.samplers.bayes import DRAW, PICK, EbHypOptions, EbHypSampler, posterior, prior_shares
 from core.samplers.search_space import SearchSpace, distributions
 from core.space import Axis
 
@@ -89,9 +89,9 @@ def test_samples_follow_the_drawn_posterior_times_the_prior():
 
 
 def test_samples_of_a_real_number_follow_the_draws_density(monkeypatch):
-    monkeypatch.setattr(eb_hyp, "CANDIDATES", 256)
+    monkeypatch.setattr(bayes, "CANDIDATES", 256)
     sampler = OneDraw(LINE, EbHypOptions(temperature=0.5, start_trials=6))
-    sampler.fresh = (PICK, eb_hyp.SEARCH)
+    sampler.fresh = (PICK, bayes.SEARCH)
     _, proposed = asked_often(sampler, LINE, lambda s: math.sin(s["x"]), 250)
     fine = (np.arange(4000)[:, None] + 0.5) / 4000
     drawn = the_draw(sampler, 6)(fine)[0]
@@ -139,29 +139,13 @@ def test_the_kernel_sees_allowed_points_only(rule, mixed, hill, run, monkeypatch
             seen.append(points)
             return super().__call__(points)
 
-    monkeypatch.setattr(eb_hyp, "PosteriorDraws", Watched)
+    monkeypatch.setattr(bayes, "PosteriorDraws", Watched)
     run(EbHypSampler(mixed, EbHypOptions(rule=rule)), hill, 6)
     domain = SearchDomain(mixed)
     assert len(seen) == 2
     for points in seen:
         assert len(points) >= 4096 - 6
         assert_allclose(points, domain.snap_points(points), atol=1e-12)
-
-
-@pytest.mark.parametrize("rule", RULES)
-def test_same_seed_same_trials_also_when_resumed(rule, mixed, hill, run):
-    whole = run(EbHypSampler(mixed, EbHypOptions(rule=rule), seed=5), hill, 12)
-    recorded = [trial.value for trial in whole.trials[:8]]
-    resumed = run(EbHypSampler(mixed, EbHypOptions(rule=rule), seed=5), hill, 12, recorded=recorded)
-    assert [t.params for t in whole.trials] == [t.params for t in resumed.trials]
-    other = run(EbHypSampler(mixed, EbHypOptions(rule=rule), seed=6), hill, 6)
-    assert [t.params for t in whole.trials[:6]] != [t.params for t in other.trials]
-
-
-def test_a_loss_to_minimize_is_the_same_search(mixed, hill, run):
-    up = run(EbHypSampler(mixed, seed=1), hill, 10)
-    down = run(EbHypSampler(mixed, seed=1), lambda s: -hill(s), 10, direction="minimize")
-    assert [t.params for t in up.trials] == [t.params for t in down.trials]
 
 
 def test_thousands_of_nats_are_the_same_search(mixed, hill, run):
@@ -176,28 +160,6 @@ def test_finds_better_than_it_began_with(rule, mixed, hill, run):
     values = [trial.value for trial in study.trials]
     assert np.mean(values[-8:]) > np.mean(values[:8]) + 0.3
     assert [t.user_attrs["reason"] for t in study.trials] == ["random"] * 4 + ["sample"] * 21
-
-
-def test_in_a_study_that_defines_its_space_by_running():
-    def objective(trial):
-        x = trial.suggest_float("x", 1e-3, 1e2, log=True)
-        k = trial.suggest_int("k", 10, 100, step=10)
-        extra = trial.suggest_float("extra", 0, 1) if trial.number % 2 else 0.0
-        c = trial.suggest_categorical("c", ["u", None, 2])
-        return math.log10(x) ** 2 + (k - 50) ** 2 / 500 + extra + (c is not None)
-
-    study = optuna.create_study(sampler=EbHypSampler(options=EbHypOptions(temperature=0.1), seed=0))
-    study.optimize(objective, n_trials=14)
-    assert study.trials[-1].user_attrs["reason"] == "sample"
-
-
-def test_a_finite_space_is_tried_once_each_then_it_is_done(run):
-    space = (Axis("c", "", "choice", choices=("a", "b", "c")), Axis("k", "", "int", 0, 1))
-    sampler = EbHypSampler(space, EbHypOptions(start_trials=2))
-    study = run(sampler, lambda s: float(s["c"] == "b") + s["k"], 6, space)
-    assert len({tuple(t.params.values()) for t in study.trials}) == 6
-    assert sampler.exhausted
-    study.tell(study.ask(distributions(space)), 0.0)  # asking on is allowed
 
 
 def test_what_is_running_is_not_tried_again():
@@ -217,12 +179,6 @@ def test_failed_trials_are_left_behind(run):
     failed = [trial.number for trial in study.trials if trial.state == TrialState.FAIL]
     assert 0 < len(failed) < 12
     assert study.best_value > 4.3
-
-
-def test_constant_scores_and_enormous_scores(mixed, run):
-    for score in (lambda s: 1.0, lambda s: 1e300 * s["depth"], lambda s: 1e-300 * s["depth"]):
-        study = run(EbHypSampler(mixed), score, 7)
-        assert len({tuple(t.params.values()) for t in study.trials}) == 7
 
 
 def test_what_the_views_are_given(mixed, hill, run):

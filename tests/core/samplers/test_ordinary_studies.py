@@ -4,12 +4,13 @@ import numpy as np
 import optuna
 import pytest
 
-from core.samplers.bayes import GpSampler, HybridSampler, VariableSampler
-from core.samplers.eb_hyp import EbHypSampler
-from core.samplers.transfer.sampler import TransferSampler
+from core.samplers.bayes import EbHypSampler, GpSampler, HybridSampler, VariableSampler
+from core.samplers.transfer.joint_surrogate import TransferSampler
+
+KINDS = [GpSampler, HybridSampler, VariableSampler, EbHypSampler, TransferSampler]
 
 
-@pytest.mark.parametrize("kind", [GpSampler, HybridSampler, VariableSampler, TransferSampler])
+@pytest.mark.parametrize("kind", KINDS)
 def test_an_ordinary_study_goes_on_where_all_was_tried(kind):
     study = optuna.create_study(sampler=kind())
     study.optimize(lambda t: t.suggest_int("k", 1, 5), n_trials=12)

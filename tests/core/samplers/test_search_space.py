@@ -1,10 +1,18 @@
-"""Optuna's distributions to axes and back."""
+"""Optuna's distributions to axes and back, and the grid over them: coarse before fine, an end."""
+
+from __future__ import annotations
+
+import math
 
 import numpy as np
+import optuna
 import pytest
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
+from core.errors import UnusableError
+from core.samplers.grid import GridSampler, check_grid, grid_values
 from core.samplers.search_space import SearchSpace, distributions
+from core.space import Axis
 
 KINDS = {
     "plain": FloatDistribution(-2, 3),
@@ -42,3 +50,96 @@ def test_distributions_of_axes(mixed):
         "shape": CategoricalDistribution(("a", "b", "c")),
     }
     assert [axis.name for axis in SearchSpace(distributions(mixed)).axes] == ["C", "depth", "shape"]
+
+
+def in_order(space, points):
+    return GridSampler(space, points=points).settings(SearchSpace(distributions(space)))
+
+
+PLANE = (Axis("x", "", "float"), Axis("y", "", "float"))
+
+
+def test_coarse_levels_come_first():
+    settings = in_order(PLANE, 7)
+    assert len(settings) == 49
+    coarse = sorted({(k + 0.5) / 7 for k in (1, 3, 5)})
+    assert settings[0] == {"x": pytest.approx(0.5), "y": pytest.approx(0.5)}
+    for setting in settings[:9]:
+        assert min(abs(setting["x"] - value) for value in coarse) < 1e-9
+        assert min(abs(setting["y"] - value) for value in coarse) < 1e-9
+
+
+def test_everything_once_in_a_mixed_space(mixed):
+    values = grid_values(mixed, points=5)
+    assert values["shape"] == ["a", "b", "c"]
+    assert len(values["C"]) == len(values["depth"]) == 5
+    assert values["C"] == sorted(values["C"])
+    settings = in_order(mixed, 5)
+    assert len(settings) == 75 == len({tuple(setting.values()) for setting in settings})
+
+
+def test_whole_numbers_are_never_more_than_there_are():
+    space = (Axis("k", "", "int", 1, 4), Axis("j", "", "int", 1, 1000, log=True))
+    values = grid_values(space, points=9)
+    assert values["k"] == [1, 2, 3, 4]
+    assert len(set(values["j"])) == len(values["j"]) <= 9
+
+
+def test_powers_of_two_and_given_values():
+    space = (Axis("C", "", "float", 2.0**-10, 2.0**10, log=True),)
+    assert grid_values(space, powers_of_two=True) == {"C": [2.0**k for k in range(-10, 11)]}
+    assert grid_values(space, values={"C": [1, 10, 100]}) == {"C": [1, 10, 100]}
+
+
+@pytest.mark.parametrize(("axes", "most"), [(1, 31), (2, 512), (3, 512), (6, 729)])
+def test_the_automatic_grid_is_of_bearable_size(axes, most):
+    space = tuple(Axis(f"x{k}", "", "float") for k in range(axes))
+    assert math.prod(len(values) for values in grid_values(space).values()) <= most
+
+
+def test_never_repeats_and_says_when_it_is_done(mixed, hill, run):
+    sampler = GridSampler(mixed, points=3)
+    study = optuna.create_study(sampler=sampler)
+    seen = set()
+    while not sampler.exhausted:
+        trial = study.ask(distributions(mixed))
+        seen.add(tuple(trial.params.values()))
+        study.tell(trial, hill(trial.params))
+        assert trial.user_attrs["reason"] == "grid"
+    assert len(seen) == len(study.trials) == 27
+    assert sampler.finished_reason
+
+
+def test_an_unanswered_or_failed_trial_is_not_tried_again(mixed):
+    study = optuna.create_study(sampler=GridSampler(mixed, points=3))
+    asked = [study.ask(distributions(mixed)) for _ in range(5)]
+    study.tell(asked[2], state=optuna.trial.TrialState.FAIL)
+    asked += [study.ask(distributions(mixed)) for _ in range(5)]
+    assert len({tuple(trial.params.values()) for trial in asked}) == 10
+
+
+def test_an_ordinary_study_goes_on_and_may_ask_whether_it_is_done():
+    sampler = GridSampler(points=3)
+    study = optuna.create_study(sampler=sampler)
+    done = []
+    study.optimize(
+        lambda t: t.suggest_float("x", 0, 1) + t.suggest_int("k", 1, 2),
+        n_trials=12,
+        callbacks=[lambda study, trial: done.append(sampler.exhausted)],
+    )
+    settings = [tuple(trial.params.items()) for trial in study.trials]
+    assert len(set(settings[:6])) == len(set(settings[6:])) == 6
+    assert done == [False] * 5 + [True] * 7
+
+
+def test_a_grid_beyond_reason_is_refused():
+    space = tuple(Axis(f"x{k}", "", "float") for k in range(5))
+    with pytest.raises(ValueError, match="too large"):
+        in_order(space, 30)
+
+
+def test_a_grid_beyond_reason_is_refused_before_it_starts():
+    space = tuple(Axis(f"x{k}", "", "float") for k in range(5))
+    check_grid(grid_values(space, points=15))
+    with pytest.raises(UnusableError, match="24,300,000 settings"):
+        check_grid(grid_values(space, points=30))

@@ -11,28 +11,26 @@ import pytest
 
 from core.datasets.task import Task
 from core.space import Axis
-from core.tuning.event_lines import from_json, to_json
 from core.tuning.events import (
-    Event,
-    HistoryRead,
-    PenaltyStep,
-    Progress,
-    SurrogateFitted,
-    TopicsFound,
-    TrialFinished,
-)
-from core.tuning.payloads import (
     ClusterWorker,
     DatasetFacts,
     DisputedRow,
+    Event,
     FoldedMolecule,
     HistoryDataset,
+    HistoryRead,
     LabelledSequence,
     LeaderboardEntry,
-    OmittedTrial,
+    PenaltyStep,
+    Progress,
+    SurrogateFitted,
     Topic,
+    TopicsFound,
+    TrialFinished,
+    from_json,
+    to_json,
 )
-from core.tuning.run_results import Gain, Results
+from core.tuning.run_results import Gain, OmittedTrial, Results
 
 DATASET = HistoryDataset("d", [1.0, 2.0, 0.0], [[0.1, "a"], [3, None]], [0.5], True, False, 0.25)
 SEQUENCE = LabelledSequence("s", ["x", "y"], ["A", "B"], ["A", "A"], [[0.9, 0.1], [0.5, 0.5]])
@@ -80,9 +78,10 @@ def test_every_event_survives_its_line(kind):
 
 
 def test_not_a_number_becomes_null_and_comes_back():
-    line = to_json(TrialFinished(number=1, score=math.nan))
+    line = to_json(TrialFinished(number=1, score=math.nan, fold_scores=[0.5, math.nan]))
     assert json.loads(line)["score"] is None
     assert math.isnan(from_json(line).score)
+    assert from_json(line).fold_scores == [0.5, pytest.approx(math.nan, nan_ok=True)]
     assert from_json(to_json(Progress(best=None))).best is None
 
 
@@ -112,11 +111,6 @@ def test_a_payload_is_a_plain_object_in_the_line():
     assert from_json(newer) == from_json(line)
 
 
-def test_not_a_number_in_a_list_comes_back():
-    line = to_json(TrialFinished(fold_scores=[0.5, math.nan]))
-    assert from_json(line).fold_scores == [0.5, pytest.approx(math.nan, nan_ok=True)]
-
-
 DAMAGED = {
     '{"event": "TrialFinished", "number": "3"}': "TrialFinished.number: expected int, got str",
     '{"event": "TrialFinished", "number": true}': "TrialFinished.number: expected int, got bool",
@@ -131,6 +125,12 @@ DAMAGED = {
         "TopicsFound.topics[0]: object missing required field weights"
     ),
     '{"event": ["TopicsFound"]}': "not an event",
+    "": "not JSON",
+    '{"event": "Prog': "not JSON",
+    "[1]": "not an event",
+    '{"event": "Unheard"}': "not an event",
+    "null": "not an event",
+    '{"event": "TrialFinished", "number": 99999999999999999999}': "TrialFinished.number",
 }
 
 
@@ -140,24 +140,10 @@ def test_a_damaged_event_is_refused_and_its_field_named(line, why):
         from_json(line)
 
 
-@pytest.mark.parametrize("line", ["", '{"event": "Prog', "[1]", '{"event": "Unheard"}', "null"])
-def test_what_is_no_event_is_a_value_error(line):
-    with pytest.raises(ValueError, match=r"."):
-        from_json(line)
-
-
 def test_a_surrogate_is_as_large_as_its_points():
     points = np.random.default_rng(0).random((50, 4)).tolist()
     line = to_json(SurrogateFitted(points=points, responses=[0.5] * 50))
     assert len(line) < 8000
-
-
-def test_a_number_beyond_64_bits_is_refused():
-    with pytest.raises(ValueError, match=r"TrialFinished\.number"):
-        from_json('{"event": "TrialFinished", "number": 99999999999999999999}')
-    assert (
-        from_json('{"event": "TrialFinished", "number": 9223372036854775807}').number == 2**63 - 1
-    )
 
 
 HUGE = "1" + 400 * "0"
@@ -181,6 +167,7 @@ def test_a_whole_number_that_no_float_holds_is_refused(line, field):
 def test_whole_numbers_are_written_again_as_they_were():
     line = to_json(TrialFinished(seconds=1, score=2, fold_scores=[1, 0.5]))
     assert to_json(from_json(line)) == line
+    assert from_json(to_json(TrialFinished(number=2**63 - 1))).number == 2**63 - 1
 
 
 KINDS = list(Event.class_by_tag.values())

@@ -5,6 +5,7 @@ from collections import deque
 from dataclasses import replace
 
 import pytest
+from run_events import of, until
 
 from core.samplers.transfer.history import TuningHistory
 from core.tuning.events import (
@@ -13,6 +14,7 @@ from core.tuning.events import (
     RunResumed,
     RunStarted,
     SettingRequested,
+    TrialFailed,
     TrialFinished,
     TrialStarted,
     TuningEnded,
@@ -26,35 +28,15 @@ from core.tuning.patience import (
     trials_before_stop,
 )
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.problem import build_problem, read_data
+from core.tuning.problem_setup import build_problem
 from core.tuning.runs.state import RunState, state_from_events
 from core.tuning.scores.scoring import TrialResult
 from core.tuning.strategies.registry import STRATEGIES
-from core.tuning.trials.ask_tell_study import AskTellStudy
+from core.tuning.trials.trial_run import AskTellStudy
 from core.tuning.tune import RecordedRun, tune
 
 IRIS = DataPlan("sample:iris")
 PLAN = Plan(IRIS, "logistic", "random", trials=60, folds=3, seed=1, patience=4)
-
-
-@pytest.fixture(scope="module")
-def iris():
-    return read_data(IRIS)
-
-
-def of(kind, events):
-    return [event for event in events if isinstance(event, kind)]
-
-
-def until_tuned(stream):
-    """The events up to the end of the tuning; nothing is fitted and tested."""
-    events = []
-    with contextlib.closing(stream):
-        for event in stream:
-            events.append(event)
-            if isinstance(event, TuningEnded):
-                break
-    return events
 
 
 def first_end(scores, patience):
@@ -67,20 +49,12 @@ def first_end(scores, patience):
 
 
 def test_a_run_ends_when_nothing_improves(iris):
-    events = until_tuned(tune(PLAN, iris))
+    events = until(tune(PLAN, iris))
     scores = [event.score for event in of(TrialFinished, events)]
     assert len(scores) == first_end(scores, 4) < 60
     assert events[-1].because == "4 trials in a row improved nothing"
-    whole = until_tuned(tune(PLAN.changed(patience=0, trials=len(scores) + 3), iris))
+    whole = until(tune(PLAN.changed(patience=0, trials=len(scores) + 3), iris))
     assert len(of(TrialFinished, whole)) == len(scores) + 3
-
-
-def test_more_trials_that_are_asked_for_come(iris):
-    events = until_tuned(tune(PLAN, iris))
-    count = len(of(TrialFinished, events))
-    more = count + 3 - 60  # three more than were done
-    after = until_tuned(tune(PLAN, iris, past=RecordedRun(events, more + 60 - count)))
-    assert len(of(TrialFinished, after)) >= 3
 
 
 def test_the_count_begins_anew_where_more_are_asked_for():
@@ -209,7 +183,7 @@ def test_a_run_that_ended_goes_on_for_it_alone(iris):
     requests = deque([SettingRequested(setting={"C": 0.75})])
     done = len(of(TrialFinished, events))
     more = done - state_from_events(events).total
-    after = until_tuned(tune(plan, iris, past=RecordedRun(events, more), requests=requests))
+    after = until(tune(plan, iris, past=RecordedRun(events, more), requests=requests))
     assert [event.setting for event in of(TrialStarted, after)] == [{"C": 0.75}]
 
 
@@ -235,3 +209,20 @@ def test_trials_of_another_version_keep_what_waits(iris):
     asker.replay_trials([*past, SettingRequested(setting={"C": 9.0})])
     following = asker.ask()
     assert (following.setting, following.reason) == ({"C": 9.0}, "hand")
+
+
+def test_trials_recorded_by_another_version_are_taken_as_they_are(iris):
+    problem = build_problem(replace(PLAN, strategy="gp", trials=9), iris)
+    asker = AskTellStudy(problem, TuningHistory())
+    past = [
+        TrialStarted(number=0, setting={"C": 3.0}, reason="default"),
+        TrialFinished(number=0, setting={"C": 3.0}, score=0.9),
+        TrialStarted(number=1, setting={"C": 0.5}),
+        TrialFailed(number=1, setting={"C": 0.5}, reason="It took too long."),
+        TrialStarted(number=2, setting={"C": 7.0}),  # was under way when the run was cut off
+    ]
+    asker.replay_trials(past)
+    asker.tell(TrialResult(2, {"C": 7.0}, (0.8, 0.7)))
+    states = [(t.params["C"], t.value, t.state.name) for t in asker._study.trials]
+    assert states == [(3.0, 0.9, "COMPLETE"), (0.5, None, "FAIL"), (7.0, 0.75, "COMPLETE")]
+    assert asker.ask().number == 3

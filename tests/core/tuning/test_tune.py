@@ -1,19 +1,14 @@
 """The tune generator: the order of events, budgets, stops, resumes that make the same trials."""
 
-import contextlib
+import functools
 import itertools
-import os
-import signal
-import subprocess
-import sys
-import time
 from collections import deque
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from run_events import about, of, settings, until
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -36,7 +31,7 @@ from core.tuning.events import (
 )
 from core.tuning.learning.learning_run import recorded_fit, step_event, training_of
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.problem import build_problem, read_data
+from core.tuning.problem_setup import build_problem, read_data
 from core.tuning.results.conclude import conclude
 from core.tuning.runs.best import best_of, has_best
 from core.tuning.runs.run_folder import RunFolder
@@ -54,16 +49,13 @@ LEARNERS = [name for name, strategy in STRATEGIES.items() if strategy.kind == "p
 
 
 @pytest.fixture(scope="module")
-def iris():
-    return read_data(IRIS)
+def whole(iris):
+    """The events of the whole quick run of a strategy, made once."""
+    return functools.cache(lambda strategy, groups: list(tune(quick(strategy, groups), iris)))
 
 
-def of(kind, events):
-    return [event for event in events if isinstance(event, kind)]
-
-
-def settings(events):
-    return {event.number: event.setting for event in of(TrialStarted, events)}
+def quick(strategy, groups="single"):
+    return QUICK.changed(strategy=strategy, groups=groups)
 
 
 def test_a_run_of_trials_from_start_to_finish(iris, tmp_path):
@@ -116,65 +108,50 @@ def test_the_preparation_is_fitted_inside_every_fold(iris):
 
 
 @pytest.mark.parametrize("strategy", SAMPLERS)
-def test_a_resumed_run_makes_the_trials_that_the_uninterrupted_one_makes(iris, tmp_path, strategy):
-    plan = QUICK.changed(strategy=strategy)
-    whole = list(tune(plan, iris))
+def test_a_resumed_run_makes_the_trials_that_the_uninterrupted_one_makes(
+    iris, whole, tmp_path, strategy
+):
+    plan, events = quick(strategy), whole(strategy, "single")
     folder = RunFolder.create(plan, path=tmp_path / "run")
-    with contextlib.closing(tune(plan, iris, folder=folder)) as stream:
-        for event in stream:
-            if isinstance(event, TrialStarted) and event.number == 5:
-                break  # trial 5 is begun and lost
+    until(tune(plan, iris, folder=folder), about(5, TrialStarted))  # which is begun and lost
     past = folder.all_events()
     resumed = list(tune(plan, iris, folder=folder, past=past))
     assert isinstance(resumed[0], RunResumed)
     together = settings(past) | settings(resumed)
-    assert together == settings(whole)
+    assert together == settings(events)
     scores = {e.number: e.score for e in of(TrialFinished, [*past, *resumed])}
-    assert scores == {e.number: e.score for e in of(TrialFinished, whole)}
-    assert resumed[-1].results["setting"] == whole[-1].results["setting"]
+    assert scores == {e.number: e.score for e in of(TrialFinished, events)}
+    assert resumed[-1].results["setting"] == events[-1].results["setting"]
 
 
 @pytest.mark.parametrize("strategy", LEARNERS)
-def test_a_learner_reports_its_steps_and_resumes_without_repeating_them(iris, strategy):
-    plan = QUICK.changed(strategy=strategy, groups="each")
-    whole = list(tune(plan, iris))
+def test_a_learner_reports_its_steps_resumes_and_stops_with_those_it_has(
+    iris, whole, tmp_path, strategy
+):
+    plan, events = quick(strategy, "each"), whole(strategy, "each")
     kind = HyperGradientStep if strategy == "gradient" else PenaltyStep
-    steps = of(kind, whole)
+    steps = of(kind, events)
     assert [step.step for step in steps] == list(range(len(steps)))
     assert len(steps) > 1
     values = steps[0].d if strategy == "gradient" else steps[0].penalties
-    assert set(values) == set(iris.feature_names) == set(whole[0].groups)
-    cut = whole.index(steps[1]) + 1
-    resumed = list(tune(plan, iris, past=whole[:cut]))
+    assert set(values) == set(iris.feature_names) == set(events[0].groups)
+    past = events[: events.index(steps[1]) + 1]
+    resumed = list(tune(plan, iris, past=past))
     assert [s.step for s in of(kind, resumed)] == [s.step for s in steps[2:]]
-    assert resumed[-1].results["groups"] == pytest.approx(whole[-1].results["groups"])
-    assert resumed[-1].results["test"] == pytest.approx(whole[-1].results["test"])
-
-
-@pytest.mark.parametrize("strategy", LEARNERS)
-def test_a_stopped_learner_keeps_the_penalties_it_had(iris, tmp_path, strategy):
-    plan = QUICK.changed(strategy=strategy, groups="column")
+    assert resumed[-1].results["groups"] == pytest.approx(events[-1].results["groups"])
+    assert resumed[-1].results["test"] == pytest.approx(events[-1].results["test"])
     folder = RunFolder.create(plan, path=tmp_path / "run")
-    with contextlib.closing(tune(plan, iris, folder=folder)) as stream:
-        for event in stream:
-            if getattr(event, "step", 0) == 1:
-                break
-    last = conclude(plan, iris, folder.all_events(), folder=folder)
+    last = conclude(plan, iris, past, folder=folder)
     assert isinstance(last, RunStopped)
-    values = np.exp(list(event.d.values())) if strategy == "gradient" else event.penalties.values()
+    step = steps[1]
+    values = np.exp(list(step.d.values())) if strategy == "gradient" else step.penalties.values()
     assert list(last.results["groups"].values()) == pytest.approx(list(values))
     assert has_best(folder)
 
 
 def test_stopping_ends_the_trial_process_and_keeps_the_best(iris, tmp_path):
     folder = RunFolder.create(QUICK, path=tmp_path / "run")
-    stream = tune(QUICK, iris, folder=folder)
-    seen = []
-    for event in stream:
-        seen.append(event)
-        if isinstance(event, TrialFinished) and event.number == 2:
-            break
-    stream.close()
+    seen = until(tune(QUICK, iris, folder=folder), about(2, TrialFinished))
     last = conclude(QUICK, iris, folder.all_events(), folder=folder, because="you stopped it")
     assert isinstance(last, RunStopped)
     best = max(of(TrialFinished, seen), key=lambda e: e.score)
@@ -189,13 +166,13 @@ def test_stopping_before_the_first_trial_says_so(iris):
     assert "nothing to keep" in last.sentence
 
 
-def test_more_trials_go_on_after_the_end(iris, tmp_path):
-    short, long = QUICK.changed(trials=5), QUICK.changed(trials=8)
+def test_more_trials_go_on_after_the_end(iris, whole, tmp_path):
+    short = QUICK.changed(trials=5)
     folder = RunFolder.create(short, path=tmp_path / "run")
     first = list(tune(short, iris, folder=folder))
     more = list(tune(short, iris, folder=folder, past=RecordedRun(folder.all_events(), 3)))
     assert [event.number for event in of(TrialFinished, more)] == [5, 6, 7]
-    assert settings(first) | settings(more) == settings(list(tune(long, iris)))
+    assert settings(first) | settings(more) == settings(whole("gp", "single"))
     assert more[-1].results["trials"] == 8
 
 
@@ -285,33 +262,6 @@ def test_an_impossible_plan_is_refused_in_one_sentence(iris, changes, sentence):
     with pytest.raises(UnusableError) as caught:
         build_problem(QUICK.changed(**changes), iris)
     assert sentence in caught.value.sentence
-
-
-def test_a_kill_costs_the_trial_under_way_and_nothing_else(iris, tmp_path):
-    """SIGKILL to the whole program at a random moment; then the run goes on to the same end."""
-    plan = QUICK.changed(model="forest", trials=6)
-    folder = RunFolder.create(plan, path=tmp_path / "run")
-    script = (
-        "from core.tuning.problem import read_data\n"
-        "from core.tuning.runs.run_folder import RunFolder\n"
-        "from core.tuning.tune import tune\n"
-        f"folder = RunFolder({str(folder.path)!r})\n"
-        "for event in tune(folder.plan, read_data(folder.plan.data), folder=folder): pass\n"
-    )
-    root = Path(__file__).parents[3]
-    child = subprocess.Popen([sys.executable, "-c", script], cwd=root)
-    deadline = time.monotonic() + 60
-    while len(of(TrialFinished, folder.all_events())) < 2 and time.monotonic() < deadline:
-        time.sleep(0.05)
-    os.kill(child.pid, signal.SIGKILL)
-    child.wait()
-    past = folder.all_events()
-    done = of(TrialFinished, past)
-    assert 2 <= len(done) < 6
-    resumed = list(tune(plan, iris, folder=folder, past=past))
-    whole = list(tune(plan, iris))
-    assert settings(past) | settings(resumed) == settings(whole)
-    assert resumed[-1].results["test"] == whole[-1].results["test"]
 
 
 def test_the_default_setting_is_scikit_learns_own(iris):

@@ -1,16 +1,28 @@
+"""The Data page: its table, its columns, its groups, one by one and several at once, and undo."""
+
+from __future__ import annotations
+
 import json
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QMenu
 
 from app.pages.data.data_page import DataPage
-from app.pages.data.group_edits import fresh_name, move_columns, rename_group, shown_groups
-from app.widgets.chip import MIME
+from app.pages.data.groups_board import MOTIFS, fresh_name, move_columns, rename_group, shown_groups
+from app.text.data_text import change_title
+from app.widgets.chip import MIME, dropped_columns
+from app.worker.messages import Message, Opened
 from core.datasets.dataset_summary import ColumnSummary, DatasetSummary
+from core.datasets.reading import read_dataset
+from core.datasets.summary import summarize
 from core.datasets.task import Task
+from core.tuning.guidance.advice import advise
+from core.tuning.plan import DataPlan
+
+CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 
 
 @pytest.fixture
@@ -27,15 +39,14 @@ def _last_read(page):
     return page.session.worker.asked[-1].data
 
 
-def test_the_head_says_rows_columns_target_and_shares(page):
+def test_the_page_shows_the_summary_in_head_table_and_panel(page):
+    # The head: rows, columns, target and shares.
     summary = page.session.summary
     yes = next(c["count"] for c in summary["classes"] if c["label"] == "yes")
     subtitle = page._subtitle.text()
     assert "600 rows · 6 columns" in subtitle
     assert f"yes {100 * yes / 600:.0f}\u00a0%" in subtitle
-
-
-def test_the_table_shows_target_first_then_kinds_then_rows(page):
+    # The table: the target first, then kinds, then rows.
     model = page.table.preview
     assert model.names[0] == "came_back"
     words = [model.index(0, at).data() for at in range(model.columnCount())]
@@ -47,9 +58,7 @@ def test_the_table_shows_target_first_then_kinds_then_rows(page):
     first = page.session.summary["preview"]["rows"][0]
     at = page.session.summary["preview"]["columns"].index("ward")
     assert model.index(1, model.names.index("ward")).data() == first[at]
-
-
-def test_the_panel_has_every_finding(page):
+    # The panel has every finding.
     title, sentences = page.words
     assert title == "Findings"
     for finding in page.session.summary["findings"]:
@@ -71,17 +80,18 @@ def _choose(page, column, words):
     next(action for action in menu.actions() if action.text() == words).trigger()
 
 
-def test_a_left_out_column_can_be_brought_back(page):
+def test_roles_kinds_task_and_test_part_are_asked_of_the_worker(page):
     _choose(page, "visit_id", "Use it to predict")
     assert _last_read(page).roles == {"visit_id": "feature"}
-
-
-def test_a_kind_can_be_changed(page):
     _choose(page, "age", "category")
     assert _last_read(page).kinds == {"age": "category"}
-
-
-def test_another_target_from_the_menu_or_the_list_is_told_its_task_anew(page):
+    page.question.spin.setValue(20)
+    assert _last_read(page).test_size == pytest.approx(0.2)
+    page.question.share.setValue(40)
+    assert _last_read(page).test_size == pytest.approx(0.4)
+    page.question.task.setCurrentIndex(page.question.task.findData("multiclass"))
+    assert _last_read(page).task == "multiclass"
+    # Another target is told its task anew.
     _choose(page, "age", "Predict this column")
     assert (_last_read(page).target, _last_read(page).task) == ("age", "")
     page.question.target.setCurrentIndex(page.question.target.findText("Predict “ward”"))
@@ -94,18 +104,6 @@ def test_the_target_cannot_be_left_out(page, qtbot):
         _choose(page, "came_back", "Leave it out")
     assert "Choose another target first" in problem.args[0]
     assert len(page.session.worker.asked) == asked
-
-
-def test_the_test_part_by_slider_or_number(page):
-    page.question.spin.setValue(20)
-    assert _last_read(page).test_size == pytest.approx(0.2)
-    page.question.share.setValue(40)
-    assert _last_read(page).test_size == pytest.approx(0.4)
-
-
-def test_the_task_can_be_changed(page):
-    page.question.task.setCurrentIndex(page.question.task.findData("multiclass"))
-    assert _last_read(page).task == "multiclass"
 
 
 def test_columns_fill_the_table_or_scroll(page):
@@ -192,10 +190,10 @@ def test_a_group_gets_another_name(page, qtbot):
     assert page.session.plan.groups["where"] == ["ward"]
 
 
-@pytest.mark.parametrize("way", ["single", "prefix", "column", "each"])
-def test_the_ways_of_grouping(page, way):
-    page.board.ways.setCurrentIndex(page.board.ways.findData(way))
-    assert page.session.plan.groups == way
+def test_the_ways_of_grouping(page):
+    for way in ["single", "prefix", "column", "each"]:
+        page.board.ways.setCurrentIndex(page.board.ways.findData(way))
+        assert page.session.plan.groups == way
 
 
 def test_groups_are_saved_and_loaded_again(page, tmp_path):
@@ -210,16 +208,13 @@ def test_groups_are_saved_and_loaded_again(page, tmp_path):
     assert page.session.plan.groups == kept
 
 
-def test_a_spoilt_file_of_groups_changes_nothing(page, tmp_path, qtbot):
+def test_files_of_groups_that_cannot_be_used_are_a_sentence(page, tmp_path, qtbot):
     file = tmp_path / "groups.json"
     file.write_text("[1, 2")
     with qtbot.waitSignal(page.session.problem) as problem:
         page.board.load_groups(str(file))
     assert "groups.json" in problem.args[0]
     assert page.session.plan.groups == "single"
-
-
-def test_a_folder_that_cannot_be_written_is_said(page, tmp_path, qtbot):
     with qtbot.waitSignal(page.session.problem) as problem:
         page.board.save_groups(str(tmp_path / "nowhere" / "groups.json"))
     assert "choose another folder" in problem.args[0]
@@ -302,3 +297,296 @@ def test_another_sheet_of_the_workbook_can_be_chosen(page, clinic):
     assert _last_read(page).file == "/data/book.xlsx#Second"
     session.problem.emit("The sheet is empty.")  # refused: the choice goes back
     assert page.question.sheet.currentText() == "First"
+
+
+def press_head(page, qtbot, name, keys=Qt.KeyboardModifier.NoModifier):
+    head = page.table.horizontalHeader()
+    x = head.sectionViewportPosition(page.table.preview.names.index(name)) + 20
+    qtbot.mouseClick(head.viewport(), Qt.MouseButton.LeftButton, keys, QPoint(x, 10))
+
+
+def act(menu, words, inside=""):
+    if inside:
+        found = next(one for one in menu.actions() if one.text() == inside)
+        menu = found.menu()
+    next(one for one in menu.actions() if one.text() == words).trigger()
+
+
+def test_heads_are_selected_with_ctrl_and_shift_without_a_menu(page, qtbot):
+    asked = []
+    page.table.column_pressed.disconnect()
+    page.table.column_pressed.connect(lambda name, _place: asked.append(name))
+    press_head(page, qtbot, "age", CONTROL)
+    press_head(page, qtbot, "smoker", CONTROL)
+    assert page.table.selected_columns() == ["age", "smoker"]
+    assert not asked
+    assert page.several.isVisible()
+    assert page.several.text() == "Change 2 columns…"
+    press_head(page, qtbot, "ward")
+    assert page.table.selected_columns() == asked == ["ward"]
+    assert not page.several.isVisible()
+    press_head(page, qtbot, "blood_pressure", SHIFT)
+    assert page.table.selected_columns() == ["ward", "smoker", "blood_pressure"]
+
+
+def test_the_keyboard_selects_and_asks(page, qtbot):
+    asked = []
+    page.table.columns_pressed.disconnect()
+    page.table.columns_pressed.connect(lambda names, _place: asked.append(names))
+    page.table.setCurrentIndex(page.table.preview.index(2, 1))
+    qtbot.keyClick(page.table, Qt.Key.Key_Right, SHIFT)
+    qtbot.keyClick(page.table, Qt.Key.Key_Right, SHIFT)
+    qtbot.keyClick(page.table, Qt.Key.Key_Return)
+    assert asked == [page.table.preview.names[1:4]]
+
+
+def test_several_columns_get_a_role_or_a_kind_in_one_change(page):
+    menu = page.menus.menu_for_columns(["came_back", "age", "ward"])
+    assert menu.actions()[0].text() == "2 columns"  # the target stays what it is
+    act(menu, "Leave them out")
+    assert page.session.requested_data.roles == {"age": "ignore", "ward": "ignore"}
+    act(page.menus.menu_for_columns(["age", "waiting_minutes"]), "category")
+    assert page.session.requested_data.kinds == {"age": "category", "waiting_minutes": "category"}
+    assert page.session.requested_data.roles == {"age": "ignore", "ward": "ignore"}
+
+
+def test_several_columns_go_into_one_group_from_the_table(page, qtbot):
+    menu = page.menus.menu_for_columns(["age", "ward", "visit_id"])
+    act(menu, "A new group", inside="Put them into a group")
+    qtbot.waitUntil(lambda: isinstance(page.session.plan.groups, dict))
+    assert page.session.plan.groups["group 2"] == ["age", "ward"]  # the other one is left out
+    menu = page.menu_for("smoker")
+    act(menu, "group 2", inside="Put it into a group")
+    qtbot.waitUntil(lambda: "smoker" in page.session.plan.groups["group 2"])
+    page.session.undo_change()
+    assert page.session.plan.groups["group 2"] == ["age", "ward"]
+
+
+def chip_of(page, name):
+    return next(one for one in page.board._column_chips() if one.column == name)
+
+
+def test_chips_are_selected_and_moved_together(page, qtbot):
+    board, left = page.board, Qt.MouseButton.LeftButton
+    qtbot.mouseClick(chip_of(page, "age"), left, CONTROL)
+    qtbot.mouseClick(chip_of(page, "smoker"), left, CONTROL)
+    assert chip_of(page, "age").property("picked")
+    assert "Selected" in chip_of(page, "smoker").accessibleDescription()
+    assert chip_of(page, "age").carries == ["age", "smoker"]
+    assert chip_of(page, "ward").carries == ["ward"]
+    assert board.several.text() == "Move 2 columns…"
+    menu = board.menu_for("smoker")
+    assert menu.actions()[0].text() == "Move 2 columns to"
+    act(menu, "A new group")
+    qtbot.waitUntil(lambda: isinstance(page.session.plan.groups, dict))
+    assert page.session.plan.groups["group 2"] == ["age", "smoker"]
+    assert not board.several.isVisible()
+
+
+def test_shift_selects_all_between_and_ctrl_space_one_more(page, qtbot):
+    board, left = page.board, Qt.MouseButton.LeftButton
+    names = [one.column for one in board._column_chips()]
+    qtbot.mouseClick(chip_of(page, names[1]), left, CONTROL)
+    qtbot.mouseClick(chip_of(page, names[3]), left, SHIFT)
+    qtbot.keyClick(chip_of(page, names[5]), Qt.Key.Key_Space, CONTROL)
+    assert list(board._picked) == [names[1], names[2], names[3], names[5]]
+    qtbot.keyClick(chip_of(page, names[2]), Qt.Key.Key_Space, CONTROL)
+    assert list(board._picked) == [names[1], names[3], names[5]]
+    page.session.set_plan(groups={"one": names[:4], "two": names[4:]})
+    qtbot.keyClick(chip_of(page, names[1]), Qt.Key.Key_Right, CONTROL)
+    qtbot.waitUntil(lambda: names[1] in page.session.plan.groups["two"])
+    assert set(page.session.plan.groups["two"]) == {names[1], names[3], *names[4:]}
+
+
+@pytest.mark.parametrize("names", [["a"], ["a", '[“b”, "c"', "<b>"]])
+def test_what_is_dragged_comes_back_from_the_drop(qtbot, monkeypatch, names, look):
+    from app.widgets import chip as module
+
+    carried = []
+
+    class Drag:
+        def __init__(self, _source): ...
+        def setMimeData(self, mime):
+            carried.append(mime)
+
+        def setPixmap(self, _picture): ...
+        def setHotSpot(self, _place): ...
+        def exec(self, _action): ...
+
+    monkeypatch.setattr(module, "QDrag", Drag)
+    made = module.ColumnChip(names[0], "group")
+    qtbot.addWidget(made)
+    made.carries = names
+    made.start_drag()
+    assert dropped_columns(carried[0]) == names
+    plain = QMimeData()
+    plain.setData(module.MIME, b"[x")
+    assert dropped_columns(plain) == ["[x"]
+
+
+def test_a_table_that_is_not_listed_whole_offers_no_groups(page):
+    page.session.summary = replace(page.session.summary, more_columns=9)
+    assert not page.board.takes_columns
+    menu = page.menus.menu_for_columns(["age", "ward"])
+    assert not menu.findChildren(QMenu)
+
+
+def test_buttons_say_what_they_undo(page):
+    assert not page.undo.isEnabled()
+    assert page.undo.toolTip() == "There is nothing to undo"
+    page.board.move_columns(["ward"], "place")
+    assert page.undo.accessibleName() == "Undo: the groups"
+    assert "Ctrl+Z" in page.undo.toolTip()
+    assert not page.redo.isEnabled()
+    page.undo.click()
+    assert page.session.plan.groups == "single"
+    assert list(page.board.current_groups()) == ["all columns"]
+    assert page.redo.accessibleName() == "Redo: the groups"
+    page.redo.click()
+    assert page.session.plan.groups["place"] == ["ward"]
+
+
+@pytest.mark.parametrize("again", ["Y", "shift Z"])
+def test_keys_undo_and_redo(page, qtbot, again):
+    control, shift = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
+    page.table.setFocus()
+    page.session.set_plan(groups="column")
+    qtbot.keyClick(page.table, Qt.Key.Key_Z, control)
+    assert page.session.plan.groups == "single"
+    if again == "Y":
+        qtbot.keyClick(page.table, Qt.Key.Key_Y, control)
+    else:
+        qtbot.keyClick(page.table, Qt.Key.Key_Z, control | shift)
+    assert page.session.plan.groups == "column"
+
+
+def test_a_number_that_was_typed_is_undone_as_a_choice(page, qtbot):
+    page.question.spin.setFocus()
+    page.question.spin.selectAll()
+    qtbot.keyClicks(page.question.spin, "20")
+    qtbot.keyClick(page.question.spin, Qt.Key.Key_Return)
+    assert page.session.requested_data.test_size == 0.2
+    field = page.question.spin.lineEdit()
+    qtbot.keyClick(field, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert page.session.requested_data.test_size is None
+    assert page.question.spin.value() == 30
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"target": "a", "roles": {"b": "ignore"}}, "what is predicted"),
+        ({"roles": {"a <b>": "ignore"}}, "the role of “a <b>”"),
+        ({"roles": {"a": "ignore", "b": "ignore"}}, "the roles of 2 columns"),
+        ({"kinds": {"x" * 99: "text"}}, "what “" + "x" * 38 + " …” holds"),
+        ({"readings": {"a": "text"}}, "how “a” is read"),
+        ({"readings": {"a": "text"}, "kinds": {"b": "text"}}, "what “b” holds"),
+        ({"readings": {"a": "text", "b": "text"}}, "the readings of 2 columns"),
+        ({"test_size": 0.2}, "the test set"),
+        ({"leaks": True}, "columns that leak the target"),
+        ({}, "the groups"),
+    ],
+)
+def test_what_a_change_is_called(fields, words):
+    assert change_title(DataPlan("x.csv"), DataPlan("x.csv", **fields)) == words
+
+
+@pytest.fixture
+def page_of(still, qtbot):
+    """Makes the page of a sample."""
+
+    def make(name):
+        still.open_sample(name)
+        summary = summarize(read_dataset(f"sample:{name}"))
+        opened = Opened(DataPlan(file=f"sample:{name}"), summary, advise(summary))
+        still.worker.arrived.emit([Message(1, opened)])
+        page = DataPage(still)
+        qtbot.addWidget(page)
+        page.resize(800, 900)
+        page.show()
+        return page
+
+    return make
+
+
+def _menu_words(page, column):
+    return [action.text() for action in page.menu_for(column).actions() if action.text()]
+
+
+def test_the_motifs_are_those_of_the_model():
+    from core.losses.rna import parameters
+
+    assert list(MOTIFS) == list(parameters.MOTIFS)
+
+
+def test_sequences_are_counted_and_tested_whole(page_of):
+    page = page_of("tags")
+    assert page._subtitle.text().startswith("300 sequences of 2 to 20 tokens · 5 columns")
+    assert "9 labels" in page._subtitle.text()
+    assert page.question.task.currentText() == "The label of every token"
+    assert page.question._test_words.text() == "90 of 300 sequences"
+    sentences = page.words[1]
+    assert any(sentence.startswith("90 whole sequences are the test set") for sentence in sentences)
+    assert any("rows with the same “sequence” are one sequence" in s for s in sentences)
+    model = page.table.preview
+    assert model.index(0, model.names.index("sequence")).data() == "sequence"
+
+
+def test_molecules_are_counted_with_their_pairs(page_of):
+    page = page_of("molecules")
+    assert "60 molecules of 30 to 80 bases" in page._subtitle.text()
+    assert "966 base pairs" in page._subtitle.text()
+    assert page.question.task.currentText() == "The structure of a molecule"
+    assert page.question._test_words.text() == "18 of 60 molecules"
+    model = page.table.preview
+    assert model.index(0, model.names.index("sequence")).data() == "letters"
+    assert "It holds" not in _menu_words(page, "id")
+
+
+def test_the_groups_of_a_model_of_sequences(page_of):
+    page = page_of("tags")
+    page.session.set_plan(groups="column")
+    columns = ["word", "suffix", "shape", "weekday", "shelf"]
+    assert list(page.board.current_groups()) == ["initial", "transition", *columns]
+    page.session.set_plan(groups="single")
+    assert page.board.current_groups() == {"all parameters": ["initial", "transition", *columns]}
+    page.session.set_plan(groups="prefix")
+    assert list(page.board.current_groups())[:2] == ["initial", "transition"]
+    page.board.move_columns(["transition"], "initial")
+    assert page.session.plan.groups["initial"] == ["initial", "transition"]
+
+
+def test_the_groups_of_a_model_of_molecules(page_of):
+    page = page_of("molecules")
+    page.session.set_plan(groups="column")
+    assert list(page.board.current_groups()) == list(MOTIFS)
+    assert page.board.ways.findData("prefix") == -1
+    page.session.set_plan(groups="each")
+    assert page.board._sentence.text() == "Every parameter has a penalty of its own."
+
+
+def test_the_board_speaks_of_columns_again_after_other_data(page_of, clinic):
+    page = page_of("tags")
+    page.session.worker.arrived.emit([])
+    assert page.board.ways.findData("single") == 0
+    page.session.open_sample("clinic")
+    number = len(page.session.worker.asked)
+    opened = Opened(DataPlan(file="sample:clinic"), *clinic)
+    page.session.worker.arrived.emit([Message(number, opened)])
+    assert page.board.ways.itemText(0) == "All columns together"
+
+
+def test_a_column_becomes_the_sequence_and_stops_being_one(page_of):
+    page = page_of("tags")
+    words = _menu_words(page, "shelf")
+    assert "It says which sequence a row belongs to" in words
+    assert {"number", "category"} <= set(words)
+    assert not {"date", "yes/no"} & set(words)
+    page._set_role("shelf", "sequence")
+    asked = page.session.worker.asked[-1].data
+    assert asked.roles == {"shelf": "sequence"}
+    page.session.undo_change()  # still being read: it is not wanted any more
+    page.session.data = page.session.data.__class__(file="sample:tags", task="sequence")
+    page._set_role("sequence", "feature")
+    asked = page.session.worker.asked[-1].data
+    assert (asked.roles, asked.task) == ({"sequence": "feature"}, "")

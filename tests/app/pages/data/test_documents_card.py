@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import csv
-import importlib.util
-from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QTimer
@@ -12,23 +10,17 @@ from PySide6.QtWidgets import QApplication, QPushButton
 
 from app.dialogs.target_dialog import TargetDialog
 from app.pages.data.data_page import DataPage
-from app.window.step_states import step_states
 from app.window.window import Window
+from app.window.window_sides import step_states
 from app.worker.messages import InputRefused, Message, OpenData, Opened
+from core.datasets.finding import UnusableTargetError
 from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
-from core.datasets.samples.registry import SAMPLES
+from core.datasets.samples import SAMPLES
 from core.datasets.summary import summarize
-from core.datasets.understanding.unusable_input import UnusableTargetError
 from core.tuning.guidance.advice import advise
 from core.tuning.plan import DataPlan
-from core.tuning.problem import read_data
-
-_SPEC = importlib.util.spec_from_file_location(
-    "accessible", Path(__file__).parents[2] / "accessible.py"
-)
-_accessible = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(_accessible)
+from core.tuning.problem_setup import read_data
 
 
 @pytest.fixture
@@ -72,7 +64,7 @@ def last_read(page):
     return [what for what in page.session.worker.asked if isinstance(what, OpenData)][-1].data
 
 
-def test_texts_are_counted_and_their_words_shown(page_of):
+def test_texts_are_counted_and_their_words_shown(page_of, assert_accessible):
     page = page_of("sample:texts")
     assert (
         page._subtitle.text()
@@ -90,7 +82,7 @@ def test_texts_are_counted_and_their_words_shown(page_of):
     assert [model.index(0, at).data() for at in range(2)] == ["text", "left out"]
     assert any(sentence.startswith("120 texts are the test set") for sentence in page.words[1])
     assert step_states(page.session)["data"].chosen == "texts · 400 texts"
-    _accessible.assert_accessible(page)
+    assert_accessible(page)
 
 
 def test_the_words_have_the_height_that_their_columns_need(page_of, qtbot):

@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 from PySide6.QtCore import QRectF
 from scipy.optimize import minimize
 
-from app.views.plot.end_labels import spread_apart
-from app.views.trials.default_line import emptiest_box
+from app.views.plot.labels import emptiest_box, spread_apart
 
 places = st.lists(st.floats(0, 200), min_size=1, max_size=12)
 

@@ -10,14 +10,14 @@ import pytest
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QFontMetrics
 
+from app.views import parallel_coordinates
 from app.views.board import NARROW, grid_positions
-from app.views.plot.end_labels import LONGEST
-from app.views.plot.scales import Scale
-from app.views.plot.scrolled_bars import NAMES
-from app.views.results.results_views import ConfusionMatrix, ScoreComparison
-from app.views.trials import parallel_coordinates
-from app.views.trials.parallel_coordinates import MAX_LINES
-from app.views.trials.trials_table import column_widths
+from app.views.parallel_coordinates import MAX_LINES
+from app.views.plot.labels import LONGEST
+from app.views.plot.scrolled_views import NAMES
+from app.views.result_views import RESULT_VIEWS, ConfusionMatrix
+from app.views.trials_table import column_widths
+from core.figures.scales import Scale
 from core.space import Axis
 from core.tuning.events import HyperGradientStep, RunStarted, TrialFinished
 from core.tuning.run_results import ConfusionCounts, Results
@@ -72,8 +72,8 @@ def test_the_bounds_of_d_are_those_of_the_run(feed):
     step = HyperGradientStep(step=0, holdout_loss=1.0, d={"a": 3.5}, gradient_norm=1.0)
     begun = RunStarted(run="g", plan=plan, kind="penalties", groups={"a": 1})
     view = feed([begun, step]).views["path"]
-    assert [line.value() for line in view.bounds] == [-3.0, 4.0]
-    assert [line.isVisible() for line in view.bounds] == [False, True]
+    assert view.steps().bounds == (-3.0, 4.0)
+    assert [name for name in view.marks if name.startswith("bound")] == ["bound 4"]
 
 
 def test_a_power_of_ten_is_written_alike_on_every_axis():
@@ -83,15 +83,12 @@ def test_a_power_of_ten_is_written_alike_on_every_axis():
     assert {narrow[at] == wide[at] for at in set(narrow) & set(wide)} == {True}
 
 
-def test_long_names_at_the_ends_of_lines_leave_room_for_the_lines(feed, streams):
+def test_long_names_are_cut_in_their_middle(feed, streams):
     groups = [f"a very long name of a group of columns that somebody has made, {n}" for n in "abc"]
     view = feed(streams.penalties(groups, off=())).views["trajectory"]
     view.grab()
-    assert all(rect.width() <= LONGEST + 4 for rect in view.ends.rects)
-    assert [text[-1] for _, _, text, _ in view.ends._ends] == ["a", "b", "c"]
-
-
-def test_a_cut_name_keeps_its_end(feed, streams):
+    assert all(rect.width() <= LONGEST + 4 for rect in view.marks["names"].rects)
+    assert [text[-1] for _, _, text, _ in view.marks["names"]._ends] == ["a", "b", "c"]
     groups = [f"blood_measurement of a quantity in a unit that is long, number {n}" for n in "12"]
     view = feed(streams.penalties(groups, off=())).views["penalties"]
     one, other = view.plot.left.position_scale.choices
@@ -105,10 +102,10 @@ def test_names_of_motifs_are_whole_in_a_small_window(feed, board, structured):
     views = feed(structured.structured_run("structure")).views
     assert set(views["penalties"].plot.left.position_scale.choices) == set(structured.MOTIFS)
     views["trajectory"].grab()
-    named = [text for _, _, text, _ in views["trajectory"].ends._ends]
+    named = [text for _, _, text, _ in views["trajectory"].marks["names"]._ends]
     assert set(named) <= set(structured.MOTIFS)
     assert len(named) >= 8
-    rects = sorted(views["trajectory"].ends.rects, key=lambda rect: rect.top())
+    rects = sorted(views["trajectory"].marks["names"].rects, key=lambda rect: rect.top())
     assert all(a.bottom() <= b.top() + 0.5 for a, b in itertools.pairwise(rects))
 
 
@@ -126,7 +123,7 @@ def test_every_answer_is_seen_beside_long_class_names(qtbot, qapp):
 
 
 def test_axes_name_metrics_as_people_do(qtbot):
-    view = ScoreComparison()
+    view = RESULT_VIEWS[0]()
     qtbot.addWidget(view)
     view.show_results(Results(metric="r2", test={"r2": 0.7}, default_test={"r2": 0.6}))
     assert view.plot.bottom.title == "R² on test rows"

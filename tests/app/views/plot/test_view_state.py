@@ -16,7 +16,7 @@ def recorded(events):
     return record
 
 
-def test_arrays_equal_the_events(streams):
+def test_arrays_equal_the_events_and_filters_choose_of_them(streams):
     record = recorded(streams.trials())
     assert record.run.numbers.tolist() == list(range(8))
     wanted = [math.nan if score is None else score for score in streams.scores]
@@ -27,6 +27,14 @@ def test_arrays_equal_the_events(streams):
     assert record.positions_of_rows(some[:0]).shape == (0, 3)
     assert record.run.trials[2].failure == "the solver did not converge"
     assert record.run.trials[4].reason == "improve"
+    record.best_k = 2
+    assert np.flatnonzero(record.filtered()).tolist() == [4, 6]
+    record.best_k = None
+    assert record.filtered().sum() == 7
+    record = recorded([*streams.trials(), TrialExcluded(number=6)])
+    assert record.run.best_trial.number == 4
+    record.consume(TrialExcluded(number=6, excluded=False))
+    assert record.run.best_trial.number == 6
 
 
 def test_more_rows_than_the_array_began_with(streams):
@@ -36,48 +44,24 @@ def test_more_rows_than_the_array_began_with(streams):
     assert np.array_equal(record.run.staircase()[1], np.maximum.accumulate(scores))
 
 
-def test_staircase_follows_the_numbers_when_trials_end_out_of_order(streams):
+def test_trials_out_of_order_told_twice_or_of_another_run(streams):
     record = recorded([streams.begun()])
     for number, score in ((2, 0.5), (0, 0.9), (1, 0.3)):
         record.consume(TrialFinished(number=number, setting=streams.setting(number), score=score))
     numbers, best = record.run.staircase()
     assert numbers.tolist() == [0, 1, 2]
     assert best.tolist() == [0.9, 0.9, 0.9]
-
-
-def test_minimizing_takes_the_least(streams):
-    record = recorded(streams.trials((3.0, 1.0, 2.0), maximize=False))
-    assert record.run.best_trial.number == 1
-    assert record.run.staircase()[1].tolist() == [3.0, 1.0, 1.0]
-    assert record.run.best_rows(2).tolist() == [1, 2]
-
-
-def test_excluded_trials_do_not_compete(streams):
-    record = recorded([*streams.trials(), TrialExcluded(number=6)])
-    assert record.run.best_trial.number == 4
-    record.consume(TrialExcluded(number=6, excluded=False))
-    assert record.run.best_trial.number == 6
-
-
-def test_best_k(streams):
-    record = recorded(streams.trials())
-    record.best_k = 2
-    assert np.flatnonzero(record.filtered()).tolist() == [4, 6]
-    record.best_k = None
-    assert record.filtered().sum() == 7
-
-
-def test_a_trial_told_twice_is_one_trial(streams):
     record = recorded(streams.trials((0.5, 0.6)))
     record.consume(TrialFinished(number=1, setting=streams.setting(1), score=0.7))
     assert record.run.scores.tolist() == [0.5, 0.7]
-
-
-def test_another_run_forgets_everything(streams):
     record = recorded([*streams.trials(), streams.begun()])
     assert len(record.run.trials) == 0
     assert record.run.best_trial is None
     assert record.run.default_trial is None
+    record = recorded(streams.trials((3.0, 1.0, 2.0), maximize=False))
+    assert record.run.best_trial.number == 1
+    assert record.run.staircase()[1].tolist() == [3.0, 1.0, 1.0]
+    assert record.run.best_rows(2).tolist() == [1, 2]
 
 
 def test_another_moment_of_the_run_keeps_what_a_person_chose(streams):

@@ -43,30 +43,3 @@ def refusal():
         return caught.value.sentence
 
     return said
-
-
-@pytest.fixture(scope="session")
-def same_as_csv(tmp_path_factory: pytest.TempPathFactory):
-    """Compares what a file is read as with what the same table is as CSV, dates apart."""
-    folder = tmp_path_factory.mktemp("csv")
-
-    def compare(file: Path | str, table: pd.DataFrame) -> None:
-        path = folder / "same.csv"
-        table.to_csv(path, index=False)
-        ours, expected = read_dataset(str(file)), read_dataset(str(path))
-        assert [(c.name, c.role, c.kind, c.missing) for c in ours.columns] == [
-            (c.name, c.role, c.kind, c.missing) for c in expected.columns
-        ]
-        assert ours.classes == expected.classes
-        np.testing.assert_array_equal(ours.target, expected.target)
-        dates = [column.name for column in ours.columns if column.kind == "date"]
-        pd.testing.assert_frame_equal(
-            ours.table.drop(columns=dates), expected.table.drop(columns=dates)
-        )
-        for name in dates:
-            pd.testing.assert_series_equal(
-                pd.to_datetime(ours.table[name], format="ISO8601"),
-                pd.to_datetime(expected.table[name], format="ISO8601"),
-            )
-
-    return compare

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import io
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,7 @@ import pytest
 from scipy.io import arff
 
 from core.datasets.files.arff_grammar import parse_arff, read_arff
-from core.datasets.files.table_file import open_table
+from core.datasets.files.registry import open_table
 from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
 from core.errors import UnusableError
@@ -65,18 +64,6 @@ def test_names_types_and_values(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(dataset.table, again[dataset.feature_names])
 
 
-def test_scipy_reads_the_same(tmp_path: Path) -> None:
-    rng = np.random.default_rng(1)
-    rows = zip(rng.normal(size=50), rng.choice(["x", "y", "z"], 50), strict=True)
-    text = "@relation r\n@attribute p real\n@attribute q {x,y,z}\n@data\n"
-    text += "".join(f"{value!r},{word}\n" for value, word in rows).replace("np.float64", "")
-    text = text.replace("(", "").replace(")", "")
-    dataset = read_dataset(str(written(tmp_path / "a.arff", text)))
-    theirs, _ = arff.loadarff(io.StringIO(text))
-    np.testing.assert_array_equal(dataset.table["p"], theirs["p"])
-    np.testing.assert_array_equal(dataset.target, theirs["q"].astype(str))
-
-
 def test_classes_of_digits_are_classes(tmp_path: Path) -> None:
     text = "@relation r\n@attribute p real\n@attribute class {0,1,2}\n@data\n"
     text += "".join(f"{i / 3},{i % 3}\n" for i in range(40))
@@ -93,13 +80,6 @@ def test_packed_and_with_another_name(tmp_path: Path) -> None:
     with gzip.open(path) as file:
         again = read_arff(file, **dataset.source.reading)
     pd.testing.assert_frame_equal(dataset.table, again[dataset.feature_names])
-
-
-def test_escaped_quotes(tmp_path: Path) -> None:
-    text = "@relation r\n@attribute p real\n@attribute q string\n@attribute y {a,b}\n@data\n"
-    text += "".join(f"{i}.5,'it\\'s {i % 3}',{'ab'[i % 2]}\n" for i in range(20))
-    dataset = read_dataset(str(written(tmp_path / "a.arff", text)))
-    assert dataset.table["q"].iloc[0] == "it's 0"
 
 
 @pytest.mark.parametrize(
@@ -125,14 +105,6 @@ def test_escaped_quotes(tmp_path: Path) -> None:
 )
 def test_what_is_refused(tmp_path: Path, refusal, text: str, words: str) -> None:
     assert words in refusal(written(tmp_path / "a.arff", text))
-
-
-def test_words_among_declared_numbers(tmp_path: Path) -> None:
-    text = "@relation r\n@attribute p real\n@attribute y {a,b}\n@data\n"
-    text += "".join(f"{i / 2},{'ab'[i % 2]}\n" for i in range(40)) + "lost,a\n"
-    dataset = read_dataset(str(written(tmp_path / "a.arff", text)))
-    assert any("“lost”" in f.sentence for f in dataset.findings)
-    assert np.isnan(dataset.table["p"].iloc[40])
 
 
 def parsed(kinds: list[str], *rows: str) -> pd.DataFrame:
@@ -230,20 +202,6 @@ def test_files_of_scipy_are_what_scipy_reads() -> None:
     if not compared:
         pytest.skip("scipy is installed without its tests' files")
     assert compared > 8
-
-
-def test_liac_arff_reads_the_same(tmp_path: Path) -> None:
-    liac = pytest.importorskip("arff")
-    rng = np.random.default_rng(3)
-    words = ["x", "y z", "it's", 'say "so"', "50%", "a\\b", "d,e", "?!"]
-    names = [("p", "REAL"), ("q", words), ("s", "STRING")]
-    rows = [
-        [float(rng.normal()), str(rng.choice(words)), str(rng.choice(words))] for _ in range(60)
-    ]
-    text = liac.dumps({"relation": "r", "attributes": names, "data": rows})
-    raw = open_table(str(written(tmp_path / "a.arff", text))).read({})
-    theirs = liac.loads(text)["data"]
-    assert raw.table.to_numpy().tolist() == theirs
 
 
 def test_hostile_sparse_rows(tmp_path: Path, refusal) -> None:

@@ -21,17 +21,7 @@ from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
 from core.errors import UnusableError
 
-Write = Callable[..., Path]
-
-
-@pytest.fixture
-def write(tmp_path: Path) -> Write:
-    def write_file(content: str | bytes, name: str = "table.csv", encoding: str = "utf-8") -> Path:
-        path = tmp_path / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode(encoding))
-        return path
-
-    return write_file
+Write = Callable[..., str]
 
 
 def plain_table(dataset: Dataset, file: str = "") -> pd.DataFrame:
@@ -100,14 +90,7 @@ def test_encodings(write: Write, encoding: str, word: str) -> None:
     agree(dataset)
 
 
-def test_a_latin_letter_beyond_the_head(write: Write) -> None:
-    text = "a;b;c\n" + "1,5;3;x\n" * 150_000 + "2;4;ä\n2;4;ä\n"
-    dataset = read_dataset(str(write(text, encoding="latin-1")))
-    assert dataset.classes == ("x", "ä")
-    agree(dataset)
-
-
-@pytest.mark.parametrize("ending", ["gz", "bz2", "xz", "zip", "csv"])
+@pytest.mark.parametrize("ending", ["gz", "csv"])
 @pytest.mark.parametrize("pack", ["gzip", "bz2", "xz", "zip"])
 def test_compression_is_told_by_content(tmp_path: Path, pack: str, ending: str) -> None:
     path = tmp_path / f"table.{ending}"
@@ -121,23 +104,6 @@ def test_compression_is_told_by_content(tmp_path: Path, pack: str, ending: str) 
     dataset = read_dataset(str(path))
     assert dataset.rows == 40
     assert dataset.source.compression == pack
-    agree(dataset)
-
-
-def test_quotes_and_line_ends(write: Write) -> None:
-    lines = ['"a, first",text,y']
-    lines += [f'{i % 7},"say ""{i % 3}"", twice\nor so",{i % 2}' for i in range(30)]
-    dataset = read_dataset(str(write("\r\n".join(lines).replace("\r\nor", "\nor"))))
-    assert dataset.rows == 30
-    assert dataset.table["text"][1] == 'say "1", twice\nor so'
-    assert "a, first" in dataset.feature_names
-    agree(dataset)
-
-
-def test_single_quotes(write: Write) -> None:
-    text = "'a','b','y'\n" + "".join(f"{i % 7},'x, {i % 3}','{i % 2}'\n" for i in range(30))
-    dataset = read_dataset(str(write(text)))
-    assert set(dataset.table["b"]) == {"x, 0", "x, 1", "x, 2"}
     agree(dataset)
 
 
@@ -176,14 +142,6 @@ def test_padded_cells_as_in_the_adult_file(write: Write) -> None:
     agree(dataset)
 
 
-def test_blanks_in_the_header_alone(write: Write) -> None:
-    rows = "".join(f"{i},{i % 7},{i % 2}\n" for i in range(20))
-    dataset = read_dataset(str(write("size, price,y\n" + rows)), DataOptions(target="price"))
-    assert next(c.name for c in dataset.columns if c.role == "target") == "price"
-    molecules = "name,sequence, structure\nm1,GGGGAAAACCCC,((((....))))\nm2,ACGUACGU,........\n"
-    assert read_dataset(str(write(molecules))).task == "structure"
-
-
 @pytest.mark.parametrize("mark", ["\u2028", "\x0c", "\x85"])
 def test_what_ends_no_line_of_a_table(write: Write, mark: str) -> None:
     rows = "".join(f"{i},a{mark}b{i % 3},{i % 2}\n" for i in range(20))
@@ -211,37 +169,27 @@ def test_blanks_around_names_are_no_part_of_them(write: Write, header: str) -> N
         agree(dataset)
 
 
+@pytest.mark.parametrize("header", ["p,q,r", "p ,q ,r "])
 @pytest.mark.parametrize("style", ["rows", "header and rows", "row names", "title"])
-def test_blanks_around_names_in_unusual_tables(write: Write, style: str) -> None:
-    rows = [f"{i * 3 % 17},{i % 7},{i % 2}" for i in range(20)]
+def test_trailing_delimiters_row_names_and_titles(write: Write, header: str, style: str) -> None:
+    rows = [f"{i * 3 % 17},{' NA ' if i % 5 == 0 else i * 1.5},{'ab'[i % 2]}" for i in range(40)]
     text = {
-        "rows": "p ,q ,r \n" + ",\n".join(rows) + ",\n",
-        "header and rows": "p ,q ,r ,\n" + ",\n".join(rows) + ",\n",
-        "row names": "p ,q ,r \n" + "".join(f"m{i},{row}\n" for i, row in enumerate(rows)),
-        "title": "A table\n\np ,q ,r \n" + "\n".join(rows) + "\n",
+        "rows": f"{header}\n" + ",\n".join(rows) + ",\n",
+        "header and rows": f"{header},\n" + ",\n".join(rows) + ",\n",
+        "row names": f"{header}\n" + "".join(f"row{i},{row}\n" for i, row in enumerate(rows)),
+        "title": f"A table\n\n{header}\n" + "\n".join(rows) + "\n",
     }[style]
-    dataset = read_dataset(str(write(text)), DataOptions(target="r"))
-    assert dataset.feature_names[:2] == ["p", "q"]
-    assert dataset.table["p"].tolist() == [i * 3 % 17 for i in range(20)]
-    agree(dataset)
-
-
-def test_names_that_differ_in_blanks_alone_are_numbered(write: Write) -> None:
-    text = "a ,b,a\n" + "".join(f"{i % 5},{i % 7},{i % 2}\n" for i in range(20))
     dataset = read_dataset(str(write(text)))
-    assert [column.name for column in dataset.columns] == ["a", "b", "a (2)"]
-    assert "Two columns are called “a” (columns 1 and 3)" in dataset.findings[-1].sentence
+    assert (dataset.target_name, dataset.feature_names) == ("r", ["p", "q"])
+    assert dataset.table["p"].tolist() == [i * 3 % 17 for i in range(40)]
+    wanted = [np.nan if i % 5 == 0 else i * 1.5 for i in range(40)]
+    np.testing.assert_array_equal(dataset.table["q"], wanted)
+    assert {finding.column for finding in dataset.findings} <= {"", "Unnamed: 3"}
     agree(dataset)
-
-
-def test_numbers_with_signs_between_thousands(write: Write) -> None:
-    english = "p,q,y\n" + "".join(f'{i % 7},"{i % 9 + 1},{i:03d}.50",{i % 2}\n' for i in range(40))
-    german = "p;q;y\n" + "".join(f"{i % 7};{i % 9 + 1}.{i:03d},50;{i % 2}\n" for i in range(40))
-    wanted = [(i % 9 + 1) * 1000 + i + 0.5 for i in range(40)]
-    for text in (english, german):
-        dataset = read_dataset(str(write(text)))
-        assert dataset.table["q"].tolist() == wanted
-        agree(dataset)
+    # The words for nothing without blanks around them are pandas' to find.
+    plain = read_dataset(str(write(text.replace(" NA ", "NA"))))
+    np.testing.assert_array_equal(plain.table["q"], wanted)
+    agree(plain)
 
 
 def test_kinds_of_columns(write: Write) -> None:
@@ -289,14 +237,6 @@ def test_choices_of_a_person_come_first(write: Write) -> None:
     assert dataset.feature_names == ["id", "code"]
     assert dataset.table["code"].tolist()[:3] == ["0", "1", "2"]
     assert len(np.unique(dataset.row_groups)) == 9
-    agree(dataset)
-
-
-def test_stray_text_among_numbers_counts_as_missing(write: Write) -> None:
-    lines = [f"{i % 7},{'unclear' if i == 31 else i * 1.5},{i % 2}" for i in range(50)]
-    dataset = read_dataset(str(write("p,q,y\n" + "\n".join(lines))))
-    assert dataset.table["q"].isna().tolist() == [i == 31 for i in range(50)]
-    assert any("“unclear”" in finding.sentence for finding in dataset.findings)
     agree(dataset)
 
 
@@ -363,21 +303,6 @@ def test_classes_with_fractions_are_labels_when_they_are_a_category(write: Write
     agree(dataset)
 
 
-@pytest.mark.parametrize("style", ["rows", "header and rows", "row names"])
-def test_trailing_delimiters_and_row_names(write: Write, style: str) -> None:
-    rows = [f"{i % 7},{i * 1.5},{'ab'[i % 2]}" for i in range(40)]
-    text = {
-        "rows": "p,q,r\n" + ",\n".join(rows) + ",\n",
-        "header and rows": "p,q,r,\n" + ",\n".join(rows) + ",\n",
-        "row names": "p,q,r\n" + "\n".join(f"row{i},{row}" for i, row in enumerate(rows)),
-    }[style]
-    dataset = read_dataset(str(write(text)))
-    assert dataset.target_name == "r"
-    assert dataset.feature_names == ["p", "q"]
-    assert dataset.table["q"].tolist() == [i * 1.5 for i in range(40)]
-    agree(dataset)
-
-
 def test_a_header_of_numbers(write: Write) -> None:
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(30, 4)).round(3).astype(str)
@@ -428,29 +353,6 @@ def test_a_header_behind_a_number_sign(write: Write) -> None:
     assert dataset.feature_names == ["#size", "colour", "weight"]
 
 
-def test_missing_values_with_blanks_around_them(write: Write) -> None:
-    lines = [f"{i % 7},{' NA ' if i % 5 == 0 else i * 1.5},{'ab'[i % 2]}" for i in range(40)]
-    dataset = read_dataset(str(write("p,q,r\n" + "\n".join(lines))))
-    assert dataset.table["q"].isna().sum() == 8
-    assert not [finding for finding in dataset.findings if finding.column]
-    agree(dataset)
-
-
-def test_numbers_with_signs_are_numbers(write: Write) -> None:
-    text = "a,b,y\n" + "".join(f"{i % 9}%,{i % 7},{i % 2}\n" for i in range(40))
-    dataset = read_dataset(str(write(text)))
-    assert dataset.table is not None
-    assert dataset.table["a"].tolist() == [i % 9 for i in range(40)]
-    assert dataset.columns[0].unit == "%"
-    agree(dataset)
-
-
-def test_times_of_day(write: Write) -> None:
-    text = "a,y\n" + "".join(f"{i % 24:02d}:{i * 7 % 60:02d},{i % 2}\n" for i in range(40))
-    column = read_dataset(str(write(text))).columns[0]
-    assert (column.kind, column.date_format) == ("date", "%H:%M")
-
-
 def test_a_second_file_is_read_like_the_first(write: Write) -> None:
     first = "x,c,y\n" + "".join(f"{i % 7},{'12a'[i % 3]},{i % 2}\n" for i in range(60))
     second = "y;c;x;more\n" + "".join(f"{i % 2};{i % 2 + 1};{i},5;u\n" for i in range(20))
@@ -471,14 +373,6 @@ def test_new_classes_in_the_second_file_are_found(write: Write) -> None:
     dataset = read_dataset(str(first), test_file=str(second))
     assert dataset.test is not None
     assert "“z”" in dataset.test.findings[0].sentence
-
-
-def test_the_fingerprint_is_of_the_bytes(write: Write) -> None:
-    import hashlib
-
-    path = write(gzip.compress(table_text().encode()), "t.csv.gz")
-    dataset = read_dataset(str(path))
-    assert dataset.source.fingerprint == hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def test_letters_of_windows_1252_come_at_any_place(write: Write) -> None:

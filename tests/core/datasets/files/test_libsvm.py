@@ -165,7 +165,7 @@ def test_choices_for_tables_do_not_fit(tmp_path: Path) -> None:
     assert read_dataset(str(path), DataOptions(target="target")).target_name == "target"
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_round_trip_against_scikit_learn(data: st.DataObject) -> None:
     shape = data.draw(st.integers(8, 25)), data.draw(st.integers(1, 12))

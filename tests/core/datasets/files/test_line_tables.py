@@ -5,14 +5,14 @@ from __future__ import annotations
 import gzip
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core.datasets.files import conll
+from core.datasets.files.csv_table import TextFile
 from core.datasets.files.dot_brackets import dot_bracket_table, dot_bracket_text
-from core.datasets.files.table_file import TextFile, open_table
+from core.datasets.files.registry import open_table
 from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
 from core.errors import UnusableError
@@ -253,16 +253,6 @@ def test_molecules_are_written_and_read_again(molecules: list[tuple[str, str]]) 
         "sequence": letters,
         "structure": structures,
     }
-
-
-def test_a_table_of_tokens_is_the_same_as_csv(tmp_path: Path) -> None:
-    path = written(tmp_path / "a.conll", tokens("\t", SENTENCES * 10))
-    dataset = read_dataset(str(path))
-    assert dataset.table is not None
-    dataset.table.assign(label=dataset.target).to_csv(tmp_path / "a.csv", index=False)
-    same = read_dataset(str(tmp_path / "a.csv"))
-    pd.testing.assert_frame_equal(dataset.table, same.table)
-    assert list(same.target) == list(dataset.target)
 
 
 def test_a_blank_line_within_a_quoted_text_is_no_end_of_a_sequence(tmp_path: Path) -> None:

@@ -18,8 +18,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyarrow.csv import WriteOptions, write_csv
 
+from core.datasets.files.csv_table import TextFile
 from core.datasets.files.quotes import DOUBLED, ESCAPED, OUTER, doubled_text
-from core.datasets.files.table_file import TextFile, open_table
+from core.datasets.files.registry import open_table
 from core.datasets.raw_table import RawTable
 from core.errors import UnusableError
 from core.export.bundle.csv_rows import columns_of
@@ -104,7 +105,7 @@ WRITERS = {
 }
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(tables(), st.sampled_from(sorted(WRITERS)), st.sampled_from(",;|\t"))
 def test_every_table_of_a_writer_is_read_as_it_is(
     table: list[list[str]], writer: str, delimiter: str

@@ -14,7 +14,6 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from core.datasets.texts.documents import (
     count_words,
-    divide_documents,
     documents_of_counts,
     documents_of_texts,
     refuse_too_few,
@@ -98,12 +97,6 @@ def test_further_texts_are_counted_over_the_same_words():
     assert new.toarray().tolist() == [[0, 0, 2], [0, 0, 0], [0, 0, 0]]
 
 
-def test_missing_texts_are_documents_without_words():
-    found = documents_of_texts(pd.Series([*POSTS, None, float("nan"), pd.NA]))
-    assert found.counts.shape == (7, 3)
-    assert found.token_counts[4:].tolist() == [0, 0, 0]
-
-
 def test_given_counts_follow_the_same_rules_as_texts():
     texts = [*POSTS, "anchor salt wind", "wind"]
     counter = CountVectorizer(token_pattern=r"(?u)\b[^\W\d_]{3,}\b")
@@ -120,15 +113,6 @@ def test_words_may_be_chosen_from_training_documents_alone():
     counts = sparse.csr_matrix([[1, 0, 2], [1, 0, 0], [0, 0, 1], [0, 5, 0], [0, 5, 0]])
     assert common_words(counts).tolist() == [0, 1, 2]
     assert common_words(counts[:3]).tolist() == [0, 2]
-
-
-@pytest.mark.parametrize("texts", [["", "  ", "\n"], [None, ""]])
-def test_empty_texts_are_refused(texts):
-    with pytest.raises(UnusableError) as caught:
-        documents_of_texts(texts, "posts.csv, column text")
-    assert caught.value.sentence == (
-        "posts.csv, column text: all texts are empty; choose a column that holds texts."
-    )
 
 
 def test_texts_without_words_are_refused():
@@ -166,17 +150,6 @@ def test_counts_that_are_none_are_refused(value, words, sentence):
 def test_words_must_be_as_many_as_columns():
     with pytest.raises(UnusableError, match="1 words for 2 columns"):
         documents_of_counts([[1, 2]], ["one"])
-
-
-def test_documents_are_divided_80_10_10():
-    parts = divide_documents(11314, 0)
-    assert [len(part) for part in parts] == [9052, 1131, 1131]
-    assert np.array_equal(np.sort(np.concatenate(parts)), np.arange(11314))
-    again, other = divide_documents(11314, 0), divide_documents(11314, 1)
-    assert all(np.array_equal(one, same) for one, same in zip(parts, again, strict=True))
-    assert not np.array_equal(parts[2], other[2])
-    with pytest.raises(UnusableError, match="4 documents cannot be divided"):
-        divide_documents(4, 0)
 
 
 def test_fewer_documents_than_a_minibatch_are_refused():

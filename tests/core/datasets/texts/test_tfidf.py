@@ -13,11 +13,10 @@ from scipy import sparse
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from core.datasets.dataset import Dataset
-from core.datasets.preparation import plain_preparation, preparation
-from core.datasets.prepared_columns import output_names, output_sources
+from core.datasets.preparation import output_names, output_sources, plain_preparation, preparation
 from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
-from core.datasets.samples.registry import SAMPLES
+from core.datasets.samples import SAMPLES
 from core.datasets.texts import ngrams
 from core.datasets.texts.tfidf import TextTfidf
 

@@ -1,4 +1,4 @@
-"""What is found in the data, and what is not."""
+"""Findings on tables, and columns that leak the target."""
 
 from __future__ import annotations
 
@@ -9,14 +9,67 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core.datasets.columns import describe_column, describe_columns
 from core.datasets.dataset import Dataset, DataSource
+from core.datasets.finding import UnusableTargetError
 from core.datasets.raw_table import DataOptions, RawTable
 from core.datasets.reading import read_dataset
-from core.datasets.samples.registry import SAMPLES
+from core.datasets.samples import SAMPLES
 from core.datasets.summary import summarize
+from core.datasets.understanding import findings
 from core.datasets.understanding.feature_table import from_table
-from core.datasets.understanding.unusable_input import UnusableTargetError
 from core.records import to_plain
+
+ROWS, COLUMNS = 160, 400
+
+
+@pytest.fixture
+def wide() -> pd.DataFrame:
+    """Noise, with odd columns among it."""
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame(rng.normal(size=(ROWS, COLUMNS))).add_prefix("x")
+    table["few"] = rng.integers(0, 4, ROWS)
+    table["flag"] = rng.integers(0, 2, ROWS)
+    table["gaps"] = np.where(rng.random(ROWS) < 0.3, np.nan, rng.normal(size=ROWS))
+    table["same"] = 2.5
+    table["empty"] = np.nan
+    table["key id"] = 2**60 + np.arange(ROWS)  # one float for many of them
+    table["zeros"] = np.where(np.arange(ROWS) % 2, -0.0, 0.0)
+    table["colour"] = rng.choice(["red", "green"], ROWS)
+    return table
+
+
+def test_columns_are_described_as_they_are_one_by_one(wide: pd.DataFrame) -> None:
+    wide["y"] = np.arange(ROWS) % 3
+    together = describe_columns(wide, "y", {}, {}, {})
+    for at, column in enumerate(together[:-1]):
+        alone = describe_column(wide[column.name], first=at == 0)
+        assert column == alone, column.name
+    assert {c.name: c.distinct for c in together}["key id"] == ROWS
+
+
+@pytest.mark.parametrize("task", ["classes", "amounts"])
+def test_leaks_are_found_as_by_a_look_at_each(
+    wide: pd.DataFrame, task: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(4)
+    target = rng.integers(0, 3, ROWS) if task == "classes" else rng.normal(size=ROWS) * 40
+    wide["in stretches"] = target + 0.1 * rng.random(ROWS) if task == "classes" else 3 * target + 1
+    wide["nearly"] = target + rng.normal(size=ROWS) * (0.2 if task == "classes" else 1.0)
+    wide["code"] = 7 - target
+    wide["y"] = target
+    together = leaks_of(wide)
+    names = property(lambda check: check._dataset.feature_names)
+    monkeypatch.setattr(findings.LeakageCheck, "candidates", names)
+    assert together == leaks_of(wide)
+    assert {*together[0], *together[1]} >= {"in stretches", "code"}
+
+
+def test_noise_is_passed_over_and_what_is_unclear_is_not(wide: pd.DataFrame) -> None:
+    wide["y"] = np.arange(ROWS) % 3
+    looked = set(findings.LeakageCheck(dataset_of(wide)).candidates)
+    assert not looked & {f"x{at}" for at in range(COLUMNS)}
+    assert looked >= {"gaps", "colour"}
 
 
 def dataset_of(table: pd.DataFrame, **choices: object) -> Dataset:
@@ -26,6 +79,12 @@ def dataset_of(table: pd.DataFrame, **choices: object) -> Dataset:
 
 def telling(dataset: Dataset) -> list[str]:
     return [f.column for f in dataset.findings if "alone tells" in f.sentence]
+
+
+def leaks_of(table: pd.DataFrame) -> tuple[list[str], list[str]]:
+    """The columns left out for giving the target away, and those that tell it without error."""
+    dataset = dataset_of(table)
+    return [c.name for c in dataset.columns if c.note == findings.GIVES_AWAY], telling(dataset)
 
 
 @pytest.fixture
@@ -246,8 +305,6 @@ def test_only_texts_of_several_words_are_offered_as_texts(tmp_path: Path) -> Non
 
 
 def test_the_preview_has_the_values_of_columns_that_are_left_out(tmp_path: Path) -> None:
-    from core.datasets.reading import read_dataset
-
     lines = [f"P{i:03},{i % 9},,{'yn'[i % 2]}" for i in range(60)]
     lines[0] = "P000,0,,"  # a row without a target is set aside, here too
     path = tmp_path / "patients.csv"
@@ -259,8 +316,6 @@ def test_the_preview_has_the_values_of_columns_that_are_left_out(tmp_path: Path)
 
 
 def test_summary_of_a_wide_sparse_file(tmp_path: Path) -> None:
-    from core.datasets.reading import read_dataset
-
     path = tmp_path / "wide.libsvm"
     path.write_text("".join(f"{i % 2} {i + 1}:1.5 5000:2\n" for i in range(60)))
     summary = summarize(read_dataset(str(path)))
@@ -274,9 +329,6 @@ def test_summary_of_a_wide_sparse_file(tmp_path: Path) -> None:
 def test_a_wide_file_is_summarized_without_looking_through_its_columns_for_each(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from core.datasets.dataset import Dataset
-    from core.datasets.reading import read_dataset
-
     path = tmp_path / "wide.libsvm"
     path.write_text("".join(f"{i % 2} {1 + 7 * i}:1 2000:2\n" for i in range(60)))
     asked, name_of = [], Dataset.sequence_name.fget

@@ -12,25 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.datasets.dataset import Dataset, DataSource
-from core.datasets.preparation import preparation
-from core.datasets.prepared_columns import output_names, output_sources
+from core.datasets.finding import UnusableTargetError
+from core.datasets.preparation import output_names, output_sources, preparation
 from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
-from core.datasets.splits.splitting import cross_validation_folds, hold_out
+from core.datasets.splitting import cross_validation_folds, hold_out
 from core.datasets.summary import summarize
-from core.datasets.understanding.unusable_input import UnusableTargetError
 from core.errors import UnusableError
 
 Write = Callable[..., str]
-
-
-@pytest.fixture
-def write(tmp_path: Path) -> Write:
-    def make(text: str, name: str = "tokens.csv") -> str:
-        (tmp_path / name).write_text(text, encoding="utf-8")
-        return str(tmp_path / name)
-
-    return make
 
 
 SENTENCES = ("the/D dog/N barks/V ./.", "a/D cat/N sleeps/V", "no/D ?/.", "None/N -/. NA/N")
@@ -176,7 +166,7 @@ def test_an_ordinary_table_reads_missing_values_as_before(write: Write) -> None:
 def test_faults_are_told_by_line(write: Write, old: str, new: str, where: str, what: str) -> None:
     with pytest.raises(UnusableError) as refused:
         read_dataset(write(GOOD.replace(old, new)))
-    assert refused.value.where == f"tokens.csv, {where}"
+    assert refused.value.where == f"table.csv, {where}"
     assert what in refused.value.what
 
 
@@ -223,22 +213,6 @@ def test_faults_of_the_test_file_are_told_by_its_lines(write: Write) -> None:
     other = write("sequence,word,tag\n" + rows_of("a/D", "b/N") + "1,c,N\n", "test.csv")
     with pytest.raises(UnusableError, match=r"test\.csv, line 4, column sequence"):
         read_dataset(write(GOOD), test_file=other)
-
-
-def test_whole_sequences_are_put_aside_whatever_their_labels() -> None:
-    dataset = read_dataset("sample:tags")
-    train, test = hold_out(dataset, 0.3, 3)
-    assert sorted([*train, *test]) == list(range(dataset.rows))
-    assert not set(dataset.row_groups[train]) & set(dataset.row_groups[test])
-    assert len(set(dataset.row_groups[test])) == 90
-    assert np.all(np.diff(train) > 0)
-    parts = cross_validation_folds(dataset, train, 4, 3)
-    for fit, score in parts:
-        assert sorted([*fit, *score]) == train.tolist()
-        assert not set(dataset.row_groups[fit]) & set(dataset.row_groups[score])
-    assert sorted(np.concatenate([score for _, score in parts])) == train.tolist()
-    again = cross_validation_folds(dataset, train, 4, 3)
-    assert all(np.array_equal(a[1], b[1]) for a, b in zip(parts, again, strict=True))
 
 
 def test_a_label_on_one_token_is_a_word_and_no_refusal(write: Write) -> None:

@@ -13,7 +13,7 @@ import pytest
 from scipy.special import logsumexp
 from scipy.stats import multivariate_normal, norm
 
-from core.estimators.dlgm.dlgm_training import (
+from core.estimators.dlgm.dlgm_classifier import (
     PADDED,
     _unit_masks,
     crop_weights,
@@ -21,8 +21,13 @@ from core.estimators.dlgm.dlgm_training import (
     pad_weights,
     rows_a_step,
 )
-from core.estimators.dlgm.network import GENERATIVE_WEIGHTS, first_weights, layer_shapes, row_bounds
-from core.estimators.dlgm.predictive import joint_log_densities
+from core.estimators.dlgm.network import (
+    GENERATIVE_WEIGHTS,
+    first_weights,
+    joint_log_densities,
+    layer_shapes,
+    row_bounds,
+)
 from core.estimators.optional_parts import is_installed
 
 # Compiling takes longer than these sums: read when jax starts.

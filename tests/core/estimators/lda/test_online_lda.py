@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -12,6 +10,7 @@ from sklearn.base import clone
 from sklearn.decomposition import LatentDirichletAllocation
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from core.estimators.lda.fitted_topics import topic_sizes, topic_words, word_probabilities
 from core.estimators.lda.inference import (
     StoppingRule,
     csr_counts,
@@ -22,7 +21,6 @@ from core.estimators.lda.inference import (
 )
 from core.estimators.lda.lda_model import LDA
 from core.estimators.lda.online_lda import OnlineLda
-from core.estimators.lda.topic_words import topic_sizes, topic_words, word_probabilities
 from core.space import default_setting, setting_at
 
 SETTLED = {"tolerance": 1e-12, "iterations": 5000}
@@ -159,16 +157,6 @@ def test_documents_without_words_change_nothing_but_their_number():
     np.testing.assert_allclose(model.transform(gaps[10:15]), 0.25)
 
 
-def test_the_same_seed_gives_the_same_model_and_another_another():
-    X, _ = corpus()
-    one, same, other = (
-        OnlineLda(3, minibatch=7, passes=2, random_state=seed).fit(X).components_
-        for seed in (0, 0, 1)
-    )
-    assert np.array_equal(one, same)
-    assert not np.allclose(one, other)
-
-
 def test_dense_and_unsorted_counts_are_the_same_documents():
     X, _ = corpus(documents=15)
     backward = sparse.csr_matrix(
@@ -183,27 +171,6 @@ def test_dense_and_unsorted_counts_are_the_same_documents():
     again = clone(model).fit(X.toarray())
     assert np.array_equal(model.components_, again.components_)
     np.testing.assert_allclose(model.transform(backward), model.transform(X), rtol=1e-9)
-
-
-def test_the_order_of_the_words_means_nothing():
-    X, _ = corpus()
-    new = np.random.default_rng(0).permutation(X.shape[1])
-    model, moved = (OnlineLda(3, minibatch=20, random_state=0, **SETTLED) for _ in range(2))
-    model.fit(X[:20])
-    moved.fit(X[:20][:, new])  # makes it a fitted model, whose start is then replaced
-    moved.components_ = model.components_[:, new]
-    np.testing.assert_allclose(moved.transform(X[:, new]), model.transform(X), rtol=1e-8)
-    model.partial_fit(X, documents=60)
-    moved.partial_fit(X[:, new], documents=60)
-    np.testing.assert_allclose(moved.components_, model.components_[:, new], rtol=1e-7)
-
-
-def test_a_pickled_model_is_the_same():
-    X, _ = corpus(documents=20)
-    model = OnlineLda(3, random_state=0).fit(X)
-    again = pickle.loads(pickle.dumps(model))
-    assert np.array_equal(again.transform(X), model.transform(X))
-    assert np.array_equal(again.partial_fit(X).components_, model.partial_fit(X).components_)
 
 
 def test_negative_counts_and_other_widths_are_refused():
@@ -245,27 +212,3 @@ def test_its_space_is_that_of_the_paper():
     scope: dict = {}
     exec(lines, scope)
     assert eval(expression, scope).get_params() == model.get_params()
-
-
-def test_minibatches_are_those_of_scikit_learn_where_documents_start_alike():
-    X, _ = corpus(documents=60)
-    ours = OnlineLda(4, alpha=0.1, eta=0.05, minibatch=15, random_state=2, **SETTLED)
-    peer = LatentDirichletAllocation(
-        4,
-        doc_topic_prior=0.1,
-        topic_word_prior=0.05,
-        batch_size=15,
-        learning_offset=9.0,  # it counts minibatches from 1
-        total_samples=60,
-        max_doc_update_iter=5000,
-        mean_change_tol=1e-12,
-        random_state=2,
-    )
-    e_step = peer._e_step
-    peer._e_step = lambda X, cal_sstats, random_init, parallel: e_step(
-        X, cal_sstats, False, parallel
-    )
-    for _ in range(2):
-        ours.partial_fit(X, documents=60)
-        peer.partial_fit(X)
-    np.testing.assert_allclose(ours.components_, peer.components_, rtol=1e-6)

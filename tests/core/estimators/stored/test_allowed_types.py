@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import io
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -26,9 +27,11 @@ from core.estimators.stored import archive
 from core.estimators.stored.allowed_types import EXPORTED, KEPT, NUMBERS
 from core.estimators.stored.plain_model import plain_pipeline
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.problem import Problem, build_problem
+from core.tuning.problem import Problem
+from core.tuning.problem_setup import build_problem
 from core.tuning.results.threshold import with_threshold
 
+SIZES = ("n_estimators", "max_iter")  # what a type does not depend on
 CARD = {"builtins.bool", "builtins.float", "builtins.int"}  # keys and values of other settings
 
 
@@ -54,114 +57,87 @@ def table(task: str, rows: int = 90) -> pd.DataFrame:
 
 
 def data_of(folder: Path, kind: str) -> Dataset:
+    path = folder / f"{kind}.csv"
     if kind == "libsvm":
         random = np.random.default_rng(1)
         X = sparse.csr_matrix(sparse.random_array((90, 6), density=0.4, rng=random))
         path = folder / "data.libsvm"
         dump_svmlight_file(X, random.integers(0, 2, 90), str(path), zero_based=False)
+    elif kind.startswith("texts of "):
+        words = ["large", "small", "clean", "dusty", "fast", "slow"]
+        random = np.random.default_rng(2)
+        remarks = [" ".join(random.choice(words, 8)) for _ in range(60)]
+        rows = table(kind.removeprefix("texts of "), 60)[["size", "goal"]]
+        rows.assign(remark=remarks).to_csv(path, index=False)
     else:
-        path = folder / "data.csv"
         table(kind).to_csv(path, index=False)
     return read_dataset(str(path))
 
 
 def fitted(problem: Problem) -> list[Pipeline]:
-    """The model at its default, and with every choice of its axes."""
-    choices = [
-        {axis.name: choice}
-        for axis in problem.space
-        if axis.kind == "choice"
-        for choice in axis.choices
-    ]
+    """The model with every choice of its axes, in few rounds and trees."""
+    choices = {axis.name: axis.choices for axis in problem.space if axis.kind == "choice"}
     made = []
-    for setting in [{}, *choices]:
+    for place in range(max(map(len, choices.values()), default=1)):
+        setting = {name: own[place % len(own)] for name, own in choices.items()}
         pipeline = problem.pipeline({**problem.default, **setting})
-        if "n_estimators" in pipeline[-1].get_params():
-            pipeline[-1].set_params(n_estimators=3)
+        sizes = [name for name in pipeline[-1].get_params() if name.endswith(SIZES)]
+        pipeline[-1].set_params(**dict.fromkeys(sizes, 3))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             made.append(pipeline.fit(*problem.training_data))
     return made
 
 
-def models_of(dataset: Dataset, name: str) -> list[Pipeline]:
+def models_of(dataset: Dataset, name: str, whole: bool) -> list[Pipeline]:
     """What a run may keep of a model: alone, averaged, with a threshold; and the baseline."""
     data, task = DataPlan(dataset.source.path), dataset.task
-    made = []
-    for strategy in ("random", "eb-hyp"):
-        problem = build_problem(Plan(data, name, strategy, folds=2), dataset)
-        own = fitted(problem)
-        if strategy == "eb-hyp":
-            members = [("first", own[0][-1]), ("second", own[-1][-1])]
-            vote = average_models(task, members, (0.5, 0.5), dataset.classes)
-            own.append(Pipeline([("prepare", own[0][0]), ("model", vote)]))
-            if task == "binary":
-                half: Any = SimpleNamespace(value=0.4)
-                own += [with_threshold(one, half, dataset.classes) for one in (own[0], own[-1])]
-        made += own
-    return [*made, baseline_pipeline(task, problem.preparation()).fit(*problem.training_data)]
+    plain = build_problem(Plan(data, name, "random", folds=2), dataset)
+    if not whole:
+        return fitted(plain)[:1]
+    own = fitted(build_problem(Plan(data, name, "eb-hyp", folds=2), dataset))
+    members = [("first", own[0][-1]), ("second", own[-1][-1])]
+    vote = average_models(task, members, (0.5, 0.5), dataset.classes)
+    own.append(Pipeline([("prepare", own[0][0]), ("model", vote)]))
+    if task == "binary":
+        half: Any = SimpleNamespace(value=0.4)
+        own += [with_threshold(model, half, dataset.classes) for model in (own[0], own[-1])]
+    # Averages take the probabilistic form, which other runs do not.
+    own += fitted(plain) if MODELS[name].probabilistic and task == "binary" else []
+    return [*own, baseline_pipeline(task, plain.preparation()).fit(*plain.training_data)]
 
 
-def checked_again(pipeline: Pipeline, dataset: Dataset, path: Path) -> set[str]:
-    """The names in what is written, which is read and predicts the very same."""
-    with path.open("wb") as file:
-        names = archive.dump_model(pipeline, file)
-    again = archive.load_model(path, KEPT)
-    assert again.predict(dataset.features).tolist() == pipeline.predict(dataset.features).tolist()
-    return names
-
-
-def with_texts(folder: Path) -> tuple[set[str], set[str]]:
-    """The same where a column is texts: a model of sparse columns each, and one of dense ones."""
-    random = np.random.default_rng(2)
-    words = ["large", "small", "clean", "dusty", "fast", "slow"]
-    remarks = [" ".join(random.choice(words, 8)) for _ in range(60)]
-    kept: set[str] = set()
-    exported: set[str] = set()
-    for task, name in (("binary", "logistic"), ("binary", "boosting"), ("regression", "svm")):
-        path = folder / f"{name}.csv"
-        table(task, 60)[["size", "goal"]].assign(remark=remarks).to_csv(path, index=False)
-        dataset = read_dataset(str(path))
+def kept_models(folder: Path) -> Iterator[tuple[Dataset, Pipeline]]:
+    """Every model of tables, of texts as sparse and as dense columns, and one among several."""
+    # With more classes and sparse rows a model holds little else: one of each is enough.
+    kinds = {"regression": True, "binary": True, "multiclass": False, "libsvm": False}
+    for kind, whole in kinds.items():
+        dataset = data_of(folder, kind)
+        for name, model in MODELS.items():
+            if dataset.task in model.tasks and not model.extra and name != SEVERAL:
+                yield from ((dataset, own) for own in models_of(dataset, name, whole))
+    for name, task in (("logistic", "binary"), ("boosting", "binary"), ("svm", "regression")):
+        dataset = data_of(folder, f"texts of {task}")
         assert dataset.has_texts
-        problem = build_problem(Plan(DataPlan(str(path)), name, "random", folds=2), dataset)
-        pipeline = problem.pipeline(problem.default).fit(*problem.training_data)
-        kept |= checked_again(pipeline, dataset, folder / "model.skops")
-        exported |= archive.dump_model(plain_pipeline(pipeline), io.BytesIO())
-    return kept, exported
-
-
-def of_tables(folder: Path, kind: str) -> tuple[set[str], set[str]]:
-    """What is in run folders, and in exported files."""
-    dataset = data_of(folder, kind)
-    kept: set[str] = set()
-    exported: set[str] = set()
-    for name, model in MODELS.items():
-        if dataset.task in model.tasks and not model.extra and name != SEVERAL:
-            for pipeline in models_of(dataset, name):
-                kept |= checked_again(pipeline, dataset, folder / "model.skops")
-                exported |= archive.dump_model(plain_pipeline(pipeline), io.BytesIO())
-    return kept, exported
-
-
-def of_bounded(folder: Path) -> tuple[set[str], set[str]]:
-    """The same of a regression's model among several."""
+        plan = Plan(DataPlan(dataset.source.path), name, "random", folds=2)
+        yield dataset, fitted(build_problem(plan, dataset))[0]
     dataset = data_of(folder, "regression")
     problem = build_problem(Plan(DataPlan(dataset.source.path), SEVERAL, "race"), dataset)
-    pipeline = problem.pipeline({"model": "linear"}).fit(*problem.training_data)
-    kept = checked_again(pipeline, dataset, folder / "model.skops")
-    return kept, archive.dump_model(plain_pipeline(pipeline), io.BytesIO())
+    yield dataset, problem.pipeline({"model": "linear"}).fit(*problem.training_data)
 
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> tuple[set[str], set[str]]:
-    kept: set[str] = set()
-    exported: set[str] = set()
-    for kind in ("regression", "binary", "multiclass", "libsvm"):
-        own = of_tables(tmp_path_factory.mktemp(kind), kind)
-        kept, exported = kept | own[0], exported | own[1]
-    for others in (with_texts, of_bounded):
-        own = others(tmp_path_factory.mktemp(others.__name__))
-        kept, exported = kept | own[0], exported | own[1]
+    """The names in run folders, whose models are read and predict the very same; and in exports."""
+    folder, kept, exported = tmp_path_factory.mktemp("models"), set[str](), set[str]()
+    path = folder / "model.skops"
+    for dataset, pipeline in kept_models(folder):
+        with path.open("wb") as file:
+            kept |= archive.dump_model(pipeline, file)
+        again = archive.load_model(path, KEPT)
+        X = dataset.features
+        assert again.predict(X).tolist() == pipeline.predict(X).tolist()
+        exported |= archive.dump_model(plain_pipeline(pipeline), io.BytesIO())
     return kept, exported
 
 

@@ -16,28 +16,30 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import joblib
 import numpy as np
 import pandas
 import pytest
 import skops.io
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.ensemble import (
     AdaBoostClassifier,
     HistGradientBoostingClassifier,
     RandomForestClassifier,
 )
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, RadiusNeighborsClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.svm import SVC, SVR
 
+from core.datasets.files import file_bytes
 from core.errors import UnusableError
 from core.estimators.stored import archive, signed
 from core.estimators.stored.allowed_types import EXPORTED, KEPT
-from core.export.files import skops_file
+from core.export.files import model_file
 
 X, Y = make_classification(120, 6, random_state=0)
 
@@ -124,19 +126,12 @@ def test_a_memory_map_overwrites_nothing(tmp_path: Path, monkeypatch: Any) -> No
         (FunctionTransformer(partial(os.system, "true")), "system"),
         (FunctionTransformer(LogisticRegression().fit), "MethodNode"),
         (FunctionTransformer(os.makedirs), "os.makedirs"),
+        (CountVectorizer(input="filename"), "CountVectorizer"),  # which skops trusts by itself
     ],
 )  # fmt: skip
 def test_strange_functions_are_refused_by_their_names(tmp_path: Path, step: Any, name: str) -> None:
     skops.io.dump(Pipeline([("run", step)]), tmp_path / "evil.skops")
     with pytest.raises(UnusableError, match=name):
-        archive.load_model(tmp_path / "evil.skops", KEPT)
-
-
-def test_classes_that_skops_trusts_by_itself_must_be_on_the_list(tmp_path: Path) -> None:
-    from sklearn.feature_extraction.text import CountVectorizer
-
-    skops.io.dump(CountVectorizer(input="filename"), tmp_path / "evil.skops")
-    with pytest.raises(UnusableError, match="CountVectorizer"):
         archive.load_model(tmp_path / "evil.skops", KEPT)
 
 
@@ -171,17 +166,15 @@ def test_the_name_of_a_random_generator_is_looked_at(tmp_path: Path) -> None:
         archive.load_model(changed(path, other), KEPT)
 
 
-def of_trees(change: Any) -> Any:
-    """Change the nodes of the first tree in a file of a forest."""
+def with_nodes(field: str, value: int) -> Any:
+    """Changes the root of the first tree in the file."""
 
     def apply(members: dict[str, bytes]) -> None:
         for name, content in members.items():
             if name.endswith(".npy"):
                 array = np.load(io.BytesIO(content), allow_pickle=False)
-                if array.dtype.names and (
-                    "left_child" in array.dtype.names or "left" in array.dtype.names
-                ):
-                    change(array)
+                if array.dtype.names and field in array.dtype.names:
+                    array[field][0] = value
                     buffer = io.BytesIO()
                     np.save(buffer, array)
                     members[name] = buffer.getvalue()
@@ -192,110 +185,82 @@ def of_trees(change: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("field", "value"), [("left_child", 10**6), ("feature", 10**6), ("right_child", 0)]
+    ("model", "field", "value"),
+    [
+        (RandomForestClassifier(3, random_state=0), "left_child", 10**6),
+        (RandomForestClassifier(3, random_state=0), "feature", 10**6),
+        (RandomForestClassifier(3, random_state=0), "right_child", 0),
+        (HistGradientBoostingClassifier(max_iter=3), "left", 10**6),
+    ],
 )
-def test_a_tree_that_leads_out_of_itself_is_refused(tmp_path: Path, field: str, value: int) -> None:
-    path = written(tmp_path / "model.skops", RandomForestClassifier(3, random_state=0).fit(X, Y))
-    assert archive.load_model(path, EXPORTED).predict(X).shape == (120,)
-
-    def wrong(nodes: Any) -> None:
-        nodes[field][0] = value
-
+def test_a_tree_that_leads_out_of_itself_is_refused(
+    tmp_path: Path, model: Any, field: str, value: int
+) -> None:
+    path = written(tmp_path / "model.skops", model.fit(X, Y))
+    again = archive.load_model(path, EXPORTED)
+    assert again.predict_proba(X).tolist() == model.predict_proba(X).tolist()
     with pytest.raises(UnusableError, match="damaged"):
-        archive.load_model(changed(path, of_trees(wrong)), EXPORTED)
+        archive.load_model(changed(path, with_nodes(field, value)), EXPORTED)
 
 
-def test_a_boosted_tree_that_leads_out_of_itself_is_refused(tmp_path: Path) -> None:
-    model = HistGradientBoostingClassifier(max_iter=3).fit(X, Y)
-    path = written(tmp_path / "model.skops", model)
-    assert (
-        archive.load_model(path, EXPORTED).predict_proba(X).tolist()
-        == model.predict_proba(X).tolist()
-    )
+def neighbour_tree(place: int, change: Any) -> Any:
+    """Changes one of the arrays that a tree of neighbours consists of."""
 
-    def wrong(nodes: Any) -> None:
-        nodes["left"][0] = 10**6
+    def apply(model: Any) -> None:
+        state = list(model._tree.__getstate__())
+        state[place] = change(state[place])
+        model._tree.__setstate__(tuple(state))
 
-    with pytest.raises(UnusableError, match="damaged"):
-        archive.load_model(changed(path, of_trees(wrong)), EXPORTED)
+    return apply
+
+
+def attribute(name: str, change: Any) -> Any:
+    return lambda model: setattr(model, name, change(getattr(model, name)))
+
+
+COUNTS, DUAL = np.array([10**6, 5], dtype=np.int32), "_dual_coef_"
+BRUTE, HALVING = {"algorithm": "brute"}, {"algorithm": "kd_tree", "leaf_size": 10}
+SPOILED = {
+    "counts of support vectors": (SVC(), attribute("_n_support", lambda counts: COUNTS)),
+    "weights of support vectors": (SVR(), attribute(DUAL, lambda weights: weights[:, :3])),
+    "neighbours' classes": (KNeighborsClassifier(p=1), attribute("_y", lambda y: y[:5])),
+    "neighbours' numbers": (KNeighborsRegressor(p=1), attribute("_y", lambda y: y[:5])),
+    "a class below": (KNeighborsClassifier(**BRUTE), attribute("_y", lambda y: y - 1)),
+    "a class beyond": (KNeighborsClassifier(**BRUTE), attribute("_y", lambda y: y + 1)),
+}
+HALVED = {  # of a tree of neighbours, by place: what it is, spoiled
+    0: lambda rows: rows[:, :2].copy(),
+    1: lambda order: order + 1,
+    2: lambda nodes: nodes[:-1],  # idx_start, idx_end and is_leaf of every node
+    3: lambda bounds: bounds[:, :1].copy(),
+    11: lambda metric: None,
+}
 
 
 @pytest.mark.parametrize("wrap", [np.asarray, sparse.csr_matrix])
-def test_support_vectors_must_fit(tmp_path: Path, wrap: Any) -> None:
-    model = SVC().fit(wrap(X), Y)
+@pytest.mark.parametrize("case", SPOILED)
+def test_what_leads_out_of_a_model_is_refused(tmp_path: Path, wrap: Any, case: str) -> None:
+    model, spoil = clone(SPOILED[case][0]).fit(wrap(X), Y), SPOILED[case][1]
     path = written(tmp_path / "model.skops", model)
-    assert (
-        archive.load_model(path, EXPORTED).predict(wrap(X)).tolist()
-        == model.predict(wrap(X)).tolist()
-    )
-    model._n_support = np.array([10**6, 5], dtype=np.int32)
+    again = archive.load_model(path, EXPORTED)
+    assert again.predict(wrap(X)).tolist() == model.predict(wrap(X)).tolist()
+    spoil(model)
     with pytest.raises(UnusableError, match="damaged"):
         archive.load_model(written(path, model), EXPORTED)
 
 
-@pytest.mark.parametrize("wrap", [np.asarray, sparse.csr_matrix])
-def test_support_vectors_of_numbers_are_read(tmp_path: Path, wrap: Any) -> None:
-    model = SVR().fit(wrap(X), X[:, 0])
-    path = written(tmp_path / "model.skops", model)
-    assert (
-        archive.load_model(path, EXPORTED).predict(wrap(X)).tolist()
-        == model.predict(wrap(X)).tolist()
-    )
-    model._dual_coef_ = model._dual_coef_[:, :3]
+@pytest.mark.parametrize("place", HALVED)
+def test_a_tree_of_neighbours_that_leads_out_is_refused(tmp_path: Path, place: int) -> None:
+    model = KNeighborsClassifier(**HALVING).fit(X, Y)
+    neighbour_tree(place, HALVED[place])(model)
     with pytest.raises(UnusableError, match="damaged"):
-        archive.load_model(written(path, model), EXPORTED)
+        archive.load_model(written(tmp_path / "model.skops", model), EXPORTED)
 
 
 def test_a_sparse_matrix_must_fit(tmp_path: Path) -> None:
     model = LogisticRegression().fit(X, Y).sparsify()
-    path = written(tmp_path / "model.skops", model)
-    archive.load_model(path, EXPORTED)
+    archive.load_model(written(tmp_path / "model.skops", model), EXPORTED)
     model.coef_.indices[0] = 10**6
-    with pytest.raises(UnusableError, match="damaged"):
-        archive.load_model(written(path, model), EXPORTED)
-
-
-@pytest.mark.parametrize("wrap", [np.asarray, sparse.csr_matrix])
-@pytest.mark.parametrize("kind", [KNeighborsClassifier, KNeighborsRegressor])
-def test_neighbours_must_fit(tmp_path: Path, wrap: Any, kind: Any) -> None:
-    model = kind(weights="distance", p=1).fit(wrap(X), Y)
-    path = written(tmp_path / "model.skops", model)
-    assert (
-        archive.load_model(path, EXPORTED).predict(wrap(X)).tolist()
-        == model.predict(wrap(X)).tolist()
-    )
-    model._y = model._y[:5]
-    with pytest.raises(UnusableError, match="damaged"):
-        archive.load_model(written(path, model), EXPORTED)
-
-
-@pytest.mark.parametrize("code", [-1, 2, 10**6])
-def test_neighbours_are_of_a_class_that_is_there(tmp_path: Path, code: int) -> None:
-    model = KNeighborsClassifier(algorithm="brute").fit(X, Y)
-    path = written(tmp_path / "model.skops", model)
-    assert archive.load_model(path, EXPORTED).predict(X).tolist() == model.predict(X).tolist()
-    model._y[7] = code
-    with pytest.raises(UnusableError, match="damaged"):
-        archive.load_model(written(path, model), EXPORTED)
-
-
-@pytest.mark.parametrize(
-    ("place", "change"),
-    [
-        (0, lambda rows: rows[:, :2].copy()),  # the rows
-        (1, lambda order: order + 1),  # of their numbers
-        (2, lambda nodes: nodes[:-1]),  # idx_start, idx_end and is_leaf of every node
-        (3, lambda bounds: bounds[:, :1].copy()),
-        (11, lambda metric: None),
-    ],
-)
-def test_a_tree_of_neighbours_that_leads_out_of_itself_is_refused(
-    tmp_path: Path, place: int, change: Any
-) -> None:
-    model = KNeighborsClassifier(algorithm="kd_tree", leaf_size=10).fit(X, Y)
-    state = list(model._tree.__getstate__())
-    state[place] = change(state[place])
-    model._tree.__setstate__(tuple(state))
     with pytest.raises(UnusableError, match="damaged"):
         archive.load_model(written(tmp_path / "model.skops", model), EXPORTED)
 
@@ -310,26 +275,27 @@ def test_a_damaged_file_gives_one_sentence(tmp_path: Path, content: bytes) -> No
 
 
 @pytest.mark.parametrize("name", ["schema.json", "1.npy"])
-def test_zeros_are_not_unpacked(tmp_path: Path, name: str) -> None:
+def test_zeros_are_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setattr(file_bytes, "MAX_MODEL_BYTES", 30 * 2**20)
     path = tmp_path / "model.skops"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
         if name != "schema.json":
             file.writestr("schema.json", "{}")
         with file.open(name, "w") as member:
-            for _ in range(350):
+            for _ in range(35):
                 member.write(bytes(2**20))
-    assert path.stat().st_size < 400_000
+    assert path.stat().st_size < 40_000
     began = time.monotonic()
-    with pytest.raises(UnusableError, match="unpacked, this file takes 367 MB"):
+    with pytest.raises(UnusableError, match="unpacked, this file takes 37 MB"):
         archive.load_model(path, KEPT)
     assert time.monotonic() - began < 2
 
 
 def test_what_is_written_opens_with_skops_alone_and_quickly(tmp_path: Path) -> None:
-    model = RandomForestClassifier(400, random_state=0).fit(X, Y)
+    model = RandomForestClassifier(150, random_state=0).fit(X, Y)
     began = time.process_time()
     path = written(tmp_path / "model.skops", model)
-    assert time.process_time() - began < 10
+    assert time.process_time() - began < 4
     again = skops.io.load(path, trusted=skops.io.get_untrusted_types(file=path))
     assert again.predict_proba(X).tolist() == model.predict_proba(X).tolist()
 
@@ -376,19 +342,13 @@ def test_a_key_that_others_could_write_does_not_count(tmp_path: Path, key: Path)
 
 
 def test_programs_that_need_the_key_at_once_make_one(tmp_path: Path, key: Path) -> None:
-    code = "import sys; from core.estimators.stored.signed import signed; "
-    code += "sys.stdout.write(signed(b'x').hex())"
+    code = "import sys; from core.estimators.stored.signed import sign_content; "
+    code += "sys.stdout.write(sign_content(b'x').hex())"
     command = [sys.executable, "-c", code]
     both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
-    assert len({one.communicate(timeout=60)[0] for one in both}) == 1
-
-
-def test_pickles_are_what_signing_is_for(tmp_path: Path, key: Path) -> None:
-    stream = io.BytesIO()
-    joblib.dump({"a": np.arange(3)}, stream)
-    path = tmp_path / "file"
-    path.write_bytes(signed.sign_content(stream.getvalue()))
-    assert joblib.load(io.BytesIO(signed.verified_content(path)))["a"].tolist() == [0, 1, 2]
+    signatures = {process.communicate(timeout=60)[0] for process in both}
+    assert len(signatures) == 1
+    assert signatures != {""}
 
 
 @pytest.mark.parametrize("inside", ["declared", "another"])
@@ -401,10 +361,10 @@ def test_what_an_extension_tells_of_is_opened_and_nothing_else(
     model: Any = declared if inside == "declared" else another
     path = written(tmp_path / "model.skops", model.fit(X, X[:, 0] > 9))
     with pytest.raises(UnusableError, match=type(model).__name__):
-        skops_file.load_pipeline(path)
+        model_file.load_skops(path)
     installed(example)
     if inside == "declared":
-        assert skops_file.load_pipeline(path).predict(X).tolist() == model.predict(X).tolist()
+        assert model_file.load_skops(path).predict(X).tolist() == model.predict(X).tolist()
     else:
         with pytest.raises(UnusableError, match="RadiusNeighborsClassifier"):
-            skops_file.load_pipeline(path)
+            model_file.load_skops(path)

@@ -13,7 +13,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from core.datasets.reading import read_dataset
 from core.space import Axis
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.problem import Problem, build_problem
+from core.tuning.problem import Problem
+from core.tuning.problem_setup import build_problem
 from core.tuning.scores.scoring import score_setting
 
 

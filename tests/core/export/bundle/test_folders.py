@@ -57,8 +57,7 @@ def predicted(run_outside: Outside, folder: Path, file: str, run: str = RUN) -> 
     return table.iloc[:, start:]  # behind the file's own columns
 
 
-@pytest.mark.parametrize("members", [1, 3])
-@pytest.mark.parametrize("counts", [False, True])
+@pytest.mark.parametrize(("members", "counts"), [(1, True), (3, False)])
 def test_topics_are_those_of_the_estimator(
     run_outside: Outside, tmp_path: Path, members: int, counts: bool
 ) -> None:
@@ -146,7 +145,9 @@ def test_the_report_shows_pictures(tmp_path: Path) -> None:
     assert greys == [0, 64, 128, 191, 255, 0]
 
 
-def test_the_folder_says_what_is_in_it(tmp_path: Path) -> None:
+def test_the_folder_says_what_is_in_it_and_refuses_in_a_sentence(
+    run_outside: Outside, tmp_path: Path
+) -> None:
     run = topic_run(tmp_path)
     folder = unpacked(run, tmp_path / "topics.zip")
     names = {path.name for path in folder.iterdir()}
@@ -159,18 +160,13 @@ def test_the_folder_says_what_is_in_it(tmp_path: Path) -> None:
     topics = pd.read_csv(folder / "topics.csv")
     assert topics["share of all words"].sum() == pytest.approx(1.0, abs=1e-3)
     assert topics["share of all words"].is_monotonic_decreasing
-    best = words[topics["topic"][0]].sort_values(ascending=False).index[0]
-    assert topics["likeliest words"][0].split()[0] == best
-
-
-def test_the_program_refuses_in_a_sentence(run_outside: Outside, tmp_path: Path) -> None:
-    folder = unpacked(topic_run(tmp_path), tmp_path / "topics.zip")
     (tmp_path / "other.csv").write_text("a,b\n1,2\n")
     ran = run_outside(RUN, folder, "predict.py", str(tmp_path / "other.csv"))
-    assert ran.returncode == 2
-    assert "the column “text” is missing" in ran.stderr
+    assert (ran.returncode, "the column “text” is missing" in ran.stderr) == (2, True)
     with pytest.raises(UnusableError, match="the column “text” is missing"):
         predict_file(tmp_path / "topics.zip", tmp_path / "other.csv")
+    best = words[topics["topic"][0]].sort_values(ascending=False).index[0]
+    assert topics["likeliest words"][0].split()[0] == best
 
 
 def test_damaged_and_strange_files_give_one_sentence(tmp_path: Path) -> None:
@@ -190,15 +186,9 @@ def test_numbers_and_report_of_an_average(tmp_path: Path, make: Callable[..., An
     assert [member["weight"] for member in document["average"]["members"]] == [0.2, 0.5, 0.3]
     page = export_from_folder(run, tmp_path / "run.html").read_text()
     assert "Who is in the average?" in page
-    assert ("ship, wave" in page) == (make is topic_run)
-
-
-@pytest.mark.parametrize("make", [topic_run, dlgm_run])
-def test_what_scikit_learn_has_no_class_for_is_refused(
-    tmp_path: Path, make: Callable[..., Any]
-) -> None:
     with pytest.raises(UnusableError, match=r"has no skops export; end the name in .zip"):
-        export_from_folder(make(tmp_path), tmp_path / "model.skops")
+        export_from_folder(run, tmp_path / "model.skops")
+    assert ("ship, wave" in page) == (make is topic_run)
 
 
 def test_digamma_against_scipy() -> None:

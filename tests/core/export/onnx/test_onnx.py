@@ -1,4 +1,7 @@
-"""ONNX exports: an ONNX runtime predicts what the pipeline predicts, from raw columns."""
+"""ONNX exports: an ONNX runtime predicts what the pipeline predicts, from raw columns.
+
+test_every_export.py has every model of tables; here are averages, settings, names and columns.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from exported_files import check_outputs
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
@@ -21,24 +25,14 @@ from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
 from core.errors import UnusableError
 from core.estimators import optional_parts
-from core.estimators.optional_parts import is_installed
-from core.estimators.registry import MODELS
 from core.export.exporters import export_from_folder
-from core.export.onnx import onnx_file as onnx_file
+from core.export.onnx import onnx_file
 from core.export.prediction import predict_file
 from core.extras import install_command
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.runs.best import best_of
 
 pytest.importorskip("onnx")
 runtime = pytest.importorskip("onnxruntime")
-# Whose leaves are added up.
-TREES = ("forest", "extra-trees", "boosting", "lightgbm", "xgboost", "catboost")
-TABLES = [
-    n
-    for n, m in MODELS.items()
-    if {"binary", "regression"} & {*m.tasks} and (not m.extra or is_installed(m.extra))
-]
 
 
 def exported(folder: Any, path: Path) -> Path:
@@ -48,44 +42,8 @@ def exported(folder: Any, path: Path) -> Path:
 
 
 def compare(made: Any, path: Path, rows: Any) -> None:
-    """The file's outputs against the run's own pipeline; only sums of leaves are single ones."""
-    exact = 1e-6 if made.folder.plan.model in TREES else 1e-9
-    pipeline = best_of(made.folder)
-    said = onnx_file.OnnxModel(path).outputs(rows)
-    ours = pipeline.predict(rows)
-    if made.dataset.task == "regression":
-        assert list(said) == ["prediction"]
-        np.testing.assert_allclose(said["prediction"], ours, rtol=0, atol=exact * np.std(ours))
-        return
-    if hasattr(pipeline, "predict_proba"):
-        name, degrees = "probabilities", pipeline.predict_proba(rows)
-    else:
-        name, degrees = "scores", pipeline.decision_function(rows)
-        if degrees.ndim == 1:
-            degrees = np.stack([-degrees, degrees], axis=1)
-    assert list(said) == ["prediction", name]
-    np.testing.assert_allclose(said[name], degrees, atol=exact)
-    most = np.sort(degrees, axis=1)
-    clear = most[:, -1] - most[:, -2] > 2 * exact  # trees may vote for two classes alike
-    assert said["prediction"][clear].tolist() == ours[clear].tolist()
-
-
-@pytest.mark.parametrize(
-    ("task", "model"),
-    [
-        (task, name)
-        for name in TABLES
-        for task in ("binary", "multiclass", "regression")
-        if task in MODELS[name].tasks and name not in ("vote7", "dlgm")
-    ],
-)
-def test_every_model_predicts_the_same(
-    make_run: Callable[..., Any], tmp_path: Path, task: str, model: str
-) -> None:
-    members = [({}, 1.0)] if task != "regression" else ()  # so that each gives probabilities
-    made = make_run(task, model, members=members)
-    path = exported(made.folder, tmp_path / "model.onnx")
-    compare(made, path, made.dataset.features)
+    """The file's outputs against the run's own pipeline."""
+    check_outputs(onnx_file.OnnxModel(path).outputs(rows), made.folder, rows)
 
 
 @pytest.mark.parametrize(
@@ -105,9 +63,10 @@ def test_averages_predict_the_same(
     compare(made, exported(made.folder, tmp_path / "model.onnx"), made.dataset.features)
 
 
-@pytest.mark.parametrize("weights", ["uniform", "distance"])
-@pytest.mark.parametrize("p", [1, 2])
-@pytest.mark.parametrize("libsvm", [False, True])
+@pytest.mark.parametrize(
+    ("p", "weights", "libsvm"),
+    [(1, "distance", False), (2, "distance", True), (1, "uniform", True), (2, "uniform", False)],
+)
 def test_neighbours_of_every_kind_predict_the_same(
     make_run: Callable[..., Any], tmp_path: Path, p: int, weights: str, libsvm: bool
 ) -> None:
@@ -161,7 +120,7 @@ def test_columns_of_any_name(finish_run: Callable[..., Any], tmp_path: Path, tas
     path = exported(made.folder, tmp_path / "model.onnx")
     compare(made, path, dataset.features)
     opened = onnx_file.OnnxModel(path)
-    columns = [opened.card["inputs"][name] for name in opened.input_names]
+    columns = list(opened.card["inputs"].values())
     assert columns == dataset.feature_names
     kept = [column for name, column in opened.card["inputs"].items() if name == column]
     assert set(columns) - set(kept) <= {"prediction", "probabilities", "scores", "", " "}

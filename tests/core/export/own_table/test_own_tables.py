@@ -11,11 +11,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.datasets.files.table_file import open_table
+from core.datasets.files.registry import open_table
 from core.errors import UnusableError
 from core.export.own_table.answer_rows import Answers
-from core.export.own_table.output_form import output_form
-from core.export.own_table.own_table import own_table_of, write_own_table
+from core.export.own_table.own_table import output_form, own_table_of, write_own_table
 
 ANSWERS = pd.DataFrame(
     {"prediction": ["yes", "no", "yes"], "probability of yes": [0.75, 0.25, 1.0]}
@@ -88,17 +87,6 @@ def test_utf_16_comes_back_in_utf_16(tmp_path, codec, mark, end):
     lines = path.read_bytes().decode("utf-16").split(end)
     assert all(now.startswith(line) for line, now in zip(text.split(end), lines, strict=True))
     assert lines[1].endswith(",yes,0.75")
-
-
-@pytest.mark.parametrize("kind", ["comma", "tabs", "bars", "lines in cells", "doubled decimal"])
-def test_pandas_reads_the_columns_and_the_answers(tmp_path, kind):
-    file = made(tmp_path, LINES[kind])
-    sign = {"tabs": "\t", "bars": "|", "doubled decimal": ";"}.get(kind, ",")
-    path, _ = written(tmp_path, file, "out.csv")
-    options = {"sep": sign, "dtype": str, "keep_default_na": False}
-    before, after = pd.read_csv(file, **options), pd.read_csv(path, **options)
-    pd.testing.assert_frame_equal(after.iloc[:, : before.shape[1]], before)
-    assert list(after["prediction"]) == ["yes", "no", "yes"]
 
 
 def test_a_short_row_is_filled_so_that_the_answers_stand_under_their_names(tmp_path):
@@ -188,25 +176,12 @@ def test_more_or_fewer_rows_than_answers_are_refused(tmp_path):
 
 
 WORDS = [
-    *(
-        "red",
-        "a b",
-        "x, y",
-        'said "no"',
-        "two\nlines",
-        "",
-        "a;b",
-        "a\tb",
-        "-5",
-        "+x",
-        "=1+1",
-        "it's",
-    ),
-    *("  x ", '"', "back\\slash", "ü", "10,5", "#note", "'q'", "12 %", "-a"),
-]
+    "red", "a b", "x, y", 'said "no"', "two\nlines", "", "a;b", "a\tb", "-5", "+x", "=1+1", "it's",
+    "  x ", '"', "back\\slash", "ü", "10,5", "#note", "'q'", "12 %", "-a",
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(15))
 def test_tables_of_csv_writers_come_back(tmp_path, seed):
     random = np.random.default_rng(seed)
     width, sign = int(random.integers(2, 6)), str(random.choice([",", ";", "\t", "|"]))
@@ -351,13 +326,9 @@ def test_a_workbook_keeps_all_that_it_had(tmp_path, book):
     assert sheet["G4"].data_type == "s"  # no formula
     others = [z for z in zipfile.ZipFile(book).namelist() if "sheet1.xml" not in z]
     assert all(zipfile.ZipFile(path).read(z) == zipfile.ZipFile(book).read(z) for z in others)
-
-
-def test_calamine_reads_what_comes_back(tmp_path, book):
     calamine = pytest.importorskip("python_calamine")
-    path, _ = written(tmp_path, book, "out.xlsx")
     rows = calamine.load_workbook(str(path)).get_sheet_by_name("Orders & more").to_python()
-    assert [row[4:] for row in rows[2:]] == [
+    assert [row[4:6] for row in rows[2:]] == [
         ["prediction", "probability of yes"], ["yes", 0.75], ["no", 0.25], ["", ""], ["yes", 1.0],
     ]  # fmt: skip
 
@@ -458,25 +429,3 @@ def test_tokens_and_molecules_come_back_in_their_form(tmp_path):
     assert path.read_text() == ">m1\nGGGAAACCC\n(((...)))\n>m2\nGCAAAAGC\n((....))\n"
     path, _ = written(tmp_path, molecules, "out.csv", structures)
     assert path.read_text().splitlines()[1].endswith(",(((...)))")
-
-
-def test_a_killed_write_leaves_the_old_file(tmp_path):
-    from core.export.destination import write_whole_file
-
-    file, out = made(tmp_path, ROWS), tmp_path / "out.csv"
-    out.write_text("old")
-    table_file = open_table(str(file))
-
-    def tables():
-        yield ANSWERS[:1]
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        write_whole_file(
-            out,
-            lambda draft: write_own_table(
-                draft, output_form(out, table_file), own_table_of(table_file), Answers(tables())
-            ),
-        )
-    assert out.read_text() == "old"
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["out.csv", "rows.csv"]

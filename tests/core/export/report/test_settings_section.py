@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from core.export.finished_run import finished_run
+from core.export.report.explanation_section import settings_sections
 from core.export.report.report_page import page_html
-from core.export.report.settings_section import settings_sections
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.problem import read_data
+from core.tuning.problem_setup import read_data
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.tune import tune
 from core.tuning.why.answers import SETTINGS, kept_answer

@@ -19,8 +19,7 @@ from sklearn.linear_model import LogisticRegression
 from app.cli import main
 from core.errors import UnusableError
 from core.export.using import file_prediction
-from core.export.using.file_prediction import predict_into
-from core.export.using.prediction_stream import UNLIKE
+from core.export.using.file_prediction import UNLIKE, predict_into
 
 COLUMNS = ["age", "height"]
 ROWS = (
@@ -112,10 +111,9 @@ def test_a_workbook_and_parquet_come_back_as_such(model, tmp_path):
 
 
 def test_a_file_of_ten_parts_comes_back_whole(model, tmp_path, monkeypatch):
-    from core.export.using import prediction_stream
 
-    monkeypatch.setattr(prediction_stream, "LARGE_BYTES", 10)
-    monkeypatch.setattr(prediction_stream, "PART_ROWS", 100)
+    monkeypatch.setattr(file_prediction, "LARGE_BYTES", 10)
+    monkeypatch.setattr(file_prediction, "PART_ROWS", 100)
     random = np.random.default_rng(1)
     lines = [f'{i:05},{random.integers(20, 80)},1.7,"a\n""{i}"""' for i in range(950)]
     text = "id,age,height,note\n" + "\n\n".join(lines)
@@ -130,7 +128,7 @@ def test_a_file_of_ten_parts_comes_back_whole(model, tmp_path, monkeypatch):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
 def test_a_killed_command_leaves_no_half_file(model, tmp_path):
-    pd.DataFrame({"age": np.arange(400_000) % 80, "height": 1.7}).to_csv(
+    pd.DataFrame({"age": np.arange(100_000) % 80, "height": 1.7}).to_csv(
         tmp_path / "rows.csv", index=False
     )
     out = tmp_path / "place"

@@ -6,32 +6,28 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from exported_files import tuned_run
 
 from core.datasets.cell_values import ColumnFormat
 from core.errors import UnusableError
 from core.export.exporters import export_run
 from core.export.finished_run import finished_run
-from core.export.prediction import predict_file
+from core.export.prediction import NOT_KNOWN, model_of_file, model_of_run, predict_file
 from core.export.raw_rows import feature_cells
-from core.export.using import prediction_stream
-from core.export.using.loaded_model import NOT_KNOWN, model_of_file, model_of_run
-from core.export.using.prediction_stream import UNLIKE, PredictionStream
-from core.export.using.row_prediction import form_of_model, predict_row
-from core.export.using.test_rows import test_rows_of
+from core.export.using import file_prediction
+from core.export.using.file_prediction import UNLIKE, PredictionStream
+from core.export.using.row_prediction import form_of_model, predict_row, test_rows_of
 from core.records import to_plain
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.problem import read_data
+from core.tuning.problem_setup import read_data
 from core.tuning.runs.run_folder import RunFolder
-from core.tuning.tune import tune
 
 
 def made_run(place, data, model):
     data.to_csv(place / "data.csv", index=False)
     plan = Plan(DataPlan(str(place / "data.csv")), model, "random", trials=2, folds=3)
-    dataset, folder = read_data(plan.data), RunFolder.create(plan, path=place / "run")
-    list(tune(plan, dataset, folder=folder))
-    folder.close()
-    return finished_run(folder), dataset, place
+    dataset = read_data(plan.data)
+    return finished_run(tuned_run(place / "run", plan, dataset)), dataset, place
 
 
 @pytest.fixture(scope="module")
@@ -213,7 +209,7 @@ def test_numbers_come_with_an_interval_that_holds_nine_of_ten(numbers, tmp_path)
 def test_a_stranger_s_interval_is_not_believed(numbers, tmp_path):
     run, _, _ = numbers
     model = model_of_run(run, None)
-    from core.export.using.loaded_model import _interval
+    from core.export.prediction import _interval
 
     assert _interval(model.card) == model.interval
     for wrong in ({"half": -1.0}, {"half": "x"}, {"coverage": 2.0}, {"rows": 0}):
@@ -318,10 +314,9 @@ def test_a_number_that_was_always_the_same_is_said_so(tmp_path):
         "\n".join(f"{int(at % 7 > 3)} 1:{at % 7} 2:4" for at in range(90))
     )
     plan = Plan(DataPlan(str(tmp_path / "data.svm")), "logistic", "random", trials=2, folds=3)
-    dataset, folder = read_data(plan.data), RunFolder.create(plan, path=tmp_path / "run")
-    list(tune(plan, dataset, folder=folder))
-    folder.close()
-    said = predict_row(model_of_run(finished_run(folder), dataset), {"feature 2": 5.0})
+    dataset = read_data(plan.data)
+    run = finished_run(tuned_run(tmp_path / "run", plan, dataset))
+    said = predict_row(model_of_run(run, dataset), {"feature 2": 5.0})
     assert said["unlike"].startswith("feature 2 was always 4")
 
 
@@ -331,18 +326,6 @@ def test_what_is_no_number_stays_known_where_others_are_written_anew(decimal):
     cells, strays = feature_cells(values, ColumnFormat("number", decimal=decimal))
     assert cells.tolist()[:20] == [i + 0.5 for i in range(20)]
     assert strays.to_dict() == {20: "oops"}
-
-
-def test_a_text_in_a_column_of_numbers_is_said_in_its_row(by_file, tmp_path):
-    (tmp_path / "rows.csv").write_text("age,town,height\n3,a,1.6\nold,new,tall\n4,b,1.7\n")
-    table, told = used(by_file, str(tmp_path / "rows.csv"))
-    assert table[UNLIKE].tolist() == [
-        "",
-        "town was never “new”; age: “old” is no number, taken as missing; "
-        "height: “tall” is no number, taken as missing",
-        "",
-    ]
-    assert told.marked_count == 1
 
 
 def test_a_difference_of_case_alone_is_proposed(by_file, rows):
@@ -382,8 +365,8 @@ def test_a_large_file_is_predicted_in_parts_as_a_small_one(by_file, tmp_path, mo
     )
     table.to_csv(tmp_path / "many.csv", index=False)
     whole, told = used(by_file, str(tmp_path / "many.csv"))
-    monkeypatch.setattr(prediction_stream, "LARGE_BYTES", 10)
-    monkeypatch.setattr(prediction_stream, "PART_ROWS", 20)
+    monkeypatch.setattr(file_prediction, "LARGE_BYTES", 10)
+    monkeypatch.setattr(file_prediction, "PART_ROWS", 20)
     again = PredictionStream(by_file, str(tmp_path / "many.csv"))
     steps = [(again.done, again.total) for _ in again]
     assert steps == [(20, 95), (40, 95), (60, 95), (80, 95), (95, 95)]
@@ -394,8 +377,8 @@ def test_a_large_file_is_predicted_in_parts_as_a_small_one(by_file, tmp_path, mo
 
 
 def test_words_far_down_a_large_file_are_said_in_their_rows(by_file, tmp_path, monkeypatch):
-    monkeypatch.setattr(prediction_stream, "LARGE_BYTES", 10)
-    monkeypatch.setattr(prediction_stream, "PART_ROWS", 20)
+    monkeypatch.setattr(file_prediction, "LARGE_BYTES", 10)
+    monkeypatch.setattr(file_prediction, "PART_ROWS", 20)
     lines = ["age,town,height", *["3,a,1.6"] * 70, *["old,a,1.6"] * 5, *["3,a,1.6"] * 5]
     (tmp_path / "rows.csv").write_text("\n".join(lines) + "\n")
     table, _ = used(by_file, str(tmp_path / "rows.csv"))
@@ -404,11 +387,14 @@ def test_words_far_down_a_large_file_are_said_in_their_rows(by_file, tmp_path, m
     assert not any(reasons[:70] + reasons[75:])
 
 
-def test_a_few_words_in_a_column_of_numbers_count_as_missing_and_are_told(by_file, tmp_path):
-    lines = ["age,town,height", *["3,a,1.6"] * 70, "old,a,1.6", *["3,a,1.6"] * 5]
+def test_words_in_a_column_of_numbers_count_as_missing_and_are_told(by_file, tmp_path):
+    lines = ["age,town,height", *["3,a,1.6"] * 70, "old,new,1.6", *["3,a,1.6"] * 5]
     (tmp_path / "rows.csv").write_text("\n".join(lines) + "\n")
     table, told = used(by_file, str(tmp_path / "rows.csv"))
-    assert np.flatnonzero(table[UNLIKE]).tolist() == [70]
-    assert told.sentences() == [
-        "In column “age”, 1 value that is no number counts as missing (“old”)."
-    ]
+    (row,) = np.flatnonzero(table[UNLIKE])
+    no_number = "age: “old” is no number, taken as missing"
+    assert (row, table[UNLIKE].iloc[row]) == (70, f"town was never “new”; {no_number}")
+    assert told.marked_count == 1
+    assert "In column “age”, 1 value that is no number counts as missing (“old”)." in (
+        told.sentences()
+    )

@@ -1,5 +1,6 @@
 """The common surface redrawn from events: the posterior that the trial was chosen by."""
 
+import functools
 from dataclasses import replace
 
 import numpy as np
@@ -8,10 +9,10 @@ import pytest
 
 from core.gp.transfer.earlier_trials import DatasetTrials
 from core.gp.transfer.joint_evaluator import joint_image, joint_slice, restored
-from core.gp.transfer.joint_surface import JointHistory
+from core.gp.transfer.joint_fitting import JointHistory
 from core.samplers.search_space import distributions
 from core.samplers.transfer.history import EarlierDataset, TuningHistory
-from core.samplers.transfer.sampler import TransferSampler
+from core.samplers.transfer.joint_surrogate import TransferSampler
 from core.space import Axis, setting_at
 
 SPACE = (
@@ -38,6 +39,7 @@ def joint_history(history):
     return JointHistory(datasets, history.statistics)
 
 
+@functools.cache  # read only
 def fitted(kernel, datasets=6, trials=5):
     """A run's sampler after some trials, and what its events say."""
     optuna.logging.set_verbosity(optuna.logging.ERROR)

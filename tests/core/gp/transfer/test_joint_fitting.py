@@ -1,16 +1,33 @@
-"""Fitting a common surface: what is kept from trial to trial changes nothing but the time."""
+"""Joint surfaces: what is kept saves only time; posteriors and likelihoods by dense algebra."""
+
+from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import multivariate_normal
 
-from core.gp.kernels import Hyperparameters
-from core.gp.transfer.coordinates import Coordinates
-from core.gp.transfer.earlier_trials import DatasetTrials, earlier_trials
-from core.gp.transfer.joint_fitting import EXACT, JointFitter
-from core.gp.transfer.sparse import SparseRegression
+from core.gp.kernels import Hyperparameters, Stationary
+from core.gp.regression import ExactPosterior
+from core.gp.transfer.earlier_trials import Coordinates, DatasetTrials, earlier_trials
+from core.gp.transfer.joint_fitting import (
+    EXACT,
+    JointFitter,
+    JointLikelihood,
+    JointPosterior,
+    NeighbourLikelihood,
+    SparseRegression,
+    sparse_earlier,
+)
+from core.gp.transfer.kernel import (
+    NeighbourKernel,
+    PrintedKernel,
+    PrintedRegression,
+    extend_anchor,
+    printed_mask,
+)
 from core.space import Axis
 
-SPACE = tuple(Axis(f"x{k}", "", "float", 0.0, 1.0) for k in range(3))
+CUBE = tuple(Axis(f"x{k}", "", "float", 0.0, 1.0) for k in range(3))
 NOW = np.random.default_rng(9).random((8, 3))
 PROBES = np.random.default_rng(8).random((6, 3))
 
@@ -33,12 +50,12 @@ def responses(earlier, now):
 @pytest.mark.parametrize("kernel", ["mkl", "sqe", "printed"])
 def test_trial_after_trial_equals_all_at_once(kernel):
     earlier = earlier_of(4)
-    fitter = JointFitter(kernel, Coordinates(SPACE), earlier)
+    fitter = JointFitter(kernel, Coordinates(CUBE), earlier)
     for count in range(len(NOW) + 1):
         z = responses(earlier, NOW[:count])
         z[len(earlier.points) :] *= 1.0 + count / 10  # the present's responses change every time
         grown = fitter.fit(NOW[:count], z, np.random.default_rng(0))
-    afresh = JointFitter(kernel, Coordinates(SPACE), earlier)
+    afresh = JointFitter(kernel, Coordinates(CUBE), earlier)
     afresh.theta, afresh._learned_at = fitter.theta, len(NOW)
     hyper = Hyperparameters(fitter.lengths, 1.0, fitter.noise)
     known = afresh.restored(hyper, fitter.constant, NOW, z)
@@ -48,7 +65,7 @@ def test_trial_after_trial_equals_all_at_once(kernel):
 
 def test_hyperparameters_are_learned_now_and_then():
     earlier = earlier_of(20)
-    fitter = JointFitter("mkl", Coordinates(SPACE), earlier)
+    fitter = JointFitter("mkl", Coordinates(CUBE), earlier)
     learned = []
     for count in range(len(NOW) + 1):
         fitter.fit(NOW[:count], responses(earlier, NOW[:count]), np.random.default_rng(0))
@@ -60,7 +77,7 @@ def test_hyperparameters_are_learned_now_and_then():
 def test_many_earlier_trials_are_seen_through_some(datasets):
     earlier = earlier_of(datasets)
     assert len(earlier.points) > EXACT
-    fitter = JointFitter("sqe", Coordinates(SPACE), earlier)
+    fitter = JointFitter("sqe", Coordinates(CUBE), earlier)
     z = responses(earlier, NOW)
     common = fitter.fit(NOW, z, np.random.default_rng(0))
     assert isinstance(common.inner, SparseRegression)
@@ -74,7 +91,7 @@ def test_many_earlier_trials_are_seen_through_some(datasets):
 def test_with_neither_statistics_nor_a_history_it_is_one_process():
     earlier = earlier_of(0)
     for kernel in ("mkl", "sqe", "printed"):
-        fitter = JointFitter(kernel, Coordinates(SPACE), earlier)
+        fitter = JointFitter(kernel, Coordinates(CUBE), earlier)
         z = responses(earlier, NOW)
         found = fitter.fit(NOW, z, np.random.default_rng(0)).posterior(NOW)[0]
         assert found == pytest.approx(z, abs=0.05)
@@ -82,4 +99,202 @@ def test_with_neither_statistics_nor_a_history_it_is_one_process():
 
 def test_an_unknown_kernel_is_refused():
     with pytest.raises(ValueError, match="no common kernel"):
-        JointFitter("linear", Coordinates(SPACE), earlier_of(0))
+        JointFitter("linear", Coordinates(CUBE), earlier_of(0))
+
+
+RANDOM = np.random.default_rng(0)
+X = RANDOM.random((34, 5))
+D = np.array([1] * 12 + [2] * 12 + [0] * 10)
+Z = np.sin(5 * X[:, 0]) + X[:, 1] + 0.2 * RANDOM.standard_normal(34)
+POINTS = RANDOM.random((7, 5))
+LENGTHS = np.array([0.3, 0.5, 0.9, 2.0, 5.0])
+KERNEL = NeighbourKernel(LENGTHS, 0.02, 5)
+ROWS = np.column_stack([X, D])
+PRESENT = np.column_stack([POINTS, np.zeros(7)])
+
+
+def dense_neighbours(A, B, a, b, constant=1.0):
+    """The kernel entry by entry."""
+    k = np.empty((len(A), len(B)))
+    for i, x in enumerate(A):
+        for j, y in enumerate(B):
+            near = np.exp(-0.5 * np.sum(((x - y) / LENGTHS) ** 2)) if a[i] == b[j] else 0.0
+            far = constant - np.linalg.norm(x - y) / np.sqrt(5)
+            k[i, j] = 0.3 * near + 0.7 * far
+    return k
+
+
+def dense_posterior(K, k, own, z, noise):
+    solved = np.linalg.solve(K + noise * np.eye(len(K)), np.column_stack([z, k]))
+    return k.T @ solved[:, 0], np.sqrt(own - np.einsum("ij,ij->j", k, solved[:, 1:]))
+
+
+def test_neighbours_posterior_is_the_dense_one():
+    K = dense_neighbours(X, X, D, D)
+    k = dense_neighbours(X, POINTS, D, np.zeros(7, dtype=int))
+    expected = dense_posterior(K, k, 1.0, Z, KERNEL.noise)
+    found = ExactPosterior(KERNEL, ROWS, Z).posterior(PRESENT)
+    assert found[0] == pytest.approx(expected[0], abs=1e-7)
+    assert found[1] == pytest.approx(expected[1], abs=1e-7)
+
+
+def test_extension_and_new_responses_agree_with_a_fresh_factor():
+    fresh = ExactPosterior(KERNEL, ROWS, Z)
+    grown = ExactPosterior(KERNEL, ROWS[:24], np.zeros(24))
+    grown = grown.extended(ROWS[24:31], np.zeros(31)).extended(ROWS[31:], np.zeros(34))
+    grown = grown.extended(ROWS[:0], Z)
+    assert pytest.approx(fresh.L, abs=1e-7) == grown.L
+    assert grown.posterior(PRESENT)[0] == pytest.approx(fresh.posterior(PRESENT)[0], abs=1e-7)
+
+
+def test_the_constant_grows_with_points_that_need_it():
+    random = np.random.default_rng(1)
+    wide = random.random((600, 30))
+    wide[::2] = np.round(wide[::2])
+    rows = np.column_stack([wide, np.where(np.arange(600) < 20, 1, 0)])
+    small = ExactPosterior(NeighbourKernel(np.full(30, 2.0), 1e-6, 30), rows[:20], np.zeros(20))
+    assert small.kernel.constant == 1.0
+    grown = small.extended(rows[20:], np.zeros(600))
+    assert grown.kernel.constant == extend_anchor(None, rows, 30).constant > 1.0
+    points = np.column_stack([random.random((50, 30)), np.zeros(50)])
+    mean, sd = grown.posterior(points)
+    assert np.isfinite(mean).all()
+    assert (sd > 0).all()
+
+
+def test_sparse_through_all_points_is_exact():
+    kernel = Stationary("se", Hyperparameters(LENGTHS, 1.0, 0.02))
+    exact = ExactPosterior(kernel, X, Z)
+    sparse = SparseRegression(sparse_earlier(kernel, X[:24], X[:24]), X[24:], Z)
+    for found, expected in zip(
+        sparse.posterior_gradients(POINTS), exact.posterior_gradients(POINTS), strict=True
+    ):
+        assert found == pytest.approx(expected, abs=1e-5)
+
+
+def test_sparse_is_the_partially_independent_conditional():
+    """Through few points: the dense joint prior that the approximation stands for."""
+    kernel = Stationary("se", Hyperparameters(LENGTHS, 1.0, 0.02))
+    U, earlier, present = X[:8], X[:24], X[24:]
+
+    def k(A, B):
+        return np.exp(-0.5 * (((A[:, None] - B[None]) / LENGTHS) ** 2).sum(axis=2))
+
+    def q(A, B):
+        return k(A, U) @ np.linalg.solve(k(U, U) + 1e-10 * np.eye(8), k(U, B))
+
+    K = q(X, X)
+    K[np.arange(24), np.arange(24)] = 1.0
+    K[24:, 24:] = k(present, present)
+    cross = np.vstack([q(earlier, POINTS), k(present, POINTS)])
+    expected = dense_posterior(K, cross, 1.0, Z, 0.02)
+    found = SparseRegression(sparse_earlier(kernel, U, earlier), X[:0], Z[:24])
+    found = found.extended(present[:4], Z[:28]).extended(present[4:], Z)
+    assert found.posterior(POINTS)[0] == pytest.approx(expected[0], abs=1e-6)
+    assert found.posterior(POINTS)[1] == pytest.approx(expected[1], abs=1e-6)
+
+
+def test_the_printed_kernel_leaves_out_its_negative_part():
+    statistics = np.array([[0.0, 0, 0], [1.0, 0, 0], [5.0, 0, 0]])
+    mask = printed_mask(statistics, np.arange(3), 1)
+    # 0 and 1 are each other's nearest; 2's nearest is 1, whose nearest it is not.
+    assert mask.tolist() == [[0.0, 1.0, 0.0], [1.0, 0.0, 0.5], [0.0, 0.5, 0.0]]
+    far = np.linalg.norm(X[:, None] - X[None], axis=2) / np.sqrt(5)
+    near = np.exp(-0.5 * (((X[:, None] - X[None]) / LENGTHS) ** 2).sum(axis=2))
+    K = 0.3 * (D[:, None] == D) * near + 0.7 * mask[D][:, D] * (1.0 - far)
+    values, E = np.linalg.eigh(K)
+    assert values[0] < -0.1
+    clipped = (E * np.maximum(values, 0.0)) @ E.T
+    expected = clipped @ np.linalg.solve(clipped + KERNEL.noise * np.eye(34), Z)
+    here = D == 0
+    printed = PrintedRegression(PrintedKernel(LENGTHS, KERNEL.noise, 5, mask), ROWS, Z)
+    found = printed.posterior(ROWS[here])[0]
+    assert found == pytest.approx(expected[here], abs=1e-6)
+
+
+SPACE = (
+    Axis("rate", "", "float", 0.1, 10.0, log=True),
+    Axis("a", "", "float", 0.0, 1.0),
+    Axis("b", "", "int", 1, 9),
+    Axis("shape", "", "choice", choices=("x", "y")),
+)
+
+
+@pytest.mark.parametrize("simplex", [(), ("a", "b"), ("rate", "a", "b")])
+@pytest.mark.parametrize("kind", ["neighbours", "whole", "sparse", "printed"])
+def test_gradients_by_the_unit_vector_are_central_differences(kind, simplex):
+    coordinates = Coordinates(SPACE, simplex)
+    rows = np.column_stack([coordinates.transform(X), D])
+    if kind == "neighbours":
+        inner = ExactPosterior(NeighbourKernel(LENGTHS, 0.02, 4), rows, Z)
+    elif kind == "printed":
+        mask = np.array([[0.0, 1.0, 0.5], [1.0, 0.0, 1.0], [0.5, 1.0, 0.0]])
+        inner = PrintedRegression(PrintedKernel(LENGTHS, 0.5, 4, mask), rows, Z)
+    else:
+        rows[:, -1] /= 2.0
+        kernel = Stationary("se", Hyperparameters(np.append(LENGTHS, 1.0), 1.0, 0.02))
+        whole = ExactPosterior(kernel, rows, Z)
+        sparse = SparseRegression(sparse_earlier(kernel, rows[:15], rows[:24]), rows[24:], Z)
+        inner = whole if kind == "whole" else sparse
+    common = JointPosterior(inner, coordinates, 1)
+    points = 0.1 + 0.8 * POINTS
+    mean, sd, rising, widening = common.posterior_gradients(points)
+    assert (mean, sd) == tuple(pytest.approx(one) for one in common.posterior(points))
+    for entry in range(5):
+        step = 1e-6 * np.eye(5)[entry]
+        upper, lower = common.posterior(points + step), common.posterior(points - step)
+        assert rising[:, entry] == pytest.approx((upper[0] - lower[0]) / 2e-6, abs=1e-5)
+        if kind != "printed" or sd.min() > 1e-3:
+            assert widening[:, entry] == pytest.approx((upper[1] - lower[1]) / 2e-6, abs=1e-4)
+
+
+DRAWS = np.random.default_rng(2)
+LX = DRAWS.random((26, 5))
+LX[5] = LX[4]
+LD = np.sort(DRAWS.integers(0, 4, 26))
+LZ = np.sin(4 * LX[:, 0]) - LX[:, 3] + 0.1 * DRAWS.standard_normal(26)
+LROWS = np.column_stack([LX, LD])
+AXIS_OF = np.array([0, 1, 2, 2, 3])  # one choice of two
+
+
+def differences(likelihood, theta):
+    steps = 1e-5 * np.eye(len(theta))
+    return [
+        (
+            likelihood.value_and_gradient(theta + step)[0]
+            - likelihood.value_and_gradient(theta - step)[0]
+        )
+        / 2e-5
+        for step in steps
+    ]
+
+
+@pytest.mark.parametrize("noise", [1e-4, 0.3])
+def test_neighbours_gradient_is_central_differences(noise):
+    likelihood = NeighbourLikelihood(LROWS, LZ, AXIS_OF)
+    theta = np.append(np.log([0.2, 0.7, 1.5, 4.0]), np.log(noise))
+    gradient = likelihood.value_and_gradient(theta)[1]
+    assert gradient == pytest.approx(differences(likelihood, theta), rel=1e-4, abs=1e-4)
+
+
+def test_neighbours_value_is_the_normal_density_and_the_priors():
+    likelihood = NeighbourLikelihood(LROWS, LZ, AXIS_OF)
+    thetas = [np.append(np.log([0.2, 0.7, 1.5, 4.0]), np.log(n)) for n in (0.01, 0.3)]
+
+    def expected(theta):
+        hyper = likelihood.hyperparameters(theta)
+        K = NeighbourKernel(hyper.lengths, hyper.noise, 4, likelihood.constant).covariance(LROWS)
+        off = (theta - likelihood.prior_mean) / likelihood.prior_sd
+        return multivariate_normal.logpdf(LZ, cov=K) - 0.5 * off @ off
+
+    values = [likelihood.value_and_gradient(theta)[0] for theta in thetas]
+    # Without the constants, which cancel.
+    assert values[1] - values[0] == pytest.approx(expected(thetas[1]) - expected(thetas[0]))
+
+
+def test_the_whole_kernels_amplitude_stays_one():
+    likelihood = JointLikelihood(LX, LZ, AXIS_OF)
+    assert likelihood.theta_bounds[-2] == (0.0, 0.0)
+    theta = np.append(np.log([0.2, 0.7, 1.5, 4.0]), [0.0, np.log(0.05)])
+    gradient = likelihood.value_and_gradient(theta)[1]
+    assert gradient == pytest.approx(differences(likelihood, theta), rel=1e-4, abs=1e-4)

@@ -39,17 +39,6 @@ def test_likelihoods_sum_to_the_loss_and_an_unknown_label_is_impossible(mixed_ta
     np.testing.assert_array_equal(np.delete(other, 1), np.delete(own, 1))
 
 
-def test_marginals_are_those_of_the_gradient(mixed_table) -> None:
-    table, y = mixed_table([200, 3], 0, "uv")
-    loss = build_crf(table, "id", y, ["u", "v"])
-    w = np.random.default_rng(0).normal(size=loss.size)
-    p = marginals(w, 2, loss.tokens)
-    np.testing.assert_allclose(p.sum(axis=1), 1.0, rtol=1e-12)
-    expected = p[loss.tokens.starts[:-1]].sum(axis=0)
-    observed = np.bincount(loss.codes[loss.tokens.starts[:-1]], minlength=2)
-    np.testing.assert_allclose(loss.value_and_gradient(w)[1][:2], expected - observed, atol=1e-10)
-
-
 def test_plain_python_from_the_source_gives_the_same(tiny, mixed_table) -> None:
     loss, w = tiny(3, 2)
     script = types.ModuleType("script")

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.export.files.parameter_arrays import column_documents
+from core.export.bundle.crf_carrier import column_documents
 from core.losses.crf.encoding import FeatureEncoding, encoding_of
 from core.records import to_plain
 

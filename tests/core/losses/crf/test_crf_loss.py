@@ -2,42 +2,45 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import core.losses.crf.expected as expected
 from core.errors import UnusableError
-from core.losses.crf.crf_loss import build_crf
-from core.losses.crf.products import MANY
+from core.losses.crf.crf_loss import CrfLoss, build_crf
+from core.losses.crf.sweep import MANY
 from core.optimize.loss import Loss
 from core.optimize.newton import is_dense
 
 
+def check(loss: CrfLoss, w: np.ndarray, truth: Any, exact: float = 1e-10, dense: bool = True):
+    """Value, gradient, products and Hessian are those of the enumeration."""
+    value, gradient = loss.value_and_gradient(w)
+    v = np.random.default_rng(5).normal(size=loss.size)
+    assert value == pytest.approx(truth.loss, rel=1e-12, abs=1e-10)
+    np.testing.assert_allclose(gradient, truth.gradient, atol=exact)
+    np.testing.assert_allclose(loss.hessian_product(w, v), truth.hessian @ v, atol=10 * exact)
+    if dense:
+        np.testing.assert_allclose(loss.hessian(w), truth.hessian, atol=exact)
+
+
 @pytest.mark.parametrize("K", [2, 3, 4])
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("seed", [0, 1])
 def test_value_gradient_and_curvature_equal_enumeration(tiny, K, seed, enumerate_all) -> None:
     loss, w = tiny(K, seed)
-    truth = enumerate_all(loss, w)
-    value, gradient = loss.value_and_gradient(w)
-    v = np.random.default_rng(seed).normal(size=loss.size)
-    assert value == pytest.approx(truth.loss, abs=1e-10)
-    np.testing.assert_allclose(gradient, truth.gradient, atol=1e-10)
-    np.testing.assert_allclose(loss.hessian_product(w, v), truth.hessian @ v, atol=1e-10)
-    np.testing.assert_allclose(loss.hessian(w), truth.hessian, atol=1e-10)
+    check(loss, w, enumerate_all(loss, w))
 
 
 @pytest.mark.parametrize("labels", ["abcdefghijklmnop", "abcdefghijklmnopqrs"])
 def test_with_many_labels_too(labels, mixed_table, enumerate_all) -> None:
     table, y = mixed_table([3, 1, 2, 3, 2], 0, labels)
     loss = build_crf(table, "id", y, list(labels))
-    w, v = np.random.default_rng(0).normal(size=(2, loss.size))
-    truth = enumerate_all(loss, w)
-    value, gradient = loss.value_and_gradient(w)
+    w = np.random.default_rng(0).normal(size=loss.size)
     assert loss.state_count >= MANY
-    assert value == pytest.approx(truth.loss, abs=1e-10)
-    np.testing.assert_allclose(gradient, truth.gradient, atol=1e-10)
-    np.testing.assert_allclose(loss.hessian_product(w, v), truth.hessian @ v, atol=1e-10)
+    check(loss, w, enumerate_all(loss, w), dense=False)
 
 
 @pytest.mark.parametrize("K", [2, 3])
@@ -45,25 +48,14 @@ def test_in_logarithms_it_is_the_same(tiny, K, monkeypatch, enumerate_all) -> No
     loss, w = tiny(K, 0)
     truth = enumerate_all(loss, w)
     monkeypatch.setattr(expected, "WIDEST", -1e9)
-    value, gradient = loss.value_and_gradient(w)
-    v = np.random.default_rng(5).normal(size=loss.size)
     assert loss.cached_sweeps(w).wide.all()
-    assert value == pytest.approx(truth.loss, abs=1e-10)
-    np.testing.assert_allclose(gradient, truth.gradient, atol=1e-10)
-    np.testing.assert_allclose(loss.hessian_product(w, v), truth.hessian @ v, atol=1e-10)
-    np.testing.assert_allclose(loss.hessian(w), truth.hessian, atol=1e-10)
+    check(loss, w, truth)
 
 
 @pytest.mark.parametrize("size", [30.0, 100.0, 1000.0])
 def test_extreme_weights(tiny, size, enumerate_all) -> None:
     loss, w = tiny(3, 3)
-    truth = enumerate_all(loss, size * w)
-    value, gradient = loss.value_and_gradient(size * w)
-    v = np.random.default_rng(5).normal(size=loss.size)
-    assert value == pytest.approx(truth.loss, rel=1e-12)
-    np.testing.assert_allclose(gradient, truth.gradient, atol=1e-9)
-    product = loss.hessian_product(size * w, v)
-    np.testing.assert_allclose(product, truth.hessian @ v, atol=1e-8)
+    check(loss, size * w, enumerate_all(loss, size * w), 1e-9, dense=False)
 
 
 def test_only_the_sequences_that_need_it_are_worked_on_in_logarithms(
@@ -77,10 +69,7 @@ def test_only_the_sequences_that_need_it_are_worked_on_in_logarithms(
     wide = loss.cached_sweeps(w).wide
     assert wide.any()
     assert not wide.all()
-    v = np.random.default_rng(1).normal(size=loss.size)
-    truth = enumerate_all(loss, w)
-    np.testing.assert_allclose(loss.value_and_gradient(w)[1], truth.gradient, atol=1e-9)
-    np.testing.assert_allclose(loss.hessian_product(w, v), truth.hessian @ v, atol=1e-9)
+    check(loss, w, enumerate_all(loss, w), 1e-9, dense=False)
 
 
 @pytest.fixture
@@ -165,6 +154,11 @@ def test_parameters_are_named_and_ordered() -> None:
         *("initial → N", "initial → V", "N → N", "N → V", "V → N", "V → V"),
         *("word=a → N", "word=a → V", "word=b → N", "word=b → V", "size → N", "size → V"),
     ]
+    written = list(loss.names)
+    assert [loss.names[k] for k in range(loss.size)] == written
+    assert (loss.names[-1], loss.names[3:8:2]) == (written[-1], written[3:8:2])
+    with pytest.raises(IndexError):
+        loss.names[loss.size]
     assert loss.sources == ["initial"] * 2 + ["transition"] * 4 + ["word"] * 4 + ["size"] * 2
     assert (loss.size, loss.state_count, loss.examples) == (12, 2, 2)
     assert isinstance(loss, Loss)

@@ -12,8 +12,7 @@ from scipy import sparse
 from core.errors import UnusableError
 from core.losses import LOSSES, build_loss, parameter_groups
 from core.losses.linear import design
-from core.losses.linear.eigenbasis_loss import in_eigenbasis
-from core.losses.linear.fixed_noise import FixedNoise
+from core.losses.linear.eigenbasis_loss import FixedNoise, in_eigenbasis
 from core.optimize.loss import Loss
 
 
@@ -57,22 +56,13 @@ def complex_gradient(name: str, X: np.ndarray, y: np.ndarray, w: np.ndarray) -> 
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("name", LOSSES)
 class TestDerivatives:
-    def test_gradient_is_the_difference_of_values(self, name: str, intercept: bool) -> None:
+    def test_they_are_differences_and_products_exact(self, name: str, intercept: bool) -> None:
         loss = build_loss(name, *table(name), intercept)
         w = random_w(loss)
         differences = central(lambda v: loss.value_and_gradient(v)[0], w)
         assert_allclose(loss.value_and_gradient(w)[1], differences, atol=1e-6)
-
-    def test_hessian_is_the_difference_of_gradients(self, name: str, intercept: bool) -> None:
-        loss = build_loss(name, *table(name), intercept)
-        w = random_w(loss)
-        differences = central(lambda v: loss.value_and_gradient(v)[1], w)
-        assert_allclose(loss.hessian(w), differences, atol=1e-6)
-
-    def test_hessian_product_is_exact(self, name: str, intercept: bool) -> None:
-        loss = build_loss(name, *table(name), intercept)
-        w = random_w(loss)
         dense = loss.hessian(w)
+        assert_allclose(dense, central(lambda v: loss.value_and_gradient(v)[1], w), atol=1e-6)
         vectors = np.random.default_rng(2).standard_normal((3, loss.size))
         for v in vectors:
             assert_allclose(loss.hessian_product(w, v), dense @ v, atol=1e-10)
@@ -133,13 +123,10 @@ def test_logistic_value_is_the_formula() -> None:
     assert loss.value_and_gradient(w)[0] == pytest.approx(np.log1p(np.exp(-z)).sum())
 
 
-def test_extreme_scores_stay_finite() -> None:
-    loss = build_loss("logistic", *table("logistic"))
-    value, gradient = loss.value_and_gradient(np.full(loss.size, 1e4))
-    assert np.isfinite(value)
-    assert np.isfinite(gradient).all()
-    several = build_loss("multinomial", *table("multinomial"))
-    value, gradient = several.value_and_gradient(np.linspace(-1e4, 1e4, several.size))
+@pytest.mark.parametrize("name", ["logistic", "multinomial"])
+def test_extreme_scores_stay_finite(name: str) -> None:
+    loss = build_loss(name, *table(name))
+    value, gradient = loss.value_and_gradient(np.linspace(-1e4, 1e4, loss.size))
     assert np.isfinite(value)
     assert np.isfinite(gradient).all()
 

@@ -12,8 +12,7 @@ import pytest
 from core.datasets.molecules import parse_molecule
 from core.losses.rna import RnaLoss, log_partition, pair_probabilities
 from core.losses.rna.fold import fold_in_logarithms
-from core.losses.rna.parameters import NAMES
-from core.losses.rna.terms import counts_of, letter_codes, terms_of
+from core.losses.rna.parameters import NAMES, counts_of, letter_codes, terms_of
 
 Pairs = tuple[tuple[int, int], ...]
 COLUMN = {name: place for place, name in enumerate(NAMES)}

@@ -51,12 +51,3 @@ def test_logarithms_without_numba() -> None:
     folded = plain["fold_molecule"](plain["letter_codes"](letters), plain["terms_of"](w), 3)
     assert folded.tables is None
     assert_allclose(folded.pair_probabilities(), pair_probabilities(w, letters, 3), atol=1e-11)
-
-
-def test_no_name_means_two_things_in_one_script() -> None:
-    owner: dict[str, str] = {}
-    for module in PREDICTION_MODULES:
-        tree = ast.parse(inspect.getsource(importlib.import_module(module)))
-        for node in tree.body:
-            if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-                assert owner.setdefault(node.name, module) == module

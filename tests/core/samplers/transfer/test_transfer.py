@@ -8,10 +8,9 @@ import pytest
 
 from core.samplers.search_space import SearchSpace, distributions
 from core.samplers.transfer.history import EarlierDataset, TuningHistory
-from core.samplers.transfer.sampler import TransferSampler
+from core.samplers.transfer.joint_surrogate import TransferSampler
 from core.space import Axis, unit_vector
-from core.tuning.event_lines import from_json, to_json
-from core.tuning.events import JointSurfaceFitted
+from core.tuning.events import JointSurfaceFitted, from_json, to_json
 
 PLANE = (Axis("x", "", "float", 0.0, 1.0), Axis("y", "", "float", 0.0, 1.0))
 
@@ -84,15 +83,6 @@ def test_without_a_history_it_is_a_process_of_its_own(run, mixed, hill):
     assert study.trials[0].user_attrs["reason"] == "random"
     assert {t.user_attrs["reason"] for t in study.trials[1:]} == {"improve"}
     assert study.best_value > -0.5
-
-
-def test_the_same_seed_gives_the_same_trials_and_another_seed_does_not(run):
-    def settings(seed):
-        sampler = TransferSampler(PLANE, seed=seed, history=earlier_bowls(4))
-        return [t.params for t in run(sampler, here, 6, PLANE).trials]
-
-    assert settings(3) == settings(3)
-    assert settings(3) != settings(4)
 
 
 def test_elements_are_replaced_with_the_probability_given(run):
@@ -204,28 +194,6 @@ def test_a_simplex_is_compared_by_shares(run):
     assert seen == pytest.approx(np.array([[0.6, 0.3, 0.1]] * 2))
     drawn = [sum(trial.params.values()) for trial in study.trials]
     assert np.ptp(drawn) > 0.1  # what is tried is not normalized
-
-
-def test_it_runs_in_anyones_study_and_learns_its_space():
-    def objective(trial):
-        x, y = trial.suggest_float("x", 0.0, 1.0), trial.suggest_float("y", 0.0, 1.0, step=0.1)
-        return here({"x": x, "y": y})
-
-    study = optuna.create_study(
-        sampler=TransferSampler(history=earlier_bowls(4), replacement=0.0), direction="maximize"
-    )
-    study.optimize(objective, n_trials=6)
-    assert study.trials[0].user_attrs["reason"] == "random"
-    assert study.trials[2].user_attrs["reason"] == "improve"
-    assert study.best_value > 4.8
-
-
-def test_a_small_finite_space_runs_out(run):
-    space = (Axis("n", "", "int", 1, 4), Axis("k", "", "choice", choices=("a", "b")))
-    sampler = TransferSampler(space, seed=2)
-    study = run(sampler, lambda s: s["n"], 8, space)
-    assert len({tuple(t.params.items()) for t in study.trials}) == 8
-    assert sampler.exhausted
 
 
 def test_workers_that_ask_at_once_do_not_crowd():

@@ -24,7 +24,7 @@ from core.tuning.events import (
     TrialStarted,
 )
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.problem import build_problem, read_data
+from core.tuning.problem_setup import build_problem, read_data
 from core.tuning.results.conclude import conclude
 from core.tuning.runs.best import best_of
 from core.tuning.runs.run_folder import RunFolder

@@ -11,7 +11,7 @@ from core.tuning.averaging.corrected_score import best_trial, corrected_score, g
 from core.tuning.averaging.ensemble import with_corrected_scores
 from core.tuning.events import EnsembleUpdated, RunStarted, TrialFinished
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.problem import build_problem, read_data
+from core.tuning.problem_setup import build_problem, read_data
 from core.tuning.results.candidates import AVERAGE, BEST, SIMPLEST, candidates_of
 from core.tuning.results.tuned_model import fit_tuned_model
 from core.tuning.runs.state import state_from_events

@@ -16,7 +16,7 @@ from core.tuning.events import (
     TrialFinished,
 )
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.problem import build_problem, read_data
+from core.tuning.problem_setup import build_problem, read_data
 from core.tuning.scores.metric import Predictions
 from core.tuning.scores.scoring import TrialResult
 

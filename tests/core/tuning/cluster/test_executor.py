@@ -1,4 +1,4 @@
-"""Trials on a cluster: as many as there are threads, begun anew when lost, ended when late."""
+"""Trials on a cluster that a test plays: what is sent, what comes back, and what is lost."""
 
 from __future__ import annotations
 
@@ -6,19 +6,117 @@ import pytest
 
 from core.errors import UnusableError
 from core.tuning.cluster import cluster_monitor
+from core.tuning.cluster.cluster_monitor import installed_versions
 from core.tuning.cluster.executor import MAX_RESTARTS, ClusterExecutor
-from core.tuning.cluster.worker_versions import installed_versions
 from core.tuning.events import RemarkMade, WorkersSeen
-from core.tuning.scores.scoring import ScoringJob, TrialRequest
-from tests.core.tuning.cluster.fake_cluster import FakeClient
+from core.tuning.scores.scoring import ScoringJob, TrialRequest, TrialResult
+
+VERSIONS = installed_versions()
+
+
+class FakeFuture:
+    def __init__(self, key, given=()):
+        self.key, self.given, self.status, self.outcome = key, given, "pending", None
+        self._callbacks, self.cancelled, self.released = [], False, False
+
+    def add_done_callback(self, callback):
+        self._callbacks.append(callback)
+
+    def end(self, status, outcome=None):
+        self.status, self.outcome = status, outcome
+        for callback in self._callbacks:
+            callback(self)
+
+    def result(self, timeout=None):
+        if self.status == "error":
+            raise self.outcome
+        return self.outcome
+
+    def cancel(self, force=False):
+        self.cancelled = True
+
+    def release(self):
+        self.released = True
+
+
+class FakeClient:
+    """Workers, and futures that end when the test says so."""
+
+    def __init__(self, threads=(1, 1)):
+        self.status = "running"
+        self.workers = {
+            f"tcp://10.0.0.{i}:1": {"name": f"w{i}", "host": f"10.0.0.{i}", "nthreads": n}
+            for i, n in enumerate(threads)
+        }
+        self.futures, self.scattered, self.at = [], [], {}
+        self.ran, self.there, self.told = [], None, []
+
+    def scatter(self, given, workers, broadcast, hash):
+        assert broadcast
+        assert set(workers) <= set(self.workers)
+        assert workers
+        assert not hash
+        future = FakeFuture(f"data-{len(self.scattered)}")
+        future.status = "finished"
+        self.scattered.append(future)
+        return future
+
+    def submit(self, function, work, run, task, limit, key, pure, workers):
+        assert not pure
+        future = FakeFuture(key, (work, task, limit, workers))
+        self.futures.append(future)
+        return future
+
+    def cancel(self, futures, force=False):
+        for future in futures:
+            future.cancel(force=force)
+
+    def run(self, function, *given, workers=None, on_error="raise"):
+        self.ran.append(function)
+        if given and function.__name__ == "shorten_limits":
+            self.told.append((tuple(workers), dict(given[0])))
+            return {address: list(given[0]) for address in workers}
+        if given or workers is None:
+            return {}
+        return {address: (self.there or {}).get(address, VERSIONS) for address in workers}
+
+    def scheduler_info(self, n_workers=5):
+        assert n_workers == -1  # five is what newer versions tell by default
+        return {"workers": self.workers}
+
+    def processing(self):
+        return self.at
+
+    def end(self, number, score):
+        """The trial of that number has ended."""
+        future = next(f for f in reversed(self.futures) if f.given[1].number == number)
+        future.end("finished", TrialResult(number, future.given[1].setting, (score,), 0.1))
+
 
 WORK = ScoringJob("svm", "binary", "accuracy", 0, (), ())
 
 
+def start_executor(trials=1, threads=(1, 1), **given):
+    """A played cluster, and the executor that has sent it some trials."""
+    client = FakeClient(threads)
+    executor = ClusterExecutor(client, WORK, **given)
+    for number in range(trials):
+        executor.submit(number, {"C": float(number + 1)})
+    return client, executor
+
+
+def assert_ends(client, executor):
+    """Trial 0, which was not given up, ends with its score."""
+    assert executor.wait_for_results(0.0) == []
+    client.end(0, 0.5)
+    assert [ended.score for ended in executor.wait_for_results(0.0)] == [0.5]
+
+
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch):
-    """Every look is a fresh one."""
+    """Every look is a fresh one, and has the versions however busy this computer is."""
     monkeypatch.setattr(cluster_monitor, "REFRESH_SECONDS", 0.0)
+    monkeypatch.setattr(cluster_monitor, "VERSION_SECONDS", 60.0)
 
 
 def test_as_many_trials_as_threads_and_no_more_than_asked():
@@ -32,18 +130,14 @@ def test_as_many_trials_as_threads_and_no_more_than_asked():
 
 
 def test_the_work_is_sent_once_and_every_trial_names_it():
-    client = FakeClient()
-    executor = ClusterExecutor(client, WORK)
-    for number in range(5):
-        executor.submit(number, {})
+    client, _ = start_executor(5)
     assert len(client.scattered) == 1
     assert {future.given[0] for future in client.futures} == {client.scattered[0]}
     assert len({future.key for future in client.futures}) == 5
 
 
 def test_workers_that_come_and_go_change_how_many_are_free():
-    client = FakeClient(threads=(1,))
-    executor = ClusterExecutor(client, WORK)
+    client, executor = start_executor(0, threads=(1,))
     assert executor.free_slots == 1
     client.workers["tcp://10.0.0.9:1"] = {"name": "late", "host": "10.0.0.9", "nthreads": 2}
     assert executor.free_slots == 3
@@ -52,10 +146,7 @@ def test_workers_that_come_and_go_change_how_many_are_free():
 
 
 def test_nothing_more_is_asked_for_while_more_trials_are_under_way_than_threads():
-    client = FakeClient(threads=(1, 1, 1))
-    executor = ClusterExecutor(client, WORK)
-    for number in range(3):
-        executor.submit(number, {})
+    client, executor = start_executor(3, threads=(1, 1, 1))
     client.workers.popitem()
     assert (executor.workers, executor.running, executor.free_slots) == (2, 3, 0)
     client.end(0, 0.5)
@@ -67,10 +158,7 @@ def test_nothing_more_is_asked_for_while_more_trials_are_under_way_than_threads(
 
 
 def test_outcomes_come_as_they_end():
-    client = FakeClient()
-    executor = ClusterExecutor(client, WORK)
-    executor.submit(0, {"C": 1.0})
-    executor.submit(1, {"C": 2.0})
+    client, executor = start_executor(2)
     assert executor.wait_for_results(0.0) == []
     client.end(1, 0.8)
     (ended,) = executor.wait_for_results(1.0)
@@ -95,9 +183,7 @@ def test_a_trial_whose_worker_was_lost_is_begun_anew_and_given_up_in_the_end():
 
 
 def test_data_that_was_lost_is_sent_again():
-    client = FakeClient()
-    executor = ClusterExecutor(client, WORK)
-    executor.submit(0, {})
+    client, executor = start_executor()
     client.scattered[0].status = "lost"
     client.futures[0].end("lost")
     executor.wait_for_results(0.0)
@@ -109,26 +195,21 @@ def test_what_ends_its_workers_fails_alone():
     class KilledWorker(Exception):  # noqa: N818 - as distributed calls it
         pass
 
-    client = FakeClient()
-    executor = ClusterExecutor(client, WORK)
-    executor.submit(0, {})
+    client, executor = start_executor()
     client.futures[0].end("error", KilledWorker("task", "worker"))
     (ended,) = executor.wait_for_results(0.0)
     assert ended.failure == "Every worker that ran it was lost: it may be what ends them."
 
 
 def test_a_worker_gets_the_limit_of_its_trial():
-    client = FakeClient()
-    executor = ClusterExecutor(client, WORK, limit=30.0)
+    client, executor = start_executor(0, limit=30.0)
     executor.submit_request(TrialRequest(0, {}))
     executor.submit_request(TrialRequest(1, {}), limit=2.0)
     assert [future.given[2] for future in client.futures] == [30.0, 2.0]
 
 
 def test_a_limit_that_was_shortened_meanwhile_is_told_to_the_worker_that_has_the_trial():
-    client = FakeClient()
-    executor = ClusterExecutor(client, WORK, limit=None)
-    executor.submit(0, {})
+    client, executor = start_executor(limit=None)
     executor.limit = 1e-6
     assert executor.wait_for_results(0.0) == []
     assert client.told == []  # it waits for a worker, and has not begun
@@ -145,9 +226,7 @@ def test_a_limit_that_was_shortened_meanwhile_is_told_to_the_worker_that_has_the
 
 def test_a_trial_that_was_begun_anew_has_all_of_its_time():
     """One that waited, or whose worker died, is not ended by the time since it was asked for."""
-    client = FakeClient()
-    executor = ClusterExecutor(client, WORK, limit=1e-6)
-    executor.submit(0, {})
+    client, executor = start_executor(limit=1e-6)
     client.at = {"tcp://10.0.0.1:1": (client.futures[0].key,)}
     assert executor.wait_for_results(0.01) == []
     assert client.told == []
@@ -155,13 +234,9 @@ def test_a_trial_that_was_begun_anew_has_all_of_its_time():
 
 
 def test_what_a_worker_could_not_even_begin_is_tried_elsewhere():
-    client = FakeClient()
-    executor = ClusterExecutor(client, WORK)
-    executor.submit(0, {})
+    client, executor = start_executor()
     client.futures[0].end("error", ModuleNotFoundError("No module named 'core'"))
-    assert executor.wait_for_results(0.0) == []
-    client.end(0, 0.5)
-    assert [ended.score for ended in executor.wait_for_results(0.0)] == [0.5]
+    assert_ends(client, executor)
     executor.submit(1, {})
     for _ in range(MAX_RESTARTS + 1):
         client.futures[-1].end("error", OSError(28, "No space left on device"))
@@ -170,9 +245,7 @@ def test_what_a_worker_could_not_even_begin_is_tried_elsewhere():
 
 
 def test_trials_wait_for_a_worker_where_the_last_one_went():
-    client = FakeClient(threads=(1,))
-    executor = ClusterExecutor(client, WORK)
-    executor.submit(0, {})
+    client, executor = start_executor(threads=(1,))
     workers = dict(client.workers)
     client.workers.clear()
     client.scattered[0].status = "lost"
@@ -182,8 +255,7 @@ def test_trials_wait_for_a_worker_where_the_last_one_went():
     client.workers.update(workers)
     assert executor.wait_for_results(0.0) == []
     assert len(client.scattered) == 2
-    client.end(0, 0.5)
-    assert [ended.score for ended in executor.wait_for_results(0.0)] == [0.5]
+    assert_ends(client, executor)
 
 
 def test_a_trial_that_only_a_worker_that_went_may_do_goes_to_the_next():
@@ -197,8 +269,7 @@ def test_a_trial_that_only_a_worker_that_went_may_do_goes_to_the_next():
     assert executor.wait_for_results(0.0) == []
     assert client.futures[0].cancelled
     assert client.futures[1].given[3] == ["tcp://10.0.0.0:2"]
-    client.end(0, 0.5)
-    assert [ended.score for ended in executor.wait_for_results(0.0)] == [0.5]
+    assert_ends(client, executor)
 
 
 def test_workers_need_what_the_model_needs():
@@ -214,9 +285,7 @@ def test_workers_need_what_the_model_needs():
 
 
 def test_a_scheduler_that_comes_back_is_asked_everything_again():
-    client = FakeClient()
-    executor = ClusterExecutor(client, WORK)
-    executor.submit(0, {})
+    client, executor = start_executor()
     client.status = "connecting"
     client.futures[0].end("cancelled")
     assert executor.wait_for_results(0.0) == []
@@ -224,14 +293,11 @@ def test_a_scheduler_that_comes_back_is_asked_everything_again():
     client.status = "running"
     assert executor.wait_for_results(0.0) == []
     assert len(client.scattered) == 2
-    client.end(0, 0.5)
-    assert [ended.score for ended in executor.wait_for_results(0.0)] == [0.5]
+    assert_ends(client, executor)
 
 
 def test_a_scheduler_that_is_gone_stops_the_run_with_a_sentence():
-    client = FakeClient()
-    executor = ClusterExecutor(client, WORK)
-    executor.submit(0, {})
+    client, executor = start_executor()
     client.status = "closed"
     executor.wait_for_results(0.0)
     with pytest.raises(UnusableError, match="scheduler of the cluster has gone"):
@@ -240,9 +306,7 @@ def test_a_scheduler_that_is_gone_stops_the_run_with_a_sentence():
 
 
 def test_the_end_gives_up_what_is_under_way():
-    client = FakeClient()
-    executor = ClusterExecutor(client, WORK)
-    executor.submit(0, {})
+    client, executor = start_executor()
     executor.close()
     assert client.futures[0].cancelled
     assert client.scattered[0].released
@@ -263,10 +327,7 @@ def test_what_workers_do_is_told_when_it_changes():
 
 
 def test_a_worker_whose_trial_has_just_ended_works_for_nobody_else():
-    client = FakeClient(threads=(1, 1))
-    executor = ClusterExecutor(client, WORK)
-    executor.submit(0, {})
-    executor.submit(1, {})
+    client, executor = start_executor(2)
     client.at = {"tcp://10.0.0.0:1": (client.futures[0].key,), "tcp://10.0.0.1:1": ("other-1",)}
     client.end(0, 0.5)
     executor.wait_for_results(0.0)
@@ -275,10 +336,7 @@ def test_a_worker_whose_trial_has_just_ended_works_for_nobody_else():
 
 
 def test_a_trial_that_waits_for_a_thread_is_not_told_as_done_there():
-    client = FakeClient(threads=(1,))
-    executor = ClusterExecutor(client, WORK)
-    for number in range(2):
-        executor.submit(number, {})
+    client, executor = start_executor(2, threads=(1,))
     client.at = {"tcp://10.0.0.0:1": tuple(future.key for future in client.futures)}
     (seen,) = executor.worker_updates()
     assert seen.workers[0]["trials"] == [0]

@@ -11,11 +11,11 @@ import pytest
 pytest.importorskip("distributed", reason="dask.distributed is not installed (the extra cluster)")
 
 from core.errors import UnusableError
-from core.tuning.cluster.address import parse_cluster_address
-from core.tuning.cluster.connection import ClusterConnection
-from core.tuning.events import RunFinished, TrialFailed, TrialFinished, WorkersSeen
+from core.tuning.cluster import connection
+from core.tuning.cluster.connection import ClusterConnection, parse_cluster_address
+from core.tuning.events import RunFinished, TrialFailed, TrialFinished, TrialStarted, WorkersSeen
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.problem import read_data
+from core.tuning.problem_setup import read_data
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.scores.scoring import ScoringJob, TrialResult
 from core.tuning.tune import tune
@@ -24,10 +24,19 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # of the versions of dask tha
 PLAN = Plan(DataPlan("sample:iris"), "svm", "random", trials=8, seed=3)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def patience():
+    """On a busy computer workers take long to come and to tell their versions."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("WORKER_SECONDS", "VERSION_SECONDS"):
+            patch.setattr(connection, name, 200.0)
+        yield
+
+
 @pytest.fixture(scope="module")
 def cluster():
-    with ClusterConnection(parse_cluster_address("local"), 2) as connection:
-        yield connection
+    with ClusterConnection(parse_cluster_address("local"), 2) as opened:
+        yield opened
 
 
 def scores(events):
@@ -45,6 +54,14 @@ def test_the_scores_are_those_of_this_machine(cluster, tmp_path):
     assert {worker["host"] for event in seen for worker in event.workers} == {"127.0.0.1"}
     assert not any(isinstance(event, WorkersSeen) for event in folder.all_events())
     assert isinstance(there[-1], RunFinished)
+    pending, most = set(), 0
+    for event in there:
+        if isinstance(event, TrialStarted):
+            pending.add(event.number)
+        elif isinstance(event, (TrialFinished, TrialFailed)):
+            pending.discard(event.number)
+        most = max(most, len(pending))
+    assert most == 2
 
 
 def test_the_python_interface_uses_it(tmp_path):
@@ -54,18 +71,6 @@ def test_the_python_interface_uses_it(tmp_path):
     here = tunescope.tune("sample:iris", run=tmp_path / "a", **asked)
     there = tunescope.tune("sample:iris", run=tmp_path / "b", cluster="local", workers=2, **asked)
     assert set(here.trials["score"]) == set(there.trials["score"])  # in the order of their ends
-
-
-def test_two_trials_are_pending_at_a_time(cluster):
-    pending, most = set(), 0
-    for event in tune(PLAN, read_data(PLAN.data), executor=cluster.executor):
-        name = type(event).__name__
-        if name == "TrialStarted":
-            pending.add(event.number)
-        elif name in ("TrialFinished", "TrialFailed"):
-            pending.discard(event.number)
-        most = max(most, len(pending))
-    assert most == 2
 
 
 def children():
@@ -106,7 +111,7 @@ def test_a_trial_whose_worker_dies_is_tried_elsewhere(cluster, tmp_path, monkeyp
     executor = cluster.executor(ScoringJob("svm", "binary", str(place), 0, (), ()))
     try:
         executor.submit(0, {"C": 1.0})
-        end = time.monotonic() + 30
+        end = time.monotonic() + 120
         while not place.exists() and time.monotonic() < end:
             executor.wait_for_results(0.1)
         os.kill(int(place.read_text().split()[0]), signal.SIGKILL)
@@ -124,7 +129,7 @@ def test_a_worker_that_comes_late_gets_trials(cluster):
     local = cluster.client.cluster
     local.scale(3)
     try:
-        end = time.monotonic() + 30
+        end = time.monotonic() + 120
         while cluster.threads < 3 and time.monotonic() < end:
             time.sleep(0.2)
         assert cluster.threads == 3 >= before
@@ -153,10 +158,10 @@ def test_a_trial_that_takes_too_long_is_ended_on_its_worker(cluster):
 
 
 def test_nothing_is_left_of_a_cluster_of_this_machine(tmp_path):
-    with ClusterConnection(parse_cluster_address("local"), 1) as connection:
-        list(tune(PLAN.changed(trials=1), read_data(PLAN.data), executor=connection.executor))
-        pids = set(connection.client.run(os.getpid).values())
-        pids |= set(connection.client.run(children).popitem()[1])
+    with ClusterConnection(parse_cluster_address("local"), 1) as opened:
+        list(tune(PLAN.changed(trials=1), read_data(PLAN.data), executor=opened.executor))
+        pids = set(opened.client.run(os.getpid).values())
+        pids |= set(opened.client.run(children).popitem()[1])
     assert len(pids) >= 2  # the worker, and the process of the trial
     end = time.monotonic() + 10
     while any(map(lives, pids)) and time.monotonic() < end:
@@ -164,22 +169,15 @@ def test_nothing_is_left_of_a_cluster_of_this_machine(tmp_path):
     assert not any(map(lives, pids))
 
 
-def test_nobody_answers():
-    begun = time.monotonic()
+def test_an_address_that_nobody_answers_and_certificates_that_do_not_fit(tmp_path, monkeypatch):
+    monkeypatch.setattr(connection, "ANSWER_SECONDS", 0.5)
     with pytest.raises(UnusableError, match=r"tcp://127\.0\.0\.1:9: no scheduler answers"):
         ClusterConnection(parse_cluster_address("tcp://127.0.0.1:9"))
-    assert time.monotonic() - begun < 15
-
-
-def test_a_tls_address_without_certificates():
-    with pytest.raises(UnusableError, match="needs certificates, and none are named"):
-        ClusterConnection(parse_cluster_address("tls://127.0.0.1:9"))
-
-
-def test_certificates_that_are_none(tmp_path):
     file = tmp_path / "c.pem"
     file.write_text("no certificate")
-    with pytest.raises(UnusableError, match="certificates do not fit"):
-        ClusterConnection(
-            parse_cluster_address("tls://127.0.0.1:9", str(file), str(file), str(file))
-        )
+    for files, words in (
+        ((), "needs certificates, and none are named"),
+        ((str(file),) * 3, "certificates do not fit"),
+    ):
+        with pytest.raises(UnusableError, match=words):
+            ClusterConnection(parse_cluster_address("tls://127.0.0.1:9", *files))

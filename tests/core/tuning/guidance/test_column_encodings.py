@@ -11,7 +11,7 @@ import pytest
 from core.export.finished_run import finished_run
 from core.tuning.guidance.column_encodings import column_encodings, report_on
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.problem import read_data
+from core.tuning.problem_setup import read_data
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.tune import tune
 

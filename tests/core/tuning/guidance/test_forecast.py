@@ -1,7 +1,8 @@
-"""The forecast: extrapolation of known growths, and the estimate of a plan."""
+"""The forecast: known growths are continued, plans estimated, and what can be shown is said."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -9,8 +10,8 @@ import pytest
 from core.datasets.reading import read_dataset
 from core.errors import UnusableError
 from core.estimators.registry import MODELS
-from core.tuning.guidance.advice import estimate
-from core.tuning.guidance.forecast import duration_text, extrapolate_seconds
+from core.evaluation.power import smallest_gain
+from core.tuning.guidance.forecast import estimate, extrapolate_seconds, power_text
 from core.tuning.plan import DataPlan, Plan
 
 
@@ -39,26 +40,16 @@ def test_known_growths_are_continued(cost):
     assert found == pytest.approx(cost(1_000_000), rel=0.02)
 
 
-def test_slow_work_is_not_repeated_on_more_rows():
-    machine = Machine(lambda n: 1e-3 * n)
-    assert extrapolate_seconds(machine.run, 20_000, 20_000, machine.clock) == pytest.approx(20.0)
-    assert machine.largest == 200
+@pytest.mark.parametrize(("each", "rows", "timed"), [(1e-3, 20_000, 200), (1e-5, 150, 150)])
+def test_slow_work_is_not_repeated_on_more_rows_and_small_data_timed_whole(each, rows, timed):
+    machine = Machine(lambda n: each * n)
+    assert extrapolate_seconds(machine.run, rows, rows, machine.clock) == pytest.approx(each * rows)
+    assert machine.largest == timed
     assert machine.now < 0.5
-
-
-def test_small_data_is_timed_whole():
-    machine = Machine(lambda n: 1e-5 * n)
-    assert extrapolate_seconds(machine.run, 150, 150, machine.clock) == pytest.approx(1.5e-3)
-    assert machine.largest == 150
 
 
 def plan(**more):
     return Plan(DataPlan("sample:iris"), **{"model": "svm", "strategy": "random", **more})
-
-
-@pytest.fixture(scope="module")
-def iris():
-    return read_dataset("sample:iris")
 
 
 def test_trials_cost_folds_and_add_up(iris):
@@ -91,20 +82,6 @@ def test_impossible_plans_are_refused(iris):
 
 def test_a_rare_class_does_not_disturb_the_timing():
     assert estimate(plan(model="boosting"), read_dataset("sample:clinic"))["seconds"] > 0
-
-
-@pytest.mark.parametrize(
-    ("seconds", "words"),
-    [
-        (0.4, "under a second"),
-        (1.2, "about 1 second"),
-        (44, "about 45 seconds"),
-        (180, "about 3 minutes"),
-        (36_000, "about 10 hours"),
-    ],
-)
-def test_durations_in_words(seconds, words):
-    assert duration_text(seconds) == words
 
 
 def test_a_grid_tells_its_values_under_their_labels_and_no_other_strategy_does(iris):
@@ -178,3 +155,30 @@ def test_learners_of_sequences_and_molecules_are_foreseen_by_what_they_take(
     assert evidence >= 100
     # Many sequences of few kinds, few molecules of fifteen.
     assert seconds("gradient") == (once if sample == "tags" else turns)
+
+
+def points(sentence):
+    return float(re.search(r"some ([\d.]+) point", sentence)[1])
+
+
+@pytest.mark.parametrize(
+    ("metric", "rows", "folds", "words"),
+    [
+        ("accuracy", 60, 0, ("60 test rows", "13 points", "80 % power", "loses no row")),
+        ("accuracy", 10_000, 0, ("disagree on one row in 10",)),
+        ("accuracy", 300, 5, ("300 rows tested by 5-fold cross-validation",)),
+        ("accuracy", 4, 0, ("hardly any gain",)),
+        ("r2", 200, 0, ("points of R²",)),
+        ("r2", 4, 0, ("hardly any gain",)),
+    ],
+)
+def test_what_the_rows_can_show_is_said_with_what_is_assumed(metric, rows, folds, words):
+    said = power_text(metric, rows, folds=folds)
+    assert all(word in said for word in words)
+
+
+def test_more_rows_show_smaller_gains_and_cross_validation_has_an_interval_of_its_own():
+    many = points(power_text("accuracy", 10_000))
+    assert many == pytest.approx(100 * smallest_gain(10_000), abs=0.1)
+    assert points(power_text("accuracy", 300, folds=5)) > points(power_text("accuracy", 300)) > many
+    assert power_text("log_loss", 200) == power_text("f1", 200) == ""

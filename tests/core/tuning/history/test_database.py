@@ -1,5 +1,6 @@
 """The file of the history: damaged, newer, older, read-only, full, or in the hands of others."""
 
+import itertools
 import json
 import os
 import sqlite3
@@ -12,7 +13,8 @@ import pytest
 
 from core.errors import UnusableError
 from core.space import Axis
-from core.tuning.history.store import History, RunMetadata, statistics_of
+from core.tuning.history.dataset_records import RunMetadata, statistics_of
+from core.tuning.history.store import History
 
 AXES = (Axis("C", "Trust", "float", 0.01, 100.0, log=True, default=1.0),)
 FACTS = RunMetadata("svm", "binary", "accuracy", True, statistics_of(100, 4, 2), "gp", AXES)
@@ -301,54 +303,15 @@ def test_a_damaged_file_that_cannot_be_renamed_is_a_sentence(locked_folder):
     assert "damaged and cannot be renamed" in said
 
 
-FULL = """
-import resource, sys
-from pathlib import Path
-from core.errors import UnusableError
-from core.tuning.history.store import History
-from test_database import FACTS
-path = Path(sys.argv[1])
-history = History(path, starter=False)
-id = history.begin_dataset(FACTS)
-resource.setrlimit(resource.RLIMIT_FSIZE, (120_000, 120_000))  # no file grows beyond
-written, said = 0, []
-for number in range(2000):
-    try:
-        history.add_trial(id, number, {"C": 1.0}, 0.5)
-        written += not said
-    except UnusableError as error:
-        said.append(error.sentence)
-print(written, len(said), history.begin_dataset(FACTS) == "")
-"""
-
-
-def test_where_no_more_can_be_written_it_is_said_once_and_what_was_written_stays(path):
-    run = subprocess.run(
-        [sys.executable, "-c", FULL, str(path)],
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parent)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    written, said, off = run.stdout.split()
-    assert 0 < int(written) < 2000
-    assert (said, off) == ("1", "True")
-    assert len(remembered(path)[0]) == int(written)
-
-
-def fill(history: History, id: str) -> None:
-    for number in range(5000):
-        history.add_trial(id, number, {"C": 1.0}, 0.5)
-
-
-def test_a_full_database_is_said_to_be_a_full_disk(path):
+def test_a_full_database_is_said_once_to_be_a_full_disk_and_what_was_written_stays(path):
     with opened(path) as history:
-        id = history.begin_dataset(FACTS)
+        id, numbers = history.begin_dataset(FACTS), itertools.count()
         history._file.database.execute("PRAGMA max_page_count = 8")  # SQLite's own full disk
         with pytest.raises(UnusableError, match="disk is full"):
-            fill(history, id)
+            all(history.add_trial(id, next(numbers), {"C": 1.0}, 0.5) is None for _ in range(5000))
         history.add_trial(id, 5000, {"C": 1.0}, 0.5)
-        assert len(history.datasets_for(FACTS)[0].settings) > 0
+        assert history.begin_dataset(FACTS) == ""
+    assert len(remembered(path)[0]) == next(numbers) - 1 > 0
 
 
 def test_a_disk_that_is_full_from_the_start_leaves_what_is_known_to_be_read(path):

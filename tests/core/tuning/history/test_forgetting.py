@@ -12,14 +12,19 @@ import pytest
 from core.datasets.reading import read_dataset
 from core.errors import UnusableError
 from core.space import Axis
-from core.tuning.events import HistoryRead, JointSurfaceFitted, RunStarted, TrialFinished
-from core.tuning.history.forgetting import forget_everything
+from core.tuning.events import (
+    HistoryDataset,
+    HistoryRead,
+    JointSurfaceFitted,
+    RunStarted,
+    TrialFinished,
+)
+from core.tuning.history.database import OURS
+from core.tuning.history.dataset_records import RunMetadata, statistics_of
 from core.tuning.history.run_history import RunHistory
-from core.tuning.history.schema_versions import OURS
-from core.tuning.history.store import History, RunMetadata, statistics_of
-from core.tuning.payloads import HistoryDataset
+from core.tuning.history.store import History, forget_everything
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.problem import build_problem
+from core.tuning.problem_setup import build_problem
 from core.tuning.runs.run_folder import RunFolder
 
 AXES = (Axis("kind", "Kind", "choice", choices=("secretsetting", "other")),)
@@ -125,7 +130,7 @@ input()
 
 
 def test_everything_can_be_deleted_of_a_file_that_a_program_keeps_locked(path, monkeypatch):
-    monkeypatch.setattr("core.tuning.history.forgetting.WAITS", 0.2)
+    monkeypatch.setattr("core.tuning.history.store.WAITS", 0.2)
     with History(path, starter=False) as history:
         id = remember(history)
         history.set_enabled(False)
@@ -314,16 +319,12 @@ sys.exit(any(os.waitpid(child, 0)[1] for child in children))
 """
 
 
-@pytest.mark.parametrize("attempt", range(5))
-def test_four_programs_that_find_it_damaged_at_once_lose_nothing(path, attempt):
+def test_four_programs_that_find_it_damaged_at_once_lose_nothing(path):
     id = damaged(path)
     whole = path.read_bytes()
-    environment = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join([os.path.dirname(__file__), *sys.path]),
-    }
+    there = {**os.environ, "PYTHONPATH": os.pathsep.join([os.path.dirname(__file__), *sys.path])}
     script = [sys.executable, "-c", FINDS, str(path)]
-    done = subprocess.run(script, env=environment, capture_output=True, text=True)
+    done = subprocess.run(script, env=there, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     (copy,) = path.parent.glob("*.damaged-*.sqlite3")
     assert copy.read_bytes() == whole

@@ -7,13 +7,8 @@ import pytest
 
 from core.samplers.transfer.history import EarlierDataset
 from core.space import Axis
-from core.tuning.history.store import (
-    History,
-    HistoryCounts,
-    RunMetadata,
-    history_path,
-    statistics_of,
-)
+from core.tuning.history.dataset_records import HistoryCounts, RunMetadata, statistics_of
+from core.tuning.history.store import History, history_path
 
 AXES = (
     Axis("C", "Trust", "float", 0.01, 100.0, log=True, default=1.0),
@@ -27,12 +22,6 @@ def facts(rows: int = 100, features: int = 4, classes: int = 3, **changes) -> Ru
     given = {"model": "svm", "task": "multiclass", "metric": "accuracy", "maximize": True}
     given |= {"statistics": statistics_of(rows, features, classes), "strategy": "gp", "axes": AXES}
     return RunMetadata(**(given | changes))
-
-
-@pytest.fixture
-def history(tmp_path):
-    with History(tmp_path / "history.sqlite3", starter=False) as opened:
-        yield opened
 
 
 def remember(history: History, *settings, scores=None, **about) -> str:
@@ -191,21 +180,3 @@ def test_a_forgotten_dataset_takes_no_more_trials(history):
         assert [one.id for one in other.entries()] == [kept]
     history.forget_all()
     assert history.entries() == []
-
-
-def test_what_was_forgotten_cannot_be_read_back_from_the_files(history):
-    texts = [f"marked{number}" for number in range(400)]
-    axes = (Axis("kind", "", "choice", choices=tuple(texts)),)
-    gone = remember(history, *({"kind": text} for text in texts[:399]), axes=axes)
-    remember(history, {"kind": texts[399]}, axes=axes)
-    assert b"marked123" in all_bytes(history.path)
-    history.forget_dataset(gone)
-    assert b"marked399" in all_bytes(history.path)
-    left = all_bytes(history.path).replace(b"marked399", b"")
-    assert b"marked" not in left
-    assert gone.encode() not in left
-
-
-def all_bytes(path: Path) -> bytes:
-    """The database and what SQLite keeps beside it."""
-    return b"".join(file.read_bytes() for file in sorted(path.parent.glob(path.name + "*")))

@@ -9,18 +9,12 @@ from optuna.storages.journal import JournalFileBackend
 
 from core.errors import UnusableError
 from core.estimators.registry import MODELS
-from core.tuning.history.store import History, RunMetadata, statistics_of
+from core.tuning.history.dataset_records import RunMetadata, statistics_of
 
 STATISTICS = statistics_of(150, 4, 3)
 SVM = RunMetadata(
     "svm", "multiclass", "accuracy", True, STATISTICS, "gp", MODELS["svm"].space("multiclass")
 )
-
-
-@pytest.fixture
-def history(tmp_path):
-    with History(tmp_path / "history.sqlite3", starter=False) as opened:
-        yield opened
 
 
 def study(storage, name="wine-cellar", trials=3, objective=None, **given) -> optuna.Study:

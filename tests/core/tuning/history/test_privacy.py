@@ -10,9 +10,10 @@ import pytest
 from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
 from core.tuning.events import RunStarted, TrialFinished
-from core.tuning.history.store import History, RunMetadata, statistics_of
+from core.tuning.history.dataset_records import RunMetadata, statistics_of
+from core.tuning.history.store import History
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.problem import build_problem
+from core.tuning.problem_setup import build_problem
 from core.tuning.tune import tune
 
 ROWS = 60

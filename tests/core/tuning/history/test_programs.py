@@ -8,7 +8,8 @@ from collections import Counter
 from pathlib import Path
 
 from core.space import Axis
-from core.tuning.history.store import History, RunMetadata, statistics_of
+from core.tuning.history.dataset_records import RunMetadata, statistics_of
+from core.tuning.history.store import History
 
 AXES = (Axis("C", "Trust", "float", 0.01, 100.0, log=True, default=1.0),)
 FACTS = RunMetadata("svm", "binary", "accuracy", True, statistics_of(100, 4, 2), "gp", AXES)
@@ -93,30 +94,30 @@ def trials_in(path: Path) -> Counter:
     return Counter(rows)
 
 
-def test_a_hundred_kills_lose_no_finished_trial_and_double_none(tmp_path):
+def test_twenty_kills_lose_no_finished_trial_and_double_none(tmp_path):
     path = tmp_path / "history.sqlite3"
-    told = [line.split() for line in run(KILLED, path, 100).splitlines()]
+    told = [line.split() for line in run(KILLED, path, 20).splitlines()]
     found = trials_in(path)
-    assert len(told) > 100
+    assert len(told) > 20
     assert {(id, int(number)) for id, number in told} <= found.keys()
     assert set(found.values()) == {1}
     # A kill falls at most between a commit and its being told.
-    assert len(found) - len(told) <= 100
+    assert len(found) - len(told) <= 20
 
 
-def test_eight_programs_with_a_thousand_trials_each_lose_and_double_nothing(tmp_path):
+def test_eight_programs_with_two_hundred_trials_each_lose_and_double_nothing(tmp_path):
     path = tmp_path / "history.sqlite3"
-    run(EIGHT, path, 8, 1000)
+    run(EIGHT, path, 8, 200)
     with History(path) as history:
         starter = sum(entry.trials for entry in history.entries() if entry.starter)
         own = [entry for entry in history.entries() if not entry.starter]
         datasets = [entry.id for entry in history.entries() if entry.starter]
         past = [one for one in history.datasets_for(FACTS) if not one.starter]
-    assert len(own) == 80
+    assert len(own) == 16
     assert len(datasets) == len(set(datasets))
     found = trials_in(path)
     assert set(found.values()) == {1}
-    assert len(found) - starter == 8000
+    assert len(found) - starter == 1600
     values = Counter(setting["C"] for one in past for setting in one.settings)
-    assert len(values) == 1000
+    assert len(values) == 200
     assert set(values.values()) == {8}

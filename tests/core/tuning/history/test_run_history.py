@@ -1,15 +1,18 @@
-"""What a run leaves in the history, what it reads there, and how it goes on where that fails."""
+"""What a run leaves in the history, what it reads and begins with, and how it goes on without."""
 
 from __future__ import annotations
 
 import contextlib
 import math
+import shutil
 import sqlite3
 from dataclasses import replace
 
+import numpy as np
+import pandas as pd
 import pytest
+from run_events import about, of, until
 
-from core.datasets.reading import read_dataset
 from core.errors import UnusableError
 from core.samplers.proposing_sampler import ProposingSampler, note_reason
 from core.samplers.transfer.history import TuningHistory
@@ -20,13 +23,14 @@ from core.tuning.events import (
     RunStarted,
     TrialFinished,
     TrialStarted,
+    TuningEnded,
 )
 from core.tuning.history.run_history import metadata_of
 from core.tuning.history.store import History
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.problem import build_problem
+from core.tuning.problem_setup import build_problem, read_data
 from core.tuning.runs.run_folder import RunFolder
-from core.tuning.runs.state import RunState
+from core.tuning.runs.state import state_from_events
 from core.tuning.strategies.registry import STRATEGIES
 from core.tuning.strategies.strategy import Implementation, Strategy
 from core.tuning.tune import RecordedRun, tune
@@ -71,17 +75,8 @@ def opened(tmp_path):
     return lambda: History(tmp_path / "history.sqlite3", starter=False)
 
 
-@pytest.fixture(scope="module")
-def iris():
-    return read_dataset("sample:iris")
-
-
 def plan(strategy, trials=3, seed=0):
     return Plan(DataPlan("sample:iris"), "logistic", strategy, trials=trials, seed=seed, folds=3)
-
-
-def of(kind, events):
-    return [event for event in events if isinstance(event, kind)]
 
 
 def test_a_run_leaves_its_statistics_its_settings_and_its_scores(iris, opened):
@@ -127,9 +122,7 @@ def test_the_default_is_among_the_first_three(iris, opened, strategy, workers):
     default = build_problem(later, iris).default
     assert [one.number for one in begun if one.setting == default] == [1]
     assert [one.reason for one in begun][:2] == ["past", "default"]
-    state = RunState()
-    for event in events:
-        state.consume(event)
+    state = state_from_events(events)
     assert state.default_trial.setting == default
     assert state.prediction(state.default_trial) is None
     assert state.find_trial(0).response is not None
@@ -141,10 +134,7 @@ def test_a_default_that_the_history_begins_with_is_tried_once(iris, opened, foll
     begun = of(TrialStarted, events)
     assert [one.reason for one in begun] == ["past", "random", "random"]
     assert begun[0].setting == build_problem(plan("follow"), iris).default
-    state = RunState()
-    for event in events:
-        state.consume(event)
-    assert state.default_trial.number == 0
+    assert state_from_events(events).default_trial.number == 0
 
 
 @pytest.mark.parametrize("ended", [0, 1, 2])
@@ -155,11 +145,7 @@ def test_a_resumed_run_tries_the_default_once(iris, opened, tmp_path, ended):
     with contextlib.closing(opened()) as history:
         history.forget_dataset(whole[0].remembered_as)
     folder = RunFolder.create(plan("transfer", trials=4), path=tmp_path / "run")
-    stream = tune(folder.plan, iris, folder=folder, history=opened)
-    for event in stream:
-        if isinstance(event, TrialFinished) and event.number == ended:
-            break
-    stream.close()
+    until(tune(folder.plan, iris, folder=folder, history=opened), about(ended, TrialFinished))
     past = folder.all_events()
     rest = list(tune(folder.plan, iris, folder=folder, past=past, history=opened))
     found = {one.number: one.setting for one in of(TrialStarted, [*past, *rest])}
@@ -169,11 +155,7 @@ def test_a_resumed_run_tries_the_default_once(iris, opened, tmp_path, ended):
 def test_a_resumed_run_is_told_what_it_was_told_before(iris, opened, follows, tmp_path):
     list(tune(plan("random"), iris, history=opened))
     folder = RunFolder.create(plan("follow", trials=4), path=tmp_path / "run")
-    stream = tune(folder.plan, iris, folder=folder, history=opened)
-    for event in stream:
-        if isinstance(event, TrialFinished) and event.number == 1:
-            break
-    stream.close()
+    until(tune(folder.plan, iris, folder=folder, history=opened), about(1, TrialFinished))
     list(tune(plan("random", seed=1), iris, history=opened))  # more is known in between
     past = folder.all_events()
     rest = list(tune(folder.plan, iris, folder=folder, past=past, history=opened))
@@ -195,15 +177,8 @@ def test_what_a_kill_left_out_of_the_history_is_added_when_the_run_goes_on(iris,
         lost = database.execute("DELETE FROM trials WHERE number = 1").rowcount
         database.commit()
     assert lost == 1
-    list(
-        tune(
-            folder.plan,
-            iris,
-            folder=folder,
-            past=RecordedRun(folder.all_events(), 1),
-            history=opened,
-        )
-    )
+    past = RecordedRun(folder.all_events(), 1)
+    list(tune(folder.plan, iris, folder=folder, past=past, history=opened))
     with contextlib.closing(opened()) as history:
         assert {entry.id: entry.trials for entry in history.entries()} == {name: 3}
 
@@ -235,3 +210,72 @@ def test_penalty_learners_leave_nothing(iris, opened):
     assert isinstance(events[0], RunStarted)
     with contextlib.closing(opened()) as history:
         assert history.entries() == []
+
+
+def data_of(folder, seed, rows=120):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(rows, 2))
+    up = np.sin(4.0 * X[:, 0]) + random.normal(scale=0.3, size=rows) > 0.0
+    frame = pd.DataFrame(X, columns=["a", "b"]).assign(target=np.where(up, "up", "down"))
+    frame.to_csv(folder / f"bands{seed}.csv", index=False)
+    return DataPlan(str(folder / f"bands{seed}.csv"))
+
+
+def gp_plan(data, trials=5, **options):
+    return Plan(data, "svm", "gp", trials=trials, folds=3, options=options)
+
+
+def tuned(plan, history, folder=None, past=(), last=TuningEnded):
+    past = RecordedRun(list(past))
+    dataset = read_data(plan.data)
+    return until(tune(plan, dataset, history=history, folder=folder, past=past), last)
+
+
+@pytest.fixture(scope="module")
+def three_runs(tmp_path_factory):
+    """A history of three datasets, and the best setting of each, the one of the same size first."""
+    place, best = tmp_path_factory.mktemp("three"), []
+    file = place / "history.sqlite3"
+    for seed, rows in ((1, 120), (2, 100), (3, 60)):
+        plan = gp_plan(data_of(place, seed, rows), earlier=0)
+        events = tuned(plan, lambda: History(file, starter=False))
+        best.append(max(of(TrialFinished, events), key=lambda trial: trial.score).setting)
+    return file, best
+
+
+@pytest.fixture
+def best(three_runs, tmp_path):
+    """The best settings of the three datasets; the history is a copy."""
+    shutil.copy(three_runs[0], tmp_path / "history.sqlite3")
+    return three_runs[1]
+
+
+def test_the_default_comes_first_then_the_best_of_the_nearest_two(tmp_path, opened, best):
+    events = tuned(gp_plan(data_of(tmp_path, 4)), opened)
+    begun = of(TrialStarted, events)
+    assert begun[0].reason == "default"
+    past = [trial for trial in begun if trial.reason == "past"]
+    assert [trial.number for trial in past] == list(range(1, 1 + len(past)))
+    near = [s for s in best if abs(np.log(s["C"] / begun[0].setting["C"])) > 1e-9]
+    assert len(past) == min(2, len(near)) > 0
+    for trial, setting in zip(past, near, strict=False):
+        assert trial.setting["C"] == pytest.approx(setting["C"], rel=1e-3)  # kept to four digits
+    assert not any(trial.reason == "past" for trial in begun[1 + len(past) :])
+
+
+@pytest.mark.parametrize("options", [{"earlier": 0}, {"as_published": True}])
+def test_as_published_it_begins_with_nothing(tmp_path, opened, best, options):
+    events = tuned(gp_plan(data_of(tmp_path, 4), **options), opened)
+    assert not of(HistoryRead, events)
+    assert all(trial.reason != "past" for trial in of(TrialStarted, events))
+
+
+def test_a_run_that_began_without_the_history_goes_on_without_it(tmp_path, opened, best):
+    data = data_of(tmp_path, 4)
+    alone = gp_plan(data)
+    folder = RunFolder.create(alone, root=tmp_path / "runs")
+    tuned(alone, None, folder, last=TrialFinished)
+    past = [event for event in folder.all_events() if not isinstance(event, HistoryRead)]
+    rest = tuned(alone, opened, folder, past=past)
+    assert not of(HistoryRead, rest)
+    assert all(trial.reason != "past" for trial in of(TrialStarted, rest))

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
 import pandas as pd
 import pytest
+from run_events import of, until
 
 from core.datasets.reading import read_dataset
 from core.errors import UnusableError
 from core.estimators.structured.crf_tagger import CrfTagger
 from core.estimators.structured.rna_folder import RnaFolder
-from core.tuning.event_lines import from_json, to_json
 from core.tuning.events import (
     HyperGradientStep,
     MoleculesFolded,
@@ -21,9 +22,11 @@ from core.tuning.events import (
     RunStopped,
     SequencesLabelled,
     TrialFinished,
+    from_json,
+    to_json,
 )
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.problem import build_problem
+from core.tuning.problem_setup import build_problem
 from core.tuning.results.conclude import conclude
 from core.tuning.runs.best import best_of
 from core.tuning.runs.run_folder import RunFolder
@@ -32,7 +35,7 @@ from core.tuning.tune import tune
 
 LEARNERS = {
     "mm": {"max_steps": 3},
-    "evidence": {"max_steps": 2},
+    "evidence": {"max_steps": 1},
     "direct": {"max_steps": 4},
     "gradient": {"steps": 2},
 }
@@ -82,9 +85,21 @@ def planned(file, strategy, **changes):
     return plan.changed(**changes)
 
 
+@pytest.fixture(scope="module")
+def whole(tagged, folded):
+    """The events of a learner's whole run on sequences or molecules, made once."""
+
+    @functools.cache
+    def events_of(kind, strategy):
+        file = {"tagged": tagged, "folded": folded}[kind]
+        return list(tune(planned(file, strategy), read_dataset(file)))
+
+    return events_of
+
+
 @pytest.mark.parametrize("strategy", LEARNERS)
-def test_every_learner_labels_sequences(tagged, strategy):
-    events = list(tune(planned(tagged, strategy), read_dataset(tagged)))
+def test_every_learner_labels_sequences(whole, strategy):
+    events = whole("tagged", strategy)
     assert isinstance(events[-1], RunFinished)
     results = events[-1].results
     assert set(results["groups"]) == {"initial", "transition", "word", "noise"}
@@ -96,8 +111,8 @@ def test_every_learner_labels_sequences(tagged, strategy):
 
 
 @pytest.mark.parametrize("strategy", LEARNERS)
-def test_every_learner_folds_molecules(folded, strategy):
-    events = list(tune(planned(folded, strategy), read_dataset(folded)))
+def test_every_learner_folds_molecules(whole, strategy):
+    events = whole("folded", strategy)
     assert isinstance(events[-1], RunFinished)
     results = events[-1].results
     assert len(results["groups"]) == 15
@@ -114,7 +129,7 @@ def test_the_grid_gives_the_score_of_a_cold_fit_at_every_penalty(kind, request):
     plan = planned(file, "grid", trials=4, folds=3, metric=metric)
     dataset = read_dataset(file)
     events = list(tune(plan, dataset))
-    trials = [event for event in events if isinstance(event, TrialFinished)]
+    trials = of(TrialFinished, events)
     assert len(trials) == 4
     last = trials[-1]
     Model = {"tagged": CrfTagger, "folded": RnaFolder}[kind]
@@ -126,15 +141,11 @@ def test_the_grid_gives_the_score_of_a_cold_fit_at_every_penalty(kind, request):
     assert last.score == pytest.approx(np.mean(expected), rel=1e-3)
 
 
-def test_a_few_training_sequences_are_shown_after_every_step(tagged):
-    dataset = read_dataset(tagged)
-    plan = planned(tagged, "mm")
-    events = list(tune(plan, dataset))
-    shown = [event for event in events if isinstance(event, SequencesLabelled)]
-    assert [event.step for event in shown] == [
-        event.step for event in events if isinstance(event, PenaltyStep)
-    ]
-    problem = build_problem(plan, dataset)
+def test_a_few_training_sequences_are_shown_after_every_step(tagged, whole):
+    dataset, events = read_dataset(tagged), whole("tagged", "mm")
+    shown = of(SequencesLabelled, events)
+    assert [event.step for event in shown] == [event.step for event in of(PenaltyStep, events)]
+    problem = build_problem(planned(tagged, "mm"), dataset)
     seen = set(dataset.row_groups[problem.train_rows])
     for sequence in shown[-1].sequences:
         assert sequence.name in seen
@@ -147,11 +158,10 @@ def test_a_few_training_sequences_are_shown_after_every_step(tagged):
     assert from_json(to_json(shown[-1])) == shown[-1]
 
 
-def test_a_few_training_molecules_are_shown_after_every_step(folded):
-    dataset = read_dataset(folded)
-    events = list(tune(planned(folded, "gradient"), dataset))
-    shown = [event for event in events if isinstance(event, MoleculesFolded)]
-    assert len(shown) == sum(isinstance(event, HyperGradientStep) for event in events)
+def test_a_few_training_molecules_are_shown_after_every_step(folded, whole):
+    dataset, events = read_dataset(folded), whole("folded", "gradient")
+    shown = of(MoleculesFolded, events)
+    assert len(shown) == len(of(HyperGradientStep, events))
     for molecule in shown[-1].molecules:
         at = dataset.row_names.tolist().index(molecule.name)
         assert molecule.truth == dataset.target[at]
@@ -160,14 +170,13 @@ def test_a_few_training_molecules_are_shown_after_every_step(folded):
         assert all(i < j and 0.01 <= p <= 1.0 for i, j, p in molecule.pairs)
 
 
-def test_a_resumed_run_ends_like_an_uninterrupted_one(tagged):
-    dataset, plan = read_dataset(tagged), planned(tagged, "mm")
-    whole = list(tune(plan, dataset))
-    cut = whole.index(next(event for event in whole if isinstance(event, SequencesLabelled)))
-    resumed = list(tune(plan, dataset, past=whole[: cut + 1]))
-    assert resumed[-1].results["groups"] == pytest.approx(whole[-1].results["groups"], rel=1e-6)
-    steps = [event.step for event in (*whole[:cut], *resumed) if isinstance(event, PenaltyStep)]
-    assert steps == [event.step for event in whole if isinstance(event, PenaltyStep)]
+def test_a_resumed_run_ends_like_an_uninterrupted_one(tagged, whole):
+    events = whole("tagged", "mm")
+    past = events[: events.index(of(SequencesLabelled, events)[0]) + 1]
+    resumed = list(tune(planned(tagged, "mm"), read_dataset(tagged), past=past))
+    assert resumed[-1].results["groups"] == pytest.approx(events[-1].results["groups"], rel=1e-6)
+    steps = of(PenaltyStep, [*past, *resumed])
+    assert [step.step for step in steps] == [step.step for step in of(PenaltyStep, events)]
 
 
 @pytest.mark.parametrize("kind", ["tagged", "folded"])
@@ -176,10 +185,7 @@ def test_a_stopped_run_keeps_the_model_of_its_last_step(kind, request, tmp_path)
     dataset, plan = read_dataset(file), planned(file, "mm", refit=False)
     folder = RunFolder.create(plan, tmp_path)
     stream = tune(plan, dataset, folder=folder)
-    for event in stream:
-        if isinstance(event, PenaltyStep) and event.step == 1:
-            break
-    stream.close()
+    event = until(stream, lambda event: isinstance(event, PenaltyStep) and event.step == 1)[-1]
     last = conclude(plan, dataset, folder.all_events(), folder=folder)
     assert isinstance(last, RunStopped)
     assert last.results["groups"] == pytest.approx(event.penalties)

@@ -6,7 +6,7 @@ import pytest
 from core.estimators.multi_model import combined_setting
 from core.tuning.events import EnsembleUpdated, RunStarted, TrialFailed, TrialFinished
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.problem import build_problem, read_data
+from core.tuning.problem_setup import build_problem, read_data
 from core.tuning.results import candidates
 from core.tuning.results.conclude import evaluate_and_keep
 from core.tuning.results.test_evaluation import EvaluationContext

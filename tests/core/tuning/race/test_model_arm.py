@@ -5,7 +5,7 @@ import pytest
 from core.estimators.registry import MODELS
 from core.tuning.candidate_models import TEXT_WIDTH, feature_count, minutes_for, usual_minutes
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.problem import build_problem, read_data
+from core.tuning.problem_setup import build_problem, read_data
 from core.tuning.race.model_arm import ModelArm
 from core.tuning.race.race_run import screening_row_count
 from core.tuning.scores.scoring import TrialResult

@@ -9,7 +9,7 @@ from core.estimators.multi_model import combined_setting
 from core.samplers.averaging import bagged_weights, greedy_mean_weights, greedy_weights
 from core.tuning.events import EnsembleUpdated, TrialExcluded, TrialFinished
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.problem import build_problem, read_data
+from core.tuning.problem_setup import build_problem, read_data
 from core.tuning.race.multi_model_ensemble import MAX_OF_MODEL, MultiModelEnsemble
 from core.tuning.scores.metric import Predictions
 from core.tuning.scores.scoring import TrialResult, score_setting
@@ -191,3 +191,22 @@ def test_a_refit_is_priced_by_one_fit_whatever_the_folds_and_their_repeats():
     fold_rows = len(problem.splits[0][0])
     growth = (len(problem.train_rows) + problem.dataset.rows) / fold_rows
     assert ensemble._trials[0].refit_seconds == pytest.approx(growth, rel=1e-6)
+
+
+def test_trials_that_predict_the_same_are_members_once(problem):
+    random = np.random.default_rng(5)
+    made = [made_up(problem, number, random, "svm") for number in range(8)]
+    best = min(made, key=lambda result: result.score)
+    nearly = [
+        dataclasses.replace(p, probabilities=p.probabilities * (1 + 1e-5)) for p in best.predictions
+    ]
+    copies = [
+        dataclasses.replace(best, number=8, predictions=tuple(nearly)),
+        dataclasses.replace(best, number=9),
+    ]
+    blend = filled(problem, [*made, *copies])
+    (event,) = blend.updates()
+    assert len({best.number, 8, 9}.intersection(event.members)) == 1
+    (alone,) = filled(problem, made).updates()
+    assert event.members == alone.members
+    assert event.weights == pytest.approx(alone.weights)

@@ -12,19 +12,24 @@ import pytest
 
 from core.estimators.multi_model import combined_setting, split_model_setting
 from core.space import unit_vector
-from core.tuning.events import HistoryRead, ModelScreened, TrialFinished, TrialStarted, TuningEnded
-from core.tuning.history.run_history import metadata_of
+from core.tuning.events import (
+    HistoryDataset,
+    HistoryRead,
+    ModelScreened,
+    TrialFinished,
+    TrialStarted,
+    TuningEnded,
+)
+from core.tuning.history.run_history import SAME, metadata_of, settings_in, warm_start_history
 from core.tuning.history.store import History
-from core.tuning.history.warm_start import SAME, settings_in, warm_start_history
-from core.tuning.payloads import HistoryDataset
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.problem import build_problem, read_data
+from core.tuning.problem_setup import build_problem, read_data
 from core.tuning.race.multi_model_study import MultiModelStudy, ScreeningTask
-from core.tuning.runs.model_leaderboard import model_leaderboard
+from core.tuning.runs.model_runs import model_leaderboard
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.runs.state import state_from_events
 from core.tuning.scores.scoring import TrialResult
-from core.tuning.trials.ask_tell_study import AskTellStudy
+from core.tuning.trials.trial_run import AskTellStudy
 from core.tuning.tune import RecordedRun, tune
 
 NAMES = ("logistic", "svm")

@@ -13,7 +13,6 @@ from core.errors import UnusableError
 from core.estimators.multi_model import combined_setting, selectable_models, split_model_setting
 from core.estimators.registry import MODELS, model_named
 from core.space import default_setting
-from core.tuning.event_lines import from_json, to_json
 from core.tuning.events import (
     EnsembleUpdated,
     ModelsCompared,
@@ -24,9 +23,12 @@ from core.tuning.events import (
     TrialExcluded,
     TrialFinished,
     TrialStarted,
+    from_json,
+    to_json,
 )
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.problem import MAX_USUAL_WORKERS, build_problem, read_data
+from core.tuning.problem import MAX_USUAL_WORKERS
+from core.tuning.problem_setup import build_problem, read_data
 from core.tuning.race.ledger import MAX_STRETCH, MachineLoad
 from core.tuning.race.multi_model_ensemble import MultiModelEnsemble
 from core.tuning.race.multi_model_study import MultiModelStudy

@@ -10,8 +10,7 @@ from core.tuning.averaging.ensemble import holdout_folds, predictions_by_fold
 from core.tuning.candidate_models import usual_repeats
 from core.tuning.events import RunFinished, RunStarted, TrialFinished
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.problem import build_problem, read_data
-from core.tuning.resumed_problem import as_first_started
+from core.tuning.problem_setup import as_first_started, build_problem, read_data
 from core.tuning.runs.trial_table import fold_error
 from core.tuning.scores.metric import Predictions
 from core.tuning.scores.scoring import TrialResult

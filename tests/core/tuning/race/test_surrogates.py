@@ -9,7 +9,7 @@ from core.estimators.multi_model import MODEL, split_model_setting
 from core.space import setting_at
 from core.tuning.events import SurrogateFitted, TrialFinished, TrialStarted
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.problem import build_problem, read_data
+from core.tuning.problem_setup import build_problem, read_data
 from core.tuning.tune import tune
 
 WINE = DataPlan("sample:wine")

@@ -12,7 +12,7 @@ import pytest
 
 from core.tuning.events import Progress, RunFailed, RunFinished, TuningEnded
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.problem import read_data
+from core.tuning.problem_setup import read_data
 from core.tuning.results import conclude as c
 from core.tuning.runs.best import best_of, has_best
 from core.tuning.runs.run_folder import RunFolder

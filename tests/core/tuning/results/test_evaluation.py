@@ -16,8 +16,6 @@ from sklearn.preprocessing import StandardScaler
 from core.errors import UnusableError
 from core.losses.registry import build_loss, parameter_groups
 from core.penalties.penalty_problem import PenaltyProblem
-from core.tuning.evaluation import evaluation_of
-from core.tuning.event_lines import to_json
 from core.tuning.events import (
     EvaluationShortened,
     FoldTested,
@@ -27,9 +25,10 @@ from core.tuning.events import (
     RunStopped,
     TrialStarted,
     TuningEnded,
+    to_json,
 )
-from core.tuning.plan import DataPlan, Plan, plan_from_dict
-from core.tuning.problem import build_problem, read_data
+from core.tuning.plan import DataPlan, Plan, evaluation_of, plan_from_dict
+from core.tuning.problem_setup import build_problem, read_data
 from core.tuning.results import test_evaluation
 from core.tuning.results.conclude import conclude
 from core.tuning.results.model_metadata import read_metadata

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.problem import build_problem, read_data
+from core.tuning.problem_setup import build_problem, read_data
 from core.tuning.results.model_metadata import read_metadata
-from core.tuning.results.out_of_core import fit_remaining_rows
+from core.tuning.results.tuned_model import fit_remaining_rows
 from core.tuning.runs.best import best_of
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.tune import tune
@@ -64,7 +64,7 @@ def test_naive_bayes_knows_every_row_of_the_file(file, tmp_path):
 
 
 def sentence_of(results):
-    from core.tuning.evaluation import evaluation_text
+    from core.tuning.run_results import evaluation_text
 
     return evaluation_text(results)
 
@@ -82,7 +82,7 @@ def test_without_a_refit_no_test_row_and_nothing_beyond_the_training_rows_is_kno
 @pytest.mark.parametrize("task", ["", "regression"])
 def test_a_network_goes_on_from_what_it_is(file, tmp_path, task, monkeypatch):
     """Each other row once, in scikit-learn's own steps; the fitted pipeline stays as it was."""
-    monkeypatch.setattr("core.tuning.results.out_of_core.MAX_CHUNK_ROWS", 700)
+    monkeypatch.setattr("core.tuning.results.tuned_model.MAX_CHUNK_ROWS", 700)
     run, dataset, _ = run_of(file, tmp_path / "run", "mlp", task)
     problem = build_problem(run.plan, dataset)
     fitted = problem.with_rows(np.arange(dataset.rows), np.arange(0)).pipeline(problem.default)

@@ -13,15 +13,15 @@ from sklearn.metrics import confusion_matrix, make_scorer
 from sklearn.model_selection import StratifiedKFold, TunedThresholdClassifierCV
 
 from core.errors import UnusableError
-from core.estimators.tables.logistic import LOGISTIC
+from core.estimators.tables.linear_models import LOGISTIC
 from core.tuning.events import RunFinished
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.problem import build_problem, read_data
+from core.tuning.problem_setup import build_problem, read_data
 from core.tuning.results.conclude import conclude
 from core.tuning.results.threshold import cheapest_threshold, choose_threshold, cost_at
 from core.tuning.runs.best import best_of
 from core.tuning.runs.run_folder import RunFolder
-from core.tuning.scores.costs import costs_of
+from core.tuning.scores.imbalance import costs_of
 from core.tuning.tune import tune
 
 

@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 from core.datasets.reading import read_dataset
-from core.tuning.results.training_columns import date_text
-from core.tuning.results.training_rows import read_training_rows, training_rows_of
+from core.tuning.results.training_rows import date_text, read_training_rows, training_rows_of
 
 
 @pytest.fixture

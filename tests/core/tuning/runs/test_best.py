@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from app.worker.messages import Export
 from core.errors import UnusableError
 from core.export.finished_run import finished_run
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.problem import read_data
+from core.tuning.problem_setup import read_data
 from core.tuning.results.conclude import fit_best_again
 from core.tuning.runs.best import OLD, OPEN, SIGNED, best_of, has_best, keep_best, may_open_best
 from core.tuning.runs.run_folder import RunFolder
@@ -36,9 +37,10 @@ class Executes:
         return os.mkdir, (str(self.mark),)
 
 
-@pytest.fixture
-def run(tmp_path: Path) -> RunFolder:
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: Any) -> RunFolder:
     """A finished run on a small file."""
+    tmp_path = tmp_path_factory.mktemp("finished")
     random = np.random.default_rng(0)
     table = pd.DataFrame(random.normal(size=(90, 3)), columns=["a", "b", "c"])
     table["kind"] = np.where(table["a"] + 0.3 * random.normal(size=90) > 0, "yes", "no")
@@ -47,6 +49,13 @@ def run(tmp_path: Path) -> RunFolder:
     folder = RunFolder.create(plan, path=tmp_path / "run")
     list(tune(plan, read_data(plan.data), folder=folder))
     return folder
+
+
+@pytest.fixture
+def run(finished: RunFolder, tmp_path: Path) -> RunFolder:
+    """A copy of it."""
+    shutil.copytree(finished.path, tmp_path / "run")
+    return RunFolder(tmp_path / "run")
 
 
 def poisoned(run: RunFolder) -> Path:
@@ -119,7 +128,12 @@ def test_the_model_is_fitted_again_in_a_sentence(run: RunFolder) -> None:
 def test_it_is_not_fitted_again_on_other_data(run: RunFolder) -> None:
     poisoned(run)
     file = Path(run.plan.data.file)
-    file.write_text(file.read_text() + "1,1,1,yes\n")
+    other = file.read_text() + "1,1,1,yes\n"
+    (run.path.parent / "data.csv").write_text(other)
+    plan = (
+        (run.path / "plan.json").read_text().replace(str(file), str(run.path.parent / "data.csv"))
+    )
+    (run.path / "plan.json").write_text(plan)
     with pytest.raises(UnusableError, match="the data has changed"):
         fit_best_again(run)
 

@@ -13,25 +13,21 @@ from pathlib import Path
 import pytest
 
 from core.errors import UnusableError
-from core.tuning.event_lines import from_json
 from core.tuning.events import (
+    DatasetFacts,
     Event,
     Progress,
-    RunFinished,
     RunStarted,
     TrialFailed,
     TrialFinished,
     TrialStarted,
+    from_json,
 )
-from core.tuning.payloads import DatasetFacts
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.run_results import Gain, Results
-from core.tuning.runs.past_runs import list_runs
 from core.tuning.runs.run_folder import READ_AT_ONCE, RunFolder
 from core.tuning.runs.state import state_from_events
 
 PLAN = Plan(DataPlan("sample:iris", roles={"x": "ignore"}), "svm", "gp", {"tau": 0.5}, seed=3)
-RESULTS = Results(test={"accuracy": 0.9}, gain=Gain(difference=0.02), trials=2, fits=10)
 
 
 def started() -> RunStarted:
@@ -70,13 +66,6 @@ def test_a_torn_last_line_is_ignored_and_then_cut_off(tmp_path, cut):
     assert folder.all_events() == [started(), TrialFinished(number=0, score=0.5)]
 
 
-def test_a_damaged_line_in_the_middle_is_named(tmp_path):
-    folder = RunFolder.create(PLAN, path=tmp_path / "run")
-    (folder.path / "events.jsonl").write_bytes(b'{"event": "Progress"}\nnonsense\n')
-    with pytest.raises(UnusableError, match=r"events\.jsonl, line 2: this line of the run is dam"):
-        folder.all_events()
-
-
 def long_run(trials):
     """Events of a run of which several parts are read at once."""
     yield RunStarted(plan=PLAN.as_dict(), total=trials)
@@ -101,68 +90,42 @@ def test_a_run_of_several_blocks_is_read_line_by_line(tmp_path):
         e for e in one_by_one if type(e) is not Progress
     ]
     assert 0 < sum(type(e) is Progress for e in fewer) < 20
-    few, all_of = state_from_events(fewer), state_from_events(one_by_one)
-    assert (
-        few.trials,
-        few.seconds,
-        few.seconds_left,
-        few.best_trial,
-        few.pending,
-        few.done_count,
-    ) == (
-        *(all_of.trials, all_of.seconds, all_of.seconds_left, all_of.best_trial, all_of.pending),
-        all_of.done_count,
-    )
+    few, whole = state_from_events(fewer), state_from_events(one_by_one)
+    for name in ("trials", "seconds", "seconds_left", "best_trial", "pending", "done_count"):
+        assert getattr(few, name) == getattr(whole, name)
 
 
-@pytest.mark.parametrize("beats", [True, False])
-@pytest.mark.parametrize("at", [0, 1, 3, 1500, 2700])
+@pytest.fixture(scope="module")
+def long_lines(tmp_path_factory):
+    """The lines of a long run, the last one empty."""
+    folder = record(RunFolder.create(PLAN, root=tmp_path_factory.mktemp("long")), *long_run(900))
+    return (folder.path / "events.jsonl").read_bytes().split(b"\n")
+
+
 @pytest.mark.parametrize(
     ("line", "why"),
     [
         (b'{"event": "Progress", "done": 3', "not JSON"),
         (b'{"event": "RunStarted"}, {"event": "RunStarted"}', "not JSON"),
+        (b'{"event": "\xff"}', "not JSON"),
         (b"", "not JSON"),
         (b"{}", "not an event"),
-        (
-            b'{"event": "TrialFinished", "number": "three"}',
-            "TrialFinished.number: expected int, got str",
-        ),
+        (b'{"event": "TrialFinished", "number": "three"}', "TrialFinished.number: expected int"),
+        (b'{"event": "TopicsFound", "topics": [{}]}', "TopicsFound.topics[0]: object missing"),
         (b"[" * 100_000, "not JSON"),
     ],
 )
-def test_a_damaged_line_among_many_is_named(tmp_path, at, line, why, beats):
-    folder = record(RunFolder.create(PLAN, root=tmp_path), *long_run(900))
-    file = folder.path / "events.jsonl"
-    lines = file.read_bytes().split(b"\n")
-    lines[at] = line
-    file.write_bytes(b"\n".join(lines))
-    read = folder.read_events(beats)
-    with pytest.raises(UnusableError) as refusal:
-        for _ in read:
-            pass
-    assert f"line {at + 1}: this line of the run is damaged ({why}" in refusal.value.sentence
-
-
-@pytest.mark.parametrize(
-    ("line", "why"),
-    [
-        (b'{"event": "Pro', "not JSON"),
-        (b'{"event": "\xff"}', "not JSON"),
-        (b'{"event": "Progress", "done": "two"}', "Progress.done: expected int, got str"),
-        (
-            b'{"event": "TopicsFound", "topics": [{}]}',
-            "TopicsFound.topics[0]: object missing required field share",
-        ),
-    ],
-)
-def test_an_event_of_a_wrong_type_is_refused_by_its_line(tmp_path, line, why):
-    folder = RunFolder.create(PLAN, path=tmp_path / "run")
-    (folder.path / "events.jsonl").write_bytes(b'{"event": "Progress"}\n' + line + b"\n")
-    with pytest.raises(UnusableError) as refusal:
-        folder.all_events()
-    where = f"{folder.path / 'events.jsonl'}, line 2"
-    assert refusal.value.sentence.startswith(f"{where}: this line of the run is damaged ({why})")
+def test_a_damaged_line_is_refused_by_its_number(tmp_path, long_lines, line, why):
+    folder = RunFolder.create(PLAN, root=tmp_path)
+    for at in (0, 1500):
+        lines = [*long_lines[:at], line, *long_lines[at + 1 :]]
+        (folder.path / "events.jsonl").write_bytes(b"\n".join(lines))
+        for beats in (True, False):
+            with pytest.raises(UnusableError) as refusal:
+                list(folder.read_events(beats))
+            where = f"{folder.path / 'events.jsonl'}, line {at + 1}"
+            sentence = f"{where}: this line of the run is damaged ({why}"
+            assert refusal.value.sentence.startswith(sentence)
 
 
 def test_a_beat_without_news_is_not_recorded(tmp_path):
@@ -286,22 +249,16 @@ def test_the_refused_program_deletes_nothing(tmp_path):
     assert not folder.path.exists()
 
 
-def test_programs_at_the_same_moment_never_share_a_folder():
-    script = Path(__file__).parents[3] / "benchmarks" / "bench_run_folders.py"
-    few = ["--new", "4", "--same", "6", "--programs", "3"]
-    ran = subprocess.run([sys.executable, script, *few], capture_output=True, text=True)
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="the system has no /proc")
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize(
+    ("name", "few"),
+    [
+        ("bench_run_folders", "--new 4 --same 6 --programs 3"),  # none shares a folder
+        ("bench_kills", "--rounds 1 --strategy random --strategy evidence --seed 1"),
+    ],
+)
+def test_a_few_rounds_of_the_benchmarks_that_lose_and_double_nothing(name, few):
+    script = Path(__file__).parents[3] / "benchmarks" / f"{name}.py"
+    ran = subprocess.run([sys.executable, script, *few.split()], capture_output=True, text=True)
     assert ran.returncode == 0, ran.stdout + ran.stderr
-
-
-def test_the_list_says_what_came_of_each_run(tmp_path):
-    finished = RunFolder.create(PLAN, path=tmp_path / "a")
-    record(finished, started(), RunFinished(because="the budget was spent", results=RESULTS))
-    record(RunFolder.create(PLAN, path=tmp_path / "b"), started())
-    RunFolder.create(PLAN, path=tmp_path / "empty")
-    (tmp_path / "stray").mkdir()
-    runs, left_out = list_runs(tmp_path)
-    by_name = {summary.name: summary for summary in runs}
-    assert (set(by_name), left_out) == ({"a", "b", "empty"}, {})
-    assert (by_name["empty"].state, by_name["empty"].dataset) == ("interrupted", "iris")
-    assert (by_name["a"].state, by_name["a"].test, by_name["a"].gain) == ("finished", 0.9, 0.02)
-    assert (by_name["b"].state, by_name["b"].test) == ("interrupted", None)

@@ -119,7 +119,7 @@ def same(one, other):
 
 
 @given(RUNS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_the_state_equals_a_recomputation_from_the_list(events):
     state = state_from_events(events)
     same(found(state), recomputed(events))
@@ -134,7 +134,7 @@ def test_the_state_equals_a_recomputation_from_the_list(events):
 
 
 @given(RUNS, st.data())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_a_moment_is_the_state_of_the_events_until_then_whatever_came_after(events, data):
     at = data.draw(st.integers(1, len(events)))
     later = data.draw(st.integers(at, len(events)))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from core.tuning.scores.bootstrap import percentile_interval, resampled_scores
+from core.tuning.scores.intervals import percentile_interval, resampled_scores
 from core.tuning.scores.metrics import METRICS, Predictions
 
 
@@ -70,36 +70,35 @@ def explained(y, numbers):
     return 1 - np.sum((y - numbers) ** 2) / np.sum((y - y.mean()) ** 2)
 
 
+def of_rows(name):
+    """What a metric takes of two models on classes (or numbers): (y, both, their columns)."""
+    if name == "r2":
+        generator = np.random.default_rng(3)
+        y, noise, more = generator.normal(size=(3, 100))
+        near, far = y + 0.4 * noise, y + 0.6 * more
+        return y, (Predictions(near), Predictions(far)), (near, far)
+    y, *both = two_models()
+    return y, both, [one.scores[:, 1] if name == "auc" else one.labels for one in both]
+
+
 @pytest.mark.parametrize(
-    ("name", "function"), [("accuracy", share_right), ("balanced_accuracy", mean_recall)]
+    ("name", "function"),
+    [
+        ("accuracy", share_right),
+        ("balanced_accuracy", mean_recall),
+        ("auc", area),
+        ("r2", explained),
+    ],
 )
-def test_label_metrics_agree_with_scipy(name, function):
-    y, tuned, default = two_models()
-    ours = intervals(METRICS[name], y, tuned, default, 0)
-    differences = scipys(
-        lambda a, b, c: function(a, b) - function(a, c), y, tuned.labels, default.labels
-    )
-    assert ours.difference == pytest.approx(differences, abs=0.015)
-    assert ours.tuned == pytest.approx(scipys(function, y, tuned.labels), abs=0.015)
-    assert ours.default == pytest.approx(scipys(function, y, default.labels), abs=0.015)
-
-
-def test_area_agrees_with_scipy():
-    y, tuned, default = two_models()
-    ours = intervals(METRICS["auc"], y, tuned, default, 0)
-    theirs = scipys(
-        lambda a, b, c: area(a, b) - area(a, c), y, tuned.scores[:, 1], default.scores[:, 1]
-    )
-    assert ours.difference == pytest.approx(theirs, abs=0.015)
-
-
-def test_r2_agrees_with_scipy():
-    generator = np.random.default_rng(3)
-    y = generator.normal(size=100)
-    near, far = y + 0.4 * generator.normal(size=100), y + 0.6 * generator.normal(size=100)
-    ours = intervals(METRICS["r2"], y, Predictions(near), Predictions(far), 0)
-    theirs = scipys(lambda a, b, c: explained(a, b) - explained(a, c), y, near, far)
-    assert ours.difference == pytest.approx(theirs, abs=0.03)
+def test_intervals_agree_with_scipy(name, function):
+    y, both, (tuned, default) = of_rows(name)
+    ours = intervals(METRICS[name], y, *both, 0)
+    differences = scipys(lambda a, b, c: function(a, b) - function(a, c), y, tuned, default)
+    near = 0.03 if name == "r2" else 0.015
+    assert ours.difference == pytest.approx(differences, abs=near)
+    if name == "accuracy":
+        assert ours.tuned == pytest.approx(scipys(function, y, tuned), abs=near)
+        assert ours.default == pytest.approx(scipys(function, y, default), abs=near)
 
 
 def test_drawing_cells_is_drawing_rows():

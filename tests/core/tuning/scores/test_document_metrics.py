@@ -12,7 +12,7 @@ from core.datasets.reading import read_dataset
 from core.datasets.summary import summarize
 from core.errors import UnusableError
 from core.estimators.averages.topics import AveragedTopics
-from core.estimators.lda.lda_likelihood import split_halves
+from core.estimators.lda.fitted_topics import split_halves
 from core.estimators.lda.online_lda import OnlineLda
 from core.estimators.registry import MODELS
 from core.records import to_plain
@@ -21,11 +21,11 @@ from core.space import default_setting
 from core.tuning.events import RunFinished
 from core.tuning.guidance.advice import advise
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.problem import build_problem
-from core.tuning.scores.bootstrap import percentile_interval, resampled_scores
-from core.tuning.scores.document_metrics import predict_documents
+from core.tuning.problem_setup import build_problem
+from core.tuning.scores.intervals import percentile_interval, resampled_scores
 from core.tuning.scores.metric import Predictions
 from core.tuning.scores.metrics import METRICS, default_metric, metric_scores, predict_all
+from core.tuning.scores.structured_metrics import predict_documents
 from core.tuning.tune import tune
 
 
@@ -99,7 +99,7 @@ def test_all_models_are_asked_about_the_same_halves(members):
 
 def test_results_of_a_run_on_texts():
     dataset = read_dataset("sample:texts")
-    plan = Plan(DataPlan("sample:texts"), "lda", "random", trials=2, folds=2)
+    plan = Plan(DataPlan("sample:texts"), "lda", "random", trials=1, folds=2)
     *_, last = tune(plan, dataset)
     assert isinstance(last, RunFinished)
     results = last.results

@@ -13,14 +13,12 @@ from sklearn.dummy import DummyClassifier
 from core.datasets.summary import summarize
 from core.estimators.registry import MODELS
 from core.space import default_setting
-from core.tuning.event_lines import from_json, to_json
-from core.tuning.events import RunStarted, TrialStarted
+from core.tuning.events import RunStarted, TrialStarted, from_json, to_json
 from core.tuning.guidance.advice import advise
 from core.tuning.guidance.forecast import estimate
 from core.tuning.history.dataset_records import settings_in
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.problem import build_problem, read_data
-from core.tuning.resumed_problem import as_first_started
+from core.tuning.problem_setup import as_first_started, build_problem, read_data
 from core.tuning.scores.imbalance import RareClass, rare_class, recommended_metric
 from core.tuning.tune import tune
 
@@ -39,6 +37,14 @@ def table(path, shares, rows=300, seed=0):
     frame["class"] = labels
     frame.to_csv(path, index=False)
     return DataPlan(str(path))
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory):
+    """Tables in which a class is rare, and in which none is, with what was read of them."""
+    folder = tmp_path_factory.mktemp("two")
+    data = table(folder / "rare.csv", (0.9, 0.1)), table(folder / "even.csv", (0.7, 0.3))
+    return [(plan, read_data(plan)) for plan in data]
 
 
 def problem_of(data, model="logistic", strategy="random", **given):
@@ -81,15 +87,22 @@ def test_what_accuracy_hides_on_one_in_fifty(tmp_path):
 @pytest.mark.parametrize(
     "model", [n for n, m in MODELS.items() if "binary" in m.tasks and not m.extra and n != "auto"]
 )
-def test_the_recommended_score_of_every_model(tmp_path, model):
-    rare = problem_of(table(tmp_path / "t.csv", (0.9, 0.1)), model)
+def test_a_rare_class_changes_the_score_and_the_space_of_every_model(two, model):
+    rare, even = (build_problem(Plan(data, model, "random"), read) for data, read in two)
     assert rare.metric.name == ("auc" if MODELS[model].probabilistic else "log_loss")
-    assert "Only 10 % of the training rows are “b”" in rare.metric_reason
+    assert "Only 10\u00a0% of the training rows are “b”" in rare.metric_reason
     assert rare.metric.title.lower() in rare.metric_reason.lower()
-    even = problem_of(table(tmp_path / "e.csv", (0.7, 0.3)), model)
     assert (even.metric.name, even.metric_reason) == ("accuracy", "")
-    asked = problem_of(table(tmp_path / "t.csv", (0.9, 0.1)), model, metric="accuracy")
+    asked = build_problem(Plan(two[0][0], model, "random", metric="accuracy"), two[0][1])
     assert (asked.metric.name, asked.metric_reason) == ("accuracy", "")
+    assert "class_weight" not in [axis.name for axis in even.space]
+    assert ("class_weight" in [axis.name for axis in rare.space]) == (model in WEIGHING)
+    if model in WEIGHING:
+        assert rare.default["class_weight"] == "none"
+        for given, expected in (("none", None), ("balanced", "balanced")):
+            built = rare.model.build("binary", {**rare.default, "class_weight": given}, 0)
+            weights = [v for k, v in built.get_params().items() if k.endswith("class_weight")]
+            assert weights == [expected]
 
 
 def test_costs_recommend_the_score_that_judges_probabilities():
@@ -112,24 +125,6 @@ def test_the_share_is_that_of_the_training_rows(tmp_path):
     table(tmp_path / "b.csv", (0.5, 0.5))
     both = replace(train, test_file=str(tmp_path / "b.csv"))
     assert problem_of(both).rare == RareClass("b", 0.1)
-
-
-@pytest.mark.parametrize(
-    "model", [n for n, m in MODELS.items() if "binary" in m.tasks and not m.extra and n != "auto"]
-)
-def test_class_weights_are_part_of_the_space_where_a_class_is_rare(tmp_path, model):
-    rare = problem_of(table(tmp_path / "t.csv", (0.9, 0.1)), model)
-    names = [axis.name for axis in rare.space]
-    assert ("class_weight" in names) == (model in WEIGHING)
-    even = problem_of(table(tmp_path / "e.csv", (0.7, 0.3)), model)
-    assert "class_weight" not in [axis.name for axis in even.space]
-    if model in WEIGHING:
-        assert rare.default["class_weight"] == "none"
-        own = rare.model.build("binary", rare.default, 0).get_params()
-        weighed = rare.model.build("binary", {**rare.default, "class_weight": "balanced"}, 0)
-        found = [v for k, v in weighed.get_params().items() if k.endswith("class_weight")]
-        assert found == ["balanced"]
-        assert [v for k, v in own.items() if k.endswith("class_weight")] == [None]
 
 
 def test_penalty_learners_and_strategies_of_numbers_have_no_class_weights(tmp_path):

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from core.tuning.scores.bootstrap import percentile_interval, resampled_scores
-from core.tuning.scores.intervals import score_intervals
+from core.tuning.scores.intervals import percentile_interval, resampled_scores, score_intervals
 from core.tuning.scores.metric import Predictions
 from core.tuning.scores.metrics import METRICS
 from core.tuning.scores.predictions import ComparedPredictions

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.problem import build_problem, read_data
+from core.tuning.problem_setup import build_problem, read_data
 from core.tuning.scores.scoring import (
     CLEAR_ERRORS,
     Incumbent,

@@ -8,7 +8,7 @@ import pytest
 
 from core.estimators.structured.rna_folder import RnaFolder
 from core.losses.rna import decode
-from core.tuning.results.structured_results import molecule_results, sequence_results
+from core.tuning.results.comparison import molecule_results, sequence_results
 from core.tuning.run_results import PairCounts, SequenceCounts
 from core.tuning.scores.metric import Predictions
 from core.tuning.scores.metrics import METRICS, default_metric, metric_scores

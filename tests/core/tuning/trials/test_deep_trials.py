@@ -7,9 +7,9 @@ import os
 import numpy as np
 import pytest
 
-from core.estimators.dlgm import dlgm_training as dlgm_training
+from core.estimators.dlgm import dlgm_classifier
 from core.estimators.dlgm.dlgm_model import DLGM, training_score
-from core.estimators.dlgm.predictive import joint_log_densities
+from core.estimators.dlgm.network import joint_log_densities
 from core.estimators.optional_parts import is_installed
 from core.tuning.events import ImagesDrawn
 from core.tuning.scores.scoring import FoldData, ScoringJob, fit_estimator, score_setting
@@ -44,11 +44,11 @@ def work():
 
 
 def test_one_compilation_serves_every_trial_and_every_fold(work):
-    before = dict(dlgm_training.TRACED)
+    before = dict(dlgm_classifier.TRACED)
     outcomes = [score_setting(work, at, setting) for at, setting in enumerate(SETTINGS)]
     assert [outcome.failure for outcome in outcomes] == ["", "", ""]
     assert len({outcome.score for outcome in outcomes}) == 3
-    new = {key: n for key, n in dlgm_training.TRACED.items() if n != before.get(key)}
+    new = {key: n for key, n in dlgm_classifier.TRACED.items() if n != before.get(key)}
     assert new == {(8, 36, 3, "tanh"): 1}
 
 

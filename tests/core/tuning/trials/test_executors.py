@@ -1,5 +1,7 @@
 """Trial processes: results, failures with their reason, time limits, crashes, nothing left over."""
 
+from __future__ import annotations
+
 import multiprocessing
 import os
 import signal
@@ -8,6 +10,7 @@ import sys
 import tempfile
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,7 +26,8 @@ from core.tuning.scores.scoring import (
     one_line_error,
     score_setting,
 )
-from core.tuning.trials.executors import ProcessExecutor
+from core.tuning.trials import executors
+from core.tuning.trials.executors import ProcessExecutor, ScratchFolder, shorten_sockets
 
 resource = pytest.importorskip("resource")
 
@@ -41,6 +45,9 @@ def folds(rows: int = 60) -> tuple[FoldData, ...]:
 
 RIDGE = ScoringJob("linear", "regression", "mse", 0, (), folds())
 FOREST = ScoringJob("forest", "regression", "mse", 0, (), folds())
+SHORT = {axis.name: axis.default for axis in MODELS["forest"].space("regression")}
+SHORT["n_estimators"] = 5
+ENDLESS = SHORT | {"n_estimators": 10_000_000}
 
 
 @pytest.fixture
@@ -85,8 +92,7 @@ def test_a_trial_that_raises_fails_with_its_reason_and_the_next_one_runs(executo
 
 @pytest.mark.parametrize("executor", [(FOREST, 2, 1.5)], indirect=True)
 def test_a_trial_that_never_ends_is_ended_at_its_limit(executor):
-    endless = {axis.name: axis.default for axis in MODELS["forest"].space("regression")}
-    executor.submit(0, endless | {"n_estimators": 10_000_000})
+    executor.submit(0, ENDLESS)
     (outcome,) = ended(executor)
     assert outcome.failure == "It took longer than the time limit of 1.5 s."
     assert executor.running == 0
@@ -94,10 +100,8 @@ def test_a_trial_that_never_ends_is_ended_at_its_limit(executor):
 
 @pytest.mark.parametrize("executor", [(FOREST, 2, 60.0)], indirect=True)
 def test_a_trial_may_have_a_limit_of_its_own(executor):
-    endless = {axis.name: axis.default for axis in MODELS["forest"].space("regression")}
-    endless["n_estimators"] = 10_000_000
-    executor.submit_request(TrialRequest(0, endless), limit=0.7)
-    executor.submit_request(TrialRequest(1, endless))
+    executor.submit_request(TrialRequest(0, ENDLESS), limit=0.7)
+    executor.submit_request(TrialRequest(1, ENDLESS))
     (outcome,) = ended(executor)
     assert (outcome.number, executor.running) == (0, 1)
     assert outcome.failure == "It took longer than the time limit of 0.7 s."
@@ -105,14 +109,13 @@ def test_a_trial_may_have_a_limit_of_its_own(executor):
 
 @pytest.mark.parametrize("executor", [(FOREST, 1, None)], indirect=True)
 def test_a_crash_costs_one_trial(executor):
-    forest = {axis.name: axis.default for axis in MODELS["forest"].space("regression")}
-    executor.submit(0, forest | {"n_estimators": 10_000_000})
+    executor.submit(0, ENDLESS)
     (worker,) = executor._busy
     time.sleep(0.5)
     os.kill(worker.pid, signal.SIGKILL)
     (lost,) = ended(executor)
     assert lost.failure == "The process of this trial was killed (signal 9)."
-    executor.submit(1, forest | {"n_estimators": 5})
+    executor.submit(1, SHORT)
     (fine,) = ended(executor)
     assert not fine.failure
 
@@ -125,7 +128,7 @@ def test_processes_that_died_while_they_waited_cost_no_trial(executor):
         ended(executor)
     for worker in executor._idle:
         os.kill(worker.pid, signal.SIGKILL)
-    time.sleep(0.5)
+        assert worker.pipe.poll(30)  # our end sees that it is gone
     executor.submit(2, {"alpha": 1.0})
     (outcome,) = ended(executor)
     assert (outcome.number, outcome.failure) == (2, "")
@@ -181,9 +184,8 @@ def test_folds_that_find_no_room_are_a_sentence(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("executor", [(FOREST, 2, None)], indirect=True)
 def test_two_trials_run_at_the_same_time(executor):
-    forest = {axis.name: axis.default for axis in MODELS["forest"].space("regression")}
-    executor.submit(0, forest | {"n_estimators": 10_000_000})
-    executor.submit(1, forest | {"n_estimators": 5})
+    executor.submit(0, ENDLESS)
+    executor.submit(1, SHORT)
     (outcome,) = ended(executor)  # the second passes the first, which never ends
     assert outcome.number == 1
     assert (executor.running, executor.free_slots) == (1, 1)
@@ -276,3 +278,75 @@ def test_the_bound_of_the_job_is_that_of_its_processes(executor):
     (worker,) = executor._busy
     assert not ended(executor)[0].failure
     assert resource.prlimit(worker.pid, resource.RLIMIT_DATA)[0] == 7 * 10**8
+
+
+ROOT = Path(__file__).parents[4]
+TRIAL = """
+import os, signal, sys
+import numpy as np
+from core.tuning.scores.scoring import FoldData, ScoringJob
+from core.tuning.trials.executors import ProcessExecutor
+
+if __name__ == "__main__":
+    X = np.arange(40.0)[:, None]
+    fold = FoldData(X[:20], X[:20, 0], X[20:], X[20:, 0])
+    executor = ProcessExecutor(ScoringJob("linear", "regression", "mse", 0, (), (fold, fold)))
+    executor.submit(0, {"alpha": 1.0})
+    (outcome,) = executor.wait_for_results(100.0) or executor.wait_for_results(100.0)
+    print(outcome.failure or "fine", flush=True)
+    if "killed" in sys.argv:
+        os.kill(os.getpid(), signal.SIGKILL)
+    executor.close()
+"""
+POSIX = pytest.mark.skipif(sys.platform == "win32", reason="no sockets with names there")
+
+
+def tried(folder: Path, runtime: Path, *given: str) -> str:
+    """What came of a trial in a program whose folder for temporary files has a long name."""
+    program = folder / "program.py"
+    program.write_text(TRIAL)
+    long = folder.joinpath("long" * 15, "name" * 15)
+    long.mkdir(parents=True, exist_ok=True)
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(long)}
+    ran = subprocess.run(
+        [sys.executable, program, *given],
+        env=env | {"XDG_RUNTIME_DIR": str(runtime)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert (ran.returncode, ran.stderr) == (-signal.SIGKILL if given else 0, "")
+    return ran.stdout.strip()
+
+
+@pytest.fixture
+def runtime():
+    with tempfile.TemporaryDirectory(dir="/tmp") as name:
+        yield Path(name)
+
+
+@POSIX
+def test_a_long_temporary_folder_needs_sockets_elsewhere_and_a_killed_programs_are_removed(
+    tmp_path, runtime
+):
+    assert tried(tmp_path, runtime, "killed") == "fine"
+    (left,) = runtime.iterdir()
+    assert left.stat().st_mode & 0o777 == 0o700
+    assert tried(tmp_path, runtime) == "fine"
+    assert list(runtime.iterdir()) == []
+
+
+@POSIX
+def test_where_no_place_has_a_short_name_that_is_said(tmp_path, monkeypatch):
+    long = tmp_path / ("long" * 20)
+    monkeypatch.setattr(tempfile, "tempdir", str(long))
+    monkeypatch.setattr(executors, "_short_folders", list)
+    with pytest.raises(UnusableError, match="too long for the sockets of trials; name a shorter"):
+        shorten_sockets.__wrapped__()
+
+
+def test_a_folder_that_its_owner_is_still_making_is_left_alone(tmp_path):
+    young = tmp_path / "tunescope-folds-young"
+    young.mkdir()
+    ScratchFolder("folds", str(tmp_path)).remove_folder()
+    assert [folder.name for folder in tmp_path.iterdir()] == [young.name]

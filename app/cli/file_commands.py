@@ -1,0 +1,201 @@
+"""`tunescope read | predict`: what a file is read as, and what a model says of its rows."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from app.cli.streams import OutputBytes, print_remark
+from app.cli.tune_arguments import add_columns, columns_of, refuse_role_of_target
+from core.records import strict_json, to_plain
+from core.wording import count_text
+
+if TYPE_CHECKING:
+    from core.datasets.dataset_summary import ReadColumn, ReadingReport
+    from core.datasets.finding import Finding
+
+MAX_NAME = 40  # letters of a column's name
+
+
+def add_read(commands: Any) -> None:
+    """Add the command to the parser."""
+    read = commands.add_parser("read", help="say how a file is read, and what it could mean else")
+    add_columns(read)
+    read.add_argument("--json", action="store_true", help="print as JSON")
+    read.set_defaults(run=_read)
+
+
+def _read(arguments: argparse.Namespace) -> int:
+    from core.tuning.guidance.column_encodings import report_on
+
+    data = columns_of(arguments)
+    refuse_role_of_target(data.roles, data.target)
+    report = report_on(data)
+    if arguments.json:
+        plain = to_plain(report) | {"rewritten": report.rewritten}
+        print(json.dumps(strict_json(plain), ensure_ascii=False))
+    else:
+        print("\n".join(_lines(report)))
+    return 0
+
+
+def _lines(report: ReadingReport) -> Iterator[str]:
+    name = _printable(report.name)
+    yield f"{name}: {report.described}" if report.described else name
+    rows = f"{report.rows:,} rows"
+    if report.file_rows:
+        rows += f" drawn of {report.file_rows:,}"
+    if report.target:
+        rows += f"; “{_printable(report.target)}” is predicted"
+    yield f"{rows} ({report.task})"
+    yield ""
+    yield from _table(report)
+    if report.more_columns:
+        yield f"and {report.more_columns:,} more columns"
+    if report.findings:
+        yield ""
+        yield from map(_finding_line, report.findings)
+    if report.together:
+        yield ""
+        yield from (f"{change.words}: {_printable(change.option)}" for change in report.together)
+    yield ""
+    yield _cells_line(report)
+
+
+def _table(report: ReadingReport) -> Iterator[str]:
+    header = ("column", "kind", "role", "missing", "values")
+    rows = [_row(column, report.rows) for column in report.columns]
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    yield _aligned(header, widths)
+    for column, row in zip(report.columns, rows, strict=True):
+        yield _aligned(row, widths)
+        if column.reading:
+            otherwise = f"; otherwise: {_printable(column.otherwise)}" if column.otherwise else ""
+            yield f"    {_printable(column.reading)}{otherwise}"
+        if column.encoding:
+            yield f"    for the model: {_printable(column.encoding)}"
+
+
+def _row(column: ReadColumn, rows: int) -> tuple[str, ...]:
+    missing = "0"
+    if column.missing:
+        missing = f"{column.missing:,} ({_missing_share(column.missing / rows)})"
+    name = _printable(column.name)
+    name = name if len(name) <= MAX_NAME else f"{name[: MAX_NAME - 2]} …"
+    return name, column.kind_text, column.role, missing, f"{column.distinct:,}"
+
+
+def _missing_share(share: float) -> str:
+    return f"{100 * share:.0f} %" if share >= 0.01 else "under 1 %"
+
+
+def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
+    padded = [cell.ljust(width) for cell, width in zip(cells[:3], widths, strict=False)]
+    padded += [cell.rjust(width) for cell, width in zip(cells[3:], widths[3:], strict=True)]
+    return "  ".join(padded).rstrip()
+
+
+def _finding_line(finding: Finding) -> str:
+    proposal = finding.proposal
+    option = f" ({_printable(proposal.option)})" if proposal and proposal.option else ""
+    return f"{'!' if finding.serious else '-'} {_printable(finding.sentence)}{option}"
+
+
+def _cells_line(report: ReadingReport) -> str:
+    columns = [column for column in report.columns if column.rewritten]
+    if not columns:
+        return "Every cell is read as it is written."
+    names = ", ".join(f"“{_printable(column.name)}”" for column in columns)
+    first, count = columns[0], sum(column.rewritten_cells for column in columns)
+    if not count:
+        return f"Not every text comes back from its value letter by letter: {names}."
+    cells = f"{count:,} cells of {len(columns)} columns do"
+    if len(columns) == 1:
+        cells = f"{count_text(count, 'cell')} of {names} {'does' if count == 1 else 'do'}"
+    example = f"{_printable(first.rewritten_example)} in “{_printable(first.name)}”"
+    kept = f" ({_printable(first.kept)} keeps the texts)" if first.kept else ""
+    return f"{cells} not come back from their values letter by letter: {example}{kept}."
+
+
+def _printable(text: str) -> str:
+    """A text of the file without what a terminal would obey."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)
+
+
+def add_predict(commands: Any) -> None:
+    """Add the command to the parser."""
+    predict = commands.add_parser(
+        "predict",
+        help="predict with an exported model",
+        description="Predict the rows of a file. Its table comes back as it is, every column and"
+        " cell as it was written, with the predictions behind it: prediction, the probability of"
+        " every class or the ends of an interval, and how a row is unlike the training rows. A"
+        " name is numbered where the table has it already.",
+    )
+    help_text = "a .skops, .joblib, .onnx, .npz, .json or .zip file"
+    predict.add_argument("model", metavar="MODEL", help=help_text)
+    predict.add_argument(
+        "file",
+        metavar="FILE",
+        help="a table in any format, or a LIBSVM file, with raw rows, new texts, sequences or"
+        " molecules",
+    )
+    predict.add_argument(
+        "--out",
+        metavar="FILE",
+        help="write here instead of standard output, in the format that the name says: .csv, .tsv,"
+        " .txt (with .gz, .bz2 or .xz behind), .xlsx, .parquet, .feather; .ods and .arff where FILE"
+        " is such a file",
+    )
+    help_text = "write the predictions alone, without the table"
+    predict.add_argument("--only", action="store_true", help=help_text)
+    help_text = "open a model file that can run any code that is in it (.joblib)"
+    predict.add_argument("--trust", action="store_true", help=help_text)
+    predict.set_defaults(run=run_predict)
+
+
+def run_predict(arguments: argparse.Namespace) -> int:
+    """Write a table with predictions."""
+    from core.export.exportable_models import can_run_code
+    from core.export.using.file_prediction import predict_into
+
+    model = Path(arguments.model)
+    trust = arguments.trust or (can_run_code(model) and model.is_file() and _confirm_trust(model))
+    with warnings.catch_warnings(record=True) as warning_records:
+        warnings.simplefilter("always", UserWarning)
+        options = {"trust": trust, "only": arguments.only}
+        with io.BufferedWriter(OutputBytes()) as stream:
+            out = arguments.out or stream
+            written = predict_into(model, arguments.file, out, _report_progress, **options)
+    warned = [str(record.message) for record in warning_records if record.category is UserWarning]
+    for sentence in dict.fromkeys([*warned, *written.sentences]):
+        print_remark(f"tunescope: {sentence}")
+    if marked := written.marked_count:
+        verb = "is" if marked == 1 else "are"
+        print_remark(f"tunescope: {count_text(marked, 'row')} {verb} unlike the training rows.")
+    if arguments.out:
+        print_remark(f"{count_text(written.count, 'prediction')}: {arguments.out}")
+    return 0
+
+
+def _confirm_trust(model: Path) -> bool:
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):  # nobody can answer
+        return False
+    print(
+        f"Opening {model.name} can run any code that is in it: it could read, change or delete"
+        " whatever you can. Open it only if you know who made it.",
+        file=sys.stderr,
+    )
+    print("Open it? [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _report_progress(done: int, total: int) -> None:
+    if sys.stderr.isatty():
+        print(f"\r{done} of {total}", end="\n" if done == total else "", file=sys.stderr)

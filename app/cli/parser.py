@@ -1,0 +1,187 @@
+"""The parser: one-line errors, and help that ends with lists from the registries."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import sys
+import textwrap
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NoReturn
+
+UNUSABLE = 2
+_CORRECTIONS = {"version": "--version"}
+# Commands of earlier versions, and where they are now.
+_MOVED = {
+    "reproduce": "the papers' tables are measured in a checkout of the source, by .venv/bin/python "
+    "-m tests.reproduction NAME; tunescope help papers says what came out"
+}
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line; `closing` gives its epilog, only for the help."""
+
+    def __init__(self, *, closing: Callable[[], str] | None = None, **keywords: Any) -> None:
+        super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **keywords)
+        self._closing = closing
+
+    def format_help(self) -> str:
+        """The help with its epilog."""
+        if self._closing is not None:
+            self.epilog = self._closing()
+        return super().format_help()
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As argparse; an unknown option is refused with the nearest one."""
+        known_arguments, unknown_arguments = super().parse_known_args(args, namespace)
+        for word in unknown_arguments:
+            if word.startswith("--"):
+                name = word.partition("=")[0]
+                self.error(f"there is no option {name}{did_you_mean(name, self.options())}")
+        return known_arguments, unknown_arguments
+
+    def options(self) -> list[str]:
+        """The long options."""
+        return [name for name in self._option_string_actions if name.startswith("--")]
+
+    def error(self, message: str) -> NoReturn:
+        """Print one line and exit with status 2."""
+        stop = "" if message.endswith("?") else "."
+        print(f"{self.prog}: {message}{stop} See {self.prog} --help.", file=sys.stderr)
+        raise SystemExit(UNUSABLE)
+
+
+class Version(argparse.Action):
+    """`--version`: version, Python and folder."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str) -> None:
+        super().__init__(option_strings, dest, nargs=0, help="print the version and end")
+
+    def __call__(self, parser: argparse.ArgumentParser, *_arguments: object) -> NoReturn:
+        """Print it and exit."""
+        from core.extras import other_program, own_command, version
+
+        print(version())
+        if other_command := other_program():
+            remark = f"the command tunescope on the path is another one, {other_command}"
+            print(f"tunescope: {remark}; this one is {own_command()}.", file=sys.stderr)
+        raise SystemExit(0)
+
+
+def did_you_mean(word: str, names: Iterable[str]) -> str:
+    """Such as "; did you mean tune?"; "" without a near name."""
+    near = difflib.get_close_matches(word, list(names), n=1)
+    suggestion = _CORRECTIONS.get(word) or (near[0] if near else "")
+    return f"; did you mean {suggestion}?" if suggestion else ""
+
+
+def no_such_file(word: str, commands: Sequence[str]) -> str:
+    """The error for an unknown first argument."""
+    if word in _MOVED:
+        return f"tunescope: {_MOVED[word]}."
+    suggestion = did_you_mean(word, commands) or "."
+    return f"tunescope: there is no command and no file “{word}”{suggestion} See tunescope --help."
+
+
+_WIDTH = 98
+_OF_EVERY_RUN = """
+  metric=NAME            what the result is scored by (below)
+  folds=N                folds of the cross-validation that scores a trial (default: {folds})
+  time_limit=SECONDS     how long a trial may take (default: {limit})
+  standardize=yes|no     whether models see standardized columns, where that matters to them
+                         (default: {standardize})
+  decoding=NAME          of sequences: {decodings} (default: {decoding})
+  vocabulary=N           of topics: how many words count (default: {vocabulary})
+  stop_words=NAME        of topics: auto, none, frequency, or a language: en, de, fr, es, it, pt,
+                         nl, sv, da, pl, ru (default: {stop_words})
+""".strip("\n")
+
+
+def choices_text() -> str:
+    """Models, strategies, options and metrics for `tune --help`."""
+    from core.tuning.strategies.registry import STRATEGIES
+
+    kinds = {
+        words: [strategy.name for strategy in STRATEGIES.values() if strategy.kind == kind]
+        for words, kind in (("propose trials", "trials"), ("learn L2 penalties", "penalties"))
+    }
+    return "\n\n".join(
+        (
+            "Models (tunescope models says more), by task:\n" + _list_lines(_models_by_task()),
+            "Strategies (tunescope strategies says more, with their options and defaults):\n"
+            + _list_lines(kinds),
+            "Options of every run, as --option KEY=VALUE:\n" + _options_of_every_run(),
+            "Metrics, as --option metric=NAME. The first of a line is the usual one; where a class"
+            " is rare,\nmistakes have costs or models are averaged, another is taken, and that is"
+            " said:\n" + _list_lines(_metrics_by_task()),
+            "Trials where neither --trials nor --minutes is given:\n"
+            + _list_lines(_strategies_by_budget()),
+        )
+    )
+
+
+def storage_text() -> str:
+    """Where runs and history are stored."""
+    from core.tuning.history.store import history_path
+    from core.tuning.runs.run_folder import runs_root
+
+    return f"Runs are kept in {runs_root()}, the tuning history in {history_path()}."
+
+
+def _options_of_every_run() -> str:
+    from core.tuning.plan import DECODINGS, DataPlan, Plan
+
+    data = DataPlan("")
+    plan = Plan(data, "", "")
+    return _OF_EVERY_RUN.format(
+        folds=plan.folds,
+        limit="none" if plan.time_limit is None else plan.time_limit,
+        standardize="yes" if plan.standardize else "no",
+        decodings=" or ".join(DECODINGS),
+        decoding=plan.decoding,
+        vocabulary=data.vocabulary,
+        stop_words=data.stop_words,
+    )
+
+
+def _models_by_task() -> dict[str, list[str]]:
+    from core.estimators.registry import MODELS
+
+    tasks = dict.fromkeys(task for model in MODELS.values() for task in model.tasks)
+    models = MODELS.values()
+    return {task: [model.name for model in models if task in model.tasks] for task in tasks}
+
+
+def _metrics_by_task() -> dict[str, list[str]]:
+    from core.tuning.scores.metrics import METRICS, default_metric
+
+    tasks = dict.fromkeys(task for metric in METRICS.values() for task in metric.tasks)
+    names_by_task = {}
+    for task in tasks:
+        names = [name for name, metric in METRICS.items() if task in metric.tasks]
+        default_name = default_metric(task)
+        names_by_task[task] = sorted(names, key=lambda name: name != default_name)
+    return names_by_task
+
+
+def _strategies_by_budget() -> dict[str, list[str]]:
+    from core.tuning.strategies.registry import STRATEGIES
+
+    names_by_budget: dict[str, list[str]] = {}
+    for strategy in STRATEGIES.values():
+        if strategy.kind == "trials" and not strategy.several:
+            names_by_budget.setdefault(str(strategy.default_trials), []).append(strategy.name)
+    return names_by_budget
+
+
+def _list_lines(lists: Mapping[str, Iterable[str]]) -> str:
+    """Lines "  name: a, b, c", equal lists on one line."""
+    together: dict[str, list[str]] = {}
+    for name, items in lists.items():
+        together.setdefault(", ".join(items), []).append(name)
+    return "\n".join(
+        textwrap.fill(
+            f"{', '.join(names)}: {items}", _WIDTH, initial_indent="  ", subsequent_indent="      "
+        )
+        for items, names in together.items()
+    )

@@ -1,1 +1,0 @@
-"""The parser, its help, and the syntax of single arguments."""

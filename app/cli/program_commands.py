@@ -1,0 +1,326 @@
+"""`tunescope models | strategies | … | install | help`: what there is, and what is installed."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import math
+import os
+import shlex
+import subprocess
+import sys
+import sysconfig
+import textwrap
+from collections.abc import Iterable
+from dataclasses import asdict
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from app.cli.parser import did_you_mean
+from core.errors import UnusableError, nearest_names_cure
+from core.extras import EXTRAS
+
+if TYPE_CHECKING:
+    from core.estimators.model import Model
+    from core.options import Option
+    from core.space import Axis
+
+
+def add_lists(commands: Any) -> None:
+    """Add the commands to the parser."""
+    for name, description, run in (
+        ("models", "the models and what each is good for", _list_models),
+        ("strategies", "the strategies, what they cost and their options", _list_strategies),
+        ("samples", "the datasets that are shipped with the program", _list_samples),
+    ):
+        command = commands.add_parser(name, help=f"list {description}")
+        command.add_argument("--json", action="store_true", help="print as JSON")
+        command.set_defaults(run=run)
+
+
+def _list_models(arguments: argparse.Namespace) -> int:
+    from core.estimators.registry import MODELS
+
+    if arguments.json:
+        print(json.dumps([_model_as_json(model) for model in MODELS.values()]))
+        return 0
+    for model in MODELS.values():
+        _print_entry(model.name, model.title, model.good_for, model.cost)
+        if needs := _missing(model.extra):
+            print(f"    {needs}")
+        print(f"    Tasks: {', '.join(model.tasks)}")
+        for line in _settings(model):
+            print(f"    {line}")
+    return 0
+
+
+def _model_as_json(model: Model) -> dict[str, object]:
+    spaces = {task: [axis.as_dict() for axis in model.space(task)] for task in model.tasks}
+    return {
+        "name": model.name,
+        "title": model.title,
+        "good_for": model.good_for,
+        "cost": model.cost,
+        "tasks": list(model.tasks),
+        "space": spaces[model.tasks[0]],
+        "spaces": spaces,
+        "needs": _missing(model.extra),
+    }
+
+
+def _settings(model: Model) -> list[str]:
+    import numpy as np
+
+    tasks_of: dict[str, dict[str, list[str]]] = {}  # by name, then by range
+    for task in model.tasks:
+        data_defaults = model.defaults(task, np.eye(3)) if model.defaults else {}
+        for axis in model.space(task):
+            default = "from the data" if axis.name in data_defaults else axis.default
+            range_text = f"{_range_text(axis)} (default {default}"
+            tasks_of.setdefault(axis.name, {}).setdefault(range_text, []).append(task)
+    return [
+        f"{name}: {range_text})"
+        if len(tasks) == len(model.tasks)
+        else f"{name}: {range_text}; {', '.join(tasks)})"
+        for name, tasks_by_range in tasks_of.items()
+        for range_text, tasks in tasks_by_range.items()
+    ]
+
+
+def _missing(extra: str) -> str:
+    """How to install what a model needs, or ""."""
+    from core.estimators.optional_parts import OPTIONAL_DEPENDENCIES, is_installed
+
+    if not extra or is_installed(extra):
+        return ""
+    dependency = OPTIONAL_DEPENDENCIES[extra]
+    return f"Needs {dependency.modules[0]}: {dependency.command}"
+
+
+def _range_text(axis: Axis) -> str:
+    if axis.kind == "choice":
+        return " | ".join(str(choice) for choice in axis.choices)
+    return f"{axis.low:g} to {axis.high:g}{', logarithmic' if axis.log else ''}"
+
+
+def _list_strategies(arguments: argparse.Namespace) -> int:
+    from core.tuning.patience import stop_rule_text
+    from core.tuning.plan import DataPlan, Plan
+    from core.tuning.strategies.registry import STRATEGIES
+
+    if arguments.json:
+        field_names: tuple[str, ...] = ("name", "title", "kind", "does", "costs", "shows", "source")
+        field_names += ("default_trials", "patience")
+        entries = [
+            {name: getattr(strategy, name) for name in field_names}
+            | {"options": [_option_as_json(option) for option in strategy.options]}
+            for strategy in STRATEGIES.values()
+        ]
+        print(json.dumps(entries))
+        return 0
+    for strategy in STRATEGIES.values():
+        source = f" ({strategy.source})" if strategy.source else ""
+        _print_entry(strategy.name, strategy.title + source, strategy.does, strategy.costs)
+        if strategy.kind == "trials" and not strategy.several:
+            print(f"    Trials where none are given: {strategy.default_trials}")
+        if strategy.kind == "trials":
+            print(f"    {stop_rule_text(Plan(DataPlan(''), '', strategy.name))}")
+        for option in strategy.options:
+            choices = " | ".join(option.choices) or option.range_text()
+            choices = "yes | no" if option.kind == "bool" else choices
+            _print_line(f"{option.name} ({choices}; default {_default(option)}): {option.help}")
+    return 0
+
+
+def _default(option: Option) -> str:
+    if option.kind == "bool":
+        return "yes" if option.default else "no"
+    return f"{option.default:g}" if option.kind == "float" else str(option.default)
+
+
+def _print_line(text: str) -> None:
+    print(textwrap.fill(text, 100, initial_indent="    ", subsequent_indent="        "))
+
+
+def _option_as_json(option: Option) -> dict[str, object]:
+    bounds = {"low": option.low, "high": option.high}
+    return asdict(option) | {key: b if math.isfinite(b) else None for key, b in bounds.items()}
+
+
+def _list_samples(arguments: argparse.Namespace) -> int:
+    from core.datasets.samples import SAMPLES
+
+    if arguments.json:
+        field_names = ("name", "title", "sentence", "task")
+        print(json.dumps([{n: getattr(s, n) for n in field_names} for s in SAMPLES.values()]))
+        return 0
+    for sample in SAMPLES.values():
+        _print_entry(f"sample:{sample.name}", sample.title, sample.sentence)
+    return 0
+
+
+def _print_entry(name: str, title: str, *sentences: str) -> None:
+    print(f"{name}: {title}")
+    print(textwrap.fill(" ".join(sentences), 100, initial_indent="    ", subsequent_indent="    "))
+
+
+# {extra: (purpose, modules)} of those that are no optional part of a model
+_OF_FILES = {"columnar": ("Parquet and Feather files", ("pyarrow",))}
+
+
+def add_install(commands: Any) -> None:
+    """Add the command to the parser."""
+    install = commands.add_parser(
+        "install", help="install extras: further models, kinds of files, ONNX", closing=extras_text
+    )
+    add = install.add_argument
+    add("names", nargs="*", metavar="NAME", help="which ones; without a name, they are listed")
+    add("--dry-run", action="store_true", help="say what would be run, and change nothing")
+    add("--again", action="store_true", help="install even what is there, to repair it")
+    install.set_defaults(run=run_install)
+
+
+def run_install(arguments: argparse.Namespace) -> int:
+    """Install what is missing; 1 where that failed."""
+    for name in arguments.names:
+        if name not in EXTRAS:
+            fault = f"there is no extra “{name}”"
+            raise UnusableError(fault, cure=nearest_names_cure(EXTRAS, name))
+    if not arguments.names:
+        print(extras_text())
+        return 0
+    missing_names = [name for name in arguments.names if arguments.again or not is_there(name)]
+    for name in arguments.names:
+        if name not in missing_names:
+            print(f"{name} is installed already.")
+    if not missing_names:
+        return 0
+    command = pip_command(missing_names, reinstall=arguments.again)
+    if arguments.dry_run:
+        print(f"Would run: {shlex.join(command)}")
+        if why := refusal(command):
+            print(f"tunescope: {why.sentence}", file=sys.stderr)
+        return 0
+    if why := refusal(command):
+        raise why
+    return _install_packages(command, missing_names)
+
+
+def _install_packages(command: list[str], names: list[str]) -> int:
+    print(f"Running: {shlex.join(command)}", flush=True)
+    if subprocess.run(command, env=_environment(), check=False).returncode:
+        print(
+            "tunescope: it was not installed; the lines above say why. It needs a network"
+            " connection, and continues when the command is run again.",
+            file=sys.stderr,
+        )
+        return 1
+    importlib.invalidate_caches()
+    if unusable := [name for name in names if not is_there(name)]:
+        print(f"tunescope: {', '.join(unusable)} cannot be imported even so.", file=sys.stderr)
+        return 1
+    print(f"Installed: {', '.join(names)}. A window that is open takes it at its next start.")
+    return 0
+
+
+def extras_text() -> str:
+    """Every extra with its purpose and state."""
+    width = max(map(len, EXTRAS))
+    lines = []
+    for name in EXTRAS:
+        state = "installed" if is_there(name) else ", ".join(EXTRAS[name])
+        lines.append(f"  {name:{width}}  {_purpose_and_modules(name)[0]} ({state})")
+    return "\n".join(["The extras:", *lines])
+
+
+def is_there(name: str) -> bool:
+    """Whether every module of an extra can be imported."""
+    return all(find_spec(module) is not None for module in _purpose_and_modules(name)[1])
+
+
+def _purpose_and_modules(name: str) -> tuple[str, tuple[str, ...]]:
+    from core.estimators.optional_parts import OPTIONAL_DEPENDENCIES
+
+    if name in _OF_FILES:
+        return _OF_FILES[name]
+    dependency = OPTIONAL_DEPENDENCIES[name]
+    return dependency.does, dependency.modules
+
+
+def pip_command(names: Iterable[str], reinstall: bool = False) -> list[str]:
+    """The command that installs extras here."""
+    requirements = list(dict.fromkeys(package for name in names for package in EXTRAS[name]))
+    force_options = ["--force-reinstall", "--no-deps"] if reinstall else []
+    return [sys.executable, "-m", "pip", "install", *force_options, *requirements]
+
+
+def refusal(command: list[str]) -> UnusableError | None:
+    """Why nothing can be installed here; None where it can."""
+    if getattr(sys, "frozen", False):
+        return UnusableError(
+            "nothing can be added to this program, which was built as one folder",
+            cure="install Tunescope with pipx (see its README), and then the extra",
+        )
+    packages_folder = Path(sysconfig.get_path("purelib"))
+    if sys.prefix == sys.base_prefix and _is_managed():
+        return UnusableError(
+            "this Python belongs to the system, which allows nothing to be added by pip",
+            cure="install Tunescope in an environment of its own, by pipx or packaging/run",
+        )
+    if find_spec("pip") is None:
+        inject = f"pipx inject tunescope {shlex.join(command[command.index('install') + 1 :])}"
+        pip = f"{shlex.quote(sys.executable)} -m ensurepip"
+        return UnusableError(
+            "this environment has no pip",
+            cure=f"run: {inject if 'pipx' in packages_folder.parts else pip}",
+        )
+    if not os.access(packages_folder, os.W_OK):
+        return UnusableError(
+            "nothing can be written there",
+            where=str(packages_folder),
+            cure=f"have it run by someone who may: {shlex.join(command)}",
+        )
+    return None
+
+
+def _is_managed() -> bool:
+    return (Path(sysconfig.get_path("stdlib")) / "EXTERNALLY-MANAGED").exists()
+
+
+def _environment() -> dict[str, str]:
+    # pip must not import modules of our folder.
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    return {**env, "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+
+
+def add_help(commands: Any) -> None:
+    """Add the command to the parser."""
+    command = commands.add_parser("help", help="read the help, or write it as HTML pages")
+    help_text = "a page to print (default: list them)"
+    command.add_argument("page", nargs="?", default="", metavar="PAGE", help=help_text)
+    help_text = "write every page into this folder as HTML"
+    command.add_argument("--html", default="", metavar="FOLDER", help=help_text)
+    command.set_defaults(run=run_help)
+
+
+def run_help(arguments: argparse.Namespace) -> int:
+    """Write the folder, print a page, or list them."""
+    from app.help.help_pages import page_of, pages_by_key
+    from app.help.html_folder import write_help
+
+    if arguments.html:
+        print(write_help(Path(arguments.html)))
+        return 0
+    if arguments.page:
+        page = page_of(arguments.page)
+        if page is None:
+            suggestion = did_you_mean(arguments.page, pages_by_key()).removeprefix("; ").rstrip("?")
+            fault = f"there is no page “{arguments.page}”"
+            raise UnusableError(fault, where="help", cure=suggestion or "tunescope help lists them")
+        print(page.text, end="")
+        return 0
+    for page in pages_by_key().values():
+        print(f"{'    ' if page.parent else ''}{page.key}: {page.title}")
+    return 0

@@ -1,0 +1,560 @@
+"""The arguments of `tunescope tune`, and the plan that they make."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from app.cli.parser import choices_text
+from core.datasets.task import Task
+from core.errors import UnusableError
+from core.options import Option
+from core.records import JsonObject
+from core.space import Setting
+from core.tuning.patience import DEFAULT_PATIENCE
+
+if TYPE_CHECKING:
+    from core.datasets.dataset import Dataset
+    from core.tuning.cluster.connection import ClusterConnection
+    from core.tuning.plan import DataPlan, Plan
+    from core.tuning.problem import Problem
+
+
+def add_tune_arguments(commands: Any) -> argparse.ArgumentParser:
+    """Add the command to the parser; the caller sets `run`."""
+    tune = commands.add_parser("tune", help="tune a model on a file", closing=choices_text)
+    add = tune.add_argument
+    named: dict[str, Any] = {"default": "", "metavar": "NAME"}
+    repeated: dict[str, Any] = {"action": "append", "default": []}
+    add_columns(tune)
+    add("--model", **named, help="which model (below; default: what suits the data)")
+    add("--strategy", **named, help="which way of tuning (below; default: what suits the model)")
+    add(
+        "--option",
+        **repeated,
+        metavar="KEY=VALUE",
+        help="an option of the strategy (see tunescope strategies), or one of those below; may be"
+        " given again",
+    )
+    add(
+        "--groups",
+        default="",
+        metavar="prefix|each|column|single|FILE.json|JSON",
+        help='which columns share one penalty; JSON such as {"blood": ["iron", "salt"]} (default:'
+        " single, or what is recommended)",
+    )
+    add("--trials", type=int, metavar="N", help="how many trials at most (default: below)")
+    help_text = "how long at most (default: no limit; for auto a few minutes, by the rows)"
+    add("--minutes", type=float, metavar="M", help=help_text)
+    add(
+        "--patience",
+        type=int,
+        metavar="N",
+        help="stop when N trials in a row improve nothing; 0 for never (default: what suits the"
+        f" strategy, for most of them {DEFAULT_PATIENCE})",
+    )
+    add(
+        "--range",
+        **repeated,
+        metavar="SETTING=FROM:TO",
+        help="search a setting of the model over this range, for example C=0.01:100; may be given"
+        " again for another one",
+    )
+    add(
+        "--fix",
+        **repeated,
+        metavar="SETTING=VALUE",
+        help="do not search a setting of the model but take this value, for example gamma=0.1; may"
+        " be given again",
+    )
+    add("--seed", type=int, default=0, metavar="K", help="of everything random (default: 0)")
+    add(
+        "--rows",
+        type=_parse_row_count,
+        metavar="N|all",
+        help="read at most N rows of each file, drawn at random with the seed, or all (default: as"
+        " many as fit into memory)",
+    )
+    add("--rows-seed", type=int, metavar="K", help="of that draw alone (default: that of --seed)")
+    help_text = "of the file of --test (default: --rows)"
+    add("--test-rows", type=_parse_row_count, metavar="N|all", help=help_text)
+    testing = tune.add_mutually_exclusive_group()
+    testing.add_argument("--test", default="", metavar="FILE", help="a second file to test on")
+    help_text = "share of rows held out (default: 0.3, at most some 10,000 rows)"
+    testing.add_argument("--test-size", type=float, metavar="SHARE", help=help_text)
+    add(
+        "--evaluation",
+        choices=("auto", "test", "nested"),
+        default="auto",
+        help="how the result is judged: by one test set, or by nested cross-validation, in which"
+        " every row is tested once and the tuning is done 5 times more (default: nested for"
+        " penalty learners on tables of fewer than 1,000 rows)",
+    )
+    add(
+        "--no-refit",
+        dest="refit",
+        action="store_false",
+        help="keep exactly the model that was tested; otherwise the model is fitted on all rows"
+        " once it has been tested",
+    )
+    add(
+        "--mistake-costs",
+        **repeated,
+        metavar="CLASS=COST,CLASS=COST",
+        help="for two classes: what it costs to call a row of each class the other one, for"
+        " example healthy=1,sick=5; the threshold between them is chosen by it",
+    )
+    help_text = "test on the rows that are the latest by this column of dates"
+    add("--test-latest", default="", metavar="COLUMN", help=help_text)
+    help_text = "keep equal rows, and molecules of one family, on one side of every split"
+    add("--together", action=argparse.BooleanOptionalAction, default=True, help=help_text)
+    help_text = "use columns that leak the target (for one of them: --role COLUMN=feature)"
+    add("--leaks", action=argparse.BooleanOptionalAction, default=False, help=help_text)
+    help_text = "for molecules: read letters that are no bases as N, a base that is not known"
+    add("--other-letters", action="store_true", help=help_text)
+    add(
+        "--gamma",
+        default="",
+        metavar="NUMBER|best|sensitivity=SHARE",
+        help="for molecules: how much a base pair counts beside an unpaired base (default: 4); best"
+        " F1, or finding a share of the true pairs, on training molecules held out",
+    )
+    help_text = (
+        "trials at a time (default: 1; of several models in some minutes one a processor; on a"
+        " cluster as many as it has threads)"
+    )
+    add("--workers", type=int, metavar="N", help=help_text)
+    add_memory(tune)
+    add_cluster(tune)
+    add("--events", metavar="FILE.jsonl", help="write every event there as well")
+    add("--run-dir", metavar="DIR", help="the folder of this run (default: a new one)")
+    add_ending(tune)
+    return tune
+
+
+def add_memory(parser: argparse.ArgumentParser) -> None:
+    """Add the option about the memory of a process."""
+    help_text = "that each process of trials may take, for example 2GB; a fit that needs more fails"
+    help_text += " (on Linux; default: a quarter of what is free)"
+    parser.add_argument("--memory", default="", metavar="SIZE", help=help_text)
+
+
+def add_columns(parser: argparse.ArgumentParser) -> None:
+    """Add the file and what a person says of its columns."""
+    add = parser.add_argument
+    repeated: dict[str, Any] = {"action": "append", "default": []}
+    add(
+        "file",
+        metavar="FILE",
+        help="a table (CSV, Excel, OpenDocument, Parquet, Feather, ARFF), a LIBSVM file, or"
+        " sample:NAME; book.xlsx#SHEET for a sheet of a workbook",
+    )
+    add("--target", default="", metavar="COL", help="the column to predict")
+    add(
+        "--task",
+        metavar="NAME",
+        help="regression, binary, multiclass, sequence, structure, or topics: those of the texts"
+        " in the column of --target (default: detected in the file)",
+    )
+    add(
+        "--role",
+        **repeated,
+        metavar="COLUMN=ROLE",
+        help="what a column is for: feature, ignore, or group (its equal values stay on one side"
+        " of every split); may be given again for another column",
+    )
+    help_text = "what a column holds: number, category, yes/no or date; may be given again"
+    add("--kind", **repeated, metavar="COLUMN=KIND", help=help_text)
+    add(
+        "--reading",
+        **repeated,
+        metavar="COLUMN=WORD",
+        help="how its cells are read: missing or values (NA, None and the like), number or text,"
+        " comma or point (before decimals), day first or month first, any case (Berlin is berlin);"
+        " may be given again",
+    )
+
+
+def _parse_row_count(text: str) -> int:
+    if text == "all":
+        return 0
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"“{text}” is neither a number of rows nor all")
+    return int(text)
+
+
+def add_ending(parser: argparse.ArgumentParser) -> None:
+    """Add the options about the result."""
+    parser.add_argument(
+        "--export",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="save the result: .skops .joblib .onnx .json .py .html; for sequences and molecules "
+        ".npz .json .py .html; for topics and deep latent Gaussian models .zip .json .html; of any "
+        "run .db or .log, all its trials as a study of Optuna",
+    )
+    add_examples(parser)
+    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
+
+
+def add_examples(parser: argparse.ArgumentParser) -> None:
+    """Add the option that keeps data values out of exports."""
+    parser.add_argument(
+        "--without-examples",
+        dest="examples",
+        action="store_false",
+        help="keep rows, words and values of the data out of report, JSON and script; models keep"
+        " the categories and words that they need to predict",
+    )
+
+
+_EXAMPLES = {
+    "--role": "--role patient=group",
+    "--kind": "--kind code=category",
+    "--reading": "--reading country=missing",
+}
+
+
+def parse_column_words(texts: Sequence[str], option: str) -> dict[str, str]:
+    """{column: word} of every COLUMN=WORD, or of JSON objects; UnusableError: syntax, two words."""
+    words: dict[str, str] = {}
+    for text in texts:
+        for column, word in (json_object(text, str) or _column_and_word(text, option)).items():
+            if words.get(column, word) != word:
+                fault = f"“{column}” is there as {words[column]} and as {word}"
+                raise UnusableError(fault, where=option, cure="give each column once")
+            words[column] = word
+    return words
+
+
+def json_object(text: str, *kinds: type) -> JsonObject:
+    """The JSON object in a text, its values of these types, or {}."""
+    if not text.lstrip().startswith("{"):
+        return {}
+    try:
+        read = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    is_valid = isinstance(read, dict) and all(type(value) in kinds for value in read.values())
+    return read if is_valid else {}
+
+
+def _column_and_word(text: str, option: str) -> dict[str, str]:
+    column, equals, word = (piece.strip() for piece in text.rpartition("="))
+    if not (column and equals and word):
+        fault = f"“{text}” is not COLUMN={option.strip('-').upper()}"
+        raise UnusableError(fault, where=option, cure=f"write for example {_EXAMPLES[option]}")
+    return {column: word}
+
+
+def refuse_role_of_target(roles: Mapping[str, str], target: str) -> None:
+    """Raise UnusableError where the column to predict has another role."""
+    if roles.get(target, "target") != "target":
+        fault = f"“{target}” is what is predicted, so it cannot be given the role {roles[target]}"
+        cure = "choose another column with --target, or leave this one alone"
+        raise UnusableError(fault, where="--role", cure=cure)
+
+
+def add_cluster(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    # A run folder never names a cluster: a stranger's would lead this program to their machine.
+    parser.add_argument(
+        "--cluster",
+        default="",
+        metavar="ADDRESS|local",
+        help="run trials on the workers of a dask.distributed scheduler (tcp://HOST:PORT or"
+        " tls://HOST:PORT), or on a cluster that is started on this machine",
+    )
+    for name, description in (
+        ("ca", "the authority that signed the scheduler's certificate"),
+        ("cert", "this program's certificate"),
+        ("key", "the key of this program's certificate"),
+    ):
+        help_text = f"for a tls:// address: {description} (default: as dask is configured)"
+        parser.add_argument(f"--tls-{name}", default="", metavar="FILE.pem", help=help_text)
+
+
+@contextlib.contextmanager
+def cluster_connection(
+    arguments: argparse.Namespace, max_trials: int | None = None
+) -> Iterator[ClusterConnection | None]:
+    """The cluster of the options until the block ends, or UnusableError; None without one."""
+    if not arguments.cluster:
+        for name in ("ca", "cert", "key"):
+            if getattr(arguments, f"tls_{name}"):
+                print(f"--tls-{name} has no effect: there is no --cluster.", file=sys.stderr)
+        yield None
+        return
+    from core.tuning.cluster.connection import (
+        ClusterConnection,
+        data_transfer_warning,
+        parse_cluster_address,
+    )
+
+    certificates = arguments.tls_ca, arguments.tls_cert, arguments.tls_key
+    address = parse_cluster_address(arguments.cluster, *certificates)
+    if message := data_transfer_warning(address):
+        print(message, file=sys.stderr)
+    with ClusterConnection(address, max_trials) as connection:
+        yield connection
+
+
+def executor_arguments(connection: ClusterConnection | None) -> dict[str, Any]:
+    """Keyword arguments of `core.tuning.tune.tune` for trials on a cluster."""
+    return {} if connection is None else {"executor": connection.executor}
+
+
+PLAN_OPTIONS: dict[str, Callable[[str], Any]] = {
+    "metric": str,
+    "folds": int,
+    "time_limit": float,
+    "standardize": Option("standardize", "", "bool", True, "").parse_value,
+    "decoding": str,
+}
+DATA_OPTIONS: dict[str, Callable[[str], Any]] = {"vocabulary": int, "stop_words": str}
+
+
+def columns_of(arguments: argparse.Namespace) -> DataPlan:
+    """The file of the arguments and what they say of its columns."""
+    from core.tuning.plan import DataPlan
+
+    return DataPlan(
+        arguments.file,
+        target=arguments.target,
+        task=arguments.task or "",
+        roles=parse_column_words(arguments.role, "--role"),
+        kinds=parse_column_words(arguments.kind, "--kind"),
+        readings=parse_column_words(arguments.reading, "--reading"),
+    )
+
+
+def data_of(arguments: argparse.Namespace) -> DataPlan:
+    """The data of the arguments."""
+    data = columns_of(arguments)
+    return replace(
+        data,
+        task=_task_of(arguments.model) if arguments.task is None else data.task,
+        test_file=arguments.test,
+        test_size=arguments.test_size,
+        together=arguments.together,
+        leaks=arguments.leaks,
+        other_letters=arguments.other_letters,
+        latest=arguments.test_latest,
+        rows=arguments.rows,
+        test_rows=arguments.rows if arguments.test_rows is None else arguments.test_rows,
+        rows_seed=arguments.seed if arguments.rows_seed is None else arguments.rows_seed,
+        **_options_of_data(arguments),
+    )
+
+
+def _options_of_data(arguments: argparse.Namespace) -> dict[str, Any]:
+    options = dict(_key_and_value(text) for text in arguments.option)
+    return {name: _read_option(name, options[name]) for name in DATA_OPTIONS if name in options}
+
+
+def _refuse_word_options(options: dict[str, str], task: Task) -> None:
+    word_options = [name for name in DATA_OPTIONS if name in options]
+    if word_options and task.has_target:
+        fault = "only texts whose topics are found have words that count"
+        cure = "leave it out, or choose topics as the task"
+        raise UnusableError(fault, where=f"option {word_options[0]}", cure=cure)
+
+
+def _task_of(model: str) -> str:
+    from core.estimators.registry import MODELS
+
+    only = MODELS[model].tasks if model in MODELS else ()
+    return Task.TOPICS if only == (Task.TOPICS,) else ""
+
+
+def wherever_from(data: DataPlan) -> DataPlan:
+    """The same data by absolute paths."""
+    file = data.file if data.file.startswith("sample:") else os.path.abspath(data.file)
+    return replace(data, file=file, test_file=data.test_file and os.path.abspath(data.test_file))
+
+
+def plan_of(arguments: argparse.Namespace, data: DataPlan, dataset: Dataset) -> Plan:
+    """The plan of the arguments, completed by recommendations."""
+    from core.tuning.guidance.advice import chosen_or_recommended
+    from core.tuning.plan import Plan
+    from core.tuning.strategies.registry import STRATEGIES
+
+    options = dict(_key_and_value(text) for text in arguments.option)
+    _refuse_word_options(options, dataset.task)
+    options = {name: text for name, text in options.items() if name not in DATA_OPTIONS}
+    model, strategy, groups = chosen_or_recommended(dataset, arguments.model, arguments.strategy)
+    of_strategy = {o.name for o in STRATEGIES[strategy].options} if strategy in STRATEGIES else ()
+    of_plan = {
+        name: _read_option(name, options.pop(name))
+        for name in PLAN_OPTIONS
+        if name in options and name not in of_strategy
+    }
+    return Plan(
+        data=data,
+        model=model,
+        strategy=strategy,
+        options=options,
+        groups=_parse_groups(arguments.groups or groups),
+        trials=arguments.trials,
+        minutes=arguments.minutes,
+        seed=arguments.seed,
+        workers=arguments.workers or 0,
+        costs=_parse_costs(arguments.mistake_costs),
+        evaluation="" if arguments.evaluation == "auto" else arguments.evaluation,
+        refit=arguments.refit,
+        ranges=_parse_ranges(arguments.range),
+        fixed=_parse_fixed_values(arguments.fix),
+        patience=arguments.patience,
+        memory=arguments.memory,
+        **_gamma_fields(arguments.gamma),
+        **of_plan,
+    )
+
+
+def _parse_groups(text: str) -> str | dict[str, list[str]]:
+    from core.datasets.groups import SPECS, groups_from_file, groups_from_text
+
+    if text in SPECS:
+        return text
+    if text.lstrip().startswith("{"):
+        return groups_from_text(text, "--groups")
+    return groups_from_file(text)
+
+
+def _key_and_value(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not equals or not key:
+        fault = f"“{text}” is not KEY=VALUE"
+        raise UnusableError(fault, where="--option", cure="write for example tau=0.8")
+    return key.strip(), value.strip()
+
+
+def _parse_ranges(texts: Sequence[str]) -> dict[str, list[float]]:
+    """{setting: [from, to]} of every SETTING=FROM:TO."""
+    ranges: dict[str, list[float]] = {}
+    for text in texts:
+        name, equals, ends = text.partition("=")
+        low, colon, high = ends.partition(":")
+        if not (name.strip() and equals and colon):
+            fault = f"“{text}” is not SETTING=FROM:TO"
+            raise UnusableError(fault, where="--range", cure="write for example C=0.01:100")
+        try:
+            ranges[name.strip()] = [float(low), float(high)]
+        except ValueError:
+            fault = f"“{ends}” is not a range of numbers"
+            cure = "write for example 0.01:100"
+            raise UnusableError(fault, where=f"range of {name.strip()}", cure=cure) from None
+    return ranges
+
+
+def _parse_fixed_values(texts: Sequence[str]) -> Setting:
+    """{setting: value} of every SETTING=VALUE; numbers as such."""
+    fixed: Setting = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not (name.strip() and equals and value.strip()):
+            fault = f"“{text}” is not SETTING=VALUE"
+            raise UnusableError(fault, where="--fix", cure="write for example gamma=0.1")
+        fixed[name.strip()] = _parse_number(value.strip())
+    return fixed
+
+
+def _parse_number(text: str) -> Any:
+    for kind in (int, float):
+        with contextlib.suppress(ValueError):
+            return kind(text)
+    return text
+
+
+def _gamma_fields(text: str) -> dict[str, Any]:
+    if not text:
+        return {}
+    if text == "best":
+        return {"gamma_by": "f1"}
+    name, wants_share, share = text.partition("=")
+    try:
+        if wants_share and name == "sensitivity":
+            return {"gamma_by": "sensitivity", "sensitivity": float(share)}
+        return {"gamma": float(text)}
+    except ValueError:
+        cure = "give a number such as 4, best, or sensitivity=0.8"
+        raise UnusableError(f"“{text}” is no γ", where="--gamma", cure=cure) from None
+
+
+def _parse_costs(texts: Sequence[str]) -> dict[str, float]:
+    """{class: cost} of CLASS=COST or JSON; a class may contain a comma."""
+    costs: dict[str, float] = {}
+    pieces = []
+    for text in texts:
+        if read := json_object(text, int, float):
+            costs |= {name: float(cost) for name, cost in read.items()}
+        else:
+            pieces += text.split(",")
+    label = ""
+    for piece in pieces:
+        label += piece
+        name, equals, cost = label.rpartition("=")
+        try:
+            costs[name.strip()] = float(cost if equals and name.strip() else "")
+        except ValueError:
+            label += ","
+        else:
+            label = ""
+    if label:
+        fault = f"“{label.rstrip(',')}” is not CLASS=COST"
+        cure = "write for example healthy=1,sick=5"
+        raise UnusableError(fault, where="--mistake-costs", cure=cure)
+    return costs
+
+
+def _read_option(name: str, text: str) -> Any:
+    try:
+        return (PLAN_OPTIONS | DATA_OPTIONS)[name](text)
+    except ValueError:
+        fault = f"“{text}” is not a number"
+        raise UnusableError(fault, where=f"option {name}", cure="give a number") from None
+
+
+def unused_option_texts(arguments: argparse.Namespace, problem: Problem) -> list[str]:
+    """A sentence for each argument without effect on this problem."""
+    strategy, task = problem.strategy, problem.dataset.task
+    strategy_options = {option.name for option in strategy.options}
+    named_options = {text.partition("=")[0].strip() for text in arguments.option}
+    general_options = named_options - strategy_options
+    reasons = {}
+    if strategy.kind == "penalties":
+        bound = next((name for name in ("max_steps", "steps") if name in strategy_options), "")
+        cure = f"; --option {bound}=N bounds its steps" if bound else ""
+        why = f"{strategy.name} learns penalties and makes no trials"
+        if arguments.trials is not None:
+            reasons["--trials"] = why + cure
+        learned = f"{strategy.name} learns the penalty and searches no ranges"
+        reasons |= {f"--{name}": learned for name in ("range", "fix") if getattr(arguments, name)}
+        if arguments.patience is not None:
+            reasons["--patience"] = why
+        if arguments.workers not in (None, 1):
+            reasons["--workers"] = why
+        if arguments.cluster:
+            reasons["--cluster"] = f"{strategy.name} is one fit, which is made on this computer"
+        without_effect = [name for name in ("folds", "time_limit") if name in general_options]
+        reasons |= {f"--option {name}": why for name in without_effect}
+        if "counts" in named_options & strategy_options and not task.is_structured:
+            reasons["--option counts"] = "every weight of a table counts"
+    elif arguments.groups:
+        reasons["--groups"] = f"{strategy.name} tunes settings and learns no penalties of groups"
+    if "standardize" in general_options and not (problem.model.scaled or strategy.several):
+        reasons["--option standardize"] = f"{problem.model.name} takes columns as they are"
+    if "decoding" in general_options and "decoding" not in task.parameters:
+        reasons["--option decoding"] = "only sequences are decoded"
+    if arguments.gamma and "gamma" not in task.parameters:
+        reasons["--gamma"] = "only molecules have base pairs to weigh"
+    if arguments.test_size is not None and problem.outer:
+        reasons["--test-size"] = "in nested cross-validation every row tests once"
+    return [f"{option} has no effect: {why}." for option, why in reasons.items()]

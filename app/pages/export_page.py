@@ -1,0 +1,363 @@
+"""Step 6, export: which model, and a card for each kind of file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QUrl, Signal
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QCheckBox, QFileDialog, QGridLayout, QHBoxLayout, QLabel, QWidget
+
+from app.look import icons
+from app.pages.page import Page
+from app.preferences import preferences as settings
+from app.text.key_names import SAVE
+from app.text.plan_text import setting_cells
+from app.widgets.buttons import LinkButton, PlainButton
+from app.widgets.cards import Card
+from app.widgets.layouts import clear_layout, in_column, in_row
+from app.widgets.quiet_controls import QuietComboBox
+from app.widgets.text_labels import titled_control, wrapping_label
+from app.worker.messages import ExportFormat
+from core.datasets.task import Task
+from core.estimators.model_settings import model_and_values
+from core.export.exportable_models import (
+    TUNED,
+    ExportableModel,
+    export_variants_of,
+    exportable_models,
+)
+from core.tuning.events import RunStarted
+from core.tuning.results.result_facts import member_count
+from core.tuning.run_results import Results, evaluation_text
+from core.tuning.runs.state import RunState
+from core.tuning.runs.trial_table import tunes_several
+from core.tuning.scores.score import metric_in_short, score_text
+
+if TYPE_CHECKING:
+    from app.session.session import Session
+
+MAX_TRIALS = 200  # in the list
+FOLDER_KEY = "export/folder"
+
+
+class ModelChooser(QWidget):
+    """The tuned model, the default setting, the baseline, or a trial."""
+
+    changed = Signal()  # another model is chosen
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._choices: list[ExportableModel] = []
+        self._started = RunStarted()
+        self._more = ""
+        self.box = QuietComboBox()
+        self.box.setMinimumContentsLength(30)
+        policy = QuietComboBox.SizeAdjustPolicy
+        self.box.setSizeAdjustPolicy(policy.AdjustToMinimumContentsLengthWithIcon)
+        self._about = wrapping_label("", "muted")
+        in_column(titled_control("Which model?", self.box), self._about, on=self, gap=4)
+        self.box.currentIndexChanged.connect(self._show_description)
+        self.hide()
+
+    @property
+    def model_name(self) -> str:
+        return self._chosen_model.name if self._chosen_model else TUNED
+
+    @property
+    def model_kind(self) -> str:
+        """The kind of the chosen model, or "average" of several kinds."""
+        if self._chosen_model is None:
+            return ""
+        model = self._started.run_plan.model
+        if self._chosen_model.averages and tunes_several(self._started):
+            return "average"
+        return model_and_values(model, self._chosen_model.setting)[0]
+
+    @property
+    def _chosen_model(self) -> ExportableModel | None:
+        index = self.box.currentIndex()
+        return self._choices[index] if 0 <= index < len(self._choices) else None
+
+    def show_choices(self, run: RunState | None) -> None:
+        """Offer the models of a run that has ended; a choice is kept where possible."""
+        models = exportable_models(run, MAX_TRIALS) if run is not None else []
+        scored = len(run.scored_trials()) if run is not None else 0
+        self._more = ""
+        if scored > MAX_TRIALS:
+            self._more = (
+                f"The list has the best {MAX_TRIALS:,} of {scored:,} trials; “tunescope export "
+                "RUN FILE --which NUMBER” takes any."
+            )
+        self._started = run.started if run is not None else RunStarted()
+        if models == self._choices:
+            return
+        previous_name, self._choices = self.model_name, models
+        self.box.blockSignals(True)
+        self.box.clear()
+        self.box.addItems([_choice_line(choice) for choice in models])
+        names = [choice.name for choice in models]
+        self.box.setCurrentIndex(names.index(previous_name) if previous_name in names else 0)
+        self.box.blockSignals(False)
+        self.setVisible(bool(models))
+        self._show_description()
+
+    def _show_description(self) -> None:
+        chosen = self._chosen_model
+        if chosen is None:
+            return
+        # The setting of an average is that of its best member.
+        setting = "" if chosen.averages else setting_cells(self._started, chosen.setting)[1]
+        words = [chosen.sentence, f"{setting}." if setting else "", self._more]
+        self._about.setText(" ".join(filter(None, words)))
+        self.box.setAccessibleDescription(self._about.text())
+        self.changed.emit()
+
+
+def _choice_line(choice: ExportableModel) -> str:
+    """The title and the score: in the test, otherwise in validation."""
+    score, score_source = choice.test.get(choice.metric), "in the test"
+    metric = choice.metric
+    if score is None:
+        score, score_source, metric = choice.validation, "in validation", choice.judged_by
+    if score is None:
+        return choice.title
+    return f"{choice.title} · {metric_in_short(metric)} {score_text(score, metric)} {score_source}"
+
+
+class ExportCard(Card):
+    """One kind of file: its use, a warning, and where it was saved."""
+
+    def __init__(self, exporter: ExportFormat, page: ExportPage) -> None:
+        super().__init__(exporter.title, exporter.sentence)
+        self.exporter = exporter
+        if exporter.warning:
+            self.body.addLayout(self._make_warning(exporter.warning))
+        self.body.addStretch(1)
+        self._saved = wrapping_label("", "good")
+        self._saved.hide()
+        self.body.addWidget(self._saved)
+        self.save_button = PlainButton("Save as…", lambda: page.save_as(exporter.name), "save")
+        self.save_button.setAccessibleName(f"Save {exporter.title} as")
+        self.folder_button = LinkButton("Open folder", self._open_folder, "folder")
+        self.folder_button.hide()
+        row = in_row(
+            self.save_button,
+            self.folder_button,
+            1,
+            wrapping_label(" ".join(_file_endings(exporter)), "caption"),
+        )
+        self.body.addLayout(row)
+        self._path: Path | None = None
+
+    def _make_warning(self, sentence: str) -> QHBoxLayout:
+        sign = QLabel()
+        sign.setPixmap(icons.tinted_icon("warning", "warning").pixmap(18, 18))
+        return in_row(sign, (wrapping_label(sentence, "warning"), 1))
+
+    def show_saved(self, path: Path | None) -> None:
+        """Show where the file was saved; None hides it."""
+        self._path = path
+        self._saved.setVisible(path is not None)
+        self.folder_button.setVisible(path is not None)
+        if path is not None:
+            self._saved.setText(f"Saved as {path}")
+
+    def _open_folder(self) -> None:
+        if self._path is not None:
+            QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._path.parent)))
+
+
+class ExportPage(Page):
+    """The last step: save the model, its numbers, a script or a report."""
+
+    topic = "export"
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(session, parent)
+        self.cards: dict[str, ExportCard] = {}
+        self._saving: dict[Path, str] = {}  # the kind of file by its path
+        self.use_button = self.add_button("Use the model", lambda: self.step_wanted.emit("use"))
+        self.primary = self.add_primary("Save the model…", self._save_first, "save")
+        self.chooser = ModelChooser()
+        self.chooser.changed.connect(self._on_model_chosen)
+        self.body.addWidget(self.chooser)
+        words = "Leave rows and values of the data out of report, numbers and script"
+        self.without_data = QCheckBox(words)
+        self.without_data.hide()
+        self.body.addWidget(self.without_data)
+        self._grid = QGridLayout()
+        self._grid.setSpacing(12)
+        for column in (0, 1):
+            self._grid.setColumnStretch(column, 1)
+        self.body.addLayout(self._grid)
+        words = "What can be saved appears here as soon as the worker is ready."
+        self._waiting = wrapping_label(words, "muted")
+        self.body.addWidget(self._waiting)
+        self.body.addStretch(1)
+        session.exporters_changed.connect(self._make_cards)
+        session.data_changed.connect(self._make_cards)
+        session.plan_changed.connect(self._make_cards)
+        session.exported.connect(self._on_exported)
+        session.run_replaced.connect(self._clear_saved)
+        session.run_changed.connect(self._make_cards)
+        session.run_changed.connect(self._show_state)
+        self._make_cards()
+
+    def visited(self) -> None:
+        self._show_state()
+
+    def tour_target(self, name: str) -> QWidget | None:
+        return self.primary
+
+    def save_as(self, name: str) -> None:
+        exporter = self.cards[name].exporter
+        path, ending = self._ask_path(exporter)
+        if not path:
+            return
+        if not Path(path).suffix:
+            path += ending
+        settings.remember(FOLDER_KEY, str(Path(path).parent))
+        self.cards[name].show_saved(None)
+        self._saving[Path(path)] = name
+        which = TUNED if exporter.of_run else self.chooser.model_name
+        self.session.export_model(name, path, which, not self.without_data.isChecked())
+
+    def _ask_path(self, exporter: ExportFormat) -> tuple[str, str]:
+        """The chosen path, and the ending of the chosen kind of file."""
+        folder = settings.stored_text(FOLDER_KEY, str(Path.home()))
+        proposed = str(Path(folder) / (self._file_name() + exporter.ending))
+        kinds = {f"{name} (*{ending})": ending for ending, name in _file_endings(exporter).items()}
+        title = f"Save {exporter.title}"
+        options = QFileDialog.Option(0)
+        if exporter.joins:  # nothing is replaced
+            options = QFileDialog.Option.DontConfirmOverwrite
+        filters = ";;".join(kinds)
+        path, kind = QFileDialog.getSaveFileName(self, title, proposed, filters, options=options)
+        return path, kinds.get(kind, exporter.ending)
+
+    def _file_name(self) -> str:
+        plan, summary = self.session.plan, self.session.summary
+        name = Path((summary and summary.name) or "model").name.split(".")[0]
+        which = self.chooser.model_name
+        kind = self.chooser.model_kind or (plan.model if plan is not None else "")
+        words = [name, kind] if kind else [name]
+        if which != TUNED:
+            words.append(f"trial {which}" if which.isdigit() else which)
+        return " ".join(words)
+
+    def save_asked(self) -> None:
+        if self.primary.isEnabled():
+            self._save_first()
+        else:
+            self.session.problem.emit(self.primary.accessibleDescription())
+
+    def _save_first(self) -> None:
+        if self.cards:
+            self.save_as(next(iter(self.cards)))
+
+    @property
+    def _run_started(self) -> RunStarted | None:
+        return next((e for e in self.session.events if isinstance(e, RunStarted)), None)
+
+    @property
+    def _model_name(self) -> str:
+        started, plan = self._run_started, self.session.plan
+        chosen = plan.model if plan is not None else ""
+        return (started.run_plan.model or chosen) if started is not None else chosen
+
+    @property
+    def _dataset_task(self) -> Task:
+        started = self._run_started
+        dataset = started.dataset if started is not None else self.session.summary
+        return (dataset.task if dataset is not None else Task.UNKNOWN) or Task.BINARY
+
+    def _make_cards(self) -> None:
+        form = export_variants_of(self._dataset_task, self._model_name)[0]
+        exporters = [exporter for exporter in self.session.exporters if exporter.form == form]
+        if not exporters or exporters == [card.exporter for card in self.cards.values()]:
+            return
+        clear_layout(self._grid)
+        self.cards = {}
+        for index, exporter in enumerate(exporters):
+            card = ExportCard(exporter, self)
+            self.cards[exporter.name] = card
+            self._grid.addWidget(card, index // 2, index % 2)
+        self._waiting.hide()
+        self._show_state()
+
+    def _on_model_chosen(self) -> None:
+        for card in self.cards.values():
+            card.show_saved(None)
+
+    def _show_state(self) -> None:
+        self.chooser.show_choices(self.session.shown.state if self.session.results else None)
+        ended = self.session.results is not None
+        self.without_data.setVisible(ended)
+        subtitle = "Everything is made on this computer and stays where you save it."
+        self.set_head("Export the model", subtitle)
+        self.use_button.set_allowed(ended, "There is no model before a run has ended, in step 4.")
+        why_not = "There is nothing to save before a run has ended, in step 4."
+        for button in [self.primary, *(card.save_button for card in self.cards.values())]:
+            button.set_allowed(ended and bool(self.cards), why_not)
+        if self.primary.isEnabled():
+            self.primary.setToolTip(f"Save the model ({SAVE})")
+        self.set_panel("Which one?", self._advice_sentences())
+
+    def _advice_sentences(self) -> tuple[str, ...]:
+        report = "To show others the results, save the report."
+        task = self._dataset_task
+        if task.is_structured:
+            return (
+                f"To {task.verb} new {task.items} here or with numpy, save the model.",
+                (
+                    f"To {task.verb} them elsewhere, save the Python script: the model is inside, "
+                    "and it needs neither your data nor this program."
+                ),
+                report,
+            )
+        results = self.session.results or Results()
+        count = member_count(results)
+        average_sentence = f"The average of {count} models is one model in each of these files."
+        first = (average_sentence,) if count > 1 else ()
+        if "folder" in self.cards:
+            return (
+                *first,
+                "To predict here, save the folder: tunescope predict takes its file.",
+                (
+                    "To predict elsewhere, unpack it: the program inside needs numpy, and "
+                    "neither your data nor this program."
+                ),
+                report,
+            )
+        test_sentence = evaluation_text(results)
+        return (
+            *first,
+            *((test_sentence,) if test_sentence else ()),
+            "To predict new rows, here or in Python, save the model.",
+            report,
+            (
+                "To check every step or train again, save the Python script: it needs your "
+                "data file, and not this program."
+            ),
+            (
+                "The model takes rows just as they are in your file. Filling gaps, encoding "
+                "categories and scaling are part of it."
+            ),
+        )
+
+    def _on_exported(self, path: str) -> None:
+        name = self._saving.pop(Path(path), "")
+        if name:
+            self.cards[name].show_saved(Path(path))
+
+    def _clear_saved(self) -> None:
+        self._saving.clear()
+        for card in self.cards.values():
+            card.show_saved(None)
+
+
+def _file_endings(exporter: ExportFormat) -> dict[str, str]:
+    """{ending: title of such files}, the usual one first."""
+    return exporter.endings or {exporter.ending: exporter.title}

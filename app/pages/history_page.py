@@ -1,0 +1,362 @@
+"""The page about the history of earlier datasets, with their table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QDateTime, QLocale, QModelIndex, QSignalBlocker, Qt
+from PySide6.QtGui import QAccessible, QAccessibleEvent, QKeyEvent
+from PySide6.QtWidgets import QCheckBox, QFileDialog, QWidget
+
+from app.dialogs.message_boxes import is_deletion_confirmed
+from app.look import appearance
+from app.pages.page import Page
+from app.preferences import preferences as settings
+from app.widgets.buttons import PlainButton
+from app.widgets.cards import Card
+from app.widgets.layouts import in_lines
+from app.widgets.plain_table import DISPLAY, CellModel, Index, RowTable
+from app.widgets.text_labels import apply_style, plain_tooltip, show_text, wrapping_label
+from core.tuning.scores.score import metric_in_short
+from core.wording import format_number
+
+if TYPE_CHECKING:
+    from app.session.session import Session
+    from app.session.session_history import HistoryContents
+    from core.tuning.history.dataset_records import HistoryEntry
+
+MIN_ROWS, MAX_ROWS = 4, 10  # that are seen without scrolling
+MODEL = 1  # the column that shrinks where the table is narrow
+NARROWEST = 120  # pixels of MODEL at the usual text size
+BEST = 6  # the column of the best score
+FOLDER_KEY = "history/folder"
+
+
+def origin_of(entry: HistoryEntry) -> str:
+    """Where a dataset of the history came from."""
+    if entry.starter:
+        return "with Tunescope"
+    return "imported" if entry.imported else "this computer"
+
+
+def when_of(entry: HistoryEntry) -> str:
+    """The day in the person's locale; "–" where it is unknown."""
+    moment = QDateTime.fromString(entry.when, Qt.DateFormat.ISODate)
+    if not moment.isValid():
+        return "–"
+    return QLocale().toString(moment.toLocalTime().date(), QLocale.FormatType.ShortFormat)
+
+
+class HistoryModel(CellModel):
+    """A row for each dataset, the latest first."""
+
+    heads = ("when", "model", "rows", "columns", "classes", "trials", "best", "where from")
+    numbers = (2, 3, 4, 5, 6)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.entries: list[HistoryEntry] = []
+        self._titles: dict[str, str] = {}
+        self._cell_cache: dict[int, list[str]] = {}  # by row
+
+    def show_entries(self, entries: list[HistoryEntry], titles: dict[str, str]) -> None:
+        """Show datasets; `titles` are those of the models."""
+        self.beginResetModel()
+        self.entries, self._titles = entries, titles
+        self._cell_cache = {}
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
+        return 0 if parent.isValid() else len(self.entries)
+
+    def data(self, index: Index, role: int = DISPLAY) -> Any:
+        row, column = index.row(), index.column()
+        if row >= len(self.entries):
+            return None
+        entry = self.entries[row]
+        if row not in self._cell_cache:
+            self._cell_cache[row] = self._entry_cells(entry)
+        text = self._cell_cache[row][column]
+        if role == DISPLAY:
+            return text
+        if column == BEST and entry.best is not None:
+            text = f"{text} ({metric_in_short(entry.metric)})"
+        match role:
+            case Qt.ItemDataRole.ToolTipRole:
+                return plain_tooltip(text)
+            case Qt.ItemDataRole.AccessibleTextRole:
+                return f"{self.heads[column]}: {text}"
+            case Qt.ItemDataRole.TextAlignmentRole:
+                return self.alignment(column)
+        return None
+
+    def _entry_cells(self, entry: HistoryEntry) -> list[str]:
+        number = QLocale().toString
+        return [
+            when_of(entry),
+            self._titles.get(entry.model, entry.model),
+            number(entry.rows),
+            number(entry.features),
+            number(entry.classes) if entry.classes else "–",
+            number(entry.trials),
+            format_number(entry.best, 4),
+            origin_of(entry),
+        ]
+
+
+class HistoryTable(RowTable):
+    """The table; the Delete key asks to delete what is chosen."""
+
+    def __init__(self) -> None:
+        self.model_of_entries = HistoryModel()
+        self._widths: dict[tuple[int, str], int] = {}
+        description = "Choose rows; the Delete key deletes them from the history."
+        super().__init__(self.model_of_entries, "Datasets of the history", description, 200)
+        self.horizontalHeader().setAccessibleName("Columns of the table")
+        self.model_of_entries.modelReset.connect(self._widths.clear)
+        self.model_of_entries.modelReset.connect(self.fit_columns)
+
+    def show_entries(self, entries: list[HistoryEntry], titles: dict[str, str]) -> None:
+        if entries != self.model_of_entries.entries:
+            self.model_of_entries.show_entries(entries, titles)
+            self.chosen.emit()
+
+    def chosen_ids(self) -> list[str]:
+        return [self.model_of_entries.entries[row].id for row in self.chosen_rows()]
+
+    def fit_columns(self) -> None:
+        """Fit the height to a few rows, and the columns to their contents."""
+        line = self.fontMetrics().height() + 12
+        self.verticalHeader().setDefaultSectionSize(line)
+        rows = min(MAX_ROWS, max(MIN_ROWS, self.model_of_entries.rowCount()))
+        head = self.horizontalHeader().sizeHint().height()
+        self.setMinimumHeight(head + rows * line + 2 * self.frameWidth() + 4)
+        count = self.model_of_entries.columnCount()
+        widths = [self._wanted_width(column) for column in range(count)]
+        spare = self.viewport().width() - sum(widths)
+        widths[MODEL] = max(widths[MODEL] + spare, min(widths[MODEL], appearance.pixels(NARROWEST)))
+        for column, width in enumerate(widths):
+            self.setColumnWidth(column, width)
+
+    def _wanted_width(self, column: int) -> int:
+        key = (column, self.font().key())  # the same at every width of the table
+        if key not in self._widths:
+            head = self.horizontalHeader().sectionSizeHint(column)
+            self._widths[key] = max(head, self.sizeHintForColumn(column)) + 6
+        return self._widths[key]
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Delete and self.chosen_ids():
+            self.delete_pressed.emit()
+        else:
+            super().keyPressEvent(event)
+
+
+class HistoryPage(Page):
+    """The history: its datasets, the switch, export and import."""
+
+    topic = "history"
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(session, parent)
+        self.history = session.history
+        subtitle = "What worked on earlier datasets decides the first trials on a new one."
+        self.set_head("History", subtitle)
+        self.outcome = wrapping_label()
+        self.outcome.hide()
+        self.under_head.addWidget(self.outcome)
+        self.body.addWidget(self._make_contents())
+        self.body.addWidget(self._make_datasets())
+        self.body.addWidget(self._make_exchange())
+        self.body.addStretch(1)
+        self.history.change_reported.connect(self._show_message)
+        self.history.changed.connect(self.refresh)
+        session.run_changed.connect(self._run_changed)
+        self.set_panel("How it helps", self._how_it_helps())
+
+    # Making it --------------------------------------------------------------------------------
+
+    def _make_contents(self) -> Card:
+        card = Card("What the history holds")
+        card.body.addWidget(
+            wrapping_label(
+                "Kept of each dataset: how many rows, columns and classes it has, which "
+                "settings were tried, and how they scored."
+            )
+        )
+        never_words = "Never kept: a row, a column's name, a value, or the file's name."
+        card.body.addWidget(wrapping_label(never_words))
+        self.path_label = wrapping_label("", "caption")
+        self.path_label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        card.body.addWidget(self.path_label)
+        self.switch = switch = QCheckBox("Keep a history of tuning")
+        switch.setAccessibleName("Keep a history of tuning")
+        switch.setAccessibleDescription("Off: nothing is added to the history or read from it.")
+        switch.setMinimumHeight(24)
+        switch.toggled.connect(self.history.set_enabled)
+        card.body.addWidget(switch)
+        self.trouble = wrapping_label("", "warning")
+        self.trouble.hide()
+        card.body.addWidget(self.trouble)
+        return card
+
+    def _make_datasets(self) -> Card:
+        self.datasets = Card("Datasets")
+        self.empty = wrapping_label(
+            "The history is empty. When a run with trials has ended, its dataset "
+            "is listed here in one line.",
+            "muted",
+        )
+        self.table = HistoryTable()
+        self.table.chosen.connect(self._update_buttons)
+        self.table.delete_pressed.connect(self.forget_chosen)
+        self.datasets.body.addWidget(self.empty)
+        self.datasets.body.addWidget(self.table)
+        self.forget = PlainButton("Delete", self.forget_chosen, "discard")
+        self.forget_all = PlainButton("Delete all…", self.ask_forget_all)
+        self.starter = PlainButton("", self._change_starter)
+        self.datasets.body.addWidget(_button_row(self.forget, self.forget_all, self.starter))
+        return self.datasets
+
+    def _make_exchange(self) -> Card:
+        card = Card(
+            "Other computers and programs",
+            "Export the history for another computer, or import one from there, or Optuna studies.",
+        )
+        self.save = PlainButton("Export…", self.ask_save, "save")
+        self.import_button = PlainButton("Import…", self.ask_import, "open")
+        self.optuna = PlainButton("Import Optuna studies…", self.ask_optuna)
+        card.body.addWidget(_button_row(self.save, self.import_button, self.optuna))
+        return card
+
+    def _how_it_helps(self) -> tuple[str, ...]:
+        return (
+            (
+                "Strategies that learn from earlier datasets look up what worked on datasets "
+                "of a similar size, and begin there."
+            ),
+            "Every run with trials adds one line here, whatever its strategy.",
+            (
+                "Some lines are shipped with Tunescope, so that this helps from the first day. "
+                "You can remove and restore them."
+            ),
+            "Everything stays on this computer. What you delete is erased from the file.",
+        )
+
+    # Showing it -------------------------------------------------------------------------------
+
+    def visited(self) -> None:
+        self._show_message("", True)
+        self.refresh()
+
+    def refresh(self) -> None:
+        self._show_contents(self.history.read_contents())
+
+    def _show_contents(self, contents: HistoryContents) -> None:
+        self.path_label.setText(f"File: {contents.path}")
+        with QSignalBlocker(self.switch):
+            self.switch.setChecked(contents.enabled and contents.readable)
+        self.switch.setEnabled(contents.readable)
+        show_text(self.trouble, contents.problem)
+        self.empty.setVisible(not contents.entries)
+        self.table.setVisible(bool(contents.entries))
+        self.table.show_entries(contents.entries, self._model_titles())
+        self._readable = contents.readable
+        self._has_starter = any(entry.starter for entry in contents.entries)
+        words = "Remove shipped datasets" if self._has_starter else "Restore shipped datasets"
+        self.starter.set_label(words)
+        self.datasets.set_words(self._count_text(len(contents.entries)))
+        self._update_buttons()
+
+    def _model_titles(self) -> dict[str, str]:
+        from core.estimators.registry import MODELS  # not needed before this page
+
+        return {name: model.title for name, model in MODELS.items()}
+
+    def _count_text(self, count: int) -> str:
+        if count == 1:
+            return "1 dataset"
+        return f"{count} datasets" if count else "Datasets"
+
+    def _update_buttons(self) -> None:
+        unreadable = "The file cannot be read."
+        nothing = "The history is empty."
+        has_entries = bool(self.table.model_of_entries.entries)
+        is_readable = getattr(self, "_readable", False)
+        has_selection = bool(self.table.chosen_ids())
+        self.forget.set_allowed(has_selection, "Choose rows of the table first.")
+        self.forget_all.set_allowed(has_entries, nothing)
+        self.save.set_allowed(has_entries, nothing)
+        for button in (self.starter, self.import_button):
+            button.set_allowed(is_readable, unreadable)
+        is_allowed = is_readable and not self.session.is_going_on
+        why_not = "A run is in progress. Import studies when it has ended."
+        self.optuna.set_allowed(is_allowed, why_not if is_readable else unreadable)
+
+    def _run_changed(self) -> None:
+        if self.isVisible():
+            self.refresh()
+
+    def _show_message(self, sentence: str, succeeded: bool) -> None:
+        self.outcome.setText(sentence)
+        self.outcome.setAccessibleName(sentence)
+        apply_style(self.outcome, voice="good" if succeeded else "bad")
+        self.outcome.setVisible(bool(sentence))
+        if sentence:
+            alert = QAccessibleEvent(self.outcome, QAccessible.Event.Alert)
+            QAccessible.updateAccessibility(alert)
+            if not succeeded:
+                self.refresh()  # what was switched is not
+
+    # What a person does -----------------------------------------------------------------------
+
+    def forget_chosen(self) -> None:
+        self.history.forget_datasets(self.table.chosen_ids())
+
+    def ask_forget_all(self) -> None:
+        consequence = (
+            "It is erased from the file and cannot be restored, except what is shipped with "
+            "Tunescope. Your runs and models stay."
+        )
+        words = ("Delete the whole history?", consequence, "Keep it", "Delete all")
+        if is_deletion_confirmed(self, *words, name="forgetting"):
+            self.history.forget_all()
+
+    def _change_starter(self) -> None:
+        if self._has_starter:
+            self.history.forget_starter()
+        else:
+            self.history.restore_starter()
+
+    def ask_save(self) -> None:
+        folder = settings.stored_text(FOLDER_KEY, str(Path.home()))
+        proposed = str(Path(folder) / "tunescope-history.json")
+        title = "Export the history"
+        path, _ = QFileDialog.getSaveFileName(self, title, proposed, "JSON (*.json)")
+        if path:
+            path = path if Path(path).suffix else f"{path}.json"
+            settings.remember(FOLDER_KEY, str(Path(path).parent))
+            self.history.export_to(path)
+
+    def ask_import(self) -> None:
+        folder = settings.stored_text(FOLDER_KEY, str(Path.home()))
+        title = "Import a history"
+        path, _ = QFileDialog.getOpenFileName(self, title, folder, "JSON (*.json)")
+        if path:
+            settings.remember(FOLDER_KEY, str(Path(path).parent))
+            self.history.import_from(path)
+
+    def ask_optuna(self) -> None:
+        """Ask for studies and let the worker import them."""
+        from app.dialogs.optuna_dialog import OptunaDialog
+
+        plan, summary = self.session.plan, self.session.summary
+        request = OptunaDialog(plan.model if plan else "", summary, self).ask()
+        if request is not None:
+            self._show_message("The studies are being read …", True)
+            self.history.import_optuna(request)
+
+
+def _button_row(*buttons: PlainButton) -> QWidget:
+    return in_lines(*buttons)

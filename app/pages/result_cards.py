@@ -1,0 +1,219 @@
+"""Tables and choices of the Results page: candidates, settings and scores, members."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from PySide6.QtCore import QRect, Qt, QTimer, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QHeaderView, QWidget
+
+from app.look import appearance
+from app.text.candidate_text import CandidateText
+from app.text.plan_text import setting_cells
+from app.views.plot.data_table import DataTable
+from app.widgets.cards import Card, CardOption, ChoiceCards
+from core.estimators.model_settings import compare_settings, labels_of
+from core.space import Setting, axis_title
+from core.tuning.events import RunStarted
+from core.tuning.run_results import EnsembleResults, Scores
+from core.tuning.runs.trial_table import tunes_several
+from core.tuning.scores.score import metric_in_short, metric_title, score_text
+from core.wording import format_aligned, format_value, percent
+from resources.theme import TARGET
+
+ROWS = 6  # seen without scrolling
+UNBOUNDED = 16777215  # Qt's QWIDGETSIZE_MAX
+TWO_LINES = 40  # pixels of a row, for names that have to be broken
+PADDING, LINE_GAP = 28, 10  # pixels left and right of a name, and above and below it
+MAX_ROWS = 7  # seen without scrolling
+
+
+class CandidatesCard(Card):
+    """A card for each candidate; a click selects it."""
+
+    wide = True
+    picked = Signal(str)  # the kind of candidate
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(
+            "Which model do you want?",
+            "The run selected the first by itself. Another one is fitted and tested at a click. "
+            "Any trial can be selected too, in the table of trials in step 4. One that is picked "
+            "after seeing test scores looks a little better than it is.",
+            parent,
+        )
+        self.cards = ChoiceCards("The run's choice", "Models to select")
+        self.cards.chosen.connect(self._on_card_chosen)
+        self.body.addWidget(self.cards)
+        self._selected_kind = ""
+
+    def show_candidates(self, candidates: Sequence[CandidateText]) -> None:
+        self._selected_kind = next((c.key for c in candidates if c.is_selected), "")
+        choices = [
+            CardOption(
+                key=candidate.key,
+                title=candidate.title,
+                paragraphs=tuple(filter(None, (candidate.scores, candidate.gain))),
+                captions=(candidate.setting,) if candidate.setting else (),
+                recommended=candidate.is_runs_choice,
+            )
+            for candidate in candidates
+        ]
+        self.cards.show_choices(choices, self._selected_kind)
+
+    def _on_card_chosen(self, key: str) -> None:
+        if key not in (self._selected_kind, "trial"):
+            self.picked.emit(key)
+
+
+class DefaultComparisonCard(Card):
+    """A row for each setting or score, of the tuned model and of the others."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.wide = self._alone = False  # alone: as high as its rows
+        self.table = DataTable("")
+        self.table.setWordWrap(True)
+        self.body.addWidget(self.table, 1)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Fit the rows, after the columns have their new widths."""
+        super().resizeEvent(event)
+        QTimer.singleShot(0, self, self._fit_rows)
+
+    def show_settings(self, started: RunStarted, tuned: Setting, default: Setting) -> None:
+        """Show both settings in the order of the search space, labelled as in their models."""
+        self._alone = False
+        self.set_words("What did tuning change?", "The settings of the model.")
+
+        def labels_by_name(model: str) -> dict[str, str]:
+            if tunes_several(started):
+                return labels_of(model, started.dataset.task)
+            return {axis.name: axis.label for axis in started.space}
+
+        model = started.run_plan.model
+        rows = [
+            [axis_title(pair.label, pair.name), _value_text(pair.tuned), _value_text(pair.default)]
+            for pair in compare_settings(model, tuned, default, labels_by_name)
+        ]
+        self._show_table(["setting", "tuned", "default"], rows)
+
+    def show_penalty(self, penalty: float, start_penalty: float | None, *, off: bool) -> None:
+        """Show the one learned penalty; `off`: all columns are switched off."""
+        self._alone = True
+        self.set_words(
+            "Which penalty was learned?",
+            "One for all weights: the larger it is, the less the columns are trusted.",
+        )
+        words = "switched off" if off else format_value(penalty)
+        row = ["Penalty on large weights (λ)", words, _value_text(start_penalty)]
+        self._show_table(["setting", "learned", "at the start"], [row])
+
+    def show_scores(
+        self, scores: dict[str, Scores], units: str = "rows", baseline: str = ""
+    ) -> None:
+        """Show the test scores, {model: {metric: score}}, the tuned model first."""
+        caption = f"Several ways of measuring the same predictions on test {units}."
+        if baseline:
+            caption += f" Baseline: {baseline}."
+        self.set_words("How good is it by other measures?", caption)
+        models = {model: model_scores for model, model_scores in scores.items() if model_scores}
+        metrics = next(iter(models.values()))
+        rows = [
+            [
+                metric_title(metric),
+                *(score_text(model_scores.get(metric), metric) for model_scores in models.values()),
+            ]
+            for metric in metrics
+        ]
+        self._show_table(["measure", *models], rows)
+
+    def _show_table(self, headers: list[str], rows: list[list[str]]) -> None:
+        self.wide = len(headers) > 3  # three scores beside their measure
+        self.table.setAccessibleName(self.accessibleName())
+        self.table.setAccessibleDescription("; ".join(", ".join(row) for row in rows))
+        self.table.set_table((headers, rows))
+        header, size = self.table.horizontalHeader(), QHeaderView.ResizeMode
+        header.setStretchLastSection(False)
+        for column in range(len(headers)):
+            header.setSectionResizeMode(column, size.ResizeToContents if column else size.Stretch)
+        policies = Qt.ScrollBarPolicy
+        bar = policies.ScrollBarAlwaysOff if len(rows) <= ROWS else policies.ScrollBarAsNeeded
+        self.table.setVerticalScrollBarPolicy(bar)
+        self._fit_rows()
+
+    def _fit_rows(self) -> None:
+        header, row_heads = self.table.horizontalHeader(), self.table.verticalHeader()
+        metrics, min_height = self.table.fontMetrics(), appearance.pixels(TWO_LINES)
+        room = QRect(0, 0, header.sectionSize(0) - PADDING, 1000)
+        for row in range(row_heads.count()):
+            name = str(self.table.model().index(row, 0).data())
+            name_height = metrics.boundingRect(room, Qt.TextFlag.TextWordWrap, name).height()
+            row_heads.resizeSection(row, max(min_height, name_height + LINE_GAP))
+        rows_height = sum(row_heads.sectionSize(row) for row in range(min(row_heads.count(), ROWS)))
+        height = header.sizeHint().height() + rows_height + 6
+        self.table.setMinimumHeight(height)
+        self.table.setMaximumHeight(height if self._alone else UNBOUNDED)
+
+
+def _value_text(value: Any) -> str:
+    return "–" if value is None else format_value(value)
+
+
+class MembersCard(Card):
+    """A row for each member, the best first; the default setting below."""
+
+    wide = True
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.table = DataTable("")
+        self.body.addWidget(self.table, 1)
+
+    def show_members(
+        self, ensemble: EnsembleResults, default: Setting, started: RunStarted
+    ) -> None:
+        """Show the members with their scores, and the default setting."""
+        count = len(ensemble.members)
+        title = "The one model of the average" if count == 1 else f"The average of {count} models"
+        words = (
+            "Which settings predict together, and how much does each count? Score: {} when it was "
+            "tried."
+        )
+        self.set_words(title, words.format(metric_in_short(started.metric)))
+        several = tunes_several(started)
+        names = [axis.name for axis in started.space] or list(ensemble.settings[0])
+
+        def cells_of_setting(setting: Setting) -> list[str]:
+            if several:
+                return list(setting_cells(started, setting))
+            return [format_value(setting.get(name, "–")) for name in names]
+
+        headers = ["trial", "weight", "score", *(["model", "setting"] if several else names)]
+        rows = [
+            [str(number), percent(weight), f, *cells_of_setting(setting)]
+            for number, weight, f, setting in zip(
+                ensemble.members,
+                ensemble.weights,
+                format_aligned(ensemble.scores),
+                ensemble.settings,
+                strict=True,
+            )
+        ]
+        if default or not several:
+            rows.append(["default", "–", "–", *cells_of_setting(default)])
+        self.table.setAccessibleName(title)
+        self.table.setAccessibleDescription("; ".join(", ".join(row) for row in rows))
+        self.table.set_table((headers, rows))
+        header = self.table.horizontalHeader()
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        visible_rows = min(len(rows), MAX_ROWS)
+        row = appearance.pixels(TARGET)
+        self.table.verticalHeader().setDefaultSectionSize(row)
+        policies = Qt.ScrollBarPolicy
+        bar = policies.ScrollBarAlwaysOff if len(rows) <= MAX_ROWS else policies.ScrollBarAsNeeded
+        self.table.setVerticalScrollBarPolicy(bar)
+        head = self.table.horizontalHeader().sizeHint().height()
+        self.table.setMinimumHeight(head + visible_rows * row + 22)

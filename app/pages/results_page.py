@@ -1,0 +1,366 @@
+"""Step 5, the results: whether tuning was worth it, on rows that it never saw, and why."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QGridLayout, QWidget
+
+from app.look import appearance
+from app.pages.page import Page
+from app.pages.result_cards import CandidatesCard, DefaultComparisonCard, MembersCard
+from app.pages.shared_cards import CopyButtons, RangeEdgeNotice
+from app.text.candidate_text import candidate_texts
+from app.views.board import NARROW, grid_positions
+from app.views.explanation_views import (
+    ColumnsView,
+    DependenceView,
+    LearningView,
+    ResidualsView,
+    SettingsView,
+    WhyView,
+    WrongRowsView,
+)
+from app.views.penalty_views import GroupPenalties
+from app.views.result_views import RESULT_VIEWS, CalibrationView, ResultView
+from app.views.runs_comparison import MAX_RUNS
+from app.views.threshold_view import ThresholdView
+from app.widgets.cards import Card
+from app.widgets.text_labels import wrapping_label
+from core.tuning.events import RunStarted
+from core.tuning.results.result_facts import fact_sentences, headline, member_count, scores_line
+from core.tuning.run_results import Results
+from core.tuning.why.answer_types import (
+    Answer,
+    ColumnImportance,
+    Dependence,
+    NoAnswer,
+    RowDiagnostics,
+)
+from resources.theme import GAP
+
+if TYPE_CHECKING:
+    from app.session.session import Session
+    from app.worker.messages import Explained
+    from core.tuning.plan import Plan
+    from core.tuning.runs.past_runs import RunSummary
+
+OTHER_VIEWS: tuple[type[WhyView[Answer]], ...] = (
+    SettingsView,
+    ThresholdView,
+    ResidualsView,
+    WrongRowsView,
+    LearningView,
+)
+# Requested without a click where it takes seconds.
+QUICK_QUESTIONS = ("rows", "importance", "settings")
+MIN_ROW = 290  # pixels of a row of cards
+ROOMY = 1100  # pixels of a wide page at the usual text size
+MAX_CLASSES_BESIDE = 5  # of a confusion matrix beside another card of a wide page
+
+
+class ExplanationRequests(QObject):
+    """Requests explanations of the shown run, once each, and passes them to the views."""
+
+    def __init__(self, session: Session, calibration: CalibrationView) -> None:
+        super().__init__()
+        self._session, self._calibration = session, calibration
+        self._columns_view, self._dependence_view = ColumnsView(), DependenceView()
+        own_views = (self._columns_view, self._dependence_view, *(view() for view in OTHER_VIEWS))
+        self.views: dict[str, WhyView[Answer]] = {view.name: view for view in own_views}
+        self._requested_questions: set[str] = set()
+        self._dependence_by_column: dict[str, Dependence] = {}
+        self._chosen_column = ""  # of the dependence view
+        self._is_fresh = False
+        for view in self.views.values():
+            view.answer_requested.connect(self.ask)
+            view.stop_requested.connect(session.leave_question)
+        self._columns_view.column_chosen.connect(self.look_at)
+        self._dependence_view.column_wanted.connect(self.look_at)
+        session.explained.connect(self._on_answer)
+
+    def clear_answers(self) -> None:
+        self._requested_questions.clear()
+        self._dependence_by_column.clear()
+        self._chosen_column, self._is_fresh = "", True
+        self._dependence_view.set_columns([])
+
+    def request_answers(self) -> None:
+        """Request what takes seconds or is stored; offer the others with their time."""
+        if not self._is_fresh or self._session.state != "finished":
+            return
+        self._is_fresh = False
+        from core.tuning.why.answers import FOLDER, SOON, seconds_before  # not for the first paint
+
+        state, folder = self._session.shown.state, self._session.run_folder
+        for question in (*QUICK_QUESTIONS, "learning"):
+            seconds = seconds_before(question, state)
+            has_answer = folder is not None and (folder / FOLDER / f"{question}.json").is_file()
+            if has_answer or (question in QUICK_QUESTIONS and seconds <= SOON):
+                self.ask(question)
+            else:
+                for view in self._views_of(question):
+                    view.offer_answer(seconds)
+
+    def ask(self, question: str) -> None:
+        """Request an answer once, and show that it is coming."""
+        if question in self._requested_questions:
+            return
+        self._requested_questions.add(question)
+        for view in self._views_of(question):
+            view.show_waiting()
+        self._session.explain(question)
+
+    def look_at(self, column: str) -> None:
+        """Show how predictions depend on a column."""
+        self._chosen_column = column
+        if column in self._dependence_by_column:
+            self._dependence_view.show_answer(self._dependence_by_column[column])
+            return
+        self._dependence_view.show_refusal("This is being worked out …")
+        self._session.explain("dependence", column)
+
+    def _views_of(self, question: str) -> list[WhyView[Answer]]:
+        return [view for view in self.views.values() if view.asks == question]
+
+    def _on_answer(self, message: Explained) -> None:
+        question, answer = message.request.question, message.answer
+        if question == "dependence":
+            self._show_dependence(message)
+        elif isinstance(answer, NoAnswer):
+            self._requested_questions.discard(question)
+            for view in self._views_of(question):
+                view.show_refusal(answer.problem)
+            if question == "importance":
+                self._dependence_view.show_refusal("")
+        else:
+            for view in self._views_of(question):
+                view.show_answer(answer)
+            if isinstance(answer, RowDiagnostics):
+                self._calibration.show_answer(answer)
+            if isinstance(answer, ColumnImportance) and answer.done:
+                self._show_columns(answer)
+
+    def _show_columns(self, answer: ColumnImportance) -> None:
+        self._dependence_by_column |= answer.dependence or {}
+        names = [column.names[0] for column in answer.columns]
+        self._dependence_view.set_columns(names)
+        if names:
+            self.look_at(names[0])
+
+    def _show_dependence(self, message: Explained) -> None:
+        column, answer = message.request.column, message.answer
+        if isinstance(answer, Dependence):
+            self._dependence_by_column[column] = answer
+        if column != self._chosen_column:
+            return
+        if isinstance(answer, (NoAnswer, Dependence)) and answer.problem:
+            self._dependence_view.show_refusal(answer.problem)
+        else:
+            self._dependence_view.show_answer(answer)
+
+
+class ResultsPage(Page):
+    """The tuned model, the default one and the baseline, in words and charts."""
+
+    topic = "results"
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(session, parent)
+        self._shown: Results | None = None
+        self._arranged: list[Card] = []
+        self._shape = (False, False)  # of the page: narrow, roomy
+        self.compare_button = self.add_button("Compare runs", self.compare, "table")
+        export = partial(self.step_wanted.emit, "export")
+        self.primary = self.add_primary("Export the model", export, "arrow-right")
+        self.edge_notice = RangeEdgeNotice(session)
+        self.edge_notice.widened.connect(lambda: self.step_wanted.emit("strategy"))
+        self.under_head.addWidget(self.edge_notice)
+        self._make_cards()
+        session.run_changed.connect(self._refresh_results)
+        session.run_replaced.connect(self._refresh_results)
+        session.runs.changed.connect(self._show_comparable)
+        self._refresh_results()
+
+    def _make_cards(self) -> None:
+        words = "The results appear here when a run has ended, in step 4."
+        self._nothing = wrapping_label(words, "muted")
+        self.body.addWidget(self._nothing)
+        self.views: dict[str, ResultView] = {view.name: view() for view in RESULT_VIEWS}
+        calibration = self.views["calibration"]
+        assert isinstance(calibration, CalibrationView)
+        self.questions = ExplanationRequests(self.session, calibration)
+        self.penalties = GroupPenalties()
+        self.setting, self.measures = DefaultComparisonCard(), DefaultComparisonCard()
+        self.members = MembersCard()
+        self.candidates = CandidatesCard()
+        self.candidates.picked.connect(self.session.select_model)
+        self._cards: list[Card] = [
+            *(view for name, view in self.views.items() if name != "confusion"),
+            self.candidates,
+            self.penalties,
+            self.members,
+            self.setting,
+            self.views["confusion"],
+            self.measures,
+            *self.questions.views.values(),
+        ]
+        for card in self._cards:
+            card.setParent(self)  # hidden cards are deleted with the page as well
+        for view in (*self.views.values(), *self.questions.views.values(), self.penalties):
+            view.problem.connect(self.session.problem)
+        self._grid = QGridLayout()
+        self._grid.setSpacing(GAP)
+        for column in (0, 1):
+            self._grid.setColumnStretch(column, 1)
+        self.body.addLayout(self._grid, 2)
+        caption, report = "This run again, elsewhere:", self.session.problem.emit
+        self.copy_buttons = CopyButtons(caption, self._plan_of_run, report)
+        self.copy_buttons.hide()
+        self.body.addWidget(self.copy_buttons)
+
+    # What happens -----------------------------------------------------------------------------
+
+    def visited(self) -> None:
+        self._refresh_results()
+        self._show_comparable()
+        self.questions.request_answers()
+        QTimer.singleShot(0, self.penalties, self.penalties.redraw)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Arrange the cards, and draw the penalties for their new size."""
+        super().resizeEvent(event)
+        if self._shape != self._shape_now():
+            self._arrange_cards(self._arranged)
+        QTimer.singleShot(0, self.penalties, self.penalties.redraw)
+
+    def tour_target(self, name: str) -> QWidget | None:
+        return self.views.get(name)
+
+    def compare(self) -> None:
+        """Show this run beside the newest comparable ones."""
+        self.comparison_wanted.emit([run.path for run in self._same_data()])
+
+    def _refresh_results(self) -> None:
+        results = self.session.results
+        self.edge_notice.show_run(self.session.shown.state)
+        self.candidates.setEnabled(self.session.state == "finished")
+        if results is self._shown and results is not None:
+            if self.isVisible():
+                self.questions.request_answers()
+            return
+        self._shown = results
+        self._nothing.setVisible(results is None)
+        self.primary.set_allowed(results is not None, "There is no result yet.")
+        self.copy_buttons.setVisible(results is not None)
+        started = next((e for e in self.session.events if isinstance(e, RunStarted)), None)
+        if results is None or started is None:
+            self._arrange_cards([])
+            self.set_head("Results")
+            self.set_panel("In plain words", ())
+            return
+        self._show_words(results, started)
+        self._show_pictures(results, started)
+        self._show_comparable()
+        self.questions.clear_answers()
+        if self.isVisible():
+            self.questions.request_answers()
+
+    def _show_words(self, results: Results, started: RunStarted) -> None:
+        self.set_head(headline(results), scores_line(results))
+        self.set_panel("In plain words", fact_sentences(results, started))
+
+    def _show_pictures(self, results: Results, started: RunStarted) -> None:
+        wanted_cards: list[Card] = []
+        can_explain = self.session.run_folder is not None
+        for card in self._cards:
+            if isinstance(card, WhyView) and not can_explain:
+                continue
+            if isinstance(card, ResultView) and card.is_suitable(results):
+                card.show_results(results)
+                wanted_cards.append(card)
+        if len(results.groups) == 1:
+            self._show_penalty(results)
+            wanted_cards.append(self.setting)
+        elif results.groups:
+            self.penalties.record.show_run(self.session.shown.state)
+            self.penalties.consume(started)
+            self.penalties.redraw()
+            wanted_cards.append(self.penalties)
+        if run_candidates := candidate_texts(results, started, self.session.events):
+            self.candidates.show_candidates(run_candidates)
+            self.candidates.setEnabled(self.session.state == "finished")
+            wanted_cards.append(self.candidates)
+        if results.ensemble is not None and member_count(results) > 1:
+            self.members.show_members(results.ensemble, results.default_setting, started)
+            wanted_cards.append(self.members)
+        elif results.setting:
+            self.setting.show_settings(started, results.setting, results.default_setting)
+            wanted_cards.append(self.setting)
+        if len(results.test) > 1:
+            scores = {
+                "tuned": results.test,
+                "default": results.default_test,
+                "baseline": results.baseline_test,
+            }
+            self.measures.show_scores(scores, results.task.units, results.baseline)
+            wanted_cards.append(self.measures)
+        self._arrange_cards([card for card in self._cards if card in wanted_cards])
+
+    def _show_penalty(self, results: Results) -> None:
+        """Show a single penalty in a table: a chart of one bar says nothing."""
+        (group, learned), *_ = results.groups.items()
+        run = self.session.shown.state
+        start_penalty = run.steps[0].penalties.get(group) if run.steps else None
+        if run.gradients:
+            start_penalty = math.exp(run.gradients[0].d[group])
+        self.setting.show_penalty(learned, start_penalty, off=group in results.switched_off)
+
+    def _arrange_cards(self, cards: list[Card]) -> None:
+        for card in self._cards:
+            self._grid.removeWidget(card)
+            card.hide()
+        self._arranged, self._shape = cards, self._shape_now()
+        is_narrow, is_roomy = self._shape
+        confusion = self.views["confusion"]
+        if confusion in cards:  # wide enough for its columns, one a class
+            counts = confusion.results.confusion
+            labels = len(counts.labels) if counts is not None else 0
+            confusion.wide = labels > (MAX_CLASSES_BESIDE if is_roomy else 2)
+        drawn_rows = set()
+        for card, (row, column, span) in zip(cards, grid_positions(cards, is_narrow), strict=True):
+            self._grid.addWidget(card, row, column, 1, span)
+            card.show()  # after it has a parent: else it would be a window
+            if not isinstance(card, (DefaultComparisonCard, MembersCard, CandidatesCard)):
+                drawn_rows.add(row)
+        for row in range(self._grid.rowCount()):
+            self._grid.setRowMinimumHeight(row, MIN_ROW if row in drawn_rows else 0)
+            self._grid.setRowStretch(row, 1 if row in drawn_rows else 0)
+
+    def _shape_now(self) -> tuple[bool, bool]:
+        width = self.scroll_area.viewport().width()
+        return width < appearance.pixels(NARROW), width >= appearance.pixels(ROOMY)
+
+    def _plan_of_run(self) -> Plan | None:
+        return self.session.shown.plan if self.session.events else None
+
+    # Other runs -------------------------------------------------------------------------------
+
+    def _same_data(self) -> list[RunSummary]:
+        """This run and the newest tested runs of its data, target and measure."""
+        from core.tuning.runs.run_comparison import are_comparable
+
+        runs, folder = self.session.runs.run_list.runs, str(self.session.run_folder)
+        shown = next((run for run in runs if run.path == folder), None)
+        if shown is None:
+            return []
+        tested_runs = [run for run in runs if run is not shown and run.test is not None]
+        return [shown, *(run for run in tested_runs if are_comparable(run, shown))][:MAX_RUNS]
+
+    def _show_comparable(self) -> None:
+        has_others = len(self._same_data()) > 1
+        self.compare_button.set_allowed(has_others, "There is no other run of these data yet.")

@@ -1,0 +1,160 @@
+"""Chosen runs side by side: cautions, curves, results, and the settings that differ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QWidget
+
+from app.look import appearance
+from app.text.past_runs_text import HEADS, cells_of, setting_name, setting_value
+from app.text.rail_text import runs_of_one_dataset
+from app.views.plot.data_table import DataTable
+from app.views.runs_comparison import MAX_RUNS, ComparedRun, RunCurves, RunsComparison
+from app.widgets.buttons import PlainButton
+from app.widgets.cards import Card
+from app.widgets.layouts import in_row
+from app.widgets.quiet_controls import QuietComboBox
+from app.widgets.text_labels import wrapping_label
+from core.figures.figure import Table
+from resources.theme import TARGET
+
+if TYPE_CHECKING:
+    from core.tuning.runs.past_runs import RunSummary
+    from core.tuning.runs.run_comparison import BestSoFarCurve
+
+RESULTS = ("measure", "score", "vs default", "vs baseline", "time")  # rows before the settings
+HEIGHT = 300  # pixels of the curves
+NARROWEST = 130  # pixels of a run in the table
+
+
+class RunComparisonCard(Card):
+    """Two to eight runs side by side."""
+
+    split_wanted = Signal(str, int)  # the folder of a run to test on a fresh split, and the seed
+    close_pressed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("Runs side by side", "", parent)
+        self.runs: list[RunSummary] = []
+        self.curves: list[BestSoFarCurve] = []
+        self.close_button = PlainButton("Close", self.close_pressed.emit, "close")
+        self.corner.addWidget(self.close_button)
+        self.caution_label = wrapping_label("", "warning")
+        self.body.addWidget(self.caution_label)
+        self.body.addLayout(self._make_split())
+        self.picture = RunCurves()
+        self.picture.setMinimumHeight(appearance.pixels(HEIGHT))
+        self.body.addWidget(self.picture)
+        self.worth = RunsComparison()
+        self.worth.setMinimumHeight(appearance.pixels(HEIGHT))
+        self.body.addWidget(self.worth)
+        self.heading = wrapping_label("", "small")
+        self.body.addWidget(self.heading)
+        self.table = DataTable("Results and settings that differ")
+        head = self.table.horizontalHeader()
+        head.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        head.setTextElideMode(Qt.TextElideMode.ElideRight)
+        head.setStretchLastSection(False)
+        self.body.addWidget(self.table)
+
+    def _make_split(self) -> QHBoxLayout:
+        self.which = QuietComboBox()
+        self.which.setAccessibleName("Run to test on a fresh split")
+        self.fresh = PlainButton("Plan it on a fresh split", self._ask_split, "play")
+        self.fresh.setAccessibleDescription(
+            "Opens the run's data and plan with another seed, so that other rows test. Nothing "
+            "starts before you say so."
+        )
+        return in_row(self.which, self.fresh, 1)
+
+    def _ask_split(self) -> None:
+        if self.which.currentIndex() < 0:
+            return
+        used_seeds = [curve.plan.seed for curve in self.curves if curve.plan is not None]
+        self.split_wanted.emit(self.which.currentData(), max(used_seeds, default=0) + 1)
+
+    def show_runs(self, runs: Sequence[RunSummary], curves: Sequence[BestSoFarCurve]) -> None:
+        from core.tuning.runs.run_comparison import cautions, differing_names, refusal_text
+
+        self.runs, self.curves = list(runs)[:MAX_RUNS], list(curves)[:MAX_RUNS]
+        titles = zip(self.runs, runs_of_one_dataset(self.runs), strict=True)
+        names = _unique_names([run.title or title for run, title in titles])
+        reason = refusal_text(self.runs)
+        warnings = [reason] if reason else cautions(self.runs)
+        named_curves = zip(names, self.curves, strict=True)
+        warnings += [f"{name}: {curve.problem}" for name, curve in named_curves if curve.problem]
+        self.caution_label.setText("\n".join(warnings))
+        self.caution_label.setVisible(bool(warnings))
+        self._offer_split(names, bool(warnings) and not reason)
+        is_comparable = not reason and len({c.metric for c in self.curves if c.best}) <= 1
+        self.picture.setVisible(is_comparable)
+        tested_runs = [(r, n) for r, n in zip(self.runs, names, strict=True) if r.test is not None]
+        self.worth.setVisible(not reason and len(tested_runs) > 1)
+        if not reason and len(tested_runs) > 1:
+            compared_runs = [
+                ComparedRun(r.strategy, r.fits, r.seconds, r.test, n, r.interval, r.gain, r.metric)
+                for r, n in tested_runs
+            ]
+            self.worth.show_runs(compared_runs)
+        if is_comparable:
+            self.picture.show_curves(self.curves, names)
+        run_values = [curve.values for curve in self.curves]
+        rows = self._result_rows()
+        rows += [
+            [setting_name(name), *(setting_value(values, name) for values in run_values)]
+            for name in differing_names(run_values)
+        ]
+        self.heading.setText("Results, and the settings that differ:")
+        self._fill_table((["", *names], rows))
+
+    def _offer_split(self, names: Sequence[str], is_offered: bool) -> None:
+        self.which.clear()
+        for name, run, curve in zip(names, self.runs, self.curves, strict=True):
+            if run.test is not None and curve.draws_test_rows:
+                self.which.addItem(name, run.path)
+        scores = {run.path: (run.test or 0.0) * (1 if run.maximize else -1) for run in self.runs}
+        paths = [self.which.itemData(index) for index in range(self.which.count())]
+        if paths:
+            self.which.setCurrentIndex(paths.index(max(paths, key=lambda path: scores[path])))
+        for control in (self.which, self.fresh):
+            control.setVisible(is_offered and bool(paths))
+
+    def _result_rows(self) -> list[list[Any]]:
+        cells = [cells_of(run) for run in self.runs]
+        return [
+            [f"{name[:1].upper()}{name[1:]}", *(cell[HEADS.index(name)] or "–" for cell in cells)]
+            for name in RESULTS
+        ]
+
+    def _fill_table(self, table: Table) -> None:
+        self.table.set_table(table)
+        head = self.table.horizontalHeader().sizeHint().height()
+        bar = self.table.horizontalScrollBar().sizeHint().height()
+        line = max(TARGET, self.fontMetrics().height() + 12)
+        self.table.verticalHeader().setDefaultSectionSize(line)
+        self.table.setFixedHeight(head + bar + len(table[1]) * line + 6)
+        self._share_width()
+
+    def _share_width(self) -> None:
+        columns = self.table.model().columnCount()
+        room = self.table.viewport().width() - self.table.columnWidth(0)
+        column_width = max(room // max(columns - 1, 1), appearance.pixels(NARROWEST))
+        for column in range(1, columns):
+            self.table.setColumnWidth(column, column_width)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        QTimer.singleShot(0, self, self._share_width)
+
+
+def _unique_names(names: Sequence[str]) -> list[str]:
+    seen: dict[str, int] = {}
+    unique_names = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        unique_names.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return unique_names

@@ -1,1 +1,0 @@
-"""The past runs: a list, side by side, and the bin."""

@@ -1,0 +1,420 @@
+"""Runs: the list of all past runs, the note of one, their comparison, and the bin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar
+
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
+from PySide6.QtGui import QFocusEvent, QHideEvent, QKeyEvent, QKeySequence, QShortcut, QShowEvent
+from PySide6.QtWidgets import QAbstractItemView, QLineEdit, QPlainTextEdit, QWidget
+
+from app.dialogs.message_boxes import is_deletion_confirmed
+from app.look import appearance
+from app.pages.page import Page
+from app.pages.run_comparison_card import RunComparisonCard
+from app.pages.runs_table import RunsTable
+from app.text.past_runs_text import day_of
+from app.text.rail_text import left_out_text
+from app.views.plot.data_table import DataTable
+from app.views.runs_comparison import MAX_RUNS
+from app.widgets.buttons import LinkButton, PlainButton
+from app.widgets.cards import Card
+from app.widgets.layouts import TOP, in_lines, in_row
+from app.widgets.text_labels import ElidedLabel, apply_style, wrapping_label
+from resources.theme import TARGET
+
+if TYPE_CHECKING:
+    from app.session.session import Session
+    from core.tuning.runs.past_runs import DeletedRun, RunSummary
+    from core.tuning.runs.run_comparison import BestSoFarCurve
+
+MAX_ROWS = 6
+SAVE_DELAY = 1500  # milliseconds after the last key
+HEIGHT = 76  # pixels
+RELOAD_MILLISECONDS = 5_000  # other programs may have new runs
+
+
+class _BinTable(DataTable):
+    """The deleted runs; Enter restores, Delete asks to remove for good."""
+
+    enter_pressed = Signal()
+    delete_pressed = Signal()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.enter_pressed.emit()
+        elif event.key() == Qt.Key.Key_Delete:
+            self.delete_pressed.emit()
+        else:
+            super().keyPressEvent(event)
+
+
+class BinCard(Card):
+    """The deleted runs; they are restored, or removed for good."""
+
+    restore_pressed = Signal(object)  # the folders of the chosen runs
+    remove_pressed = Signal(object)  # the same
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("Bin", "", parent)
+        self._deleted_runs: list[DeletedRun] = []
+        self.table = _BinTable("Deleted runs")
+        self.table.setAccessibleDescription("Enter restores what is chosen.")
+        self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.table.selectionModel().selectionChanged.connect(lambda *_: self._update_buttons())
+        self.table.enter_pressed.connect(self._restore_chosen)
+        self.table.delete_pressed.connect(self._remove_chosen)
+        self.body.addWidget(self.table)
+        self.restore = PlainButton("Restore", self._restore_chosen)
+        self.remove = PlainButton("Remove for good…", self._remove_chosen, "discard")
+        self.body.addWidget(in_lines(self.restore, self.remove))
+        self._update_buttons()
+
+    def show_deleted(self, deleted_runs: list[DeletedRun]) -> None:
+        """Show these, the last deleted first."""
+        caption = "Each run is removed for good on the day that its line says."
+        self.set_words("Bin", caption if deleted_runs else "The bin is empty.")
+        self.table.setVisible(bool(deleted_runs))
+        if deleted_runs != self._deleted_runs:
+            self._deleted_runs = list(deleted_runs)
+            rows = [
+                [
+                    deleted_run.run.display_name,
+                    deleted_run.run.dataset,
+                    day_of(deleted_run.deleted_at.isoformat()),
+                    day_of(deleted_run.removed_at.isoformat()),
+                ]
+                for deleted_run in deleted_runs
+            ]
+            self.table.set_table((["name", "file", "deleted", "removed for good"], rows))
+            head = self.table.horizontalHeader().sizeHint().height()
+            line = max(TARGET, self.fontMetrics().height() + 12)
+            self.table.verticalHeader().setDefaultSectionSize(line)
+            self.table.setFixedHeight(head + min(len(rows), MAX_ROWS) * line + 8)
+        self._update_buttons()
+
+    def chosen_runs(self) -> list[DeletedRun]:
+        rows = sorted(index.row() for index in self.table.selectionModel().selectedRows())
+        return [self._deleted_runs[row] for row in rows]
+
+    def _update_buttons(self) -> None:
+        any_chosen = bool(self.chosen_runs())
+        for button in (self.restore, self.remove):
+            button.set_allowed(any_chosen, "Choose rows of the table first.")
+
+    def _restore_chosen(self) -> None:
+        if chosen := self.chosen_runs():
+            self.restore_pressed.emit([deleted_run.run.path for deleted_run in chosen])
+
+    def _remove_chosen(self) -> None:
+        if chosen := self.chosen_runs():
+            self.remove_pressed.emit([deleted_run.run.path for deleted_run in chosen])
+
+
+class _Box(QPlainTextEdit):
+    focus_lost = Signal()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.focus_lost.emit()
+
+
+class NoteCard(Card):
+    """The note of the one chosen run."""
+
+    written = Signal(str, str)  # the run's folder and the note
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("Note", "", parent)
+        self._path = self._saved_note = ""
+        self.box = _Box()
+        self.box.setAccessibleName("Note to the chosen run")
+        self.box.setPlaceholderText("What was tried here, what came of it …")
+        self.box.setTabChangesFocus(True)
+        self.box.setFixedHeight(appearance.pixels(HEIGHT))
+        self.body.addWidget(self.box)
+        self._timer = QTimer(self, interval=SAVE_DELAY, singleShot=True)
+        self._timer.timeout.connect(self.save_note)
+        self.box.textChanged.connect(self._timer.start)
+        self.box.focus_lost.connect(self.save_note)
+        self.hide()
+
+    def show_run(self, run: RunSummary | None) -> None:
+        """Show the note of a run; an unsaved note of another one is saved first."""
+        path = run.path if run is not None else ""
+        if path != self._path:
+            self.save_note()
+        self.setVisible(run is not None)
+        if run is None or (path == self._path and self.box.toPlainText() != self._saved_note):
+            return  # nothing, or something is being typed
+        self.set_words(f"Note to {run.display_name}")
+        if path != self._path or run.note != self._saved_note:
+            self._path, self._saved_note = path, run.note
+            with QSignalBlocker(self.box):
+                self.box.setPlainText(run.note)
+
+    def focus_box(self) -> None:
+        if self.isVisible():
+            self.box.setFocus()
+
+    def save_note(self) -> None:
+        self._timer.stop()
+        text = self.box.toPlainText()
+        if self._path and text.rstrip() != self._saved_note.rstrip():
+            self._saved_note = text
+            self.written.emit(self._path, text)
+
+
+class RunsPage(Page):
+    """The list of past runs; they are opened, named, compared, deleted and restored."""
+
+    topic = "results"
+    wide: ClassVar[bool] = True
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(session, parent)
+        self.runs = session.runs
+        self._compared: list[str] = []
+        self._awaits_plan = False
+        self.set_head("Runs", "Enter opens a run, F2 renames it, Delete puts it into the bin.")
+        self.compare = self.add_button("Compare", self.compare_chosen, "table")
+        self.primary = self.add_primary("Open", self._open_current, "arrow-right")
+        self._make_outcome()
+        self.body.addWidget(self._make_list())
+        self.note = NoteCard()
+        self.note.written.connect(self.runs.write_note)
+        self.body.addWidget(self.note)
+        self.bin = BinCard()
+        self.bin.hide()
+        self.bin.restore_pressed.connect(self.runs.restore_runs)
+        self.bin.remove_pressed.connect(self._ask_remove)
+        self.body.addWidget(self.bin)
+        self.body.addStretch(1)
+        self._connect_signals()
+        self._show_list()
+
+    # Making it --------------------------------------------------------------------------------
+
+    @cached_property
+    def comparison_card(self) -> RunComparisonCard:
+        """The compared runs; made when there are some first."""
+        card = RunComparisonCard()
+        card.hide()
+        card.close_pressed.connect(self._close_comparison)
+        card.split_wanted.connect(self._plan_again)
+        card.picture.problem.connect(self.session.problem)
+        self.body.insertWidget(self.body.indexOf(self.bin), card)
+        return card
+
+    def _make_outcome(self) -> None:
+        self._outcome = QWidget()
+        self.outcome = wrapping_label()
+        self.undo = LinkButton("Undo", self.runs.undo_change)
+        in_row((self.outcome, 1), (self.undo, TOP), on=self._outcome)
+        self.under_head.addWidget(self._outcome)
+        self._outcome.hide()
+
+    def _make_list(self) -> Card:
+        card = Card()
+        self.filter = QLineEdit()
+        self.filter.setPlaceholderText("Filter: words of a name, file, model, note …")
+        self.filter.setAccessibleName("Filter the runs")
+        self.filter.setAccessibleDescription("The list shows the runs that have every word.")
+        self.filter.setMinimumHeight(TARGET)
+        self.count_label = ElidedLabel("", "caption")
+        row = in_row((self.filter, 1), self.count_label)
+        card.body.addLayout(row)
+        words = "There are no runs yet. Each run appears here as soon as it begins."
+        self.empty = wrapping_label(words, "muted")
+        card.body.addWidget(self.empty)
+        self.table = RunsTable()
+        card.body.addWidget(self.table)
+        self.left_out = wrapping_label("", "caption")
+        card.body.addWidget(self.left_out)
+        self.rename = PlainButton("Rename", self._rename_current)
+        self.delete = PlainButton("Delete", self.delete_chosen, "discard")
+        self.bin_button = PlainButton("Bin", self._toggle_bin)
+        self.use = PlainButton("Use a model on new rows", lambda: self.step_wanted.emit("use"))
+        card.body.addWidget(in_lines(self.rename, self.delete, self.bin_button, self.use))
+        return card
+
+    def _connect_signals(self) -> None:
+        self.filter.textChanged.connect(self._filter_runs)
+        self.table.chosen.connect(self._on_selection_changed)
+        self.table.open_pressed.connect(self.run_wanted)
+        self.table.delete_pressed.connect(self.delete_chosen)
+        self.table.note_pressed.connect(self.note.focus_box)
+        self.table.runs.renamed.connect(self.runs.rename_run)
+        self.runs.changed.connect(self._show_list)
+        self.runs.change_reported.connect(self._show_message)
+        self.runs.curves_read.connect(self._show_curves)
+        self.session.plan_changed.connect(self._on_planned)
+        self.session.problem.connect(self._on_planning_failed)
+        self._timer = QTimer(self, interval=RELOAD_MILLISECONDS)
+        self._timer.timeout.connect(self.runs.reload)
+        for keys, slot in (
+            (QKeySequence.StandardKey.Undo, self.runs.undo_change),
+            (QKeySequence.StandardKey.Find, self._focus_filter),
+        ):
+            shortcut = QShortcut(QKeySequence(keys), self)
+            shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+            shortcut.activated.connect(slot)
+
+    # Showing it -------------------------------------------------------------------------------
+
+    def visited(self) -> None:
+        self._show_message("", True)
+        self.runs.reload()
+        if self.table.runs.runs:
+            self.table.setFocus()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Reload the list from time to time while it is visible."""
+        super().showEvent(event)
+        self._timer.start()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._timer.stop()
+        self.note.save_note()
+
+    def show_and_compare(self, folders: Sequence[str]) -> None:
+        """Choose these runs and show them side by side."""
+        self.filter.clear()
+        self.table.choose_runs(set(folders), folders[0])
+        self.compare_chosen()
+
+    def _show_list(self) -> None:
+        run_list = self.runs.run_list
+        self.table.show_runs(run_list.runs)
+        has_runs = bool(run_list.runs)
+        self.empty.setVisible(not has_runs and not self.runs.is_reloading)
+        self.table.setVisible(has_runs)
+        self.filter.setEnabled(has_runs)
+        self.left_out.setText(left_out_text(run_list.left_out))
+        self.left_out.setToolTip("\n".join(run_list.left_out.values()))
+        self.left_out.setVisible(bool(run_list.left_out))
+        self.bin.show_deleted(run_list.deleted)
+        count = len(run_list.deleted)
+        self.bin_button.set_label(f"Bin ({count})" if count else "Bin")
+        self._update_count()
+        self._on_selection_changed()
+        self._follow_comparison()
+
+    def _filter_runs(self) -> None:
+        self.table.show_matching(self.filter.text())
+        self._update_count()
+
+    def _update_count(self) -> None:
+        total, shown = len(self.table.runs.runs), self.table.runs.rowCount()
+        words = f"{total:,} {'run' if total == 1 else 'runs'}"
+        self.count_label.setText(words if shown == total else f"{shown:,} of {words}")
+
+    def _on_selection_changed(self) -> None:
+        runs = self.table.chosen_runs()
+        is_single = len(runs) == 1
+        self.primary.set_allowed(is_single, "Choose one run of the list.")
+        self.rename.set_allowed(is_single, "Choose one run of the list.")
+        self.delete.set_allowed(bool(runs), "Choose runs of the list first.")
+        count_hint = f"Choose two to {MAX_RUNS} runs: hold Shift or Ctrl while you choose."
+        self.compare.set_allowed(2 <= len(runs) <= MAX_RUNS, count_hint)
+        self.note.show_run(runs[0] if is_single else None)
+
+    def _show_message(self, sentence: str, succeeded: bool) -> None:
+        self.outcome.setText(sentence)
+        self.outcome.setAccessibleName(sentence)
+        apply_style(self.outcome, voice="good" if succeeded else "warning")
+        self._outcome.setVisible(bool(sentence))
+        words = self.runs.can_undo
+        self.undo.setVisible(bool(words))
+        self.undo.setAccessibleName(f"Undo: {words}" if words else "Undo")
+
+    def _focus_filter(self) -> None:
+        self.filter.setFocus()
+        self.filter.selectAll()
+
+    # What a person does -----------------------------------------------------------------------
+
+    def _open_current(self) -> None:
+        if (chosen := self.table.chosen_paths()) and len(chosen) == 1:
+            self.run_wanted.emit(chosen[0])
+
+    def _rename_current(self) -> None:
+        self.table.setFocus()
+        self.table.rename_current()
+
+    def delete_chosen(self) -> None:
+        self.note.save_note()
+        self.runs.delete_runs(self.table.chosen_paths())
+
+    def _toggle_bin(self) -> None:
+        self.bin.setVisible(self.bin.isHidden())
+        if self.bin.isVisible():
+            QTimer.singleShot(0, self.bin, lambda: self.scroll_area.ensureWidgetVisible(self.bin))
+
+    def _ask_remove(self, folders: list[str]) -> None:
+        runs_text = "this run" if len(folders) == 1 else f"these {len(folders)} runs"
+        question = f"Remove {runs_text} for good?"
+        loss = "Trials, results and the fitted model are lost then."
+        if is_deletion_confirmed(self, question, loss, "Keep", "Remove for good"):
+            self.runs.remove_for_good(folders)
+
+    # Side by side -----------------------------------------------------------------------------
+
+    def compare_chosen(self) -> None:
+        runs = self.table.chosen_runs()
+        if 2 <= len(runs) <= MAX_RUNS:
+            self._compared = [run.path for run in runs]
+            self.compare.set_allowed(False, "The runs are being read.")
+            self.runs.read_curves(self._compared)
+
+    def _compared_runs(self) -> list[RunSummary]:
+        by_path = {run.path: run for run in self.runs.run_list.runs}
+        return [by_path[path] for path in self._compared if path in by_path]
+
+    def _show_curves(self, curves: list[BestSoFarCurve]) -> None:
+        self._on_selection_changed()
+        runs = self._compared_runs()
+        if [run.path for run in runs] != [curve.path for curve in curves]:
+            return
+        self.comparison_card.show_runs(runs, curves)
+        self.comparison_card.show()
+        QTimer.singleShot(0, self.comparison_card, self._look_at_comparison)
+
+    def _look_at_comparison(self) -> None:
+        self.scroll_area.verticalScrollBar().setValue(self.comparison_card.y())
+
+    def _follow_comparison(self) -> None:
+        """Drop deleted runs from the comparison, and show other names."""
+        if not self._compared:
+            return
+        card, runs = self.comparison_card, self._compared_runs()
+        if card.isHidden() or runs == card.runs:
+            return
+        paths = [run.path for run in runs]
+        if len(runs) < 2:
+            self._close_comparison()
+        else:
+            card.show_runs(runs, [curve for curve in card.curves if curve.path in paths])
+            self._compared = paths
+
+    def _close_comparison(self) -> None:
+        self._compared = []
+        with QSignalBlocker(self.comparison_card):
+            self.comparison_card.hide()
+        self.table.setFocus()
+
+    def _plan_again(self, folder: str, seed: int) -> None:
+        self._awaits_plan = True
+        self.session.plan_again(folder, seed)
+
+    def _on_planned(self) -> None:
+        if self._awaits_plan and self.session.plan is not None:
+            self._awaits_plan = False
+            self.step_wanted.emit("tune")
+
+    def _on_planning_failed(self, _why: str) -> None:
+        self._awaits_plan = False

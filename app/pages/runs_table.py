@@ -1,0 +1,309 @@
+"""The table of past runs: filtered while typing, sorted by any column."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import (
+    QAbstractItemDelegate,
+    QAbstractItemView,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QWidget,
+)
+
+from app.look import appearance
+from app.text.past_runs_text import HEADS, TIPS, cells_of, keys_of, tip_of
+from app.widgets.plain_table import CellModel, Index, RowTable
+from app.widgets.text_labels import plain_tooltip
+from resources.theme import TARGET
+
+if TYPE_CHECKING:
+    from core.tuning.runs.past_runs import RunSummary
+
+NAME, DATE, NOTE = 0, 8, 10
+MIN_ROWS, MAX_ROWS = 5, 14  # seen without scrolling
+SHARES = {NAME: 5, 1: 2, 2: 3, 3: 3, NOTE: 3}  # of the width of the text columns
+ARROW = 14  # pixels of the mark beside the head of the sorted column
+MIN_WIDTHS = {NAME: 130, 1: 72, 2: 96, 3: 96, NOTE: 64}  # pixels of them at the usual text size
+
+
+class _RunRow(NamedTuple):
+    """A run's cells, their sort keys, and the text that is searched."""
+
+    cells: tuple[str, ...]
+    keys: tuple[Any, ...]
+    text: str
+
+
+def _make_row(run: RunSummary) -> _RunRow:
+    cells = cells_of(run)
+    text = " ".join([*cells, run.note, run.name, run.state]).casefold()
+    return _RunRow(cells, keys_of(run, cells), text)
+
+
+class RunsModel(CellModel):
+    """The runs that match a text, sorted; empty cells last."""
+
+    renamed = Signal(str, str)  # the folder of a run, and the typed name
+    heads, tips = HEADS, TIPS
+    numbers = (5, 6, 7, 9)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.runs: list[RunSummary] = []  # all of them
+        self.rows: list[int] = []  # indices into `runs`, from top to bottom
+        self._run_rows: list[_RunRow] = []
+        self._words: tuple[str, ...] = ()
+        self._column, self._order = DATE, Qt.SortOrder.DescendingOrder
+
+    def show_runs(self, runs: list[RunSummary]) -> None:
+        """Show these; the rows of unchanged runs are reused."""
+        pairs = zip(self.runs, self._run_rows, strict=True)
+        cached_by_path = {run.path: (run, row) for run, row in pairs}
+        self.beginResetModel()
+        self._run_rows = [
+            cached_by_path[run.path][1]
+            if cached_by_path.get(run.path, ("",))[0] == run
+            else _make_row(run)
+            for run in runs
+        ]
+        self.runs = list(runs)
+        self._arrange_rows()
+        self.endResetModel()
+
+    def filter_rows(self, text: str) -> None:
+        """Show the runs that contain every word of a text."""
+        self.beginResetModel()
+        self._words = tuple(text.casefold().split())
+        self._arrange_rows()
+        self.endResetModel()
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        self.beginResetModel()
+        self._column, self._order = column, order
+        self._arrange_rows()
+        self.endResetModel()
+
+    def _arrange_rows(self) -> None:
+        column, down = self._column, self._order == Qt.SortOrder.DescendingOrder
+        matching_rows = [
+            index
+            for index, row in enumerate(self._run_rows)
+            if all(word in row.text for word in self._words)
+        ]
+        keys = {index: self._run_rows[index].keys for index in matching_rows}
+        filled_rows = [index for index in matching_rows if keys[index][column] is not None]
+        filled_rows.sort(key=lambda index: (keys[index][column], keys[index][DATE]), reverse=down)
+        self.rows = filled_rows + [index for index in matching_rows if keys[index][column] is None]
+
+    def run_at(self, row: int) -> RunSummary:
+        return self.runs[self.rows[row]]
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
+        return 0 if parent.isValid() else len(self.rows)
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        flags = super().flags(index)
+        return flags | Qt.ItemFlag.ItemIsEditable if index.column() == NAME else flags
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not index.isValid() or index.row() >= len(self.rows):
+            return None
+        run, column = self.run_at(index.row()), index.column()
+        cells = self._run_rows[self.rows[index.row()]].cells
+        match role:
+            case Qt.ItemDataRole.DisplayRole:
+                return cells[column]
+            case Qt.ItemDataRole.EditRole:
+                return run.title
+            case Qt.ItemDataRole.ToolTipRole:
+                return plain_tooltip(tip_of(run, column))
+            case Qt.ItemDataRole.AccessibleTextRole:
+                return f"{HEADS[column]}: {cells[column] or 'none'}"
+            case Qt.ItemDataRole.TextAlignmentRole:
+                return self.alignment(column)
+        return None
+
+    def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
+        if role != Qt.ItemDataRole.EditRole or index.column() != NAME:
+            return False
+        self.renamed.emit(self.run_at(index.row()).path, str(value))
+        return True
+
+
+class _Name(QStyledItemDelegate):
+    """Elides names in the middle: folders all begin with a date."""
+
+    def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
+        super().initStyleOption(option, index)
+        option.textElideMode = Qt.TextElideMode.ElideMiddle
+
+
+class RunsTable(RowTable):
+    """The table: Enter opens a run, F2 renames it, Delete deletes the chosen ones."""
+
+    open_pressed = Signal(object)  # the run's folder
+    note_pressed = Signal()  # F2 on a note
+
+    def __init__(self) -> None:
+        self.runs = RunsModel()
+        self._pending_runs: list[RunSummary] | None = None  # came while a name was typed
+        description = (
+            "Enter opens a run, F2 renames it, Delete puts what is chosen into the bin. Choose "
+            "several rows to see them side by side."
+        )
+        super().__init__(self.runs, "Past runs", description, 60)
+        self.setItemDelegateForColumn(NAME, _Name(self))
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        head = self.horizontalHeader()
+        head.setAccessibleName("Columns of the table; a click sorts by one")
+        head.setSortIndicatorShown(True)
+        head.setSectionsClickable(True)
+        head.setSortIndicator(DATE, Qt.SortOrder.DescendingOrder)
+        head.sortIndicatorChanged.connect(self._sort_rows)
+        self.doubleClicked.connect(self._open_run)
+
+    # What is shown ----------------------------------------------------------------------------
+
+    def show_runs(self, runs: list[RunSummary]) -> None:
+        """Show these runs; the selection is kept."""
+        if runs == self.runs.runs:
+            return
+        if self.state() == QAbstractItemView.State.EditingState:
+            self._pending_runs = runs  # a name is being typed
+            return
+        self._pending_runs = None
+        self._keep_selection(lambda: self.runs.show_runs(runs))
+        self.fit_columns()
+
+    def _keep_selection(self, change: Callable[[], None]) -> None:
+        """Change the model, then choose the same runs again."""
+        chosen, current = set(self.chosen_paths()), self.current_path()
+        index, scroll_value = self.currentIndex(), self.verticalScrollBar().value()
+        row, column = index.row(), max(index.column(), NAME)
+        change()
+        paths = [self.runs.runs[run_index].path for run_index in self.runs.rows]
+        if paths and chosen and not chosen & set(paths):  # such as deleted: the next one is chosen
+            chosen = {paths[max(0, min(row, len(paths) - 1))]}
+        self.choose_runs(chosen, current, row, column)
+        self.verticalScrollBar().setValue(scroll_value)
+        self.chosen.emit()
+
+    def choose_runs(
+        self, chosen: set[str], current: str = "", row: int = 0, column: int = NAME
+    ) -> None:
+        """Choose the rows of these folders; the current row is that of `current`, else `row`."""
+        paths = [self.runs.runs[run_index].path for run_index in self.runs.rows]
+        selection = QItemSelection()
+        last = len(HEADS) - 1
+        for index, path in enumerate(paths):
+            if path in chosen:
+                selection.select(self._cell_index(index), self._cell_index(index, last))
+        row = paths.index(current) if current in paths else min(row, len(paths) - 1)
+        flags = QItemSelectionModel.SelectionFlag
+        if row >= 0:
+            self.selectionModel().setCurrentIndex(self._cell_index(row, column), flags.NoUpdate)
+        self.selectionModel().select(selection, flags.ClearAndSelect)
+
+    def show_matching(self, text: str) -> int:
+        """Show the runs that match a text, and return their number."""
+        self._keep_selection(lambda: self.runs.filter_rows(text))
+        return self.runs.rowCount()
+
+    def _sort_rows(self, column: int, order: Qt.SortOrder) -> None:
+        self._keep_selection(lambda: self.runs.sort(column, order))
+        self.fit_columns()
+
+    def _cell_index(self, row: int, column: int = NAME) -> QModelIndex:
+        return self.runs.index(row, column)
+
+    def path_at(self, row: int) -> str:
+        """The folder of the run in a row."""
+        return self.runs.run_at(row).path
+
+    def chosen_paths(self) -> list[str]:
+        """The folders of the chosen runs, from top to bottom."""
+        return [self.path_at(row) for row in self.chosen_rows()]
+
+    def chosen_runs(self) -> list[RunSummary]:
+        """The chosen runs, from top to bottom."""
+        by_path = {run.path: run for run in self.runs.runs}
+        return [by_path[path] for path in self.chosen_paths()]
+
+    def current_path(self) -> str:
+        """The folder of the current run; "" for none."""
+        index = self.currentIndex()
+        return self.path_at(index.row()) if index.isValid() else ""
+
+    def closeEditor(self, editor: QWidget, hint: QAbstractItemDelegate.EndEditHint) -> None:
+        """Show the list that came while a name was typed."""
+        super().closeEditor(editor, hint)
+        QTimer.singleShot(0, self, self._catch_up)
+
+    def _catch_up(self) -> None:
+        if self._pending_runs is not None:
+            self.show_runs(self._pending_runs)
+
+    # Keys -------------------------------------------------------------------------------------
+
+    def _open_run(self, index: QModelIndex) -> None:
+        self.open_pressed.emit(self.path_at(index.row()))
+
+    def rename_current(self) -> None:
+        """Edit the name of the current run."""
+        index = self.currentIndex()
+        if index.isValid():
+            name = self._cell_index(index.row())
+            self.setCurrentIndex(name)
+            self.edit(name)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        index = self.currentIndex()
+        match event.key():
+            case Qt.Key.Key_Delete if self.chosen_paths():
+                self.delete_pressed.emit()
+            case Qt.Key.Key_F2 if index.isValid():
+                if index.column() == NOTE:
+                    self.note_pressed.emit()
+                else:
+                    self.rename_current()
+            case Qt.Key.Key_Return | Qt.Key.Key_Enter if index.isValid():
+                if self.state() != QAbstractItemView.State.EditingState:
+                    self._open_run(index)
+            case _:
+                super().keyPressEvent(event)
+
+    # Sizes ------------------------------------------------------------------------------------
+
+    def fit_columns(self) -> None:
+        """Fit the height to some rows; the name and the note take the spare width."""
+        line = max(TARGET, self.fontMetrics().height() + 12)
+        self.verticalHeader().setDefaultSectionSize(line)
+        rows = min(MAX_ROWS, max(MIN_ROWS, len(self.runs.runs)))
+        head = self.horizontalHeader().sizeHint().height()
+        bar = self.horizontalScrollBar().sizeHint().height()
+        self.setMinimumHeight(head + min(rows, 7) * line + bar + 2 * self.frameWidth())
+        self.setMaximumHeight(head + rows * line + bar + 2 * self.frameWidth() + 4)
+        for column, width in enumerate(self._column_widths()):
+            self.setColumnWidth(column, width)
+
+    def _column_widths(self) -> list[int]:
+        """The widths: numbers as needed, texts share the rest and are elided."""
+        head, columns = self.horizontalHeader(), range(len(HEADS))
+        sorted_column, arrow = head.sortIndicatorSection(), appearance.pixels(ARROW)
+        # Each hint has room for an arrow, which only the sorted column shows.
+        heads = [head.sectionSizeHint(c) - (arrow if c != sorted_column else 0) for c in columns]
+        needed = [max(heads[c], self.sizeHintForColumn(c) + 6) for c in columns]
+        spare = self.viewport().width() - sum(needed[c] for c in columns if c not in SHARES)
+        for column in sorted(SHARES, key=lambda c: needed[c] / SHARES[c]):
+            share = spare * SHARES[column] // sum(SHARES.values())
+            min_width = max(heads[column], appearance.pixels(MIN_WIDTHS[column]))
+            needed[column] = max(min_width, min(needed[column], share))
+        spare_width = self.viewport().width() - sum(needed)
+        needed[NAME] += max(0, spare_width) * 2 // 3
+        needed[NOTE] += max(0, spare_width) - max(0, spare_width) * 2 // 3
+        return needed

@@ -1,1 +1,0 @@
-"""The first page: open a file, try a sample, continue a run."""

@@ -1,0 +1,150 @@
+"""The first page: open a file, try a sample, or continue the last run."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
+from PySide6.QtWidgets import QWidget
+
+from app.pages.page import Page
+from app.preferences import preferences as settings
+from app.text.rail_text import run_text
+from app.widgets.buttons import ActionTile, LinkButton, PlainButton, ShorteningLink
+from app.widgets.cards import Card
+from app.widgets.drop_area import DropArea, local_file
+from app.widgets.layouts import FlowLayout, clear_layout, in_lines
+from app.widgets.text_labels import plain_tooltip
+from core.datasets.files.addresses import file_exists
+
+if TYPE_CHECKING:
+    from app.session.session import Session
+    from core.tuning.runs.past_runs import RunSummary
+
+# name: (title, sentence)
+OFFERED: dict[str, tuple[str, str]] = {
+    "groups": ("Useful and useless groups", "400 rows, two classes. Some groups are only noise."),
+    "breast-cancer": ("Breast cancer", "569 rows, two classes, 30 measurements."),
+    "iris": ("Iris flowers", "150 rows, three classes. Small and quick."),
+    "wine": ("Wines", "178 rows, three classes, 13 chemical values."),
+    "digits": ("Handwritten digits", "1,797 rows, ten classes, 64 points of a picture."),
+    "diabetes": ("Diabetes", "442 rows. A number is predicted."),
+    "clinic": ("A clinic's raw table", "600 rows with dates, categories and missing values."),
+    "prices": ("Flat prices", "500 rows. A number is predicted; most columns are noise."),
+    "reviews": ("Reviews", "500 texts with two other columns. Words tell who buys again."),
+    "tags": ("Parts of speech", "300 sentences, a tag for every word. Two columns are noise."),
+    "molecules": ("Folded molecules", "60 RNA molecules and the base pairs they form."),
+    "texts": ("Short texts", "400 texts about ten subjects. Topics are found without labels."),
+}
+SHOWN_FILES = 4
+TOURED = "tour/answered"  # remembered once a person took the tour or did not want it
+
+
+class StartPage(Page):
+    """What a person sees first."""
+
+    topic = "start"
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(session, parent)
+        self.set_head(
+            "Tune a model while watching",
+            "Open a file, pick a model, watch it being tuned, export the result.",
+        )
+        self.drop = DropArea()
+        self.drop.file_chosen.connect(session.open_file)
+        self.drop.paste_wanted.connect(self.open_clipboard)
+        keys = QShortcut(QKeySequence(QKeySequence.StandardKey.Paste), self)
+        keys.activated.connect(self.open_clipboard)
+        self.body.addWidget(self.drop, 2)
+        self.offer = self._make_offer()
+        self.body.addWidget(self.offer)
+        self._continue = Card("Continue where you were")
+        self._continue.hide()
+        self.body.addWidget(self._continue)
+        self.body.addWidget(self._make_samples())
+        self.body.addStretch(1)
+        self.set_panel(
+            "How it works",
+            (
+                (
+                    "Open a table with one row for each case. One column is what you want to "
+                    "predict."
+                ),
+                (
+                    "Tunescope first keeps some rows as a test set. Tuning never sees them, so "
+                    "that the final score is honest."
+                ),
+                (
+                    "You choose a model and how to tune it. One of each is recommended, with "
+                    "the reason."
+                ),
+                "Everything stays on this computer.",
+            ),
+        )
+
+    def _make_offer(self) -> Card:
+        """The tour, offered at the first start."""
+        card = Card(
+            "New here?",
+            "A tour of a minute shows each step on a sample, with a short real tuning. You can "
+            "leave it at any time.",
+        )
+        self.take = PlainButton("Take the tour", self.tour_wanted.emit)
+        self.decline = LinkButton("No, thanks", self._decline_tour)
+        card.body.addWidget(in_lines(self.take, self.decline))
+        return card
+
+    def _decline_tour(self) -> None:
+        settings.remember(TOURED, True)
+        self._show_offer()
+        self.drop.button.setFocus()
+
+    def _show_offer(self) -> None:
+        is_answered = settings.stored_flag(TOURED)
+        self.offer.setVisible(not is_answered)
+        self.tour_link.setVisible(is_answered)
+
+    def _make_samples(self) -> Card:
+        card = Card("Or try a sample", "Small datasets that are shipped with the program.")
+        holder = QWidget()
+        flow = FlowLayout(holder, gap=10, column_width=200)
+        for name, (title, sentence) in OFFERED.items():
+            flow.addWidget(ActionTile(title, sentence, partial(self.session.open_sample, name)))
+        card.body.addWidget(holder)
+        self.tour_link = LinkButton("Take the tour", self.tour_wanted.emit, "play")
+        self.tour_link.setToolTip("A minute on a sample: from the table to the exported model.")
+        card.corner.addWidget(self.tour_link, 0, Qt.AlignmentFlag.AlignTop)
+        return card
+
+    def open_clipboard(self) -> None:
+        """Open the file or the table in the clipboard."""
+        clipboard = QGuiApplication.clipboard()
+        if file := local_file(clipboard.mimeData()):
+            self.session.open_file(file)
+        else:
+            self.session.open_pasted(clipboard.text())
+
+    def visited(self) -> None:
+        self._show_offer()
+        self._show_last()
+
+    def _show_last(self) -> None:
+        clear_layout(self._continue.body)
+        runs = self.session.runs.run_list.runs
+        files = [file for file in settings.recent_files() if file_exists(file)]
+        if runs:
+            self._continue.body.addWidget(self._run_button(runs[0]))
+        for file in files[:SHOWN_FILES]:
+            open_file = partial(self.session.open_file, file)
+            button = ShorteningLink(f"Open {Path(file).name}", open_file, "file")
+            button.setToolTip(plain_tooltip(file))
+            self._continue.body.addWidget(button)
+        self._continue.setVisible(bool(runs or files))
+
+    def _run_button(self, run: RunSummary) -> QWidget:
+        words = f"Last run: {run_text(run)}"
+        return ShorteningLink(words, lambda: self.run_wanted.emit(run.path), "history")

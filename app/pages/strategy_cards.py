@@ -1,0 +1,474 @@
+"""The cards of the Strategy page: budget, values of a grid, costs of mistakes, options."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QSignalBlocker, Qt
+from PySide6.QtWidgets import QGridLayout, QWidget
+
+from app.look import appearance
+from app.preferences import remembered_choices
+from app.widgets.buttons import LinkButton
+from app.widgets.cards import Card, CollapsibleSection
+from app.widgets.forms import OptionForm
+from app.widgets.layouts import FlowLayout, clear_layout
+from app.widgets.quiet_controls import QuietDoubleSpinBox, QuietSpinBox
+from app.widgets.text_labels import apply_style, titled_control, wrapping_label
+from core.datasets.task import Task
+from core.estimators.registry import MODELS
+from core.options import Option
+from core.processes import processor_count
+from core.tuning.patience import patience_of, stop_rule_text, usual_patience
+from core.tuning.plan import DECODINGS, EVALUATIONS, FEW_ROWS, GAMMA_CHOICES, OUTER_FOLDS
+from core.wording import format_integer, format_value
+
+if TYPE_CHECKING:
+    from app.session.session import Session
+    from core.datasets.dataset_summary import DatasetSummary
+    from core.tuning.guidance.guidance_records import RunEstimate, StrategyAdvice
+    from core.tuning.scores.metric import Metric
+
+MAX_MINUTES = 60 * 24 * 7
+MAX_TRIALS = 100_000
+MAX_VALUES = 40  # of one setting
+MAX_COST = 1e6
+USUAL = "usual"
+FOLDS_HINT = (
+    "How many times the training rows are split to score one trial. More folds: steadier "
+    "scores, longer runs."
+)
+METRIC_HINT = (
+    "The score that tuning optimizes. Recommended is accuracy for classes, log loss where a "
+    "class is rare or mistakes have costs, and the share of variance explained for numbers; "
+    "for averages of models how likely they find what is true, and the squared error."
+)
+SEED_HINT = "The seed of the random numbers. The same seed gives the same run."
+WORKERS_HINT = (
+    f"How many trials run side by side on this computer. It has {processor_count()} processors."
+    " Automatic: one, or of several models in some minutes one for each processor."
+)
+STANDARDIZE_HINT = (
+    "Mean 0 and standard deviation 1, for models that need it. Leave it on, unless the columns "
+    "are on one scale already."
+)
+REFIT_HINT = (
+    "The score is measured on a model fitted without the test rows. The model that you export "
+    "then learns from those rows too, at the same setting. Turn it off to export exactly the "
+    "model that was tested."
+)
+
+
+class BudgetCard(Card):
+    """Minutes, trials, trials without a better one; the first limit ends the run."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.session = session
+        self.set_words(
+            "How long may it take?",
+            "Tuning ends at the first limit. You can stop at any time and keep the best.",
+        )
+        self.minutes = QuietDoubleSpinBox()
+        self.minutes.setRange(0, MAX_MINUTES)
+        self.minutes.setSpecialValueText("no limit")
+        self.minutes.setSuffix(" minutes")
+        self.minutes.valueChanged.connect(lambda value: self._set_budget(minutes=value or None))
+        self.trials = QuietSpinBox()
+        self.trials.setRange(1, MAX_TRIALS)
+        self.trials.setSuffix(" trials")
+        self.trials.valueChanged.connect(lambda value: self._set_budget(trials=value or None))
+        self.patience = QuietSpinBox()
+        self.patience.setRange(0, MAX_TRIALS)
+        self.patience.setSpecialValueText("never")
+        self.patience.setSuffix(" trials")
+        self.patience.valueChanged.connect(self._choose_patience)
+        holder = QWidget()
+        flow = FlowLayout(holder, gap=20, column_width=200)
+        for control in (self.minutes, self.trials, self.patience):
+            control.setKeyboardTracking(False)
+            control.valueChanged.connect(self._update_units)
+            control.setMaximumWidth(appearance.pixels(240))
+        flow.addWidget(titled_control("Time at most", self.minutes))
+        self._trials_part = titled_control("Trials at most", self.trials)
+        flow.addWidget(self._trials_part)
+        self._patience_part = titled_control("Stop when nothing improves for", self.patience)
+        flow.addWidget(self._patience_part)
+        self._holder = holder
+        self.body.addWidget(holder)
+        self.estimate = wrapping_label("")
+        self.body.addWidget(self.estimate)
+        self.ends = wrapping_label("", "caption")
+        self.body.addWidget(self.ends)
+
+    def refresh(self, default_trials: int, default_minutes: float | None = None) -> None:
+        """Show the plan's budget; `default_trials` is 0 for a strategy without trials."""
+        plan = self.session.plan
+        if plan is None:
+            return
+        usual_minutes = default_minutes if plan.trials is None else None
+        with QSignalBlocker(self.minutes):
+            self.minutes.setValue(plan.minutes or usual_minutes or 0)
+        is_bounded = plan.minutes is not None or default_minutes is not None
+        with QSignalBlocker(self.trials):
+            self._show_trials(plan.trials, 0 if is_bounded else default_trials)
+        with QSignalBlocker(self.patience):
+            self.patience.setValue(patience_of(plan))
+        self._update_units()
+        for control in (self._trials_part, self._patience_part, self.ends):
+            control.setVisible(default_trials > 0)
+        self.ends.setText(stop_rule_text(plan))
+        self._holder.updateGeometry()
+        self.show_estimate()
+
+    def _show_trials(self, trials: int | None, usual: int) -> None:
+        """Show the trials; where minutes bound the run (`usual` is 0), they need no limit."""
+        self.trials.setRange(min(1, usual), MAX_TRIALS)
+        self.trials.setSpecialValueText("" if usual else "no limit")
+        self.trials.setValue(trials or usual)
+
+    def _update_units(self) -> None:
+        for control, unit in (
+            (self.minutes, "minute"),
+            (self.trials, "trial"),
+            (self.patience, "trial"),
+        ):
+            control.setSuffix(f" {unit}" if control.value() == 1 else f" {unit}s")
+
+    def _set_budget(self, **fields: float | None) -> None:
+        self.session.set_plan(**fields)
+        remembered_choices.remember_plan(self.session.current_plan)
+
+    def _choose_patience(self, value: int) -> None:
+        """Set the patience; the usual number follows the strategy."""
+        usual = usual_patience(self.session.current_plan.strategy)
+        self._set_budget(patience=None if value == usual else value)
+
+    def show_estimate(self) -> None:
+        estimate = self.session.estimate
+        if estimate is None:
+            self.estimate.setText("Estimating the time …")
+        else:
+            self.estimate.setText(_as_sentence(estimate.sentence))
+        is_bad = estimate is not None and estimate.unusable
+        apply_style(self.estimate, voice="bad" if is_bad else "")
+
+
+def _as_sentence(estimate: str) -> str:
+    return estimate[:1].upper() + estimate[1:].rstrip(".") + "."
+
+
+class ValuesCard(Card):
+    """A table of each setting and its values, for a grid only."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.session = session
+        self._shown_for: tuple[str, str] | None = None
+        self.table = QGridLayout()
+        self.table.setHorizontalSpacing(20)
+        self.table.setVerticalSpacing(6)
+        self.table.setColumnStretch(1, 1)
+        self.body.addLayout(self.table)
+        self.hide()
+
+    def refresh(self) -> None:
+        plan, estimate = self.session.plan, self.session.estimate
+        if plan is None or (plan.model, plan.strategy) != self._shown_for:
+            self._shown_for = None
+        if plan is not None and estimate and estimate.values:
+            self._shown_for = (plan.model, plan.strategy)
+            self._show_values(estimate)
+        elif estimate:
+            self._shown_for = None
+        self.setVisible(self._shown_for is not None)
+
+    def _show_values(self, estimate: RunEstimate) -> None:
+        settings, trials = estimate.settings, estimate.trials
+        if trials < settings:
+            words = f"{format_integer(trials)} of them are tried, the coarse ones first."
+        else:
+            words = "All are tried."
+        caption = f"Combined, these make {format_integer(settings)} settings. {words}"
+        self.set_words("Values that will be tried", caption)
+        clear_layout(self.table)
+        for row, (setting, values) in enumerate(estimate.values.items()):
+            self.table.addWidget(wrapping_label(setting), row, 0, Qt.AlignmentFlag.AlignTop)
+            self.table.addWidget(wrapping_label(_values_text(values)), row, 1)
+
+
+def _values_text(values: list[Any]) -> str:
+    """The values; of very many, the first and the last ones."""
+    if len(values) <= MAX_VALUES:
+        return "   ".join(format_value(value) for value in values)
+    half_count = MAX_VALUES // 2
+    return f"{_values_text(values[:half_count])}   …   {_values_text(values[-half_count:])}"
+
+
+class MistakesCard(Card):
+    """Two numbers, one a kind of mistake; for two classes only."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.session = session
+        self.set_words(
+            "What does a mistake cost?",
+            "Where one kind of mistake is worse than the other, say how many times. The "
+            "threshold is then where it costs least, in the exported model too.",
+        )
+        self._classes: tuple[str, ...] = ()
+        self.controls: dict[str, QuietDoubleSpinBox] = {}
+        self._holder = QWidget()
+        self._row = FlowLayout(self._holder, gap=20, column_width=240)
+        self.body.addWidget(self._holder)
+        self.threshold_note = wrapping_label("", "caption")
+        self.body.addWidget(self.threshold_note)
+
+    def refresh(self) -> None:
+        plan, summary = self.session.plan, self.session.summary
+        if plan is None or summary is None:
+            return
+        model = MODELS.get(plan.model)
+        # A model that is exported as a folder has no threshold.
+        has_threshold = summary.task.has_two_classes and model is not None and not model.folder
+        self.setVisible(has_threshold)
+        if not has_threshold:
+            return
+        classes = tuple(entry.label for entry in summary.classes)
+        if classes != self._classes:
+            self._rebuild_controls(classes)
+        for name, control in self.controls.items():
+            with QSignalBlocker(control):
+                control.setValue(plan.costs.get(name, 1.0))
+        note = "Both cost the same: each row gets its likelier class."
+        if plan.costs:
+            note = (
+                "The threshold is chosen on the training rows alone, each predicted by a "
+                "model that has not seen it."
+            )
+        self.threshold_note.setText(note)
+
+    def _rebuild_controls(self, classes: tuple[str, ...]) -> None:
+        clear_layout(self._row)
+        self._classes, self.controls = classes, {}
+        for name, predicted_name in (classes, classes[::-1]):
+            control = QuietDoubleSpinBox()
+            control.setDecimals(2)
+            control.setRange(0, MAX_COST)
+            control.setKeyboardTracking(False)
+            control.setMaximumWidth(appearance.pixels(240))
+            control.valueChanged.connect(self._set_costs)
+            words = f"To call a “{name}” row “{predicted_name}” costs"
+            control.setAccessibleName(words)
+            self._row.addWidget(titled_control(words, control))
+            self.controls[name] = control
+
+    def _set_costs(self) -> None:
+        costs = {name: control.value() for name, control in self.controls.items()}
+        are_equal = len(set(costs.values())) == 1 and all(costs.values())
+        self.session.set_plan(costs={} if are_equal else costs)
+
+
+class AdvancedCard(Card):
+    """Two forms, made from descriptions of options."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.session = session
+        self._recommended_metric = ""  # "" while it is unknown
+        self.section = CollapsibleSection("Advanced", "advanced")
+        self.body.addWidget(self.section)
+        self._strategy_title = wrapping_label("This strategy", "section")
+        self.strategy_form = OptionForm()
+        self.strategy_form.changed.connect(self._on_strategy_option_changed)
+        self.run_form = OptionForm()
+        self.run_form.changed.connect(self._on_run_option_changed)
+        for widget in (
+            self._strategy_title,
+            self.strategy_form,
+            wrapping_label("Every strategy", "section"),
+            self.run_form,
+        ):
+            self.section.body.addWidget(widget)
+        self.usual = LinkButton("Back to the usual values", self._back_to_usual)
+        self.usual.setToolTip("Of the time, the trials and everything here.")
+        self.section.body.addWidget(self.usual, 0, Qt.AlignmentFlag.AlignLeft)
+        self._differs = wrapping_label("Some values are not the usual ones.", "caption")
+        self.body.addWidget(self._differs)
+
+    def refresh(self, strategy: StrategyAdvice | None) -> None:
+        plan = self.session.plan
+        if plan is None:
+            return
+        options = strategy.options if strategy else ()
+        is_usual = strategy is None or remembered_choices.is_usual(plan, strategy)
+        self._differs.setVisible(not is_usual)
+        self.usual.set_allowed(not is_usual, "All values are the usual ones.")
+        self._strategy_title.setVisible(bool(options))
+        self.strategy_form.setVisible(bool(options))
+        self.strategy_form.show_options(options, plan.options)
+        values = {
+            "folds": plan.folds,
+            "metric": plan.metric or USUAL,
+            "seed": plan.seed,
+            "workers": plan.workers,
+            "time_limit": plan.time_limit or 0,
+            "standardize": plan.standardize,
+            "decoding": plan.decoding,
+            "evaluation": plan.evaluation or USUAL,
+            "refit": plan.refit,
+            "gamma": plan.gamma,
+            "gamma_by": plan.gamma_by,
+            "sensitivity": plan.sensitivity,
+        }
+        self.run_form.show_options(self._run_options(), values)
+
+    def _on_strategy_option_changed(self, name: str, value: Any) -> None:
+        self.session.set_option(name, value)
+        remembered_choices.remember_plan(self.session.current_plan)
+
+    def _back_to_usual(self) -> None:
+        self.session.set_plan(**remembered_choices.usual_values(self.session.current_plan))
+        remembered_choices.remember_plan(self.session.current_plan)
+
+    def _on_run_option_changed(self, name: str, value: Any) -> None:
+        if name in ("metric", "evaluation"):
+            value = "" if value == USUAL else value
+        if name == "time_limit":
+            value = value or None
+        self.session.set_plan(**{name: value})
+        remembered_choices.remember_plan(self.session.current_plan)
+
+    def _run_options(self) -> tuple[Option, ...]:
+        metrics, estimate = _task_metrics(self.session.summary), self.session.estimate
+        if estimate and estimate.metric and not self.session.current_plan.metric:
+            self._recommended_metric = estimate.metric
+        words = "The recommended one"
+        if self._recommended_metric in metrics:
+            title = metrics[self._recommended_metric].title
+            words = f"The recommended one: {title}"
+        return (
+            Option("folds", "Folds", "int", 5, FOLDS_HINT, low=2, high=50),
+            Option(
+                "metric",
+                "Score",
+                "choice",
+                USUAL,
+                METRIC_HINT,
+                choices=(USUAL, *metrics),
+                choice_labels=(words, *(m.title for m in metrics.values())),
+            ),
+            Option("seed", "Seed", "int", 0, SEED_HINT, low=0, high=2**31 - 1),
+            Option(
+                "workers",
+                "Trials at once",
+                "int",
+                0,
+                WORKERS_HINT,
+                low=0,
+                high=64,
+                lowest_label="automatic",
+            ),
+            Option(
+                "time_limit",
+                "Seconds a trial may take",
+                "float",
+                0.0,
+                "A trial that takes longer counts as failed.",
+                low=0.0,
+                lowest_label="no limit",
+            ),
+            *self._task_options(),
+            Option("refit", "Fit the model on all rows at the end", "bool", True, REFIT_HINT),
+        )
+
+    def _task_options(self) -> tuple[Option, ...]:
+        task = self.session.summary.task if self.session.summary else Task.UNKNOWN
+        if task.has_pairs:
+            return _molecule_options()
+        if task.has_sequences:
+            labels = ("Token by token (posterior)", "The whole sequence at once (Viterbi)")
+            return (
+                Option(
+                    "decoding",
+                    "How labels are chosen",
+                    "choice",
+                    DECODINGS[0],
+                    "The likeliest label of every token gets most tokens right; the "
+                    "likeliest whole sequence gets most sequences right.",
+                    choices=DECODINGS,
+                    choice_labels=labels,
+                ),
+            )
+        return (
+            *self._evaluation_options(task),
+            Option("standardize", "Standardize the columns", "bool", True, STANDARDIZE_HINT),
+        )
+
+    def _evaluation_options(self, task: Task) -> tuple[Option, ...]:
+        if not task.is_table or self.session.current_data.test_file:
+            return ()
+        return (
+            Option(
+                "evaluation",
+                "How the result is tested",
+                "choice",
+                USUAL,
+                "One test set: some rows are held out. Nested cross-validation: the whole "
+                "tuning is done five times more, each time without a fifth of the rows, so "
+                "that every row is tested once and smaller gains can be shown. The usual one "
+                f"is nested where penalties are learned from fewer than {FEW_ROWS:,} rows.",
+                choices=(USUAL, *EVALUATIONS),
+                choice_labels=(
+                    "The usual one",
+                    "One test set",
+                    f"Nested cross-validation ({OUTER_FOLDS} times as long)",
+                ),
+            ),
+        )
+
+
+def _molecule_options() -> tuple[Option, ...]:
+    return (
+        Option(
+            "gamma_by",
+            "How many base pairs are called",
+            "choice",
+            GAMMA_CHOICES[0],
+            "A larger trade-off γ finds more of the true pairs and calls more wrong ones. It "
+            "can be given, or chosen on training molecules held out: five fits more.",
+            choices=GAMMA_CHOICES,
+            choice_labels=(
+                "As given below (γ)",
+                "For the best F1",
+                "So that a given share of the true pairs is found (sensitivity)",
+            ),
+        ),
+        Option(
+            "gamma",
+            "Trade-off γ",
+            "float",
+            4.0,
+            "How much a base pair counts beside an unpaired base. Used where it is given.",
+            low=0.0,
+            low_open=True,
+            high=1e6,
+        ),
+        Option(
+            "sensitivity",
+            "Share of true pairs to find",
+            "float",
+            0.8,
+            "Used where a share of the true pairs is to be found.",
+            low=0.0,
+            low_open=True,
+            high=1.0,
+        ),
+    )
+
+
+def _task_metrics(summary: DatasetSummary | None) -> dict[str, Metric]:
+    from core.tuning.scores.metrics import METRICS  # not needed for the first paint
+
+    task = summary.task if summary else Task.UNKNOWN
+    return {name: metric for name, metric in METRICS.items() if task in metric.tasks}

@@ -1,0 +1,418 @@
+"""Step 4, tuning: the live views of the run, its progress, and its controls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtWidgets import QDialog, QFrame, QGridLayout, QLineEdit, QVBoxLayout, QWidget
+
+from app.dialogs.message_boxes import is_deletion_confirmed
+from app.look import appearance
+from app.pages.page import Page
+from app.pages.run_bar import Replay, RunBar, Stopwatch, WorkersPanel
+from app.pages.shared_cards import RangeEdgeNotice
+from app.text.key_names import PAUSE, START, STOP
+from app.text.narration import narration
+from app.text.plan_text import editable_number, waiting_settings_text, with_decimal_point
+from app.text.rail_text import strategy_title
+from app.text.run_head import (
+    before_the_start,
+    interrupted_sentences,
+    model_text,
+    progress_text,
+    run_title,
+    stopping_sentences,
+)
+from app.views.board import Board
+from app.widgets.buttons import LinkButton, PlainButton, PrimaryButton
+from app.widgets.cards import Card
+from app.widgets.layouts import RIGHT, in_column, in_row
+from app.widgets.quiet_controls import QuietComboBox
+from app.widgets.text_labels import show_text, wrapping_label
+from core.errors import UnusableError
+from core.space import Axis, Setting, axis_title
+from core.tuning.events import Event, RunFailed, WorkersSeen
+from core.tuning.ranges import value_of
+from core.tuning.runs.state import RunState
+
+if TYPE_CHECKING:
+    from app.session.session import Session
+
+SHOWN = ("running", "paused", "finished", "interrupted")
+MORE = 20
+
+
+class ManualTrials(QObject):
+    """The button, for runs that search the settings of one model."""
+
+    entered = Signal()  # a setting
+
+    def __init__(self, session: Session) -> None:
+        self.button = LinkButton("Try a setting…", self.ask_setting, "plus")
+        super().__init__(self.button)
+        self.session = session
+        self._run: RunState | None = None
+        self._chosen_number: int | None = None
+        self.button.setToolTip("Enter a setting yourself; it is tried next, beyond the budget.")
+
+    def show_run(self, run: RunState) -> None:
+        """Show the button where this run can try a setting."""
+        if run is not self._run:
+            self._run, self._chosen_number = run, None
+        is_search = run.started.kind == "trials" and bool(run.started.space)
+        searches_settings = is_search and not run.tunes_several_models
+        is_open = self.session.state != "running" or run.tuning_ended is None
+        self.button.setVisible(searches_settings and is_open and self.session.state in SHOWN)
+
+    def take_trial(self, number: int) -> None:
+        self._chosen_number = number
+
+    def ask_setting(self) -> None:
+        """Show the dialog, and try what was entered."""
+        run = self._run
+        if run is None:
+            return
+        axes = tuple(run.started.space)
+        chosen = run.find_trial(self._chosen_number) or run.best_trial
+        initial_setting = chosen.setting if chosen is not None else {}
+        dialog = SettingDialog(axes, initial_setting, self.button.window())
+        if dialog.exec() == QDialog.DialogCode.Accepted:
+            self.session.try_setting(dialog.setting)
+            self.entered.emit()
+
+
+class SettingDialog(QDialog):
+    """A field for each axis; a fault is shown under its field."""
+
+    def __init__(
+        self, axes: Sequence[Axis], initial: Mapping[str, Any], parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Try a setting")
+        self._axes = axes
+        self.setting: Setting = {}  # once it was accepted
+        self.fields: dict[str, QWidget] = {}
+        self.faults = {axis.name: wrapping_label("", "bad") for axis in axes}
+        caption = "It is tried beyond the budget, and the strategy learns from it."
+        layout = in_column(
+            wrapping_label("Which setting should be tried next?", "cardtitle"),
+            wrapping_label(caption, "caption"),
+            on=self,
+            gap=10,
+            margins=(20, 18, 20, 16),
+        )
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(14)
+        grid.setVerticalSpacing(4)
+        for index, axis in enumerate(axes):
+            self._add_row(grid, 2 * index, axis, initial.get(axis.name, axis.default))
+        layout.addLayout(grid)
+        layout.addStretch(1)
+        self.try_button = PrimaryButton("Try it", self._accept_setting)
+        self.try_button.setDefault(True)
+        foot = in_row(1, PlainButton("Cancel", self.reject), self.try_button)
+        layout.addLayout(foot)
+        self.setMinimumWidth(appearance.pixels(420))
+
+    def _add_row(self, grid: QGridLayout, row: int, axis: Axis, value: Any) -> None:
+        name = wrapping_label(axis_title(axis.label, axis.name))
+        grid.addWidget(name, row, 0)
+        if axis.kind == "choice":
+            box = QuietComboBox()
+            for index, choice in enumerate(axis.choices):
+                box.addItem(str(choice), index)
+            if value in axis.choices:
+                box.setCurrentIndex(list(axis.choices).index(value))
+            field: QWidget = box
+        else:
+            field = QLineEdit("" if value is None else editable_number(value))
+            ends = f"from {editable_number(axis.low)} to {editable_number(axis.high)}"
+            grid.addWidget(wrapping_label(ends if axis.is_free else "fixed", "muted"), row, 2)
+        field.setEnabled(axis.is_free)
+        field.setAccessibleName(axis.label)
+        name.setBuddy(field)
+        grid.addWidget(field, row, 1)
+        self.faults[axis.name].hide()
+        grid.addWidget(self.faults[axis.name], row + 1, 0, 1, 3)
+        self.fields[axis.name] = field
+
+    def _accept_setting(self) -> None:
+        setting, is_valid = {}, True
+        for axis in self._axes:
+            fault = ""
+            try:
+                setting[axis.name] = self._entered_value(axis)
+            except UnusableError as error:
+                fault, is_valid = error.sentence, False
+            show_text(self.faults[axis.name], fault)
+        if is_valid:
+            self.setting = setting
+            self.accept()
+
+    def _entered_value(self, axis: Axis) -> Any:
+        field = self.fields[axis.name]
+        if isinstance(field, QuietComboBox):
+            return axis.choices[field.currentData()]
+        assert isinstance(field, QLineEdit)
+        return value_of(axis, with_decimal_point(field.text()))
+
+
+class TunePage(Page):
+    """One page for all runs: before the start, while running, and afterwards."""
+
+    topic = "tune"
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(session, parent)
+        self.run = session.shown.state  # at the shown moment
+        self._count = 0  # of the events until then
+        self._lead_on: Callable[[], None] = session.start
+        self._clock = Stopwatch()
+        self._ticks = QTimer(self, interval=1000)
+        self._ticks.timeout.connect(self._show_words)
+        self._make_buttons()
+        self._make_bar()
+        self._make_middle()
+        session.events_arrived.connect(self._on_events)
+        session.run_replaced.connect(self._begin_again)
+        session.run_changed.connect(self._state_changed)
+        session.plan_changed.connect(self._show_run)
+        session.estimate_changed.connect(self._show_run)
+        self._begin_again()
+
+    # Making it --------------------------------------------------------------------------------
+
+    def _make_buttons(self) -> None:
+        self.discard_button = self.add_button("Discard", self.discard, "discard")
+        self.more_button = self.add_button(f"{MORE} more trials", self._go_on, "plus")
+        self.leave_button = self.add_button("Do not wait", self.session.abandon_run)
+        self.keep_button = self.add_button("Keep what there is", self.session.stop, "check")
+        self.pause_button = self.add_button("Pause", self.session.pause, "pause")
+        self.resume_button = self.add_button("Resume", self.session.resume, "play")
+        self.primary = self.add_primary("Start tuning", lambda: self._lead_on())
+        self.pause_button.setToolTip(f"Pause ({PAUSE})")
+        self.resume_button.setToolTip(f"Resume ({PAUSE})")
+
+    def _make_bar(self) -> None:
+        self.bar = RunBar()
+        self.replay = Replay()
+        self.replay.moved.connect(self._show_replay)
+        self.workers = WorkersPanel()
+        self.under_head.addWidget(self.bar)
+        self.under_head.addWidget(self.workers)
+        self.under_head.addWidget(self.replay)
+        self.edge_notice = RangeEdgeNotice(self.session)
+        self.edge_notice.widened.connect(lambda: self.step_wanted.emit("strategy"))
+        self.manual_trials = ManualTrials(self.session)
+        self.manual_trials.entered.connect(self._show_words)
+        row = in_row((self.edge_notice, 1), (self.manual_trials.button, RIGHT), gap=10)
+        self.under_head.addLayout(row)
+
+    def _make_middle(self) -> None:
+        self.before = Card("What will happen")
+        self._before_words = wrapping_label("")
+        self.before.body.addWidget(self._before_words)
+        self.board = Board()
+        self.board.setFrameShape(QFrame.Shape.NoFrame)
+        self.board.exclude_requested.connect(self._exclude_trial)
+        self.board.trial_selected.connect(self.manual_trials.take_trial)
+        self.board.pick_requested.connect(lambda number: self.session.select_model("trial", number))
+        self.board.evaluation_wanted.connect(self.session.evaluate)
+        self.board.problem.connect(self.session.problem)
+        self.session.evaluated.connect(self.board.take_evaluation)
+        self.body.addWidget(self.before)
+        self.body.addWidget(self.board, 1)
+        self._filler = QWidget()
+        QVBoxLayout(self._filler)
+        self.body.addWidget(self._filler, 1)
+
+    # What happens -----------------------------------------------------------------------------
+
+    def visited(self) -> None:
+        self._show_run()
+
+    def tour_target(self, name: str) -> QWidget | None:
+        """The view of the best so far, or else the first."""
+        views = self.board.views.values()
+        return next((view for view in views if view.name == "best"), next(iter(views), None))
+
+    def _exclude_trial(self, number: int, excluded: bool) -> None:
+        """Exclude a trial or include it again; a paused run shows it at once."""
+        self.session.exclude_trial(number, excluded)
+        if self.session.state == "paused":
+            self.session.shown.state.exclude(number, excluded)
+            self.board.show_run(self.run, onward=True)
+            self._show_words()
+
+    def _on_events(self, events: Sequence[Event]) -> None:
+        if self.run is not self.session.shown.state:
+            self._show_replay(len(self.session.events))  # the replay was at an earlier moment
+        for event in events:
+            if isinstance(event, WorkersSeen):
+                self.workers.show_workers(event.workers)
+            else:
+                self.board.consume(event)
+        self._count = len(self.session.events)
+        self._clock.set_seconds(self.run.seconds)
+        self._show_run()
+
+    def _begin_again(self) -> None:
+        self.run, self._count = self.session.shown.state, len(self.session.events)
+        if self._count:
+            self.board.show_run(self.run)
+        else:
+            self.board.record.show_run(self.run)  # its views are made at the first event
+        self._state_changed()
+
+    def _show_replay(self, count: int) -> None:
+        """Show the run as it was after so many events."""
+        is_onward, self._count = count >= self._count, count
+        self.run = self.session.shown.state_after(count)
+        self.board.show_run(self.run, is_onward)
+        self._show_words()
+
+    def _state_changed(self) -> None:
+        is_running = self.session.state in ("running", "stopping")
+        self._clock.set_running(is_running, self.session.shown.state.seconds)
+        if is_running:
+            self._ticks.start()
+        else:
+            self._ticks.stop()
+        if self.session.state in ("finished", "interrupted"):
+            shown = self.session.shown
+            of_trials = not shown.state.learns_penalties
+            self.replay.load_run(shown.events, shown.stops, of_trials)
+        else:
+            self.replay.stop()
+        self._show_run()
+
+    # Showing it -------------------------------------------------------------------------------
+
+    def _show_run(self) -> None:
+        has_begun = bool(self.session.events)
+        self.before.setVisible(not has_begun)
+        self._filler.setVisible(not has_begun)
+        self.board.setVisible(has_begun)
+        self._show_buttons()
+        self.manual_trials.show_run(self.run)
+        self.edge_notice.show_run(self.run)
+        self._show_progress()
+        self._show_words()
+
+    def _show_buttons(self) -> None:
+        state, has_begun = self.session.state, bool(self.session.events)
+        has_trials = not self.run.learns_penalties
+        self.pause_button.setVisible(state == "running")
+        self.resume_button.setVisible(state == "paused")
+        self.more_button.setVisible(state == "finished" and has_trials)
+        minutes = self._more_minutes
+        text = f"{minutes:g} more minute{'' if minutes == 1 else 's'}"
+        self.more_button.setText(text if minutes else f"{MORE} more trials")
+        self.leave_button.setVisible(state == "stopping")
+        self.keep_button.setVisible(state == "interrupted" and has_begun)
+        self.discard_button.setVisible(has_begun or state in ("running", "paused"))
+        self.discard_button.set_allowed(state != "stopping", "The run is just ending.")
+        text, action, why_not = self._primary_action()
+        self.primary.set_label(text)
+        self.primary.set_allowed(not why_not, why_not)
+        key = STOP if state in ("running", "paused") else START
+        if not why_not and state != "finished":
+            self.primary.setToolTip(f"{text} ({key})")
+        self._lead_on = action
+
+    def _primary_action(self) -> tuple[str, Callable[[], None], str]:
+        """The primary button: words, action, and why it is disabled."""
+        session = self.session
+        match session.state:
+            case "running" | "paused":
+                return "Stop and keep best", session.stop, ""
+            case "stopping":
+                return "Stopping …", session.stop, "The results are coming."
+            case "interrupted":
+                return "Resume", session.resume, ""
+            case "finished" if session.results is not None:
+                return "See the results", partial(self.step_wanted.emit, "results"), ""
+        why_not = "" if session.plan is not None else "Open a file first, in step 1."
+        return "Start tuning", session.start, why_not
+
+    @property
+    def _more_minutes(self) -> float:
+        """As many as a run of several models was given; 0 for others, which count trials."""
+        plan = self.run.started.run_plan
+        return (plan.minutes or 0.0) if self.run.tunes_several_models else 0.0
+
+    def _go_on(self) -> None:
+        if self._more_minutes:
+            self.session.more_minutes()
+        else:
+            self.session.more_trials(MORE)
+
+    def _show_progress(self) -> None:
+        state = self.session.state
+        self.bar.setVisible(self.session.is_going_on)
+        if state not in ("running", "paused"):
+            self.workers.hide()
+        looks_back = state in ("finished", "interrupted") and bool(self.session.events)
+        self.replay.setVisible(looks_back)
+
+    def _show_words(self) -> None:
+        session, elapsed = self.session, self._elapsed_seconds()
+        self.bar.show_run(self.run, session.state, elapsed)
+        if not session.events:
+            self._show_before()
+            return
+        progress_line = progress_text(self.run, session.state, elapsed)
+        self.set_head(run_title(self.run), progress_line)
+        self.bar.setAccessibleDescription(f"{progress_line}. {self.bar.toolTip()}".strip(". "))
+        self.set_panel("What is happening", (*self._state_sentences(), *narration(self.run)))
+
+    def _elapsed_seconds(self) -> float | None:
+        """Seconds of a run that goes on; None in a replay."""
+        is_live = self.session.state in ("running", "stopping") and self.run.ended is None
+        return self._clock.seconds if is_live else None
+
+    def _show_before(self) -> None:
+        session = self.session
+        if session.state == "running":
+            preparation_line = before_the_start(session.plan, self._clock.seconds)
+            self.set_head("Tuning", f"{preparation_line} · the data are being prepared")
+            self.set_panel("What is happening", ("The data are being prepared.",))
+            return
+        estimate = session.estimate.sentence if session.estimate else ""
+        self.set_head("Ready to tune", estimate)
+        if session.plan is None:
+            self._before_words.setText("Open a file first, in step 1.")
+            return
+        words = (
+            "The program tunes {model}. Strategy: {strategy}. While it runs, you see here what it "
+            "has tried and what it has learned. You can pause or stop at any time and keep the "
+            "best."
+        )
+        strategy = strategy_title(session.plan, session.advice)
+        model = model_text(session.plan.model)
+        self._before_words.setText(words.format(model=model, strategy=strategy))
+        self.set_panel("What is happening", ("Nothing yet. Press “Start tuning”.",))
+
+    def _state_sentences(self) -> tuple[str, ...]:
+        run = self.session.shown.state
+        match self.session.state:
+            case "paused":
+                waiting = waiting_settings_text(len(self.session.shown.wanted))
+                return ("The run is paused. “Resume” continues it." + waiting,)
+            case "stopping":
+                return stopping_sentences(run)
+            case "interrupted" if not isinstance(run.ended, RunFailed):
+                return interrupted_sentences(run)
+        return ()
+
+    # What a person does -----------------------------------------------------------------------
+
+    def discard(self) -> None:
+        """Ask, then end the run and delete it."""
+        loss = "Its trials and its model are deleted. This cannot be undone."
+        words = ("Discard this run?", loss, "Keep it", "Discard")
+        if is_deletion_confirmed(self, *words, name="discarding"):
+            self.session.discard_run()

@@ -1,1 +1,0 @@
-"""The model of a run, used on new rows."""

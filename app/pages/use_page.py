@@ -1,0 +1,311 @@
+"""Use the model: one row in a form, or many rows of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtGui import (
+    QDragEnterEvent,
+    QDropEvent,
+    QGuiApplication,
+    QKeySequence,
+    QShortcut,
+    QShowEvent,
+)
+from PySide6.QtWidgets import QFileDialog, QProgressBar, QWidget
+
+from app.dialogs.message_boxes import is_trusted
+from app.look import appearance
+from app.pages.page import Page
+from app.pages.row_prediction_form import RowPredictionForm
+from app.preferences import preferences as settings
+from app.text.key_names import SAVE, STOP
+from app.text.prediction_text import marked_rows_text
+from app.views.plot.data_table import DataTable
+from app.widgets.buttons import PlainButton
+from app.widgets.cards import Card
+from app.widgets.drop_area import ask_for_file, dropped_file, local_file
+from app.widgets.layouts import in_lines, in_row
+from app.widgets.text_labels import plain_tooltip, show_text, wrapping_label
+from app.worker.messages import RowsPredicted
+from core.export.destination import own_ending
+from core.export.exportable_models import MODEL_ENDINGS, can_run_code
+
+if TYPE_CHECKING:
+    from app.session.session import Session
+
+HEIGHT, MAX_HEIGHT = 320, 440  # pixels of the table: at the usual text size, at any
+MEASURE = (
+    "A row is marked where a number lies outside the range of the training rows, where a category "
+    "was never among them, and, where these rows are at hand, as a whole where it is farther from "
+    "every training row than any training row is from its nearest other one. Distance is the mean "
+    "over columns: of a number its difference divided by the range, of a category 1 where it is "
+    "another one."
+)
+FOLDER_KEY = "use/folder"
+NOTHING_YET = "There are no predictions to save yet: open a file of rows first."
+
+
+class FilePredictionCard(Card):
+    """The predictions of a file; `stop` ends the prediction, `save` asks for a path."""
+
+    file_dropped = Signal(str)  # of rows
+
+    def __init__(self, save: Callable[[], None], stop: Callable[[], None]) -> None:
+        super().__init__("Many rows")
+        self.setAcceptDrops(True)
+        self.takes_files = False
+        self.empty = wrapping_label(
+            "Open a file with rows like those the model learned from, drop it here, or copy cells "
+            "of a table, those of its header too, and paste them. The column to predict may be "
+            "missing.",
+            "muted",
+        )
+        self.marked_note = wrapping_label("", "warning")
+        self.marked_note.setToolTip(plain_tooltip(MEASURE))
+        self.marked_note.setAccessibleDescription(MEASURE)
+        self.notes = wrapping_label("", "muted")
+        self.progress_row = self._make_progress_row(stop)
+        self.table = DataTable("Predictions")
+        self.table.horizontalHeader().setStretchLastSection(False)
+        self.save = PlainButton("Save the table…", save, "save")
+        self.save.setToolTip(f"Save the table as it was, with the predictions behind it ({SAVE})")
+        holder = in_lines(self.save)
+        notes = (self.marked_note, self.notes)
+        for widget in (self.empty, self.progress_row, *notes, self.table, holder):
+            self.body.addWidget(widget)
+        appearance.notifier.themed.connect(self._fit_table)
+        self.clear_rows()
+
+    @property
+    def wants_room(self) -> bool:
+        """Whether there are more rows than its usual height shows."""
+        return self.has_table and self.table.maximumHeight() > self.table.minimumHeight()
+
+    def _fit_table(self) -> None:
+        rows = self.table.verticalHeader().length()
+        bar = self.table.horizontalScrollBar().sizeHint().height()
+        needed = self.table.horizontalHeader().sizeHint().height() + rows + bar + 4
+        self.table.setMinimumHeight(min(needed, appearance.pixels(HEIGHT), MAX_HEIGHT))
+        self.table.setMaximumHeight(needed)
+
+    def _make_progress_row(self, stop: Callable[[], None]) -> QWidget:
+        progress_row = QWidget()
+        self.bar = QProgressBar()
+        self.bar.setTextVisible(False)
+        self.done = wrapping_label("", "caption")
+        self.stop = PlainButton("Stop", stop)
+        self.stop.setToolTip(f"What is predicted by then is kept ({STOP}).")
+        in_row((self.bar, 1), self.done, self.stop, on=progress_row)
+        return progress_row
+
+    def clear_rows(self) -> None:
+        """Forget the predictions of another model."""
+        self.has_table = False
+        self.set_words("Many rows")
+        self.empty.show()
+        for widget in (self.marked_note, self.notes, self.table, self.save, self.progress_row):
+            widget.hide()
+
+    def show_progress(self, done: int, total: int) -> None:
+        """Show the progress of a file; hidden at the end."""
+        self.progress_row.setVisible(done < total)
+        self.bar.setRange(0, 1000)
+        self.bar.setValue(round(1000 * done / max(1, total)))
+        progress_text = f"{done:,} of {total:,} rows"
+        self.done.setText(progress_text)
+        self.bar.setAccessibleName(progress_text)
+
+    def show_predictions(self, predictions: RowsPredicted) -> None:
+        self.has_table = True
+        self.progress_row.hide()
+        self.empty.hide()
+        self.table.set_table((predictions.headers, predictions.rows))
+        widest = appearance.pixels(360)
+        for column in range(len(predictions.headers)):
+            self.table.setColumnWidth(column, min(self.table.columnWidth(column), widest))
+        rows = "1 row" if predictions.count == 1 else f"{predictions.count:,} rows"
+        caption = f"{rows} predicted."
+        if predictions.n_own_columns:
+            caption += " The predictions stand behind the columns of the table."
+        if predictions.count > len(predictions.rows):
+            caption += f" The first {len(predictions.rows):,} are shown."
+        self.set_words("Many rows", caption)
+        marked = marked_rows_text(predictions.marked, predictions.count)
+        show_text(self.marked_note, marked or predictions.remark)
+        self.notes.setText("\n".join(predictions.sentences))
+        self.notes.setVisible(bool(predictions.sentences))
+        self.table.show()
+        self._fit_table()
+        self.save.show()
+        n_own = predictions.n_own_columns
+        QTimer.singleShot(0, self, lambda: self._scroll_to_answers(n_own))  # once it has its width
+
+    def _scroll_to_answers(self, n_own_columns: int) -> None:
+        start = self.table.horizontalHeader().sectionPosition(n_own_columns)
+        self.table.horizontalScrollBar().setValue(max(0, start))
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Accept a file of rows; the window takes a model."""
+        if self.takes_files and is_data(dropped_file(event)):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        event.acceptProposedAction()
+        self.file_dropped.emit(dropped_file(event))
+
+
+def is_data(file: str) -> bool:
+    """Whether a file is no model, by its name."""
+    return bool(file) and not file.lower().endswith(MODEL_ENDINGS)
+
+
+class UsePage(Page):
+    """Predictions of new rows by the model of the shown run or of a file."""
+
+    topic = "export"
+    wide: ClassVar[bool] = True
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(session, parent)
+        self._file = self._model = ""
+        self._trust = False
+        self._described: tuple[object, ...] = ()
+        self.model_button = self.add_button("Use a model file…", self._choose_model, "file")
+        self.paste_button = self.add_button("Paste rows", self.predict_clipboard)
+        self.primary = self.add_primary("Open a file of rows…", self._open_rows, "open")
+        self.row_form = RowPredictionForm(session.prediction)
+        stop = session.prediction.stop_predicting
+        self.file_card = FilePredictionCard(self._save_predictions, stop)
+        self.table, self.save = self.file_card.table, self.file_card.save
+        self.body.addWidget(self.row_form)
+        self.body.addWidget(self.file_card)
+        self.body.addStretch(1)
+        keys = QShortcut(QKeySequence(QKeySequence.StandardKey.Paste), self)
+        keys.activated.connect(self.predict_clipboard)
+        self.file_card.file_dropped.connect(self.predict_file)
+        session.rows_predicted.connect(self._show_predictions)
+        session.prediction.progress.connect(self.file_card.show_progress)
+        session.problem.connect(lambda _sentence: self.file_card.progress_row.hide())
+        session.run_changed.connect(self._refresh_head)
+        session.run_replaced.connect(lambda: self.take_model(""))
+        self._refresh_head()
+
+    # Showing it -------------------------------------------------------------------------------
+
+    def visited(self) -> None:
+        self._refresh_head()
+
+    @property
+    def can_use(self) -> bool:
+        return bool(self._model) or self.session.results is not None
+
+    def _refresh_head(self) -> None:
+        session = self.session
+        has_ended, folder = session.results is not None, session.run_folder
+        name = folder.name if has_ended and folder else ""
+        from_file = f"Model file: {Path(self._model).name}" if self._model else ""
+        from_run = f"Run: {name}" if name else "Open a run that has ended, or choose a model file."
+        self.set_head("Use the model", from_file or from_run)
+        for button in (self.primary, self.paste_button):
+            button.set_allowed(self.can_use, "There is no model yet.")
+        self.file_card.takes_files = self.can_use
+        if self.isVisible():
+            self._request_form("" if self._model else str(folder) if has_ended and folder else "")
+
+    def _request_form(self, folder: str) -> None:
+        session = self.session
+        is_going_on = session.is_going_on
+        key = (folder, self._model, self._trust, is_going_on, len(session.events) if folder else 0)
+        if key == self._described:
+            return
+        self._described = key
+        if not folder and not self._model:
+            words = "There is no model yet: a form for one row is here once there is one."
+            self.row_form.clear_form(words)
+        elif is_going_on:
+            self.row_form.clear_form("A run is in progress. The form is here once it has ended.")
+        else:
+            self.row_form.clear_form("The form for one row comes as soon as the model is open.")
+            session.prediction.choose_model(folder, self._model, self._trust)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._refresh_head()
+
+    def _show_predictions(self, predictions: RowsPredicted) -> None:
+        self.file_card.show_predictions(predictions)
+        self._give_room()
+        area = self.scroll_area
+        QTimer.singleShot(0, self, lambda: area.ensureWidgetVisible(self.file_card, 0, 40))
+
+    def _give_room(self) -> None:
+        self.body.setStretchFactor(self.file_card, 100 if self.file_card.wants_room else 0)
+
+    # What a person does -----------------------------------------------------------------------
+
+    def take_model(self, model: str, trust: bool = False) -> None:
+        """Use a model file from now on; "" for the shown run."""
+        self._model, self._trust = model, trust
+        self._file, self._described = "", ()
+        self.file_card.clear_rows()
+        self._give_room()
+        self._refresh_head()
+
+    def _choose_model(self) -> None:
+        endings = " ".join(f"*{ending}" for ending in (*MODEL_ENDINGS, ".json", ".zip"))
+        folder = settings.stored_text(FOLDER_KEY, str(Path.home()))
+        kinds = f"Models ({endings})"
+        path, _ = QFileDialog.getOpenFileName(self, "Choose a model file", folder, kinds)
+        if path:
+            self.open_model(path)
+
+    def open_model(self, path: str) -> None:
+        """Use a model file; one that can run code only after a question."""
+        trust = can_run_code(path)
+        if not trust or is_trusted(path, self):
+            self.take_model(path, trust)
+
+    def _open_rows(self) -> None:
+        if file := ask_for_file(self):
+            self.predict_file(file)
+
+    def predict_file(self, file: str) -> None:
+        self._file = file
+        self.session.predict_rows(file, self._model, self._trust)
+
+    def predict_clipboard(self) -> None:
+        """Predict the rows in the clipboard: a file, or the cells of a table."""
+        if not self.primary.isEnabled():
+            return
+        clipboard = QGuiApplication.clipboard()
+        if file := local_file(clipboard.mimeData()):
+            self.predict_file(file)
+        else:
+            self._file = ""
+            self.session.predict_pasted(clipboard.text(), self._model, self._trust)
+
+    def save_asked(self) -> None:
+        if self.file_card.has_table:
+            self._save_predictions()
+        else:
+            self.session.problem.emit(NOTHING_YET)
+
+    def _save_predictions(self) -> None:
+        folder = settings.stored_text(FOLDER_KEY, str(Path.home()))
+        stem = Path(self._file).name.split(".")[0] if self._file else "pasted"
+        ending = own_ending(self._file)
+        proposed = str(Path(folder) / f"{stem} predictions{ending}")
+        kinds = {".csv": "CSV", ".xlsx": "Excel workbook", ".parquet": "Parquet"}
+        kinds = {ending: kinds.get(ending, "As the file of rows"), **kinds}
+        filters = ";;".join(f"{kind} (*{named})" for named, kind in kinds.items())
+        title = "Save the table with its predictions"
+        path, chosen = QFileDialog.getSaveFileName(self, title, proposed, filters)
+        if path:
+            picked = next((named for named in kinds if f"*{named})" in chosen), ending)
+            path = path if Path(path).suffix else f"{path}{picked}"
+            settings.remember(FOLDER_KEY, str(Path(path).parent))
+            self.session.save_predictions(path)

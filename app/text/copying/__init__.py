@@ -1,1 +1,0 @@
-"""A plan as a command or a snippet of Python."""

@@ -1,0 +1,179 @@
+"""Text about the history: what is in it, what comes and goes, and which earlier datasets help."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from core.space import Setting
+from core.tuning.events import HistoryDataset, HistoryRead, JointSurfaceFitted
+from core.tuning.history.dataset_records import HistoryCounts, ImportCounts
+from core.wording import count_text, format_integer, format_number, format_value
+
+MAX_REASONS = 5  # listed; more are counted
+
+
+def switch_text(on: bool) -> str:
+    """Whether the history is used from now on."""
+    if on:
+        return "The history is on: runs are added to it, and strategies can learn from it."
+    return "The history is off: nothing is added to it or read from it. What it holds stays."
+
+
+def deletion_text(count: int | None) -> str:
+    """How many datasets were deleted; None for all."""
+    return "Deleted: everything." if count is None else f"Deleted: {count_text(count, 'dataset')}."
+
+
+def starter_removal_text(count: int) -> str:
+    """That the shipped datasets were removed."""
+    if not count:
+        return "The history holds nothing that was shipped with Tunescope."
+    return f"Removed: {count_text(count, 'dataset')} shipped with Tunescope."
+
+
+def starter_restore_text(count: int) -> str:
+    """That the shipped datasets were restored."""
+    if not count:
+        return "The history holds all that was shipped with Tunescope already."
+    return f"Restored: {count_text(count, 'dataset')} shipped with Tunescope."
+
+
+def export_text(count: int, path: str) -> str:
+    """How much was exported, and where to."""
+    words = "Exported {datasets} to {path}, without those shipped with Tunescope."
+    return words.format(datasets=count_text(count, "dataset"), path=path)
+
+
+def import_text(counts: ImportCounts) -> str:
+    """What was imported, already there, and left out."""
+    left_out = counts.left_out
+    if counts.datasets or counts.trials:
+        trials = count_text(counts.trials, "trial")
+        sentences = [f"Imported: {count_text(counts.datasets, 'dataset')} with {trials}."]
+    else:
+        sentences = ["There was nothing new to import."]
+    if counts.known_already:
+        sentences.append(f"In the history already: {count_text(counts.known_already, 'dataset')}.")
+    if left_out:
+        sentences.append(f"Left out: {' '.join(left_out[:MAX_REASONS])}")
+    if len(left_out) > MAX_REASONS:
+        sentences.append(f"And {len(left_out) - MAX_REASONS} more.")
+    return " ".join(sentences)
+
+
+def matching_counts_text(counts: HistoryCounts) -> str:
+    """The datasets that a strategy can start from."""
+    if not counts.enabled:
+        return "The history is off: it starts like a Gaussian process."
+    count, similar, starter = counts.datasets, counts.similar, counts.starter
+    if not count:
+        return "The history holds nothing for this model yet: it starts like a Gaussian process."
+    words = "The history holds {datasets} for this model, {similar} of them similar to yours"
+    if count == 1:
+        words = "The history holds 1 dataset for this model, similar to yours"
+        if not similar:
+            words = "The history holds 1 dataset for this model, not similar to yours"
+    sentence = words.format(datasets=count_text(count, "dataset"), similar=similar or "none")
+    if starter:
+        sentence += f"; {'all' if starter == count else starter} shipped with Tunescope"
+    return f"{sentence}."
+
+
+NAMED_AXES = 3  # of a setting, in a sentence
+MAX_DATASETS = 20  # listed before it is known which ones are used
+
+
+def dataset_size_text(statistics: Sequence[float], short: bool = False) -> str:
+    """Such as "1,200 rows × 14 columns, 2 classes", short "1,200 × 14, 2 classes"."""
+    rows, columns, classes = size_counts(statistics)
+    size = f"{format_integer(rows)} rows × {format_integer(columns)} columns"
+    if short:
+        size = f"{format_integer(rows)} × {format_integer(columns)}"
+    return f"{size}, {count_text(classes, 'class', 'classes') if classes else 'numbers'}"
+
+
+def size_counts(statistics: Sequence[float]) -> tuple[int, int, int]:
+    """Rows, columns and classes of a dataset."""
+    rows, columns, classes = statistics
+    return round(math.exp(rows)), round(math.exp(columns)), round(classes)
+
+
+def similarity(distance: float) -> float:
+    """Similarity of two datasets, from 0 to 1."""
+    return 1.0 / (1.0 + distance)
+
+
+def best_setting(dataset: HistoryDataset, axes: Sequence[str]) -> Setting:
+    """The best setting of an earlier dataset, or {}."""
+    scored_indices = [index for index, score in enumerate(dataset.scores) if _is_number(score)]
+    if not scored_indices:
+        return {}
+    sign = 1.0 if dataset.maximize else -1.0
+    best = max(scored_indices, key=lambda index: sign * dataset.scores[index])
+    return dict(zip(axes, dataset.values[best], strict=True))
+
+
+def _is_number(score: Any) -> bool:
+    return isinstance(score, (int, float)) and math.isfinite(score)
+
+
+def short_setting_text(setting: Mapping[str, Any], max_values: int = NAMED_AXES) -> str:
+    """A setting as "C = 0.27, gamma = 0.03"."""
+    value_texts = [f"{name} = {format_value(value)}" for name, value in setting.items()]
+    return ", ".join(value_texts[:max_values] + (["…"] if len(value_texts) > max_values else []))
+
+
+def datasets_used(
+    history: HistoryRead | None, common: JointSurfaceFitted | None
+) -> list[HistoryDataset]:
+    """The earlier datasets in use, nearest first."""
+    if history is None:
+        return []
+    if common is not None and common.neighbours:
+        return [history.datasets[index] for index in common.neighbours]
+    return sorted(history.datasets, key=lambda dataset: dataset.distance)[:MAX_DATASETS]
+
+
+def known_datasets_text(history: HistoryRead, common: JointSurfaceFitted | None) -> str:
+    """How many earlier datasets there are and are used."""
+    count, used = len(history.datasets), len(datasets_used(history, common))
+    if not count:
+        return "The history holds no other dataset with this model yet."
+    if count == 1:
+        return "The history holds one earlier dataset, and it counts."
+    if used == count:
+        return f"The history holds {count} earlier datasets, and all of them count."
+    return f"The history holds {count} earlier datasets; the {used} nearest count."
+
+
+def standardization_text(
+    mean: float, scale: float, settled: bool, scores: int, has_history: bool
+) -> str:
+    """The mean and deviation that standardize scores, and their source."""
+    if settled:
+        source = f"from this dataset's {scores} scores"
+    elif has_history:
+        source = "from earlier datasets until two scores differ"
+    else:
+        source = "assumed until two scores differ"
+    numbers = f"Mean {format_number(mean)}, standard deviation {format_number(scale, 2)}"
+    return f"{numbers}: {source}."
+
+
+def history_use_text(history: HistoryRead, common: JointSurfaceFitted | None) -> str:
+    """The earlier datasets in use, or what follows without any."""
+    count_sentence = known_datasets_text(history, common)
+    if history.datasets:
+        return count_sentence
+    return f"{count_sentence} The first trial is the default setting."
+
+
+def measured_against(common: JointSurfaceFitted, history: HistoryRead | None) -> str:
+    """How this dataset's scores are standardized; "" for ranks."""
+    if not common.trials or common.method != "transfer":
+        return ""
+    has_datasets = history is not None and bool(history.datasets)
+    scale = common.mean, common.scale, common.settled, common.trials
+    return f"How scores are standardized: {standardization_text(*scale, has_datasets)}"

@@ -1,0 +1,177 @@
+"""The models of a run of several as text."""
+
+from __future__ import annotations
+
+from core.estimators.facts import uncapitalized
+from core.estimators.model_settings import noun_of, title_of
+from core.estimators.multi_model import MODEL
+from core.tuning.events import LeaderboardEntry, ModelsCompared
+from core.tuning.runs.model_runs import (
+    STATES,
+    LeaderboardRow,
+    average_row,
+    fit_rows,
+    model_leaderboard,
+)
+from core.tuning.runs.state import RunState
+from core.tuning.scores.metrics import METRICS
+from core.tuning.scores.score import difference_text, metric_in_short, score_text
+from core.wording import PERCENT, percent, rough_duration_text
+
+MIN_GAIN = 0.0005  # of a share; a smaller expected gain is "hardly any"
+MOST = 0.95  # of the rows, from which on they are "all"
+
+
+def score_of(row: LeaderboardRow, metric: str) -> str:
+    """The best score with its standard error, or an estimate."""
+    if row.best is None and row.estimate is not None:
+        return f"about {score_text(row.estimate, metric)}"
+    if row.best is None:
+        return "–" if row.look is None else f"screening {score_text(row.look, metric)}"
+    best_score = score_text(row.best, metric)
+    if row.error is None:
+        return best_score
+    return f"{best_score.removesuffix(PERCENT)} ± {score_text(row.error, metric)}"
+
+
+def trials_of(row: LeaderboardRow) -> str:
+    """Trials; behind a plus those that ended early."""
+    return f"{row.trials} + {row.early}" if row.early else str(row.trials)
+
+
+def gain_text(row: LeaderboardEntry, metric: str) -> str:
+    """The expected gain of its next trial."""
+    if row.state == "failed" or row.gain <= 0:
+        return "–"
+    if _is_share(metric) and row.gain < MIN_GAIN:
+        return "hardly any"
+    return difference_text(metric, row.gain)
+
+
+def standing_text(row: LeaderboardRow, run: RunState) -> str:
+    """How a model stands, in a word or two."""
+    is_over = run.tuning_ended is not None or run.ended is not None
+    if row.state in ("failed", "slow"):
+        return STATES[row.state]
+    if row.model == leader(run):
+        return "leads"
+    if not row.model:
+        return "not ahead"
+    if any(begun.setting.get(MODEL) == row.model for begun in run.pending.values()):
+        return "tuning"
+    if not is_over and run.compared is not None and run.compared.next == row.model:
+        return "next"
+    if row.state == "behind":
+        return STATES["behind"]
+    if row.state == "waiting" and row.why:
+        return "screening failed"
+    return STATES[row.state] if is_over or (row.trials and row.gain <= 0) else "waits"
+
+
+def leader(run: RunState) -> str | None:
+    """The model that leads, "" where the average does; None without a score."""
+    average = average_row(run)
+    if average is not None and average.state == "leads":
+        return average.model
+    return None if run.best_trial is None else run.best_trial.setting.get(MODEL)
+
+
+def explained_standing(row: LeaderboardRow, run: RunState) -> str:
+    """How a model stands and why, for tooltips and screen readers."""
+    state, average = standing_text(row, run), run.ensemble
+    if row.why:
+        return row.why
+    if not row.model and average is not None and average.single is not None:
+        single = score_text(average.single, run.started.metric)
+        reason = f"measured on rows that chose none of its members, where the best has {single}"
+    elif run.compared is not None and run.compared.next == row.model and what_is_next(run):
+        reason = _because(run.compared, run)
+    else:
+        return state
+    return f"{state}: {reason}"
+
+
+def seen_text(row: LeaderboardRow, run: RunState) -> str:
+    """The share of a fold's training rows and the number of folds seen: "all · 5", "33 % · 1"."""
+    if not row.rows:
+        return ""
+    share = row.rows / max(1, fit_rows(run))
+    rows = "all" if share > MOST else percent(share)
+    return f"{rows} · {row.folds}" if row.folds else rows
+
+
+def what_is_next(run: RunState) -> str:
+    """Which model is tried next and why, or ""."""
+    compared = run.compared
+    if run.ended is not None or run.tuning_ended is not None:
+        return ""
+    if compared is None:
+        return _looking(run)
+    if not compared.next:
+        return ""
+    return f"Next: {noun_of(compared.next)}, because {_because(compared, run)}."
+
+
+def _looking(run: RunState) -> str:
+    model_count = len(model_leaderboard(run))
+    if not run.started.run and not run.looks:
+        return ""
+    which = "its default setting"
+    if any(read.datasets for read in run.histories.values()):
+        which += " and with what was best on earlier datasets"
+    return (
+        f"Screening: each model once with {which}, on part of the rows: "
+        f"{len(run.looks)} of {model_count} done."
+    )
+
+
+def _because(compared: ModelsCompared, run: RunState) -> str:
+    next_row = next((s for s in compared.models if s.model == compared.next), None)
+    takes = ""
+    if next_row is not None and next_row.takes > 0:
+        takes = f" in about {rough_duration_text(next_row.takes)}"
+    match compared.why:
+        case "first":
+            return "its default setting has not been tried on all training rows yet"
+        case "floor":
+            return "every model gets a few trials, so that none is given up on one bad draw"
+        case "turn":
+            return "it may still lead and has had the least time of all that may"
+    metric = metric_in_short(run.started.metric)
+    if next_row is None or next_row.gain <= 0:
+        return f"its best {metric} may still rise"
+    gain = gain_text(next_row, run.started.metric)
+    if gain == "hardly any":
+        return f"it promises most for its time, though hardly any gain is expected{takes}"
+    return f"the best {metric} is expected to rise most for the time: by {gain}{takes}"
+
+
+def who_leads(run: RunState) -> str:
+    """The leader, and the models clearly behind, or ""."""
+    rows = model_leaderboard(run)
+    scored_rows = [row for row in rows if row.best is not None]
+    if run.compared is None or not scored_rows:
+        return ""
+    metric, first = run.started.metric, scored_rows[0]
+    sentence = f"{title_of(first.model)} leads with {score_text(first.best, metric)}"
+    if len(scored_rows) > 1:
+        runner_up = scored_rows[1]
+        sentence += f", before {noun_of(runner_up.model)} with {score_text(runner_up.best, metric)}"
+    sentence += "."
+    behind = [uncapitalized(title_of(row.model)) for row in rows if row.state == "behind"]
+    return f"{sentence} Clearly behind: {', '.join(behind)}." if behind else sentence
+
+
+def what_failed(run: RunState) -> list[str]:
+    """A sentence for each model that could not be used."""
+    return [f"{title_of(row.model)}: {row.why}" for row in model_leaderboard(run) if row.why]
+
+
+def _is_share(metric: str) -> bool:
+    return metric in METRICS and METRICS[metric].share
+
+
+def baseline_text(run: RunState) -> str:
+    """Such as "56.7 %", or ""."""
+    baseline = run.started.baseline
+    return "" if baseline is None else score_text(baseline, run.started.metric)

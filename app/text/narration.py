@@ -1,0 +1,474 @@
+"""What happens in the current run, in sentences."""
+
+from __future__ import annotations
+
+import math
+
+from app.text.history_text import history_use_text, measured_against
+from app.text.model_progress_text import what_failed, what_is_next, who_leads
+from app.text.plan_text import how_it_works, setting_text, what_is_held_out, why_proposed
+from core.datasets.molecules import bracket_pairs
+from core.datasets.task import Task
+from core.estimators.facts import uncapitalized
+from core.estimators.model_settings import model_and_values, title_of
+from core.estimators.multi_model import MODEL
+from core.tuning.events import (
+    EnsembleUpdated,
+    FoldTested,
+    HyperGradientStep,
+    ImagesDrawn,
+    MembersDisagree,
+    MoleculesFolded,
+    PenaltyStep,
+    RunFailed,
+    RunFinished,
+    RunStarted,
+    RunStopped,
+    SequencesLabelled,
+    TopicsFound,
+    TrialStarted,
+)
+from core.tuning.patience import trials_before_stop
+from core.tuning.runs.state import RunState
+from core.tuning.runs.trial_table import Trial
+from core.tuning.scores.score import difference_text, metric_in_short, score_text
+from core.wording import format_decimals, format_number, list_text, percent, quoted
+
+PATIENCE = 8  # trials without improvement that are mentioned
+HARDER = 3.0  # ratio of penalties that is mentioned
+STILL = 1e-3  # relative change of an objective that hardly moves
+MAX_LISTED_GROUPS = 4  # in a sentence
+
+
+def narration(run: RunState) -> tuple[str, ...]:
+    """Method, findings, and the current activity."""
+    sentences = (
+        *_method_sentences(run),
+        *_finding_sentences(run),
+        *_learning_sentences(run),
+        *_averaging_sentences(run),
+        *_current_sentences(run),
+    )
+    return tuple(sentence for sentence in sentences if sentence)
+
+
+def _method_sentences(run: RunState) -> tuple[str, ...]:
+    plan, group_count = run.started.run_plan, len(run.started.groups)
+    proposing = run.surrogate is not None and run.surrogate.proposes
+    fitted = run.common or (run.surrogate if proposing else None)
+    trial_count, task = fitted.trials if fitted else 0, run.started.dataset.task
+    method = how_it_works(plan.strategy, plan.options, trial_count, task, group_count)
+    return (task.learning_text, method)
+
+
+def _finding_sentences(run: RunState) -> list[str]:
+    sentences = [what_is_held_out(run.started)]
+    if run.history is not None:
+        sentences.append(history_use_text(run.history, run.common))
+    if run.common is not None:
+        sentences.append(measured_against(run.common, run.history))
+    if _first_is_from_history(run):
+        sentences.append("The first trial was the setting that looked best on earlier datasets.")
+    sentences += run.notices
+    if run.tunes_several_models:
+        return [*sentences, who_leads(run), *what_failed(run), what_is_next(run)]
+    best, default = run.best_trial, run.default_trial
+    if best is not None and default is not None and best.number != default.number:
+        words = "The best so far is trial {number} with {best}; the default setting has {other}."
+        metric = run.started.metric
+        scores = score_text(best.score, metric), score_text(default.score, metric)
+        values = dict(zip(("best", "other"), scores, strict=True))
+        sentences.append(words.format(number=best.number, **values))
+    if run.without_improvement >= PATIENCE:
+        words = "No improvement for {count} trials: the best may have been found."
+        sentences.append(words.format(count=run.without_improvement) + _when_it_stops(run))
+    return sentences
+
+
+def _when_it_stops(run: RunState) -> str:
+    trials_left = trials_before_stop(run) if run.tuning_ended is None and run.ended is None else 0
+    if not trials_left or (run.total and run.done_count + trials_left >= run.total):
+        return ""
+    return f" After {trials_left} more without a better one the run stops."
+
+
+def _first_is_from_history(run: RunState) -> bool:
+    first = run.pending.get(0) or run.find_trial(0)
+    return first is not None and first.reason == "past"
+
+
+def _learning_sentences(run: RunState) -> list[str]:
+    sentences, task = [], run.started.dataset.task
+    if isinstance(run.last_step, PenaltyStep):
+        sentences.append(_contrast(run.last_step.penalties, run.last_step.switched_off, task))
+        sentences.append(_switched_off(run.last_step.switched_off, task))
+    elif run.last_step is not None:
+        penalties = {group: math.exp(d) for group, d in run.last_step.d.items()}
+        sentences.append(_contrast(penalties, run.last_step.at_bound, task))
+        sentences.append(_at_bound(run.last_step.at_bound))
+    if run.labelled is not None:
+        sentences.append(sequence_examples_text(run.labelled))
+    if run.folded is not None:
+        sentences.append(molecule_examples_text(run.folded))
+    if run.topics is not None:
+        sentences.append(topics_text(run.topics))
+    if run.images is not None:
+        sentences.append(pictures_text(run.images))
+    return sentences
+
+
+def _averaging_sentences(run: RunState) -> list[str]:
+    ensemble, sentences = run.ensemble, []
+    if ensemble is not None:
+        sentences.append(who_is_in(ensemble))
+        sentences.append(of_which_models(ensemble, run))
+        sentences.append(which_is_ahead(ensemble, run.started))
+        sentences.append(who_is_left_out(ensemble))
+    if run.disagreement is not None and (ensemble is None or len(ensemble.members) > 1):
+        sentences.append(where_they_differ(run.disagreement))
+    return sentences
+
+
+def _current_sentences(run: RunState) -> list[str]:
+    excluded = _excluded(run)
+    match run.ended:
+        case RunFailed():
+            return [run.ended.sentence, *excluded]
+        case RunFinished() | RunStopped():
+            return [f"The run has ended: {run.ended.because}.", *excluded]
+    if run.fold is not None:
+        return [_folds_text(run.fold), *excluded]
+    if run.resumed is not None:
+        after = f" after {run.resumed.done} that are done already" if run.resumed.done else ""
+        return [f"The run continues{after}.", *excluded]
+    if run.learns_penalties:
+        return [_step_text(run)]
+    last = [] if run.latest is None else [_ended_trial_text(run, run.latest)]
+    following = [] if run.begun is None else [_following(run, run.begun)]
+    return [*last, *excluded, *following]
+
+
+def _following(run: RunState, trial: TrialStarted) -> str:
+    setting = setting_text(run.started, trial.setting)
+    if run.tunes_several_models and trial.reason == "default":
+        return f"Now: the default setting of {setting} is tried, to have a comparison."
+    return _reason_text(trial, run.started.metric).format(setting=setting)
+
+
+def _folds_text(event: FoldTested) -> str:
+    return (
+        f"Now every row is tested once: the tuning is repeated {event.folds} times, each time "
+        f"without the rows that test it. {event.fold} of {event.folds} parts are done."
+    )
+
+
+def _excluded(run: RunState) -> list[str]:
+    if run.exclusion is None:
+        return []
+    words = "Trial {number} counts again."
+    if run.exclusion.excluded:
+        words = "Trial {number} is excluded: it cannot become the best."
+    return [words.format(number=run.exclusion.number)]
+
+
+def _ended_trial_text(run: RunState, trial: Trial) -> str:
+    if trial.failure:
+        words = "Trial {number} failed: {reason} The run continues without it."
+        return words.format(number=trial.number, reason=_as_sentence(trial.failure))
+    if trial.behind:
+        early = ended_early(trial, run.started)
+        return f"Just now: {setting_text(run.started, trial.setting)} was {early}."
+    words = "Just now: {setting} scores {score}, not as good as the best."
+    if trial.number in run.excluded:
+        words = "Just now: {setting} scores {score}; it does not count."
+    elif run.best_trial is None or run.best_trial.number == trial.number:
+        words = "Just now: {setting} scores {score}. That is the best so far."
+        if run.finished == 1:
+            words = "Just now: {setting} scores {score}; the first score there is."
+    elif run.best_trial.score == trial.score:
+        words = "Just now: {setting} scores {score}, the same as the best."
+    setting = setting_text(run.started, trial.setting)
+    return words.format(setting=setting, score=score_text(trial.score, run.started.metric))
+
+
+def _reason_text(event: TrialStarted, metric: str) -> str:
+    """Why a setting is tried, with a placeholder for it."""
+    if event.reason == "explore" and event.uncertainty is not None:
+        words = "Now: {setting} is tried because little is known there (give or take {sd})."
+        return words.replace("{sd}", difference_text(metric, event.uncertainty))
+    if event.reason == "improve" and event.expected is not None:
+        words = "Now: {setting} is tried because it may be better; about {score} is expected."
+        return words.replace("{score}", score_text(event.expected, metric))
+    if event.reason == "sample":
+        return why_drawn(event)
+    reasons = {
+        "default": "Now: the default setting ({setting}) is tried, to have a comparison.",
+        "past": "Now: {setting} is tried first, because settings like it did best on earlier "
+        "datasets.",
+        "hand": "Now: {setting} is tried, because you asked for it.",
+        "start": "Now: {setting} is tried, to get a first picture.",
+        "explore": "Now: {setting} is tried because nothing is known there.",
+        "improve": "Now: {setting} is tried because it may be better than the best.",
+    }
+    if event.reason == "past" and MODEL in event.setting:
+        return (
+            "Now: {setting} is tried, because it did best on an earlier dataset and well at the "
+            "screening."
+        )
+    if event.reason == "past" and event.number > 0:
+        return "Now: {setting} is tried, because it did best on an earlier dataset like this one."
+    return reasons.get(event.reason) or why_proposed(event.reason)
+
+
+def _contrast(penalties: dict[str, float], switched_off: list[str], task: Task) -> str:
+    alive = {g: c for g, c in penalties.items() if g not in switched_off and c > 0}
+    if len(alive) < 2:
+        return ""
+    hardest, softest = max(alive, key=alive.__getitem__), min(alive, key=alive.__getitem__)
+    times = alive[hardest] / alive[softest]
+    if times < HARDER:
+        return "All groups have about the same penalty so far."
+    words = "“{hard}” is penalized {times} times harder than “{soft}”: its columns add little."
+    if task.is_structured:
+        words = "“{hard}” is penalized {times} times harder than “{soft}”: it adds little."
+    return words.format(hard=hardest, soft=softest, times=format_number(times, 2))
+
+
+def _switched_off(groups: list[str], task: Task) -> str:
+    if not groups:
+        return ""
+    if len(groups) == 1:
+        words = "“{group}” is switched off: its columns no longer count."
+        if task.is_structured:
+            words = "“{group}” is switched off: it no longer counts."
+        return words.format(group=groups[0])
+    words = "{count} groups are switched off, their columns no longer count: {names}."
+    if task.is_structured:
+        words = "{count} groups are switched off and no longer count: {names}."
+    return words.format(count=len(groups), names=list_text(quoted(groups), MAX_LISTED_GROUPS))
+
+
+def _at_bound(groups: list[str]) -> str:
+    if not groups:
+        return ""
+    words = "The penalty of {names} is at the end of its range."
+    if len(groups) > 1:
+        words = "The penalties of {names} are at the ends of their range."
+    return words.format(names=list_text(quoted(groups), MAX_LISTED_GROUPS))
+
+
+def _step_text(run: RunState) -> str:
+    if isinstance(run.last_step, HyperGradientStep):
+        return _gradient_step(run)
+    if run.last_step is None:
+        return ""
+    event, before = run.last_step, run.steps[-2].objective if len(run.steps) > 1 else math.nan
+    if event.step == 0 or not math.isfinite(before):
+        return "At the start all penalties are equal; the model is fitted once."
+    start, end = format_number(before, 4), format_number(event.objective, 4)
+    decrease = before - event.objective
+    if abs(decrease) <= STILL * abs(before):
+        return f"Step {event.step}: the objective hardly moves any more ({end})."
+    verb = "falls" if decrease > 0 else "rises"
+    return f"Step {event.step}: the objective {verb} from {start} to {end}."
+
+
+def _gradient_step(run: RunState) -> str:
+    event = run.gradients[-1]
+    before = run.gradients[-2].holdout_loss if len(run.gradients) > 1 else math.nan
+    if event.step == 0 or not math.isfinite(before):
+        words = "At the start the error on held-out {units} is {loss}."
+    elif event.holdout_loss < before:
+        words = "Step {step}: the error on held-out {units} falls to {loss}."
+    else:
+        words = "Step {step}: the error on held-out {units} stays at {loss}."
+    loss = format_number(event.holdout_loss, 4)
+    return words.format(step=event.step, loss=loss, units=run.started.dataset.task.units)
+
+
+def _as_sentence(reason: str) -> str:
+    text = reason.strip() or "no reason was given"
+    return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+MAX_NAMED_MEMBERS = 3  # members listed with their weight
+ONE_IN = 10  # one trial in ten is averaged
+FOCUSED = 2.0  # effective candidates below which hardly any choice is left
+HARDLY = 0.005  # negligible relative difference of scores
+ALIKE = 1e-6  # relative difference of equal weights
+
+
+def who_is_in(event: EnsembleUpdated) -> str:
+    """The members of the average and their weights."""
+    counting = [(n, w) for n, w in zip(event.members, event.weights, strict=True) if w > 0]
+    if len(event.members) == 1:
+        return _only_member(event)
+    weights = [weight for _, weight in counting]
+    if len(counting) == len(event.members) and max(weights) - min(weights) <= ALIKE:
+        share, count = _equal_share(len(counting)), len(counting)
+        return f"{count} of {event.finished} models are in the average; each counts {share}."
+    counting.sort(key=lambda pair: -pair[1])
+    named = ", ".join(f"trial {n} {percent(weight)}" for n, weight in counting[:MAX_NAMED_MEMBERS])
+    n_unnamed = len(counting) - MAX_NAMED_MEMBERS
+    if n_unnamed > 0:
+        named += f" and {n_unnamed} more the rest"
+    sentence = f"{len(counting)} of {event.finished} models are in the average: {named}."
+    weightless = len(event.members) - len(counting)
+    if weightless:
+        more = f"{weightless} more of the best get no weight, because they would not improve it."
+        if weightless == 1:
+            more = "One more of the best gets no weight, because it would not improve it."
+        sentence = f"{sentence} {more}"
+    return sentence
+
+
+def of_which_models(event: EnsembleUpdated, run: RunState) -> str:
+    """How many members each model has; "" for one model."""
+    kinds: dict[str, int] = {}
+    for number, weight in zip(event.members, event.weights, strict=True):
+        trial = run.find_trial(number)
+        if weight > 0 and trial is not None:
+            title = title_of(model_and_values(run.started.run_plan.model, trial.setting)[0])
+            kinds[title] = kinds.get(title, 0) + 1
+    if not run.tunes_several_models or len(kinds) < 2:
+        return ""
+    ranked = sorted(kinds, key=lambda title: -kinds[title])
+    return f"They are {', '.join(f'{kinds[t]} × {uncapitalized(t)}' for t in ranked)}."
+
+
+def _only_member(event: EnsembleUpdated) -> str:
+    words = "The average has one member so far, trial {number}; from {two} trials on there are two."
+    if event.finished >= 2 * ONE_IN or event.kind:  # others were left out, or were no better
+        words = "The average has one member, trial {number}."
+    return words.format(number=event.members[0], two=2 * ONE_IN)
+
+
+def _equal_share(count: int) -> str:
+    words = {2: "half", 3: "a third", 4: "a quarter", 5: "a fifth"}
+    return words.get(count, percent(1.0 / count))
+
+
+def which_is_ahead(event: EnsembleUpdated, run: RunStarted) -> str:
+    """The average against the single best on validation data, or ""."""
+    if event.average is None or event.single is None or len(event.members) == 1:
+        return ""
+    average, single = score_text(event.average, run.metric), score_text(event.single, run.metric)
+    ahead = event.average - event.single
+    ahead = ahead if run.maximize else -ahead
+    size = difference_text(run.metric, abs(ahead))
+    if abs(ahead) <= HARDLY * abs(event.single):
+        words = "they hardly differ"
+    else:
+        words = f"the {'average' if ahead > 0 else 'single best'} is ahead by {size}"
+    return (
+        "On validation data that chose neither, the average has "
+        f"{metric_in_short(run.metric)} {average} and the single best {single}: {words}."
+    )
+
+
+def who_is_left_out(event: EnsembleUpdated) -> str:
+    """Why good trials are left out, or ""."""
+    reasons = [omitted_trial.reason for omitted_trial in event.left_out]
+    if len(reasons) <= 1:
+        return "".join(reasons)
+    more = f"So are {len(reasons) - 1} others."
+    if len(reasons) == 2:
+        more = "So is one other."
+    return f"{reasons[-1]} {more}"
+
+
+def where_they_differ(event: MembersDisagree) -> str:
+    """The row with the most disagreement, or ""."""
+    if not event.rows or len(event.members) < 2:
+        return ""
+    row = event.rows[0]
+    if len(event.classes) == 2:
+        likelihoods = [member_shares[1] for member_shares in row.said]
+        low, high = percent(min(likelihoods)), percent(max(likelihoods))
+        likely = f"“{event.classes[1]}” is {low} to {high} likely"
+        return f"The members disagree most about row {row.row + 1}: {likely}."
+    return f"The members disagree most about row {row.row + 1}."
+
+
+def why_drawn(event: TrialStarted) -> str:
+    """Why a drawn setting is tried, with a placeholder for it."""
+    words = "Now: {setting} is tried; it is drawn from what the scores so far make likely."
+    if event.candidates is None:
+        return words
+    if event.candidates < FOCUSED:
+        return f"{words} {'Hardly any other setting is a candidate.'}"
+    among = "The effective number of candidate settings is about {count}."
+    rough = float(f"{event.candidates:.2g}")  # two digits: 1442 says no more than 1400
+    return f"{words} {among.replace('{count}', format_number(rough, 4))}"
+
+
+def sequence_examples_text(event: SequencesLabelled) -> str:
+    """Right tokens of the shown sequences, and the mean probability."""
+    tokens = right = 0
+    sure = 0.0
+    for sequence in event.sequences:
+        tokens += len(sequence.tokens)
+        right += sum(a == b for a, b in zip(sequence.truth, sequence.labels, strict=True))
+        sure += sum(max(shares, default=0.0) for shares in sequence.marginals)
+    if not tokens:
+        return ""
+    return (
+        f"In the {len(event.sequences)} training sequences shown, the model labels {right} of "
+        f"{tokens} tokens rightly; it is {format_decimals(100 * sure / tokens, 0)}\u00a0% sure on "
+        "average."
+    )
+
+
+def molecule_examples_text(event: MoleculesFolded) -> str:
+    """Base pairs found and called in the shown molecules."""
+    right = called = true = 0
+    for molecule in event.molecules:
+        predicted = set(bracket_pairs(molecule.predicted))
+        true_pairs = set(bracket_pairs(molecule.truth))
+        right += len(predicted & true_pairs)
+        called += len(predicted)
+        true += len(true_pairs)
+    if not event.molecules:
+        return ""
+    return (
+        f"In the {len(event.molecules)} training molecules shown, the model finds {right} of "
+        f"{true} true base pairs; {right} of the {called} pairs it calls are right."
+    )
+
+
+NAMED_TOPICS, NAMED_WORDS = 2, 4
+
+
+def topics_text(event: TopicsFound) -> str:
+    """How many topics there are, and the largest, or ""."""
+    if not event.topics:
+        return ""
+    topic_texts = [
+        f"“{', '.join(topic.words[:NAMED_WORDS])}” ({percent(topic.share)} of all words)"
+        for topic in event.topics[:NAMED_TOPICS]
+    ]
+    count, texts, named = event.count, f"{event.documents:,} texts", " and ".join(topic_texts)
+    if count == 1:
+        return f"The best setting so far puts the words of all {texts} into one topic: {named}."
+    return (
+        f"The best setting so far finds {count} topics, groups of words that come together, in "
+        f"{texts}; the largest: {named}."
+    )
+
+
+def pictures_text(event: ImagesDrawn) -> str:
+    """The drawn and reconstructed pictures."""
+    if not event.samples:
+        return ""
+    sentence = (
+        f"The best setting so far generates {len(event.samples)} pictures: no such picture is in "
+        "the data, the model draws them at random from its latent variables."
+    )
+    seen = "Beside them are pictures of the data as they are reconstructed from these."
+    return f"{sentence} {seen}" if event.reconstructions else sentence
+
+
+def ended_early(trial: Trial, started: RunStarted) -> str:
+    """Such as "ended early: clearly behind after 2 of 5 folds"."""
+    folds = started.run_plan.folds * started.repeats
+    return f"ended early: clearly behind after {trial.fits} of {folds} folds"

@@ -1,1 +1,0 @@
-"""Text about earlier runs and datasets."""

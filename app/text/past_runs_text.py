@@ -1,0 +1,167 @@
+"""Cells of the list of past runs, and titles of settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QDateTime, QLocale, Qt
+
+from app.text.rail_text import run_strategy_title
+from core.tuning.scores.score import (
+    SHARES,
+    metric_in_short,
+    metric_title,
+    score_text,
+    signed_difference,
+)
+from core.wording import duration_text, format_value
+
+if TYPE_CHECKING:
+    from core.tuning.runs.past_runs import RunSummary
+
+HEADS = (
+    *("name", "file", "model", "strategy", "measure", "score", "vs default", "vs baseline"),
+    *("date", "time", "note"),
+)
+STATES = {
+    "running": "running",
+    "interrupted": "not finished",
+    "failed": "failed",
+    "stopped": "stopped",
+    "finished": "no score",
+    "unreadable": "unreadable",
+}
+TIPS = {
+    "measure": "What the score is; for some measures less is better.",
+    "score": "On test rows, which tuning never saw.",
+    "vs default": "How much better than the model's default setting, on the test rows.",
+    "vs baseline": "How much better than always the most frequent class, or the mean.",
+    "time": "How long the run took.",
+}
+_SETTING_NAMES = {
+    "data file": "File",
+    "data target": "Column to predict",
+    "data task": "Task",
+    "data roles": "Roles of columns",
+    "data kinds": "Kinds of columns",
+    "data test_file": "Test file",
+    "data test_size": "Share of rows that test",
+    "data vocabulary": "Words that count",
+    "data stop_words": "Stop words",
+    "data together": "Equal rows stay together",
+    "data leaks": "Columns that leak the target are used",
+    "data other_letters": "Other letters are read as N",
+    "data latest": "Latest rows test, by",
+    "model": "Model",
+    "strategy": "Strategy",
+    "groups": "Groups",
+    "trials": "Trials at most",
+    "folds": "Folds",
+    "metric": "Measure",
+    "standardize": "Standardized columns",
+    "costs": "Costs of mistakes",
+    "evaluation": "Evaluation",
+    "refit": "Fitted on all rows at the end",
+    "seed": "Seed",
+    "workers": "Trials at a time",
+    "memory": "Memory of a process at most",
+    "minutes": "Minutes at most",
+    "time_limit": "Seconds a trial may take",
+}
+
+
+def difference_to_baseline(run: RunSummary) -> float | None:
+    """By how much the test score beats the baseline."""
+    if run.test is None or run.baseline is None:
+        return None
+    return run.test - run.baseline if run.maximize else run.baseline - run.test
+
+
+def model_title(run: RunSummary) -> str:
+    """The title of the model of a run."""
+    from core.estimators.model_settings import title_of
+
+    return title_of(run.model) if run.model else ""
+
+
+def day_of(moment: str) -> str:
+    """A date in the locale; "–" where it is not known."""
+    when = QDateTime.fromString(moment, Qt.DateFormat.ISODate)
+    if not when.isValid():
+        return "–"
+    return QLocale().toString(when.toLocalTime().date(), QLocale.FormatType.ShortFormat)
+
+
+def cells_of(run: RunSummary) -> tuple[str, ...]:
+    """The cells of a run, in the order of HEADS."""
+    has_score = run.test is not None
+    return (
+        run.display_name,
+        run.dataset,
+        model_title(run),
+        run_strategy_title(run),
+        metric_in_short(run.metric) if run.metric else "",
+        score_text(run.test, run.metric) if has_score else STATES.get(run.state, run.state),
+        signed_difference(run.gain, run.metric),
+        signed_difference(difference_to_baseline(run), run.metric),
+        day_of(run.started_at),
+        duration_text(run.seconds) if run.seconds else "",
+        run.note.split("\n", 1)[0],
+    )
+
+
+def keys_of(run: RunSummary, words: tuple[str, ...]) -> tuple[Any, ...]:
+    """Sort keys of a run's cells; None sorts last."""
+    text = [word.casefold() or None for word in words]
+    keys: dict[int, Any] = {5: run.test, 6: run.gain, 7: difference_to_baseline(run)}
+    keys |= {8: run.started_at, 9: run.seconds or None}  # the others are sorted as text
+    return tuple(keys.get(column, text[column]) for column in range(11))
+
+
+def tip_of(run: RunSummary, column: int) -> str:
+    """The tooltip of a cell."""
+    head, cell = HEADS[column], cells_of(run)[column]
+    if head == "name":
+        return f"{cell}\nFolder: {run.path}"
+    if head == "note":
+        return run.note
+    if head == "measure" and run.metric:
+        return f"{metric_title(run.metric)}: {'more' if run.maximize else 'less'} is better"
+    if head == "date":
+        when = QDateTime.fromString(run.started_at, Qt.DateFormat.ISODate).toLocalTime()
+        return QLocale().toString(when, QLocale.FormatType.LongFormat) if when.isValid() else ""
+    if head in ("vs default", "vs baseline") and cell:
+        unit = " points" if run.metric in SHARES else ""
+        return f"{cell}{unit}. {TIPS[head]}"
+    return cell
+
+
+def setting_name(name: str) -> str:
+    """The title of a field of the plan."""
+    if name.startswith("best "):
+        return f"Best: {name.removeprefix('best ')}"
+    if name.startswith("option "):
+        return f"Option {name.removeprefix('option ')}"
+    return _SETTING_NAMES.get(name, name)
+
+
+def setting_value(values: Mapping[str, Any], name: str) -> str:
+    """Its value in a cell; "–" without the field, "usual" for the default."""
+    from core.estimators.model_settings import title_of
+    from core.tuning.strategies.registry import STRATEGIES
+
+    if name not in values:
+        return "–"
+    value = values[name]
+    if value is None or value in ("", {}, []):
+        return "usual"
+    if name in ("model", "best model"):
+        return title_of(str(value))
+    if name == "strategy":
+        return STRATEGIES[value].title if value in STRATEGIES else str(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key}: {format_value(entry)}" for key, entry in value.items())
+    return format_value(value)

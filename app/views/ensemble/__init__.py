@@ -1,1 +1,0 @@
-"""Views of an average over models: members, weights, disagreement."""

@@ -1,0 +1,155 @@
+"""The views of an average over models: its members, its score, how its trials are drawn."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from app.views.plot.scrolled_views import ScrolledBars
+from app.views.plot.view import View
+from core.figures.figure import Bars, Figure
+from core.figures.run_figures import (
+    average_figure,
+    candidates_figure,
+    live_members_figure,
+    omission_reasons,
+    ranked_trials,
+    scored_averages,
+    shown_members,
+)
+from core.tuning.events import (
+    EnsembleUpdated,
+    RunFinished,
+    RunResumed,
+    RunStarted,
+    RunStopped,
+    TrialExcluded,
+    TrialFailed,
+    TrialFinished,
+)
+from core.tuning.runs.trial_table import tunes_several
+from core.wording import count_text, percent
+
+
+class EnsembleView(View):
+    """A view of runs that average their best models."""
+
+    @classmethod
+    def wants(cls, started: RunStarted) -> bool:
+        return started.kind == "trials" and started.averages
+
+
+BAR_TARGETS = 9  # places of a bar that can be clicked
+
+
+class MemberWeights(EnsembleView, ScrolledBars):
+    """A bar for each member, the best first."""
+
+    name = "members"
+    title = "Who is in the average"
+    question = "Which models predict together, and how much does each count? Best first."
+    waiting = "The first model joins the average when the first trial has a score."
+    listed = "Members shown"
+    listens = (EnsembleUpdated, TrialFinished, TrialExcluded, RunFinished, RunStopped)
+    late = True
+    names_share = 0.4
+
+    def has_content(self) -> bool:
+        return bool(self.run.weights)
+
+    def is_needed(self) -> bool:
+        return len(self.run.weights) > 1
+
+    def shown_trials(self) -> list[int]:
+        """The trial of every bar."""
+        return shown_members(self.run, ranked_trials(self.run, self.record.best_k))
+
+    def figure(self) -> Figure:
+        return live_members_figure(self.run, self.record.best_k)
+
+    def draw(self) -> None:
+        super().draw()
+        bars, numbers = self.shown_figure().mark(Bars, "bars"), self.shown_trials()
+        rows = {number: row for row, number in enumerate(numbers)}
+        places = [rows.get(number, np.nan) for number in self.run.numbers.tolist()]
+        ends = [bars.ends[rows[n]] if n in rows else np.nan for n in self.run.numbers.tolist()]
+        self.ring_trials(np.array(ends, float), np.array(places, float))
+        shares = np.linspace(0.0, 1.0, BAR_TARGETS)  # a bar is met anywhere, not at its end alone
+        x, y = np.outer(bars.ends, shares).ravel(), np.repeat(bars.rows, BAR_TARGETS)
+        self.canvas.set_pickable(self.plot, x, y, np.repeat(numbers, BAR_TARGETS))
+        others = len(ranked_trials(self.run, self.record.best_k)) - len(numbers)
+        others_text = f" Not in it: {count_text(others, 'other trial')}." if others else ""
+        self.set_question(f"{self.question}{others_text}")
+
+    def _trial_text(self, number: int) -> str:
+        words = f"weight {percent(self.run.weights.get(number, 0.0))} of the average"
+        reason = omission_reasons(self.run).get(number, "")
+        return "\n".join(line for line in (super()._trial_text(number), words, reason) if line)
+
+
+class AverageAgainstBest(EnsembleView):
+    """Solid with circles: the average; dashed with diamonds: the best."""
+
+    name = "average"
+    title = "Average against single best"
+    question = "Does the average beat the one best setting, on validation data that chose neither?"
+    waiting = (
+        "Both appear here when the first trial has a score. They differ as soon as the average has "
+        "two members, after 20 trials."
+    )
+    zooms = True
+    late = True
+    has_legend = True
+    listens = (EnsembleUpdated, RunFinished, RunStopped, RunResumed)
+
+    def has_content(self) -> bool:
+        return bool(scored_averages(self.run))
+
+    def waiting_reason(self) -> str:
+        if not self.run.ensembles and tunes_several(self.run.started):
+            return "Both appear here as soon as two trials have a score on all folds."
+        if not self.run.ensembles:
+            return super().waiting_reason()
+        if self.run.started.judged == "training":
+            return (
+                "No rows are held out here that could say which is better: settings are judged by "
+                "the training rows. The Results page compares both on test data when the run has "
+                "ended."
+            )
+        return (
+            "The members' predictions of held-out rows are not at hand: the run was resumed, or "
+            "this score can only be had of a whole model. The Results page compares both on test "
+            "data when the run has ended."
+        )
+
+    def figure(self) -> Figure:
+        return average_figure(self.run)
+
+
+class EffectiveCandidates(EnsembleView):
+    """The number for every trial, on a log scale."""
+
+    name = "focus"
+    title = "Effective number of candidates"
+    question = (
+        "Among how many settings is the next one drawn? 1: it is certain. 4,096: it could be "
+        "anywhere."
+    )
+    waiting = "It appears here when the first even spread of trials is done."
+    zooms = True
+    late = True
+    listens = (TrialFinished, TrialFailed, RunResumed)
+
+    @classmethod
+    def wants(cls, started: RunStarted) -> bool:
+        return super().wants(started) and not tunes_several(started)
+
+    def has_content(self) -> bool:
+        return any(trial.candidates for trial in self.run.trials)
+
+    def figure(self) -> Figure:
+        return candidates_figure(self.run)
+
+    def draw(self) -> None:
+        super().draw()
+        counts = [trial.candidates or np.nan for trial in self.run.trials]
+        self.mark_trials(self.run.numbers, np.log10(np.array(counts, dtype=float)))

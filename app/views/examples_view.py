@@ -1,0 +1,91 @@
+"""What views of example sequences or molecules share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, Generic, TypeVar
+
+from PySide6.QtWidgets import QWidget
+
+from app.look import appearance
+from app.views.plot.view import View
+from app.widgets.quiet_controls import QuietComboBox
+from core.datasets.task import Task
+from core.tuning.events import FoldedMolecule, LabelledSequence, RunStarted
+
+Example = TypeVar("Example", LabelledSequence, FoldedMolecule)
+
+NARROWEST = 110  # pixels of the chooser
+
+
+class ExamplesView(View, Generic[Example]):
+    """A view of one example; all views show the same."""
+
+    task: ClassVar[Task] = Task.UNKNOWN
+    choosing: ClassVar[str] = ""  # the chooser's name; empty where another view has it
+
+    @classmethod
+    def wants(cls, started: RunStarted) -> bool:
+        return started.kind == "penalties" and started.dataset.task == cls.task
+
+    def examples(self) -> Sequence[Example]:
+        """The examples of the latest event; empty before the first."""
+        raise NotImplementedError
+
+    def example_title(self, example: Example) -> str:
+        """An example's title in the chooser."""
+        raise NotImplementedError
+
+    def latest_step(self) -> int:
+        """The step of the latest event."""
+        raise NotImplementedError
+
+    def controls(self) -> list[QWidget]:
+        self.which = box = QuietComboBox()
+        if not self.choosing:
+            return []
+        box.setAccessibleName(self.choosing)
+        box.setToolTip(self.choosing)
+        box.setSizeAdjustPolicy(QuietComboBox.SizeAdjustPolicy.AdjustToContents)
+        box.setMinimumWidth(appearance.pixels(NARROWEST))
+        box.activated.connect(self._on_example_chosen)
+        return [box]
+
+    def start(self, started: RunStarted) -> None:
+        self.which.clear()
+        self.which.hide()
+        self._seen = self.record.example
+
+    def has_content(self) -> bool:
+        return bool(self.examples())
+
+    def example(self) -> Example:
+        """The example that is shown."""
+        examples = self.examples()
+        return examples[min(self.record.example, len(examples) - 1)]
+
+    def redraw(self) -> None:
+        self._fill_chooser()
+        if self._seen != self.record.example:
+            self._seen = self.record.example
+            self.reset_ranges()
+        super().redraw()
+
+    def _fill_chooser(self) -> None:
+        names = [self.example_title(example) for example in self.examples()]
+        if names != [self.which.itemText(index) for index in range(self.which.count())]:
+            self.which.clear()
+            self.which.addItems(names)
+        self.which.setCurrentIndex(min(self.record.example, len(names) - 1))
+        self.which.setVisible(bool(self.choosing) and len(names) > 1)
+
+    def reset_ranges(self) -> None:
+        """Choose ranges anew for another example."""
+        for plot in self.canvas.plots:
+            plot.forget_ranges()
+        self.canvas.show_full_range()
+
+    def _on_example_chosen(self, index: int) -> None:
+        self.record.example = index
+        self.dirty = True
+        self.example_requested.emit(index)

@@ -1,0 +1,455 @@
+"""The views of the questions after the score: columns, settings, thresholds, residuals, rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, Generic, TypeVar
+
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent
+from PySide6.QtWidgets import QWidget
+
+from app.look import appearance
+from app.views.plot.data_table import DataTable
+from app.views.plot.items import Lines, pen
+from app.views.plot.scrolled_views import ScrolledBars
+from app.views.result_views import ResultView, hidden_chooser
+from app.widgets.buttons import PlainButton
+from core.estimators.multi_model import MODEL
+from core.figures import explanation_figures as figures
+from core.figures.explanation_text import columns_text, learning_text, settings_text
+from core.figures.figure import Figure, Table
+from core.tuning.run_results import Results
+from core.tuning.why.answer_types import (
+    Answer,
+    ColumnImportance,
+    Dependence,
+    LearningCurve,
+    RegressionDiagnostics,
+    RowDiagnostics,
+    ScoreLoss,
+    SettingImportance,
+)
+from core.wording import percent, rough_duration_text
+
+A_co = TypeVar("A_co", bound=Answer, covariant=True)
+TALL = 210  # pixels, the least height of a picture
+WORKING = "This is being worked out …"
+MIN_TRIALS = 10  # fewer are not enough for an estimate of which settings mattered
+
+
+class WhyView(ResultView, Generic[A_co]):
+    """A view of the answer to a question."""
+
+    asks: ClassVar[str] = ""  # a question of core.tuning.why.answers
+    answer_type: type[A_co]
+    button_words: ClassVar[str] = "Work it out"
+
+    answer_requested = Signal(str)  # the question
+    stop_requested = Signal(str)  # the question
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        self._answer: A_co | None = None
+        self._message = ""
+        super().__init__(parent)
+        if hasattr(self, "canvas"):
+            self.canvas.setMinimumHeight(TALL)
+
+    @classmethod
+    def is_suitable(cls, results: Results) -> bool:
+        return of_rows(results)
+
+    @property
+    def answer(self) -> A_co:
+        """The answer that is drawn, where there is one."""
+        assert self._answer is not None
+        return self._answer
+
+    def controls(self) -> list[QWidget]:
+        asked, stopped = self.answer_requested, self.stop_requested
+        self.ask_button = PlainButton(self.button_words, lambda: asked.emit(self.asks))
+        self.stop_button = PlainButton("Stop", lambda: stopped.emit(self.asks))
+        self.ask_button.hide()
+        self.stop_button.hide()
+        return [self.ask_button, self.stop_button]
+
+    def show_results(self, results: Results) -> None:
+        self._answer, self._message = None, ""  # an earlier answer is of other results
+        super().show_results(results)
+
+    def offer_answer(self, seconds: float) -> None:
+        """Show how long the answer takes, and wait."""
+        lasts = rough_duration_text(seconds)
+        about = lasts if lasts.startswith("less") else f"about {lasts}"
+        self._show_message(f"This takes {about}. “{self.button_words}” begins.", offers=True)
+
+    def show_waiting(self) -> None:
+        """Show that the answer is being computed."""
+        self._show_message(WORKING, offers=False)
+
+    def show_refusal(self, sentence: str) -> None:
+        """Show why there is no answer; offer another request."""
+        self._show_message(sentence, offers=True)
+
+    def show_answer(self, answer: Answer) -> None:
+        self._answer = answer if isinstance(answer, self.answer_type) else None
+        self._message = ""
+        self.ask_button.hide()
+        self.stop_button.setVisible(not answer.is_final)
+        self.draw_afresh()
+
+    def has_content(self) -> bool:
+        return self._answer is not None
+
+    def waiting_reason(self) -> str:
+        return self._message or super().waiting_reason()
+
+    def caption_remark(self) -> str:
+        """What the caption says of the answer beside the question."""
+        return ""
+
+    def draw(self) -> None:
+        super().draw()
+        sentences = (self.question, self.caption_remark(), self.of_folds())
+        self._caption.setText(" ".join(filter(None, sentences)))
+
+    def of_folds(self) -> str:
+        """A sentence on predictions across folds, or ""."""
+        if not self.results.folds:
+            return ""
+        return (
+            "Each row was asked of a model that was fitted without its fold, at the setting found."
+        )
+
+    def _show_message(self, words: str, *, offers: bool) -> None:
+        self._message = words
+        self.stop_button.hide()
+        if self._answer is None or not self._answer.is_final:
+            self.ask_button.setVisible(offers)
+        self.redraw()
+
+
+def of_rows(results: Results) -> bool:
+    """Whether results are about single rows of a table."""
+    return (has_classes(results) or has_numbers(results)) and not results.task
+
+
+def has_classes(results: Results) -> bool:
+    """Whether the targets are classes."""
+    return results.confusion is not None and bool(results.confusion.labels)
+
+
+def has_numbers(results: Results) -> bool:
+    """Whether the targets are numbers."""
+    return results.predictions is not None and bool(results.predictions.actual)
+
+
+# Columns ---------------------------------------------------------------------------------------
+
+
+class ColumnsView(WhyView[ColumnImportance], ScrolledBars):
+    """A bar for each column with its interval; a click or Enter chooses one."""
+
+    name = "columns"
+    title = figures.COLUMNS
+    question = (
+        "Permutation importance: how much worse the score on test rows becomes if the column is "
+        "shuffled; line: its 95\u00a0% confidence interval. Click a column, or Enter, for what it "
+        "does."
+    )
+    waiting = "A bar for every column appears here."
+    listed = "Columns shown"
+    asks = "importance"
+    answer_type = ColumnImportance
+    wide = True
+    names_share = 0.4
+
+    column_chosen = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        self.row = 0  # that the keys are on
+        super().__init__(parent)
+        self.row_mark = Lines()
+        self.plot.addItem(self.row_mark)
+        self.canvas.installEventFilter(self)
+        self.canvas.viewport().installEventFilter(self)
+
+    def controls(self) -> list[QWidget]:
+        self.grouping = hidden_chooser("Columns alone or together", self._regroup)
+        self.grouping.addItem("each column alone", "columns")
+        self.grouping.addItem("correlated columns together", "groups")
+        return [self.grouping, *super().controls()]
+
+    def losses(self) -> Sequence[ScoreLoss]:
+        """The bars, the most important first."""
+        alone = self.grouping.currentData() == "columns"
+        return self.answer.columns if alone else self.answer.groups
+
+    def show_answer(self, answer: Answer) -> None:
+        self.row = 0
+        has_groups = isinstance(answer, ColumnImportance) and bool(answer.alike)
+        self.grouping.setVisible(has_groups)
+        if not has_groups:
+            self.grouping.setCurrentIndex(0)
+        super().show_answer(answer)
+
+    def choose_row(self, row: int) -> None:
+        """Select a column and announce it."""
+        losses = self.losses()
+        if 0 <= row < len(losses):
+            self.row = row
+            self.redraw()
+            self.column_chosen.emit(losses[row].names[0])
+
+    def figure(self) -> Figure:
+        return figures.columns_figure(self.answer, self.losses())
+
+    def caption_remark(self) -> str:
+        return columns_text(self.answer)
+
+    def draw(self) -> None:
+        super().draw()
+        axis = self.shown_figure().x
+        self.row = min(self.row, len(self.losses()) - 1)
+        x = axis.low - 0.03 * ((axis.high - axis.low) or 1e-3)
+        self.row_mark.set_style(pen(appearance.current().accent, 3.0))
+        self.row_mark.set_data([x, x], [self.row - 0.4, self.row + 0.4])
+
+    def _regroup(self) -> None:
+        self.row = 0
+        self.scroll_bar.setValue(0)
+        self.redraw()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if self._answer is None:
+            return super().eventFilter(watched, event)
+        if isinstance(event, QMouseEvent) and event.type() == QEvent.Type.MouseButtonPress:
+            scene_point = self.canvas.mapToScene(event.position().toPoint())
+            row = round(self.plot.vb.mapSceneToView(scene_point).y())
+            self.canvas.setFocus(Qt.FocusReason.MouseFocusReason)
+            self.choose_row(row)
+        elif event.type() == QEvent.Type.KeyPress and watched is self.canvas:
+            assert isinstance(event, QKeyEvent)
+            moves: dict[int, int] = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
+            if event.key() in moves:
+                self.row = max(0, min(len(self.losses()) - 1, self.row + moves[event.key()]))
+                self._keep_in_sight()
+                self.redraw()
+                return True
+            if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+                self.choose_row(self.row)
+                return True
+        return super().eventFilter(watched, event)
+
+    def _keep_in_sight(self) -> None:
+        first, fit = self.scroll_bar.value(), self.scroll_bar.pageStep()
+        if self.row < first:
+            self.scroll_bar.setValue(self.row)
+        elif self.row >= first + fit:
+            self.scroll_bar.setValue(self.row - fit + 1)
+
+
+class DependenceView(WhyView[Dependence]):
+    """What the model predicts if only one column changes."""
+
+    name = "dependence"
+    title = "What does a column do?"
+    question = (
+        "What the model predicts if only this column changes. Thick: the mean over test rows with "
+        "its 95\u00a0% confidence interval; thin: single rows; bottom: how many rows have the "
+        "value."
+    )
+    waiting = "Choose a column at “Which columns matter?”."
+    asks = "dependence"
+    answer_type = Dependence
+    wide = True
+
+    column_wanted = Signal(str)
+
+    def controls(self) -> list[QWidget]:
+        wanted = self.column_wanted
+        self.which = hidden_chooser("Column", lambda: wanted.emit(self.which.currentText()))
+        return [self.which, *super().controls()]
+
+    def set_columns(self, names: list[str]) -> None:
+        """Offer the columns, the most important first."""
+        self.which.clear()
+        self.which.addItems(names)
+        self.which.setVisible(bool(names))
+
+    def show_answer(self, answer: Answer) -> None:
+        assert isinstance(answer, Dependence)
+        index = self.which.findText(answer.name)
+        if index >= 0:
+            self.which.setCurrentIndex(index)
+        if answer.problem:
+            self.show_refusal(answer.problem)
+        else:
+            super().show_answer(answer)
+
+    def show_refusal(self, sentence: str) -> None:
+        self._answer = None
+        self._show_message(sentence, offers=False)
+
+    def figure(self) -> Figure:
+        return figures.dependence_figure(self.answer)
+
+    def of_folds(self) -> str:
+        return ""  # the columns' view has said it
+
+
+# Settings --------------------------------------------------------------------------------------
+
+
+class SettingsView(WhyView[SettingImportance], ScrolledBars):
+    """A bar for each hyperparameter with its interval."""
+
+    name = "mattered"
+    title = figures.SETTINGS
+    question = (
+        "How much of the differences between the trials' scores each setting explains by itself; "
+        "line: its 95\u00a0% interval over resampled trials."
+    )
+    waiting = "A bar for every setting appears here."
+    listed = "Settings shown"
+    asks = "settings"
+    answer_type = SettingImportance
+    names_share = 0.45
+
+    @classmethod
+    def is_suitable(cls, results: Results) -> bool:
+        setting_names = [name for name in results.setting if name != MODEL]
+        return len(setting_names) > 1 and results.trials >= MIN_TRIALS
+
+    def figure(self) -> Figure:
+        return figures.settings_figure(self.answer)
+
+    def caption_remark(self) -> str:
+        return settings_text(self.answer)
+
+    def of_folds(self) -> str:
+        return ""  # no row is asked
+
+
+# Rows ------------------------------------------------------------------------------------------
+
+
+class ResidualsView(WhyView[RegressionDiagnostics]):
+    """Residuals of a regression against its predictions or any column."""
+
+    name = "residuals"
+    title = figures.RESIDUALS
+    question = (
+        "Residuals: above the line the prediction is too high. Thick: the mean of an eighth of the "
+        "test rows, with its 95\u00a0% confidence interval."
+    )
+    waiting = "A dot for every test row appears here."
+    asks = "rows"
+    answer_type = RegressionDiagnostics
+
+    @classmethod
+    def is_suitable(cls, results: Results) -> bool:
+        return of_rows(results) and has_numbers(results)
+
+    def controls(self) -> list[QWidget]:
+        self.along = hidden_chooser("Over", self.draw_afresh)
+        return [self.along, *super().controls()]
+
+    def show_answer(self, answer: Answer) -> None:
+        self.along.clear()
+        self.along.addItem(figures.PREDICTION, "")
+        self.along.setVisible(isinstance(answer, RegressionDiagnostics))
+        if isinstance(answer, RegressionDiagnostics):
+            for name in answer.residuals.along:
+                self.along.addItem(answer.residuals.title_of(name), name)
+        super().show_answer(answer)
+
+    def figure(self) -> Figure:
+        return figures.residuals_figure(self.answer.residuals, self.along.currentData())
+
+    def of_folds(self) -> str:
+        return ""  # the view of wrong rows stands beside it
+
+
+class WrongRowsView(WhyView[RowDiagnostics]):
+    """A table of the rows with the largest errors."""
+
+    name = "wrong"
+    title = "Which rows is it most wrong about?"
+    question = (
+        "Test rows, the worst first, as they are in the file. A look may show a typing error, or "
+        "what the columns do not hold."
+    )
+    waiting = "The worst rows appear here."
+    asks = "rows"
+    answer_type = RowDiagnostics
+    wide = True
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._table_button.hide()
+
+    def make_content(self) -> QWidget:
+        self.table = DataTable("Rows that it is most wrong about")
+        return self.table
+
+    def show_answer(self, answer: Answer) -> None:
+        if not isinstance(answer, RowDiagnostics) or not answer.wrong.rows:
+            self._answer = None
+            self._show_message("It is right about every test row.", offers=False)
+            return
+        super().show_answer(answer)
+
+    @property
+    def _has_numbers(self) -> bool:
+        return isinstance(self.answer, RegressionDiagnostics)
+
+    def draw(self) -> None:
+        wrong = self.answer.wrong
+        words = "" if self._has_numbers else f"{len(wrong.rows)} of {wrong.wrong} wrong rows."
+        if wrong.left_out:
+            columns_are = "column is" if wrong.left_out == 1 else "columns are"
+            words += f" {wrong.left_out} {columns_are} not shown."
+        self._caption.setText(f"{self.question} {words}".strip())
+        self.table.set_table(self.table_data())
+
+    def describe(self) -> str:
+        wrong = self.answer.wrong
+        return f"{len(wrong.rows)} rows; the worst is {wrong.counted} {wrong.lines[0]}."
+
+    def table_data(self) -> Table:
+        wrong, off_by = self.answer.wrong, self._has_numbers
+        certainty = "off by" if off_by else "sure"
+        rows = zip(wrong.lines, wrong.actual, wrong.said, wrong.sure, wrong.rows, strict=True)
+        return [wrong.counted, "actual", "predicted", certainty, *wrong.headers], [
+            [line, actual, prediction, sure if off_by or sure is None else percent(sure), *cells]
+            for line, actual, prediction, sure, cells in rows
+        ]
+
+
+class LearningView(WhyView[LearningCurve]):
+    """The scores after fitting on fewer training rows."""
+
+    name = "learning"
+    title = figures.LEARNING
+    question = (
+        "Learning curve: the same setting, fitted on fewer training rows. Dot: mean score on the "
+        "test set over parts drawn at random; line: its 95\u00a0% confidence interval."
+    )
+    waiting = "A curve appears here."
+    asks = "learning"
+    answer_type = LearningCurve
+    button_words = "Try fewer rows"
+
+    def has_content(self) -> bool:
+        return self._answer is not None and bool(self._answer.sizes)
+
+    def show_answer(self, answer: Answer) -> None:
+        super().show_answer(answer)
+        self._caption.setText(f"{learning_text(self.answer)} {self.question}")
+
+    def figure(self) -> Figure:
+        return figures.learning_figure(self.answer)
+
+    def draw(self) -> None:
+        ResultView.draw(self)  # `show_answer` writes the caption, before the first size, too

@@ -1,1 +1,0 @@
-"""Views of topics and of pictures."""

@@ -1,0 +1,345 @@
+"""One folded molecule: its pairs as arcs and as a dot plot."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
+from PySide6.QtWidgets import QWidget
+
+from app.look import appearance
+from app.views.examples_view import ExamplesView
+from app.views.plot.axes import small_font
+from app.views.plot.canvas import HoverText
+from app.views.plot.items import Lines, clear_colour, pen
+from app.views.plot.legend import LegendEntry, line_sample
+from app.views.plot.plot import Plot
+from app.views.plot.view_state import ViewState
+from core.datasets.molecules import bracket_pairs
+from core.datasets.task import Task
+from core.figures.figure import Table
+from core.figures.scales import Scale
+from core.tuning.events import FoldedMolecule, MoleculesFolded
+from core.wording import format_decimals, percent
+
+LOWEST = 225  # pixels of the canvas
+
+
+class MoleculeView(ExamplesView[FoldedMolecule]):
+    """A view of a molecule; pairs count from 1."""
+
+    listens = (MoleculesFolded,)
+    task = Task.STRUCTURE
+    zooms = True
+    interval = 0.06
+
+    def make_content(self) -> QWidget:
+        content = super().make_content()
+        self.canvas.setMinimumHeight(appearance.pixels(LOWEST))
+        return content
+
+    def examples(self) -> list[FoldedMolecule]:
+        return self.run.folded.molecules if self.run.folded is not None else []
+
+    def latest_step(self) -> int:
+        return self.run.folded.step if self.run.folded is not None else 0
+
+    def example_title(self, example: FoldedMolecule) -> str:
+        return example.name
+
+    def base_pairs(self) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
+        """The predicted and the true pairs."""
+        example = self.example()
+        predicted, truth = bracket_pairs(example.predicted), bracket_pairs(example.truth)
+        return {(i + 1, j + 1) for i, j in predicted}, {(i + 1, j + 1) for i, j in truth}
+
+    def pair_count_text(self) -> str:
+        """The numbers of right pairs in words."""
+        called, true = self.base_pairs()
+        right = len(called & true)
+        finds = f"finds {right} of {len(true)} true base pairs"
+        sentence = f"Step {self.latest_step()}, {self.example().name}: {finds}; "
+        return sentence + f"{right} of {len(called)} called pairs are right."
+
+
+BAND = 0.10  # half the height of the letters' band, where the highest arc is 1
+TICKS = 10  # bases between two ticks where letters have no room
+
+
+class Arcs(pg.UIGraphicsItem):
+    """Half ellipses over pairs of bases; the widest reaches ±1."""
+
+    def __init__(self, below: bool = False) -> None:
+        super().__init__()
+        self.below = below
+        self.pairs: list[tuple[int, int]] = []
+        self._highest, self._pen = 1, QPen()
+
+    def set_style(self, arc_pen: QPen) -> None:
+        """Set the pen."""
+        self._pen = arc_pen
+        self.update()
+
+    def set_data(self, pairs: list[tuple[int, int]], highest: int) -> None:
+        """Set the pairs, and the bases that the widest spans."""
+        self.pairs, self._highest = pairs, highest
+        self.update()
+
+    def paint(self, painter: QPainter, *_args: object) -> None:
+        transform = painter.transform()
+        painter.save()
+        painter.resetTransform()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(self._pen)
+        start, turn = (180 * 16, 180 * 16) if self.below else (0, 180 * 16)
+        edge = -BAND if self.below else BAND
+        for i, j in self.pairs:
+            high = (j - i) / self._highest
+            painter.drawArc(transform.mapRect(QRectF(i, edge - high, j - i, 2 * high)), start, turn)
+        painter.restore()
+
+
+class Strand(pg.UIGraphicsItem):
+    """The letters of a molecule, or ticks."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.letters, self.words = "", ("", "")
+        self.lettered = False  # whether the last painting had room for letters
+
+    def set_data(self, letters: str, words: tuple[str, str]) -> None:
+        """Set the letters, and the words above and below."""
+        self.letters, self.words = letters, words
+        self.update()
+
+    def paint(self, painter: QPainter, *_args: object) -> None:
+        theme, transform, shown = appearance.current(), painter.transform(), self.viewRect()
+        metrics = QFontMetricsF(small_font())
+        area = transform.mapRect(shown)
+        step = area.width() / max(shown.width(), 1e-9)
+        self.lettered = step >= metrics.horizontalAdvance("G") + 1
+        first = max(1, int(np.floor(shown.left())))
+        last = min(len(self.letters), int(np.ceil(shown.right())))
+        painter.save()
+        painter.resetTransform()
+        painter.setFont(small_font())
+        painter.setPen(QColor(theme.ink))
+        for base in range(first, last + 1):
+            middle = transform.map(QPointF(base, 0.0))
+            if self.lettered:
+                wide, tall = step + 4, metrics.height()
+                box = QRectF(middle.x() - wide / 2, middle.y() - tall / 2, wide, tall)
+                painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), self.letters[base - 1])
+            elif step >= 2.5 or base % TICKS == 0 or base in (1, len(self.letters)):
+                half_length = 5.0 if base % TICKS == 0 else 2.5
+                painter.drawLine(middle - QPointF(0, half_length), middle + QPointF(0, half_length))
+        if not self.lettered:
+            painter.drawLine(*(transform.map(QPointF(base, 0.0)) for base in (first, last)))
+        self._draw_words(painter, area, metrics)
+        painter.restore()
+
+    def _draw_words(self, painter: QPainter, area: QRectF, metrics: QFontMetricsF) -> None:
+        painter.setPen(QColor(appearance.current().muted))
+        paper = clear_colour(appearance.current().paper, 0.8)
+        tall = metrics.height()
+        for word, top in zip(self.words, (area.top(), area.bottom() - tall), strict=True):
+            box = QRectF(area.left() + 2, top, metrics.horizontalAdvance(word) + 2, tall)
+            painter.fillRect(box, paper)
+            painter.drawText(box, 0, word)
+
+
+class ArcView(MoleculeView):
+    """Arcs between paired bases: solid right, dashed wrong, dotted missed."""
+
+    name = "arcs"
+    title = "How one molecule folds"
+    question = "Does the model pair the right bases? Then both halves are alike."
+    waiting = "The base pairs of a few training molecules appear here at step 0."
+
+    choosing = "Which molecule"
+
+    def __init__(self, record: ViewState | None = None, parent: QWidget | None = None) -> None:
+        super().__init__(record, parent)
+        self.legend = self.canvas.add_legend()
+        self.plot = self.canvas.add_plot(Scale("whole"), row=1)
+        self.plot.hideAxis("left")
+        self.plot.bottom.set_title("base")
+        self.right, self.wrong = Arcs(), Arcs()
+        self.found_arcs, self.missed = Arcs(below=True), Arcs(below=True)
+        self.strand = Strand()
+        self.plot.add_marks(self.missed, self.found_arcs, self.wrong, self.right, self.strand)
+        self.paint_theme()
+
+    def paint_theme(self) -> None:
+        theme = appearance.current()
+        right, missed = pen(theme.model, 1.6), pen(theme.ink, 1.6)
+        missed.setDashPattern([1.2, 2.2])
+        self._pens = (right, pen(theme.observed, 1.8, dashed=True), missed)
+        self.found_arcs.set_style(right)
+        for arcs, arc_pen in zip((self.right, self.wrong, self.missed), self._pens, strict=True):
+            arcs.set_style(arc_pen)
+
+    def draw(self) -> None:
+        called, true = self.base_pairs()
+        letters = self.example().sequence
+        highest = max((j - i for i, j in called | true), default=1)
+        right, wrong, missed = sorted(called & true), sorted(called - true), sorted(true - called)
+        self.right.set_data(right, highest)
+        self.wrong.set_data(wrong, highest)
+        self.found_arcs.set_data(right, highest)
+        self.missed.set_data(missed, highest)
+        self.strand.set_data(letters, ("model", "truth"))
+        self._draw_legend(len(right), len(wrong), len(missed))
+        self.plot.hold_x(0.4, len(letters) + 0.6, exact=True)
+        self.plot.hold_y(-1.05 - BAND, 1.05 + BAND, exact=True)
+
+    def _draw_legend(self, right: int, wrong: int, missed: int) -> None:
+        words = (f"{right} rightly paired", f"{wrong} wrongly paired", f"{missed} missed")
+        samples = zip(map(line_sample, self._pens), words, strict=True)
+        entries = [LegendEntry(sample, text) for sample, text in samples]
+        self.legend.set_entries(entries, self.canvas.full_width)
+
+    def hover_text(self, plot: Plot, x: float, y: float) -> HoverText | None:
+        letters, base = self.example().sequence, round(x)
+        if not 1 <= base <= len(letters):
+            return None
+        lines = [f"base {base}: {letters[base - 1]}"]
+        for pairs, origin in zip(self.base_pairs(), ("model", "truth"), strict=True):
+            partner = next((i + j - base for i, j in pairs if base in (i, j)), 0)
+            pairing = f"paired with {partner}, {letters[partner - 1]}" if partner else "unpaired"
+            lines.append(f"{origin}: {pairing}")
+        return HoverText("\n".join(lines), float(base), y)
+
+    def describe(self) -> str:
+        return self.pair_count_text()
+
+    def table_data(self) -> Table:
+        called, true = self.base_pairs()
+        letters = self.example().sequence
+        rows = []
+        for i, j in sorted(called | true):
+            answers = ["yes" if (i, j) in pairs else "no" for pairs in (called, true)]
+            rows.append([i, j, f"{letters[i - 1]}–{letters[j - 1]}", *answers])
+        return ["from base", "to base", "letters", "model pairs them", "truly paired"], rows
+
+
+SMALLEST = 2.6  # pixels of the side of a square
+FAINTEST = 0.25  # opacity of the least likely pair
+
+
+class Squares(pg.UIGraphicsItem):
+    """Squares filled by their shares, or frames of one size."""
+
+    def __init__(self, framed: bool) -> None:
+        super().__init__()
+        self.framed = framed
+        self.x, self.y, self.shares = np.empty(0), np.empty(0), np.empty(0)
+
+    def set_data(self, x: np.ndarray, y: np.ndarray, shares: np.ndarray) -> None:
+        """Set positions and shares in [0, 1]."""
+        self.x, self.y, self.shares = x, y, shares
+        self.update()
+
+    def paint(self, painter: QPainter, *_args: object) -> None:
+        theme, transform = appearance.current(), painter.transform()
+        cell = transform.mapRect(QRectF(0, 0, 1, 1))
+        positions = pg.functions.transformCoordinates(transform, np.vstack([self.x, self.y])).T
+        painter.save()
+        painter.resetTransform()
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(pen(theme.observed, 1.4) if self.framed else Qt.PenStyle.NoPen)
+        for (x, y), share in zip(positions, self.shares, strict=True):
+            side = 1.0 if self.framed else float(np.sqrt(share))
+            sides = (side * cell.width(), side * cell.height())
+            wide, tall = (max(SMALLEST + self.framed, pixels) for pixels in sides)
+            box = QRectF(x - wide / 2, y - tall / 2, wide, tall)
+            if self.framed:
+                painter.drawRect(box)
+            else:
+                shade = FAINTEST + (1 - FAINTEST) * float(share)
+                painter.fillRect(box, clear_colour(theme.model, shade))
+        painter.restore()
+
+
+class DotPlotView(MoleculeView):
+    """Probable pairs above the diagonal, true pairs below."""
+
+    name = "dots"
+    title = "Likely base pairs"
+    question = "Which bases may pair? Above the line: model. Below: truth."
+    waiting = "The likely base pairs of a training molecule appear here at step 0."
+
+    def __init__(self, record: ViewState | None = None, parent: QWidget | None = None) -> None:
+        super().__init__(record, parent)
+        self.legend = self.canvas.add_legend()
+        self.plot = self.canvas.add_plot(Scale("whole"), Scale("whole"), row=1)
+        self.plot.vb.invertY(True)
+        self.plot.left.set_title("base")
+        self.diagonal, self.likely, self.true = Lines(), Squares(False), Squares(True)
+        self.plot.add_marks(self.diagonal, self.likely, self.true)
+
+    def draw(self) -> None:
+        theme, example = appearance.current(), self.example()
+        length = len(example.sequence)
+        self.plot.bottom.set_title(f"base of {example.name}")
+        pairs = np.array(example.pairs, dtype=float).reshape(-1, 3)
+        self.likely.set_data(pairs[:, 1] + 1, pairs[:, 0] + 1, pairs[:, 2])
+        true = np.array(sorted(self.base_pairs()[1]), dtype=float).reshape(-1, 2)
+        self.true.set_data(true[:, 0], true[:, 1], np.ones(len(true)))
+        self.diagonal.set_style(pen(theme.control, 1.0))
+        self.diagonal.set_data([0.5, length + 0.5], [0.5, length + 0.5])
+        samples = {"more likely": _paint_squares, "true pair": _paint_frame}
+        entries = [LegendEntry(sample, words) for words, sample in samples.items()]
+        self.legend.set_entries(entries, self.canvas.full_width)
+        self.plot.hold_x(0.5, length + 0.5, exact=True)
+        self.plot.hold_y(0.5, length + 0.5, exact=True)
+        self.canvas.align_left()
+
+    def hover_text(self, plot: Plot, x: float, y: float) -> HoverText | None:
+        letters, (i, j) = self.example().sequence, sorted((round(x), round(y)))
+        if not 1 <= i <= j <= len(letters):
+            return None
+        shares = {(int(a) + 1, int(b) + 1): float(p) for a, b, p in self.example().pairs}
+        truth = "truly paired" if (i, j) in self.base_pairs()[1] else "not truly paired"
+        text = f"bases {i} ({letters[i - 1]}) and {j} ({letters[j - 1]})\n"
+        text += f"probability of a pair: {percent(shares.get((i, j), 0.0))}\n{truth}"
+        return HoverText(text, float(round(x)), float(round(y)))
+
+    def describe(self) -> str:
+        shares = {(int(i) + 1, int(j) + 1): p for i, j, p in self.example().pairs}
+        true = self.base_pairs()[1]
+        mean = sum(shares.get(pair, 0.0) for pair in true) / max(1, len(true))
+        false_pairs = {pair: p for pair, p in shares.items() if pair not in true}
+        sentence = f"Step {self.latest_step()}, {self.example().name}: the {len(true)} true base "
+        sentence += f"pairs have a probability of {format_decimals(100 * mean, 0)} % on average."
+        if false_pairs:
+            pair = max(false_pairs, key=false_pairs.__getitem__)
+            more = " Of the others, {} and {} is likeliest with {} %."
+            sentence += more.format(*pair, format_decimals(100 * false_pairs[pair], 0))
+        return sentence
+
+    def table_data(self) -> Table:
+        example, (_, true) = self.example(), self.base_pairs()
+        shares = {(int(i) + 1, int(j) + 1): float(p) for i, j, p in example.pairs}
+        letters, rows = example.sequence, []
+        for i, j in sorted(shares.keys() | true):
+            cells = [shares.get((i, j)), "yes" if (i, j) in true else "no"]
+            rows.append([i, j, f"{letters[i - 1]}–{letters[j - 1]}", *cells])
+        return ["from base", "to base", "letters", "probability", "truly paired"], rows
+
+
+def _paint_squares(painter: QPainter, box: QRectF) -> None:
+    x = box.left()
+    for share in (0.1, 0.4, 1.0):
+        side = 9.0 * share**0.5
+        square = QRectF(x, box.center().y() - side / 2, side, side)
+        shade = FAINTEST + (1 - FAINTEST) * share
+        painter.fillRect(square, clear_colour(appearance.current().model, shade))
+        x += side + 2
+
+
+def _paint_frame(painter: QPainter, box: QRectF) -> None:
+    painter.setPen(pen(QColor(appearance.current().observed).name(), 1.4))
+    middle = box.center()
+    painter.drawRect(QRectF(middle - QPointF(4, 4), middle + QPointF(4, 4)))

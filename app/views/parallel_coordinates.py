@@ -1,0 +1,243 @@
+"""Parallel coordinates of settings and score."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
+from PySide6.QtWidgets import QWidget
+
+from app.look import appearance
+from app.text.plan_text import setting_title
+from app.views.plot.axes import small_font
+from app.views.plot.canvas import HoverText
+from app.views.plot.items import Lines, clear_colour, pen
+from app.views.plot.plot import Plot
+from app.views.plot.view import View, trial_text
+from app.views.plot.view_state import ViewState
+from app.views.trials_table import BestK
+from core.figures.figure import Table
+from core.figures.scales import Scale, Ticks, bounds_of
+from core.tuning.events import RunStarted, TrialExcluded, TrialFailed, TrialFinished
+from core.tuning.scores.score import metric_in_short, score_text
+
+MAX_LINES = 250  # of the best trials; more are neither readable nor drawn in time
+SHADES = 6  # colours from the worst to the best line that is drawn
+NARROW = 64  # pixels between axes below which names stand upright and only the score has numbers
+NAMES = 130  # pixels below the axes for upright names
+
+
+class ParallelCoordinates(View):
+    """One axis a hyperparameter and one for the score."""
+
+    name = "parallel"
+    title = "All settings at once"
+    question = "What do the good trials have in common?"
+    waiting = "A line for every trial appears here."
+    listens = (TrialFinished, TrialFailed, TrialExcluded)
+    wide = True
+    interval = 0.08
+
+    def __init__(self, record: ViewState | None = None, parent: QWidget | None = None) -> None:
+        super().__init__(record, parent)
+        self.plot = self.canvas.add_plot()
+        self.plot.hideAxis("left")
+        self.plot.hideAxis("bottom")
+        self.shades = [Lines() for _ in range(SHADES)]
+        self.chosen, self.axes = Lines(), UprightAxes()
+        self.plot.add_marks(*self.shades, self.chosen, self.axes)
+
+    @classmethod
+    def wants(cls, started: RunStarted) -> bool:
+        return started.kind == "trials" and sum(axis.is_free for axis in started.space) >= 2
+
+    def controls(self) -> list[QWidget]:
+        self.best_k = BestK(self.best_k_requested.emit)
+        return [self.best_k]
+
+    def has_content(self) -> bool:
+        return bool(np.isfinite(self.run.scores).any())
+
+    def drawn_rows(self) -> np.ndarray:
+        """The rows that have a line, worst first."""
+        count = min(self.record.best_k or MAX_LINES, MAX_LINES)
+        return self.run.best_rows(count, estimates=True)[::-1]
+
+    def heights(self, rows: np.ndarray) -> np.ndarray:
+        """Heights in [0, 1] at every axis and, last, the score."""
+        run = self.run
+        ends = np.array([bounds_of(axis) for axis in self.record.axes])
+        wide = np.maximum(ends[:, 1] - ends[:, 0], 1e-300)
+        positions = (self.record.positions_of_rows(rows) - ends[:, 0]) / wide
+        low, high = self._score_range()
+        return np.column_stack([positions, (run.scores[rows] - low) / (high - low)])
+
+    def _score_range(self) -> tuple[float, float]:
+        scores = self.run.scores[self.drawn_rows()]
+        if not len(scores):
+            return 0.0, 1.0
+        low, high = float(scores.min()), float(scores.max())
+        return (low, high) if high > low else (low - 0.5, high + 0.5)
+
+    def draw(self) -> None:
+        self.best_k.show_k(self.record.best_k)
+        rows = self.drawn_rows()
+        heights = self.heights(rows)
+        width = heights.shape[1]
+        colours = self._shade_colours()
+        groups = np.array_split(np.arange(len(rows)), SHADES)
+        for shade, group, colour in zip(self.shades, groups, colours, strict=True):
+            shade.set_style(pen(colour, 1.5))
+            shade.set_data(*_polylines(heights[group], width))
+        self._draw_selected(width)
+        self._draw_axes()
+        self._show_counts(len(rows))
+        between = self.canvas.width() / width
+        narrow = between < appearance.pixels(NARROW)
+        right = appearance.pixels(NARROW) / between if narrow else 0.35  # for the score's numbers
+        self.plot.hold_x(-0.35, width - 1 + right, exact=True)
+        foot = QFontMetricsF(small_font()).height() + 14  # pixels for the names of the axes
+        if narrow:
+            foot = appearance.pixels(NAMES)
+        tall = max(60.0, self.canvas.height() - 20.0)
+        self.plot.hold_y(-1.06 * min(0.5, foot / max(tall - foot, 1.0)), 1.06, exact=True)
+
+    def _show_counts(self, drawn: int) -> None:
+        question, count = self.question, int(np.sum(self.run.scored_rows))
+        if drawn < count:
+            question = f"{question} Drawn are the best {drawn} of {count}."
+        if question != self._caption.text():
+            self._caption.setText(question)
+
+    def _shade_colours(self) -> list[str]:
+        # From pale to strong in the model's hue: order is seen without telling hues apart.
+        theme = appearance.current()
+        ends = (QColor(theme.control), QColor(theme.model))
+        pale, strong = (np.array([end.red(), end.green(), end.blue()]) for end in ends)
+        shares = np.linspace(0.0, 1.0, SHADES)[:, None]
+        mixed = (1 - shares) * pale + shares * strong
+        return [QColor(*map(round, rgb)).name() for rgb in mixed.tolist()]
+
+    def _draw_selected(self, width: int) -> None:
+        row = self.run.row_of.get(-1 if self.record.selected is None else self.record.selected)
+        self.chosen.set_style(pen(appearance.current().observed, 3.0))
+        if row is None or not np.isfinite(self.run.scores[row]):
+            self.chosen.set_data([], [])
+        else:
+            self.chosen.set_data(*_polylines(self.heights(np.array([row])), width))
+
+    def _draw_axes(self) -> None:
+        scaled = zip(self.record.axes, self.record.scales, strict=True)
+        axes = [(setting_title(axis), scale, *bounds_of(axis)) for axis, scale in scaled]
+        arrow = "↑" if self.run.started.maximize else "↓"
+        score = f"{metric_in_short(self.run.started.metric)} {arrow}"
+        self.axes.set_axes([*axes, (score, Scale(), *self._score_range())])
+
+    def hover_text(self, plot: Plot, x: float, y: float) -> HoverText | None:
+        rows = self.drawn_rows()
+        heights = self.heights(rows)
+        last = heights.shape[1] - 1
+        if not len(rows) or not -0.5 <= x <= last + 0.5:
+            return None
+        left = int(np.clip(np.floor(x), 0, last - 1))
+        share = float(np.clip(x - left, 0.0, 1.0))
+        crossed = (1 - share) * heights[:, left] + share * heights[:, left + 1]
+        if not np.isfinite(crossed).any():
+            return None
+        index = int(np.nanargmin(np.abs(crossed - y)))
+        text = trial_text(self.run.trials[rows[index]], self.run)
+        return HoverText(text, float(np.clip(x, 0.0, last)), float(crossed[index]))
+
+    def describe(self) -> str:
+        best, drawn = self.run.best_trial, len(self.drawn_rows())
+        if best is None:
+            return "No trial has a score that counts."
+        count, score = (
+            int(np.sum(self.run.scored_rows)),
+            score_text(best.score, self.run.started.metric),
+        )
+        words = f"The best {drawn} of {count} trials with a score; the very best has {score}."
+        return f"{words} {'Higher' if self.run.started.maximize else 'Lower'} is better."
+
+    def table_data(self) -> Table:
+        names = [axis.name for axis in self.record.axes]
+        heads = [setting_title(axis) for axis in self.record.axes]
+        trials = [self.run.trials[row] for row in self.drawn_rows()[::-1]]
+        rows = [[t.number, *(t.setting.get(name) for name in names), t.score] for t in trials]
+        return ["trial", *heads, metric_in_short(self.run.started.metric)], rows
+
+
+def _polylines(heights: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
+    """All lines end to end with a NaN after each."""
+    gap = np.full((len(heights), 1), np.nan)
+    x = np.tile(np.append(np.arange(width, dtype=float), np.nan), len(heights))
+    return x, np.hstack([heights, gap]).ravel()
+
+
+class UprightAxes(pg.UIGraphicsItem):
+    """Vertical axes with ticks and names."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._axes: list[tuple[str, Scale, float, float]] = []
+
+    def set_axes(self, axes: list[tuple[str, Scale, float, float]]) -> None:
+        """(name, scale, low, high) from left to right."""
+        if axes != self._axes:
+            self._axes = axes
+            self.update()
+
+    def paint(self, painter: QPainter, *_args: object) -> None:
+        theme, transform, font = appearance.current(), painter.transform(), small_font()
+        painter.save()
+        painter.resetTransform()
+        painter.setFont(font)
+        room = transform.mapRect(QRectF(0, 0, 1, 1)).width()
+        seen = transform.mapRect(self.viewRect())
+        for position, (name, scale, low, high) in enumerate(self._axes):
+            foot, top = (transform.map(QPointF(position, end)) for end in (0.0, 1.0))
+            painter.setPen(QPen(QColor(theme.ink), 1.4))
+            painter.drawLine(foot, top)
+            self._draw_name(painter, name, foot, room, seen)
+            max_ticks = int((foot.y() - top.y()) / (2.4 * QFontMetricsF(font).height()))
+            ticks = scale.ticks_between(low, high, max(2, max_ticks))
+            scale_y = (top.y() - foot.y()) / ((high - low) or 1.0)
+            placed = [(foot.y() + (tick - low) * scale_y, text) for tick, text in ticks]
+            if position == len(self._axes) - 1:
+                self._draw_ticks(painter, foot, placed, max(room, NARROW))
+            elif room >= appearance.pixels(NARROW):
+                self._draw_ticks(painter, foot, placed, room)
+        painter.restore()
+
+    @staticmethod
+    def _draw_name(painter: QPainter, name: str, foot: QPointF, room: float, seen: QRectF) -> None:
+        metrics = QFontMetricsF(painter.font())
+        tall = metrics.height()
+        if room < appearance.pixels(NARROW):
+            long = seen.bottom() - foot.y() - 10
+            painter.save()
+            painter.translate(foot.x() + tall / 2, foot.y() + 8)
+            painter.rotate(90)
+            shown = metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, long)
+            painter.drawText(QRectF(0, 0, long, tall), 0, shown)
+            painter.restore()
+            return
+        # The first name begins where the picture does, and must end before the second one.
+        most = min(room - 8, foot.x() + room / 2 - 8 - seen.left())
+        shown = metrics.elidedText(name, Qt.TextElideMode.ElideRight, most)
+        wide = metrics.horizontalAdvance(shown) + 2
+        left = max(seen.left(), foot.x() - wide / 2)
+        painter.drawText(QRectF(left, foot.y() + 8, wide, tall), 0, shown)
+
+    @staticmethod
+    def _draw_ticks(painter: QPainter, foot: QPointF, ticks: Ticks, room: float) -> None:
+        theme, metrics = appearance.current(), QFontMetricsF(painter.font())
+        for y, text in ticks:
+            shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, room * 0.6)
+            wide, tall = metrics.horizontalAdvance(shown) + 4, metrics.height()
+            box = QRectF(foot.x() + 5, y - tall / 2, wide, tall)
+            painter.fillRect(box, clear_colour(theme.paper, 0.85))
+            painter.setPen(QColor(theme.muted))
+            painter.drawLine(QPointF(foot.x() - 3, y), QPointF(foot.x() + 3, y))
+            painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), shown)

@@ -1,0 +1,165 @@
+"""The views of learned penalties: their way over the steps, of each group, and the objective."""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+from PySide6.QtGui import QFontMetricsF
+
+from app.text.plan_text import learns_held_out
+from app.views.plot.axes import small_font
+from app.views.plot.canvas import EDGES, HoverText
+from app.views.plot.plot import Plot
+from app.views.plot.scrolled_views import ScrolledBars
+from app.views.plot.view import View
+from core.figures import penalty_figures as figures
+from core.figures.figure import Figure
+from core.tuning.events import Event, HyperGradientStep, PenaltyStep, RunStarted
+from core.wording import format_number
+
+ALL_NAMED = 16  # groups up to which each has a colour and a name, if the height allows
+
+
+class PenaltyTrajectory(View):
+    """One line a group on a log axis, named at its end."""
+
+    name = "trajectory"
+    title = "Regularization trajectory"
+    question = "Which groups are trusted? A high line means: mostly noise."
+    of_one = (
+        "How strongly are the weights held back? A high line means: the columns are mostly noise."
+    )
+    waiting = "The penalty of every group appears here at step 0."
+    zooms = True
+    listens: ClassVar[tuple[type[Event], ...]] = (PenaltyStep,)
+    wide = True
+
+    @classmethod
+    def wants(cls, started: RunStarted) -> bool:
+        return started.kind == "penalties" and not learns_held_out(started)
+
+    def start(self, started: RunStarted) -> None:
+        asks = self.question if len(started.groups) > 1 else self.of_one
+        if asks != self._caption.text():
+            self._caption.setText(asks)
+        self.canvas.setMinimumHeight(self._height_for_names(len(started.groups)))
+
+    def has_content(self) -> bool:
+        return bool(self.run.steps)
+
+    def steps(self) -> figures.PenaltySteps:
+        """The values of every group at every step."""
+        return figures.trajectory_steps(self.run)
+
+    def figure(self) -> Figure:
+        steps = self.steps()
+        return figures.penalty_path_figure(steps, self._room_for_names(len(steps.values[-1])))
+
+    def _height_for_names(self, count: int) -> int:
+        named = count if count <= ALL_NAMED else figures.NAMED
+        names = (named + 0.5) * QFontMetricsF(small_font()).height()
+        return round(names + self.plot.bottom.needed_thickness() + EDGES[1] + EDGES[3])
+
+    def _room_for_names(self, count: int) -> int:
+        fit = int(self.plot.vb.height() / QFontMetricsF(small_font()).height())
+        return max(2, min(ALL_NAMED if count <= ALL_NAMED else figures.NAMED, fit))
+
+
+class LogPenaltyPath(PenaltyTrajectory):
+    """The path of log λ of every group; dashed lines are bounds."""
+
+    name = "path"
+    title = "Path of the penalties"
+    question = "Where does each penalty go? Higher holds back more; dashed lines are bounds."
+    of_one = "Where does the penalty go? Higher holds back more; dashed lines are bounds."
+    waiting = "A line for every group appears here at step 0."
+    listens = (HyperGradientStep,)
+
+    @classmethod
+    def wants(cls, started: RunStarted) -> bool:
+        return learns_held_out(started)
+
+    def has_content(self) -> bool:
+        return bool(self.run.gradients)
+
+    def steps(self) -> figures.PenaltySteps:
+        return figures.path_steps(self.run)
+
+
+class Objective(View):
+    """The objective of a penalty learner over its steps."""
+
+    name = "objective"
+    title = "Objective"
+    question = "Is it still falling? The run stops when it no longer moves."
+    waiting = "A line appears here after the first step."
+    zooms = True
+    listens: ClassVar[tuple[type[Event], ...]] = (PenaltyStep,)
+
+    @classmethod
+    def wants(cls, started: RunStarted) -> bool:
+        return started.kind == "penalties" and not learns_held_out(started)
+
+    def has_content(self) -> bool:
+        return bool(self.run.steps)
+
+    def figure(self) -> Figure:
+        return figures.objective_figure(self.run)
+
+
+class HoldoutLoss(Objective):
+    """The loss on held-out data, which the gradient strategy minimizes."""
+
+    name = "holdout"
+    title = "Held-out loss"
+    question = "Do the penalties help on data that were not fitted? Lower is better."
+    listens = (HyperGradientStep,)
+
+    @classmethod
+    def wants(cls, started: RunStarted) -> bool:
+        return learns_held_out(started)
+
+    def has_content(self) -> bool:
+        return bool(self.run.gradients)
+
+    def figure(self) -> Figure:
+        return figures.holdout_figure(self.run)
+
+
+class GroupPenalties(ScrolledBars):
+    """A bar a group on a log axis, the smallest penalty on top; hatched where switched off."""
+
+    name = "penalties"
+    title = "Learned group penalties"
+    question = (
+        "How strongly is each group penalized? Most important first: shorter is trusted more."
+    )
+    waiting = "A bar for every group appears here at step 0."
+    listed = "Groups shown"
+    listens = (PenaltyStep, HyperGradientStep)
+
+    @classmethod
+    def wants(cls, started: RunStarted) -> bool:
+        return started.kind == "penalties" and len(started.groups) > 1
+
+    def has_content(self) -> bool:
+        return bool(self.run.steps or self.run.gradients)
+
+    def figure(self) -> Figure:
+        return figures.penalties_figure(self.run)
+
+    def hover_text(self, plot: Plot, x: float, y: float) -> HoverText | None:
+        row, state = round(y), figures.penalty_rows(self.run)
+        if not 0 <= row < len(state):
+            return None
+        name, penalty, off = state[row]
+        lines = [name, "switched off" if off else f"{figures.PENALTY} {format_number(penalty)}"]
+        norm = self.run.steps[-1].norms.get(name) if self.run.steps else None
+        if norm is not None:
+            lines.append(f"norm of its weights {format_number(norm)}")
+        size = self.run.started.groups.get(name)
+        if size:
+            lines.append("1 parameter" if size == 1 else f"{size} parameters")
+        bar_end = math.log10(penalty) if penalty > 0 else x
+        return HoverText("\n".join(lines), bar_end, float(row))

@@ -1,0 +1,272 @@
+"""Words in a plot: at bars, lines' ends and levels, where they cover nothing."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
+
+from app.look import appearance
+from app.views.plot.axes import small_font
+from app.views.plot.items import clear_colour, pen
+from core.figures.figure import spread_apart
+
+
+class BarLabels(pg.UIGraphicsItem):
+    """A text to the right of each (x, row)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words: list[tuple[float, float, str]] = []
+
+    def set_data(self, words: list[tuple[float, float, str]]) -> None:
+        """(x, row, text) of every bar."""
+        self.words = words
+        self.update()
+
+    def paint(self, painter: QPainter, *_args: object) -> None:
+        transform, shown = painter.transform(), self.viewRect()
+        area = transform.mapRect(shown)
+        painter.save()
+        painter.resetTransform()
+        font = small_font()
+        metrics = QFontMetricsF(font)
+        painter.setFont(font)
+        painter.setPen(QColor(appearance.current().muted))
+        for x, row, text in self.words:
+            if shown.top() <= row <= shown.bottom():
+                anchor = transform.map(QPointF(x, row))
+                wide, tall = metrics.horizontalAdvance(text) + 2, metrics.height()
+                x_min = min(anchor.x() + 6, area.right() - wide)
+                box = QRectF(x_min, anchor.y() - tall / 2, wide, tall)
+                painter.drawText(box, int(Qt.AlignmentFlag.AlignVCenter), text)
+        painter.restore()
+
+
+class TopLabels(BarLabels):
+    """A text centred above each (x, row)."""
+
+    def paint(self, painter: QPainter, *_args: object) -> None:
+        transform = painter.transform()
+        area = transform.mapRect(self.viewRect())
+        painter.save()
+        painter.resetTransform()
+        font = small_font()
+        metrics = QFontMetricsF(font)
+        painter.setFont(font)
+        painter.setPen(QColor(appearance.current().ink))
+        for x, row, text in self.words:
+            anchor = transform.map(QPointF(x, row))
+            wide, tall = metrics.horizontalAdvance(text) + 2, metrics.height()
+            x_min = min(max(anchor.x() - wide / 2, area.left()), area.right() - wide)
+            painter.drawText(QRectF(x_min, anchor.y() - tall - 9, wide, tall), 0, text)
+        painter.restore()
+
+
+LineEnd = tuple[float, float, str, str]  # x, y, text, colour
+LONGEST = 250  # pixels of a name; the rest of it is left out in its middle
+
+
+class EndLabels(pg.UIGraphicsItem):
+    """Names at the right of a plot, joined to their lines."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rects: list[QRectF] = []
+        self._ends: list[tuple[float, float, str, QColor]] = []
+
+    def set_data(self, ends: list[LineEnd]) -> None:
+        """Set the ends of the lines."""
+        metrics, max_width = QFontMetricsF(small_font()), appearance.pixels(LONGEST)
+        middle = Qt.TextElideMode.ElideMiddle  # long names tend to differ at their ends
+        self._ends = [
+            (x, y, metrics.elidedText(text, middle, max_width), QColor(colour))
+            for x, y, text, colour in ends
+        ]
+        self.update()
+
+    def needed_width(self) -> float:
+        """Pixels of the longest text with its stroke."""
+        metrics = QFontMetricsF(small_font())
+        texts = (metrics.horizontalAdvance(text) for _, _, text, _ in self._ends)
+        return max(texts, default=0.0) + 22
+
+    def paint(self, painter: QPainter, *_args: Any) -> None:
+        if not self._ends:
+            return
+        transform = painter.transform()
+        area = transform.mapRect(self.viewRect())
+        painter.save()
+        painter.resetTransform()
+        painter.setFont(small_font())
+        metrics = QFontMetricsF(small_font())
+        tall = metrics.height()
+        ends = [transform.map(QPointF(x, y)) for x, y, _, _ in self._ends]
+        low, high = area.top() + tall / 2, area.bottom() - tall / 2
+        rows = spread_apart([end.y() for end in ends], tall, low, high)
+        self.rects = []
+        for end, row, (_, _, text, colour) in zip(ends, rows, self._ends, strict=True):
+            painter.setPen(QPen(colour, 1.0))
+            painter.drawLine(QPointF(end.x() + 5, end.y()), QPointF(end.x() + 16, row))
+            wide = metrics.horizontalAdvance(text) + 2
+            x_min = min(end.x() + 19, area.right() - wide)  # whole, before beside its line
+            box = QRectF(x_min, row - tall / 2, wide, tall)
+            painter.fillRect(box, clear_colour(appearance.current().paper, 0.85))
+            painter.drawText(box, int(Qt.AlignmentFlag.AlignVCenter), text)
+            self.rects.append(box)
+        painter.restore()
+
+
+STAR = 11.0  # pixels around the middle of a star
+
+
+class Marker(pg.UIGraphicsItem):
+    """A line with words on the side that has room."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.value: float | None = None
+        self.label = QRectF()
+        self._words = ""
+        self._avoided: tuple[float, float] | None = None
+
+    def set_value(
+        self, value: float | None, words: str, avoided: tuple[float, float] | None = None
+    ) -> None:
+        """Set position (None for no line), words, and a dot to avoid."""
+        self.value, self._words, self._avoided = value, words, avoided
+        self.update()
+
+    def line_colour(self) -> str:
+        """The colour of the line."""
+        return appearance.current().observed
+
+    def paint(self, painter: QPainter, *_args: object) -> None:
+        if self.value is None:
+            return
+        theme, transform = appearance.current(), painter.transform()
+        area = transform.mapRect(self.viewRect())
+        x = transform.map(QPointF(self.value, 0.0)).x()
+        painter.save()
+        painter.resetTransform()
+        painter.setPen(pen(self.line_colour(), 1.8, dashed=True))
+        painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
+        if self._words:
+            font = small_font()
+            metrics = QFontMetricsF(font)
+            wide, tall = metrics.horizontalAdvance(self._words) + 6, metrics.height()
+            x_min = x + 3 if x + 3 + wide <= area.right() else x - 3 - wide
+            box = QRectF(x_min, area.top() + 1, wide, tall)
+            if self._avoided is not None:
+                dot = transform.map(QPointF(*self._avoided))
+                if box.adjusted(-STAR, -STAR, STAR, STAR).contains(dot):
+                    box.moveBottom(area.bottom() - 2)
+            self.label = box
+            painter.setFont(font)
+            painter.fillRect(box, clear_colour(theme.paper, 0.8))
+            painter.setPen(QColor(theme.ink))
+            painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), self._words)
+        painter.restore()
+
+
+Size = tuple[float, float]
+Line = tuple[np.ndarray, np.ndarray]  # x and y of its corners
+AROUND = 5  # pixels around the words that are to be empty too
+
+
+class DefaultLine(pg.UIGraphicsItem):
+    """A line with words that avoid dots and `other_line`."""
+
+    def __init__(self, other_line: DefaultLine | None = None) -> None:
+        super().__init__()
+        self._other_line = other_line
+        self.value: float | None = None
+        self.label = QRectF()
+        self._words = ""
+        self._dots = np.empty((0, 2))
+        self._stairs = np.empty((0, 2))
+
+    def set_value(self, value: float | None, words: str, dots: np.ndarray, stairs: Line) -> None:
+        """Set score, words, and what they avoid: dots (n, 2) and a line."""
+        self.value, self._words, self._dots = value, words, dots
+        self._stairs = _points_along(*stairs)
+        self.update()
+
+    def line_colour(self) -> str:
+        return appearance.current().muted
+
+    def paint(self, painter: QPainter, *_args: object) -> None:
+        if self.value is None or not math.isfinite(self.value):
+            return
+        theme, transform = appearance.current(), painter.transform()
+        area = transform.mapRect(self.viewRect())
+        height = transform.map(QPointF(0.0, self.value)).y()
+        font = small_font()
+        metrics = QFontMetricsF(font)
+        size = (metrics.horizontalAdvance(self._words) + 6, metrics.height())
+        reach = (size[1] + AROUND + 2) * self.viewRect().height() / max(area.height(), 1.0)
+        near = self._dots[np.abs(self._dots[:, 1] - self.value) <= reach]  # of up to 100,000
+        busy = np.vstack([near, self._stairs]).T
+        busy = pg.functions.transformCoordinates(transform, busy).T if busy.size else busy.T
+        if self._other_line is not None and self._other_line.value is not None:
+            busy = np.vstack([busy, _filling_points(self._other_line.label)])
+        self.label = emptiest_box(area, height, size, busy)
+        painter.save()
+        painter.resetTransform()
+        painter.setPen(pen(self.line_colour(), 1.4, dashed=True))
+        painter.drawLine(QPointF(area.left(), height), QPointF(area.right(), height))
+        if not self._words:
+            painter.restore()
+            return
+        painter.setFont(font)
+        painter.fillRect(self.label, clear_colour(theme.paper, 0.8))
+        painter.setPen(QColor(theme.muted))
+        painter.drawText(self.label, int(Qt.AlignmentFlag.AlignCenter), self._words)
+        painter.restore()
+
+
+def emptiest_box(area: QRectF, height: float, size: Size, busy: np.ndarray) -> QRectF:
+    """The box at a height that covers the fewest busy points."""
+    wide, tall = size
+    edges = np.linspace(area.right() - wide - 2, area.left() + 2, 7)
+    tops = [
+        top for top in (height + 2, height - tall - 2) if area.top() <= top <= area.bottom() - tall
+    ]
+    boxes = [QRectF(x_min, top, wide, tall) for top in tops for x_min in edges]
+    if not boxes:
+        return QRectF(edges[0], height + 2, wide, tall)
+    return min(boxes, key=lambda box: _covered_count(box, busy))
+
+
+def _filling_points(box: QRectF) -> np.ndarray:
+    """Points that make a box the busiest."""
+    return np.array([(x, box.center().y()) for x in np.linspace(box.left(), box.right(), 30)] * 40)
+
+
+def _covered_count(box: QRectF, points: np.ndarray) -> int:
+    if not len(points):
+        return 0
+    x, y = points[:, 0], points[:, 1]
+    box = box.adjusted(-AROUND, -AROUND, AROUND, AROUND)
+    inside = (x > box.left()) & (x < box.right()) & (y > box.top()) & (y < box.bottom())
+    return int(np.sum(inside))
+
+
+def _points_along(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    # Enough points along the corners for none of the line's parts to be missed.
+    if len(x) < 2:
+        return np.empty((0, 2))
+    shares = np.linspace(0.0, len(x) - 1.0, 60 + 4 * min(len(x), 100))
+    ranks = np.arange(len(x))
+    return np.column_stack([np.interp(shares, ranks, x), np.interp(shares, ranks, y)])
+
+
+class DivergenceMarker(Marker):
+    """The line from which on two lines can differ."""
+
+    def line_colour(self) -> str:
+        return appearance.current().control

@@ -1,0 +1,329 @@
+"""The views of the Results page: one for every picture of the results, and the table of errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QColor, QFont, QPainter, QResizeEvent
+from PySide6.QtWidgets import QListView, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+
+from app.look import appearance
+from app.views.plot.data_table import DISPLAY, DataTable, DataTableModel, Index
+from app.views.plot.items import clear_colour
+from app.views.plot.view import View
+from app.widgets.quiet_controls import QuietComboBox
+from app.widgets.text_labels import plain_tooltip
+from core.evaluation.calibration_bin import CalibrationBin
+from core.figures.figure import Figure, Table
+from core.figures.registry import RESULT_PICTURES
+from core.figures.result_picture import ResultPicture
+from core.figures.score_figures import CALIBRATION, calibration_figure, result_bins
+from core.tuning.events import RunStarted
+from core.tuning.run_results import ConfusionCounts, Results
+from core.tuning.scores.score import score_text
+from core.tuning.why.answer_types import ClassDiagnostics, RowDiagnostics
+from resources.theme import TARGET
+
+
+def hidden_chooser(name: str, on_chosen: Callable[[], None]) -> QuietComboBox:
+    """A chooser that is hidden until it has choices."""
+    chooser = QuietComboBox()
+    chooser.setAccessibleName(name)
+    chooser.activated.connect(lambda _index: on_chosen())
+    chooser.hide()
+    return chooser
+
+
+class ResultView(View):
+    """A view of the results of a finished run."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        self.results = Results()
+        super().__init__(None, parent)
+
+    @classmethod
+    def wants(cls, started: RunStarted) -> bool:
+        return False
+
+    @classmethod
+    def is_suitable(cls, results: Results) -> bool:
+        """Whether the results have something for this view."""
+        raise NotImplementedError
+
+    def show_results(self, results: Results) -> None:
+        """Draw these results."""
+        self.results = results
+        self.draw_afresh()
+
+    def draw_afresh(self) -> None:
+        """Draw something else, with ranges of its own."""
+        for plot in self.canvas.plots if hasattr(self, "canvas") else []:
+            plot.forget_ranges()
+        self.redraw()
+
+    def has_content(self) -> bool:
+        return self.is_suitable(self.results)
+
+    def _on_resized(self) -> None:
+        self.redraw()
+
+    def _on_theme_changed(self, theme: object) -> None:
+        super()._on_theme_changed(theme)
+        self.redraw()
+
+
+class PictureView(ResultView):
+    """A view of a picture of the results."""
+
+    shown_picture: ClassVar[ResultPicture]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        picture = cls.shown_picture
+        cls.name, cls.title = picture.name, picture.title
+        cls.question, cls.waiting = picture.question, picture.waiting
+        cls.has_legend = picture.has_legend
+
+    @classmethod
+    def is_suitable(cls, results: Results) -> bool:
+        return cls.shown_picture.is_suitable(results)
+
+    def figure(self) -> Figure:
+        return self.shown_picture.figure(self.results)
+
+
+class CalibrationView(PictureView):
+    """The calibration; once there is an answer, of each class and with intervals."""
+
+    shown_picture = CALIBRATION
+    explained = "Bars: 95\u00a0% confidence interval; at the bottom: how many test rows."
+
+    @classmethod
+    def is_suitable(cls, results: Results) -> bool:
+        if super().is_suitable(results):
+            return True
+        # Of several classes an answer brings the bins later.
+        labels = results.confusion.labels if results.confusion is not None else ()
+        return len(labels) > 2 and "log_loss" in results.test and not results.task
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        self.bins_by_class: dict[str, list[CalibrationBin]] = {}
+        super().__init__(parent)
+
+    def controls(self) -> list[QWidget]:
+        self.which = hidden_chooser("Class", self.redraw)
+        return [self.which]
+
+    def show_results(self, results: Results) -> None:
+        self._offer_classes({})
+        super().show_results(results)
+
+    def show_answer(self, answer: RowDiagnostics) -> None:
+        bins = {}
+        if isinstance(answer, ClassDiagnostics):
+            bins = {label: answer.of[label].calibration for label in answer.labels}
+        self._offer_classes({label: entries for label, entries in bins.items() if entries})
+        self.redraw()
+
+    def _offer_classes(self, bins: dict[str, list[CalibrationBin]]) -> None:
+        self.bins_by_class = bins
+        self.which.clear()
+        self.which.addItems(list(bins))
+        self.which.setVisible(bool(bins))
+
+    def has_content(self) -> bool:
+        return bool(self.bins_by_class or result_bins(self.results))
+
+    def figure(self) -> Figure:
+        if not self.bins_by_class:
+            return super().figure()
+        label = self.which.currentText()
+        return calibration_figure(self.bins_by_class[label], label)
+
+    def draw(self) -> None:
+        super().draw()
+        explained = f" {self.explained}" if self.bins_by_class else ""
+        self._caption.setText(f"{self.question}{explained}")
+
+
+def _view_of(picture: ResultPicture) -> type[ResultView]:
+    if picture is CALIBRATION:
+        return CalibrationView
+    return type(f"{picture.name.title()}View", (PictureView,), {"shown_picture": picture})
+
+
+MAX_PLAIN_CLASSES = 8  # classes from which on names stand alone, and those of the rows stay in view
+LOW = 22  # pixels of a row of many
+SEEN = 20  # rows of many that are seen without scrolling
+SPARE = 16  # pixels that `fit_columns` gives each column but the last beyond its contents
+LONGEST_CLASS, LONGEST_ANSWER = 150, 96  # pixels of names before they are cut
+
+
+class ConfusionModel(DataTableModel):
+    """The matrix with its diagonal highlighted."""
+
+    classes = 0
+
+    def data(self, index: Index, role: int = DISPLAY) -> Any:
+        if self.classes > MAX_PLAIN_CLASSES and (wrong := self._of_wrong(index, role)) is not None:
+            return wrong
+        right = index.row() < self.classes and index.column() == index.row() + 1
+        if role == Qt.ItemDataRole.FontRole and right:
+            font = QFont()
+            font.setBold(True)
+            return font
+        if role == Qt.ItemDataRole.BackgroundRole and right:
+            return QColor(appearance.current().selected)
+        if role == Qt.ItemDataRole.ToolTipRole and not index.column():
+            return plain_tooltip(super().data(index))
+        if role == Qt.ItemDataRole.TextAlignmentRole and index.column():
+            return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        return super().data(index, role)
+
+    def _of_wrong(self, index: Index, role: int) -> Any:
+        row, column = index.row(), index.column()
+        if not 0 < column <= self.classes or row >= self.classes or column == row + 1:
+            return None
+        counts = self._rows[row][1 : self.classes + 1]
+        if role == DISPLAY and not counts[column - 1]:
+            return "·"
+        if role == Qt.ItemDataRole.BackgroundRole and counts[column - 1]:
+            share = counts[column - 1] / sum(counts)
+            return clear_colour(appearance.current().bad, min(0.5, 2.5 * share))
+        return None
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = DISPLAY) -> Any:
+        if orientation == Qt.Orientation.Vertical:
+            return super().data(self.index(section, 0)) if role == DISPLAY else None
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return plain_tooltip(super().headerData(section, orientation))
+        return super().headerData(section, orientation, role)
+
+
+class Tinted(QStyledItemDelegate):
+    """Cells with the model's background, which a stylesheet would hide."""
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        ground = index.data(Qt.ItemDataRole.BackgroundRole)
+        if ground is not None:
+            painter.fillRect(option.rect, ground)
+        super().paint(painter, option, index)
+
+
+class ConfusionMatrix(ResultView):
+    """Rows are the true classes, columns the predicted ones."""
+
+    name = "confusion"
+    title = "Where is it wrong?"
+    question = "Confusion matrix of the test set. Right answers are bold."
+    wide = False
+    waiting = "A table of right and wrong answers appears here."
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._table_button.hide()
+
+    @classmethod
+    def is_suitable(cls, results: Results) -> bool:
+        return results.confusion is not None and bool(results.confusion.labels)
+
+    @property
+    def counts(self) -> ConfusionCounts:
+        """The counts of all models; empty before there are any."""
+        return self.results.confusion or ConfusionCounts()
+
+    def make_content(self) -> QWidget:
+        self.table = DataTable("Right and wrong answers")
+        self.model = ConfusionModel()
+        self.table.setModel(self.model)
+        self.table.setItemDelegate(Tinted(self.table))
+        self.table.setAlternatingRowColors(False)
+        self.table.verticalHeader().setStyleSheet("QHeaderView::section { border: none; }")
+        self.table.horizontalHeader().setStretchLastSection(False)
+        self.table.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideRight)
+        return self.table
+
+    def controls(self) -> list[QWidget]:
+        self.which = QuietComboBox()
+        self.which.setAccessibleName("Whose answers")
+        self.which.addItem("tuned", "tuned")
+        self.which.addItem("default setting", "default")
+        self.which.addItem("baseline", "baseline")
+        self.which.activated.connect(lambda _index: self.redraw())
+        return [self.which]
+
+    def draw(self) -> None:
+        has_baseline = self.counts.baseline is not None  # not in older runs
+        choices = self.which.view()
+        if isinstance(choices, QListView):  # which a box has unless it is given another view
+            choices.setRowHidden(2, not has_baseline)
+        if not has_baseline and self.which.currentIndex() == 2:
+            self.which.setCurrentIndex(0)
+        units = self.results.task.units
+        self._caption.setText(
+            f"Confusion matrix: predicted across, true down. {units[:1].upper()}{units[1:]} of the "
+            "test set; right answers are bold. Recall: the share of a class that is found. "
+            "Precision: the share of answers that are right."
+        )
+        self.model.classes = len(self.counts.labels)
+        self.model.set_table(*self.table_data())
+        self._keep_names_in_view(self.model.classes > MAX_PLAIN_CLASSES)
+        self._fit_columns()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        QTimer.singleShot(0, self, self._fit_columns)
+
+    def _fit_columns(self) -> None:
+        self.table.fit_columns()
+        columns, room = self.model.classes + 2, self.table.viewport().width()
+        needed = [self.table.columnWidth(column) for column in range(columns)]
+        if not self.wide and sum(needed) <= room:
+            return
+        # A few answers may share what room there is; many must not push the last out of sight.
+        longest = max(appearance.pixels(LONGEST_ANSWER), room // columns)
+        max_widths = [appearance.pixels(LONGEST_CLASS)] + [longest] * (columns - 1)
+        for column, width in enumerate(needed[:-1]):
+            self.table.setColumnWidth(column, min(max_widths[column], width - SPARE))
+
+    def _keep_names_in_view(self, has_many_classes: bool) -> None:
+        self.wide = has_many_classes
+        self.table.setColumnHidden(0, has_many_classes)
+        names = self.table.verticalHeader()
+        names.setVisible(has_many_classes)
+        low = appearance.pixels(LOW)
+        names.setMinimumSectionSize(low)
+        names.setDefaultSectionSize(low if has_many_classes else TARGET)
+        rows = min(self.model.classes + 1, SEEN) if has_many_classes else 0
+        self.table.setMinimumHeight(rows * low + (2 * TARGET if has_many_classes else 0))
+
+    def _labels_and_counts(self) -> tuple[list[str], list[list[int]]]:
+        confusion = self.counts
+        counts = {"default": confusion.default, "baseline": confusion.baseline}
+        chosen = counts.get(self.which.currentData()) or confusion.tuned
+        return [str(label) for label in confusion.labels], chosen
+
+    def describe(self) -> str:
+        labels, counts = self._labels_and_counts()
+        right = sum(counts[code][code] for code in range(len(labels)))
+        return f"{right} of {sum(map(sum, counts))} test {self.results.task.units} right."
+
+    def table_data(self) -> Table:
+        labels, counts = self._labels_and_counts()
+        headers = ["", *labels, "recall"]
+        rows: list[list[Any]] = [
+            [label, *row, _share_text(row[code], sum(row))]
+            for code, (label, row) in enumerate(zip(labels, counts, strict=True))
+        ]
+        answers = enumerate(zip(*counts, strict=True))
+        precision = [_share_text(column[code], sum(column)) for code, column in answers]
+        return headers, [*rows, ["precision", *precision, ""]]
+
+
+def _share_text(right: int, total: int) -> str:
+    return score_text(right / total, "accuracy") if total else "–"
+
+
+RESULT_VIEWS: tuple[type[ResultView], ...] = (*map(_view_of, RESULT_PICTURES), ConfusionMatrix)

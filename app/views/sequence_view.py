@@ -1,0 +1,423 @@
+"""One labelled sequence: its tokens, labels and how sure the model is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontMetricsF,
+    QHelpEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import QFrame, QToolTip, QWidget
+
+from app.look import appearance
+from app.views.examples_view import ExamplesView
+from app.views.plot.axes import small_font
+from app.views.plot.canvas import RingedArea
+from app.views.plot.items import clear_colour
+from app.views.plot.legend import SAMPLE, LegendEntry, height_of, paint_entries
+from core.datasets.task import Task
+from core.figures.figure import Table
+from core.tuning.events import LabelledSequence, RunStarted, SequencesLabelled
+from core.wording import format_decimals
+
+EDGE = 6  # pixels around everything
+LONGEST_TOKEN, LONGEST_LABEL = 120, 150  # pixels of a word before it is cut
+NARROWEST, WIDEST = 24, 150  # pixels of a column
+TALLEST = 80  # pixels of a row
+SEEN = 20  # rows that are seen without scrolling
+
+
+@dataclass(frozen=True)
+class SequenceLabels:
+    """One sequence as it is drawn: T tokens, R labels."""
+
+    tokens: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    probabilities: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))  # (T, R)
+    true: tuple[int, ...] = ()  # the row of the true label of each token, −1 for none
+    predictions: tuple[int, ...] = ()  # the row of the label that the model gives
+
+    @property
+    def is_wrong(self) -> list[bool]:
+        """Whether each token has a wrong label."""
+        return [true != row for true, row in zip(self.true, self.predictions, strict=True)]
+
+
+class Geometry:
+    """The layout of a grid; columns fit their words."""
+
+    def __init__(
+        self, shown: SequenceLabels, width: float, height: float, entries: list[LegendEntry]
+    ) -> None:
+        bold = small_font()
+        bold.setBold(True)
+        self.metrics, self.bold = QFontMetricsF(small_font()), QFontMetricsF(bold)
+        tall = self.metrics.height()
+        max_width = appearance.pixels(LONGEST_LABEL)
+        widths = [min(max_width, self.metrics.horizontalAdvance(label)) for label in shown.labels]
+        self.left = EDGE + max(widths, default=0.0) + 6
+        self.head = EDGE + height_of(entries, width - 2 * EDGE) + 5
+        self.top = self.head + tall + 5  # below the tokens
+        words = np.array([self.bold.horizontalAdvance(token) for token in shown.tokens])
+        columns = np.maximum(NARROWEST, np.minimum(LONGEST_TOKEN, words) + 8)
+        room = width - self.left - EDGE
+        if len(columns) and columns.sum() < room:
+            columns = np.minimum(columns * room / columns.sum(), np.maximum(WIDEST, columns))
+        self.edges = np.concatenate([[0.0], np.cumsum(columns)])
+        count = max(1, len(shown.labels))
+        self.min_height = self.top + min(count, SEEN) * (tall + 1) + EDGE
+        self.row = min(TALLEST, max(tall + 1, (height - self.top - EDGE) / count))
+        self.across = self.left + float(self.edges[-1]) + EDGE
+        self.down = self.top + count * self.row + EDGE
+
+    def cell_box(self, token: int, row: int) -> QRectF:
+        """The rectangle of a cell when nothing is scrolled."""
+        first, last = self.edges[token], self.edges[token + 1]
+        return QRectF(self.left + first, self.top + row * self.row, last - first, self.row)
+
+
+def paint_grid(
+    painter: QPainter,
+    shown: SequenceLabels,
+    entries: list[LegendEntry],
+    area: QRectF,
+    scrolled: QPointF = QPointF(),  # noqa: B008
+) -> None:
+    """Draw legend, tokens, labels and cells."""
+    layout = Geometry(shown, area.width(), area.height(), entries)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    inner = QRectF(area.left() + EDGE, area.top() + EDGE, area.width() - 2 * EDGE, 0)
+    paint_entries(painter, entries, inner)
+    painter.save()
+    cells = QRectF(layout.left, layout.top, area.width() - layout.left, area.height() - layout.top)
+    painter.setClipRect(cells.adjusted(-1, -1, 0, 0))
+    painter.translate(-scrolled)
+    _paint_cells(painter, shown, layout, cells.translated(scrolled))
+    painter.restore()
+    painter.save()
+    painter.setClipRect(QRectF(layout.left, 0, cells.width(), layout.top))
+    painter.translate(-scrolled.x(), 0)
+    _paint_tokens(painter, shown, layout)
+    painter.restore()
+    painter.save()
+    painter.setClipRect(QRectF(0, layout.top - 1, layout.left, cells.height() + 1))
+    painter.translate(0, -scrolled.y())
+    _paint_labels(painter, shown, layout)
+    painter.restore()
+
+
+def _paint_cells(painter: QPainter, shown: SequenceLabels, layout: Geometry, seen: QRectF) -> None:
+    theme, wrong = appearance.current(), shown.is_wrong
+    for token in range(len(shown.tokens)):
+        column = layout.cell_box(token, 0).united(layout.cell_box(token, len(shown.labels) - 1))
+        if not column.intersects(seen):
+            continue
+        if wrong[token]:
+            painter.fillRect(column, clear_colour(theme.bad, 0.10))
+        for row, share in enumerate(shown.probabilities[token]):
+            if share >= 0.005:
+                cell = layout.cell_box(token, row).adjusted(0.5, 0.5, -0.5, -0.5)
+                painter.fillRect(cell, clear_colour(theme.model, float(share)))
+    painter.setPen(QPen(QColor(theme.line), 1))
+    for row in range(len(shown.labels) + 1):
+        y = layout.top + row * layout.row
+        painter.drawLine(QPointF(seen.left(), y), QPointF(layout.left + layout.edges[-1], y))
+    for token in range(len(shown.tokens)):
+        if shown.true[token] >= 0:
+            draw_true(painter, layout.cell_box(token, shown.true[token]))
+        if shown.predictions[token] >= 0:
+            mark = draw_wrong if wrong[token] else draw_right
+            mark(painter, layout.cell_box(token, shown.predictions[token]))
+
+
+def draw_true(painter: QPainter, cell: QRectF) -> None:
+    """Draw the frame around the true label."""
+    theme = appearance.current()
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.setPen(QPen(QColor(theme.observed), 2))
+    painter.drawRect(cell.adjusted(2, 2, -2, -2))
+
+
+def draw_right(painter: QPainter, cell: QRectF) -> None:
+    """Draw the dot on a right prediction."""
+    theme, size = appearance.current(), _size_of(cell)
+    painter.setBrush(QColor(theme.paper))
+    painter.setPen(QPen(QColor(theme.ink), 1.2))
+    painter.drawEllipse(cell.center(), size / 2, size / 2)
+
+
+def draw_wrong(painter: QPainter, cell: QRectF) -> None:
+    """Draw the cross on a wrong prediction."""
+    theme, radius = appearance.current(), _size_of(cell) / 2 + 0.5
+    middle = cell.center()
+    diagonal, antidiagonal = QPointF(radius, radius), QPointF(radius, -radius)
+    for colour, width in ((theme.paper, 5.0), (theme.bad, 2.4)):
+        painter.setPen(QPen(QColor(colour), width))
+        painter.drawLine(middle - diagonal, middle + diagonal)
+        painter.drawLine(middle - antidiagonal, middle + antidiagonal)
+
+
+def _size_of(cell: QRectF) -> float:
+    return max(5.0, min(9.0, cell.height() - 8))
+
+
+def _paint_tokens(painter: QPainter, shown: SequenceLabels, layout: Geometry) -> None:
+    theme = appearance.current()
+    for token, (word, wrong) in enumerate(zip(shown.tokens, shown.is_wrong, strict=True)):
+        font = QFont(small_font())
+        font.setBold(wrong)
+        font.setUnderline(wrong)
+        painter.setFont(font)
+        painter.setPen(QColor(theme.bad if wrong else theme.ink))
+        cell = layout.cell_box(token, 0)
+        box = QRectF(cell.left() + 2, layout.head, cell.width() - 4, layout.top - layout.head)
+        metrics = layout.bold if wrong else layout.metrics
+        text = metrics.elidedText(word, Qt.TextElideMode.ElideRight, box.width())
+        painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), text)
+
+
+def _paint_labels(painter: QPainter, shown: SequenceLabels, layout: Geometry) -> None:
+    painter.setFont(small_font())
+    painter.setPen(QColor(appearance.current().ink))
+    for row, label in enumerate(shown.labels):
+        box = QRectF(EDGE, layout.top + row * layout.row, layout.left - EDGE - 6, layout.row)
+        text = layout.metrics.elidedText(label, Qt.TextElideMode.ElideMiddle, box.width())
+        flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        painter.drawText(box, int(flags), text)
+
+
+class TokenGrid(RingedArea):
+    """The scrolling grid."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shown, self.entries = SequenceLabels(), list[LegendEntry]()
+        self._token_text: Callable[[int], str] = str
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMinimumSize(160, 110)
+        self.setCornerWidget(QWidget())
+
+    def set_data(
+        self, shown: SequenceLabels, entries: list[LegendEntry], token_text: Callable[[int], str]
+    ) -> None:
+        """Replace the sequence; `token_text` gives tooltips."""
+        if shown.tokens != self.shown.tokens:
+            self.horizontalScrollBar().setValue(0)
+        self.shown, self.entries, self._token_text = shown, entries, token_text
+        self._update_layout()
+
+    def sizeHint(self) -> QSize:
+        return QSize(320, 180)
+
+    def full_picture(self) -> FullTokenGrid:
+        """The grid unscrolled, for a file."""
+        return FullTokenGrid(self.shown, self.entries, self.viewport().size())
+
+    def token_at(self, x: float) -> int | None:
+        """The token whose column is at x in the viewport."""
+        layout = self._geometry()
+        if x < layout.left:
+            return None
+        across = x - layout.left + self._scrolled().x()
+        token = int(np.searchsorted(layout.edges, across, "right")) - 1
+        return token if 0 <= token < len(self.shown.tokens) else None
+
+    def _geometry(self) -> Geometry:
+        size = self.viewport().size()
+        return Geometry(self.shown, size.width(), size.height(), self.entries)
+
+    def _scrolled(self) -> QPointF:
+        return QPointF(self.horizontalScrollBar().value(), self.verticalScrollBar().value())
+
+    def _update_layout(self) -> None:
+        size, layout = self.viewport().size(), self._geometry()
+        bar_height = self.horizontalScrollBar().sizeHint().height()
+        self.setMinimumHeight(round(layout.min_height + bar_height + 1))
+        for bar, needed, room, step in (
+            (self.horizontalScrollBar(), layout.across, size.width(), 40),
+            (self.verticalScrollBar(), layout.down, size.height(), layout.row),
+        ):
+            bar.setRange(0, max(0, round(needed - room)))
+            bar.setPageStep(room)
+            bar.setSingleStep(int(step))
+        self.viewport().update()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._update_layout()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter, theme = QPainter(self.viewport()), appearance.current()
+        area = QRectF(self.viewport().rect())
+        painter.fillRect(area, QColor(theme.paper))
+        paint_grid(painter, self.shown, self.entries, area, self._scrolled())
+        self.paint_ring(painter)
+        painter.end()
+
+    def tooltip_at(self, position: QPointF) -> str:
+        token = self.token_at(position.x())
+        return "" if token is None else self._token_text(token)
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            QToolTip.showText(event.globalPos(), self.tooltip_at(QPointF(event.pos())))
+            return True
+        return super().viewportEvent(event)
+
+
+class FullTokenGrid(QWidget):
+    """The unscrolled grid, for a file."""
+
+    def __init__(self, shown: SequenceLabels, entries: list[LegendEntry], min_size: QSize) -> None:
+        super().__init__()
+        self._shown, self._entries = shown, entries
+        needed = Geometry(shown, min_size.width(), min_size.height(), entries)
+        self.resize(
+            min_size.expandedTo(QSize(round(needed.across + 0.5), round(needed.down + 0.5)))
+        )
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), QColor(appearance.current().paper))
+        paint_grid(painter, self._shown, self._entries, QRectF(self.rect()))
+        painter.end()
+
+
+MAX_FULL_LABELS = 20  # labels up to which each has a row, likely or not
+LIKELY = 0.05  # of more labels, those that are as likely as this somewhere have one
+MAX_TOOLTIP_LABELS = 3  # labels that are named when the pointer rests on a token
+NAMED = 4  # wrong tokens that the description names
+
+
+class SequenceView(ExamplesView[LabelledSequence]):
+    """Tokens across, labels down; frames are true labels."""
+
+    name = "sequence"
+    title = "One sequence, token by token"
+    question = "Which label does the model find likely, where?"
+    waiting = "The likely labels of a few training sequences appear here at step 0."
+    choosing = "Which sequence"
+    listens = (SequencesLabelled,)
+    task = Task.SEQUENCE
+    wide = True
+    interval = 0.06
+
+    def make_content(self) -> QWidget:
+        self.grid = TokenGrid()
+        return self.grid
+
+    def picture(self) -> QWidget:
+        return self.grid.full_picture()
+
+    def start(self, started: RunStarted) -> None:
+        super().start(started)
+        self._rows: dict[str, set[int]] = {}
+
+    def reset_ranges(self) -> None:
+        """Nothing: the grid starts at the left."""
+
+    def tooltip_at(self, position: QPointF) -> str:
+        return self.grid.tooltip_at(position)
+
+    @property
+    def latest_labels(self) -> SequencesLabelled:
+        """The latest event; empty before the first."""
+        return self.run.labelled or SequencesLabelled()
+
+    def examples(self) -> list[LabelledSequence]:
+        return self.latest_labels.sequences
+
+    def latest_step(self) -> int:
+        return self.latest_labels.step
+
+    def example_title(self, example: LabelledSequence) -> str:
+        return f"{example.name} ({len(example.tokens)} tokens)"
+
+    def draw(self) -> None:
+        entries = [
+            LegendEntry(_paint_shades, "more likely"),
+            LegendEntry(_centred_sample(draw_true), "true label"),
+            LegendEntry(_centred_sample(draw_right), "model right"),
+            LegendEntry(_centred_sample(draw_wrong), "model wrong"),
+        ]
+        self.grid.set_data(self.sequence_labels(), entries, self._token_text)
+
+    def sequence_labels(self) -> SequenceLabels:
+        """Tokens with all labels that were true, predicted or likely."""
+        example, classes = self.example(), self.latest_labels.classes
+        marginals = np.array(example.marginals, dtype=float).reshape(-1, len(classes))
+        code_of = {label: code for code, label in enumerate(classes)}
+        shown = self._rows.setdefault(example.name, set())  # grows, so that rows do not jump
+        if len(classes) <= MAX_FULL_LABELS:
+            shown.update(range(len(classes)))
+        shown.update(
+            code_of[label] for label in (*example.truth, *example.labels) if label in code_of
+        )
+        shown.update(np.flatnonzero(marginals.max(axis=0, initial=0.0) >= LIKELY).tolist())
+        codes = sorted(shown)
+        row_of = {classes[code]: row for row, code in enumerate(codes)}
+        return SequenceLabels(
+            tokens=tuple(example.tokens),
+            labels=tuple(row_of),
+            probabilities=marginals[:, codes],
+            true=tuple(row_of.get(label, -1) for label in example.truth),
+            predictions=tuple(row_of.get(label, -1) for label in example.labels),
+        )
+
+    def _token_text(self, token: int) -> str:
+        example, classes = self.example(), self.latest_labels.classes
+        shares = np.array(example.marginals[token])
+        likely = np.argsort(-shares, kind="stable")[:MAX_TOOLTIP_LABELS]
+        lines = [
+            f"“{example.tokens[token]}”, token {token + 1}",
+            f"true label: {example.truth[token]}",
+            f"predicted: {example.labels[token]}",
+        ]
+        lines += [f"{classes[code]} {format_decimals(100 * shares[code], 1)} %" for code in likely]
+        return "\n".join(lines)
+
+    def describe(self) -> str:
+        example = self.example()
+        pairs = list(zip(example.tokens, example.truth, example.labels, strict=True))
+        wrong = ["“{}” is {}, predicted {}".format(*pair) for pair in pairs if pair[1] != pair[2]]
+        right = f"{len(pairs) - len(wrong)} of {len(pairs)} tokens right."
+        sentence = f"Step {self.latest_step()}, sequence {example.name}: {right}"
+        if not wrong:
+            return sentence
+        ending = " …" if len(wrong) > NAMED else "."
+        return f"{sentence} Wrong: {'; '.join(wrong[:NAMED])}{ending}"
+
+    def table_data(self) -> Table:
+        example, classes = self.example(), self.latest_labels.classes
+        headers = ["token", "true label", "predicted label", "right"]
+        columns = (example.tokens, example.truth, example.labels, example.marginals)
+        return [*headers, *classes], [
+            [token, true, prediction, "yes" if true == prediction else "no", *shares]
+            for token, true, prediction, shares in zip(*columns, strict=True)
+        ]
+
+
+def _paint_shades(painter: QPainter, box: QRectF) -> None:
+    model, steps = appearance.current().model, 6
+    wide = box.width() / steps
+    for step in range(steps):
+        shade_box = QRectF(box.left() + step * wide, box.top() + 3, wide + 0.5, box.height() - 6)
+        painter.fillRect(shade_box, clear_colour(model, (step + 0.5) / steps))
+
+
+def _centred_sample(draw: Callable[[QPainter, QRectF], None]) -> Callable[[QPainter, QRectF], None]:
+    def paint_sample(painter: QPainter, box: QRectF) -> None:
+        draw(painter, QRectF(box.center().x() - SAMPLE / 2, box.top(), SAMPLE, box.height()))
+
+    return paint_sample

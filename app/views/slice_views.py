@@ -1,0 +1,319 @@
+"""The surrogate along one axis, with the trials and the next one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from PySide6.QtWidgets import QWidget
+
+from app.look import appearance
+from app.text.plan_text import setting_title
+from app.views.plot.canvas import HoverText
+from app.views.plot.items import Band, Dots, Lines, clear_colour, pen
+from app.views.plot.labels import Marker
+from app.views.plot.plot import Plot
+from app.views.plot.view_state import ViewState
+from app.views.surrogate_view import SurrogateView
+from core.figures.figure import Table
+from core.figures.scales import Scale, axis_position, bounds_of
+from core.space import Axis
+from core.tuning.events import RunStarted
+from core.tuning.scores.score import metric_in_short, score_text
+from core.wording import format_number, format_value
+
+if TYPE_CHECKING:
+    from core.gp.evaluations import ScoreSlice, SurrogateSlice
+
+OFF = "Trials off them: noise, or settings not on this axis."
+BAND_SHARE = 0.25  # of the values' span, to each side, that bands take beyond them
+HEADROOM = 0.12  # of the range above the data, for the words at the next trial
+
+
+class SliceView(SurrogateView):
+    """Mean with bands of one and two deviations, and trials."""
+
+    answer: SurrogateSlice
+    zooms = True
+    top: ClassVar[int] = 0
+
+    def __init__(self, record: ViewState | None = None, parent: QWidget | None = None) -> None:
+        super().__init__(record, parent)
+        self.plot = self.canvas.add_plot(row=self.top)
+        self.wide_band, self.band, self.mean = Band(), Band(), Lines()
+        self.dots, self.other_dots = Dots("circle", 9), Dots("circle", 6)
+        self.best, self.next = Dots("star", 19), Marker()
+        self.markers = [self.next]
+        self.plot.add_marks(
+            self.wide_band,
+            self.band,
+            self.mean,
+            self.next,
+            *self.behind_trials(),
+            self.other_dots,
+            self.dots,
+            self.best,
+        )
+
+    def behind_trials(self) -> list[Dots]:
+        """Dots below this run's trials."""
+        return []
+
+    def controls(self) -> list[QWidget]:
+        self.axis = self.chooser("Setting along the bottom", self._axis_chosen)
+        return [self.axis]
+
+    def start(self, started: RunStarted) -> None:
+        super().start(started)
+        self.axis.clear()
+        for axis in self.record.axes:
+            self.axis.addItem(setting_title(axis), axis.name)
+        self.axis.setVisible(len(self.record.axes) > 1)
+
+    def axes_to_evaluate(self) -> tuple[str]:
+        return (self.axis.currentData(),)
+
+    def _axis_chosen(self, _index: int) -> None:
+        self.canvas.show_full_range()
+        for plot in self.canvas.plots:
+            plot.forget_ranges()
+        self.dirty = True
+
+    def paint_theme(self) -> None:
+        theme = appearance.current()
+        self.wide_band.set_style(clear_colour(theme.model, 0.16))
+        self.band.set_style(clear_colour(theme.model, 0.26))
+        self.mean.set_style(pen(theme.model, 2.2))
+        self.dots.set_style(theme.paper, theme.ink, 1.6)
+        self.other_dots.set_style(None, theme.control, 1.0)
+        self.best.set_style("#F2B632", theme.ink, 1.4)
+
+    def height_title(self) -> str:
+        """The title of the left axis."""
+        raise NotImplementedError
+
+    def heights(self) -> np.ndarray:
+        """Heights of the trials, NaN for those not drawn, shape (n,)."""
+        raise NotImplementedError
+
+    def draw_more(self, x: np.ndarray, scale: Scale) -> np.ndarray:
+        """Draw more; returns heights that must be visible."""
+        return np.empty(0)
+
+    @property
+    def axis_index(self) -> int:
+        """The index of the answer's axis."""
+        return [axis.name for axis in self.record.axes].index(self.answer.axis)
+
+    @property
+    def shown_axis(self) -> Axis:
+        """The axis of the answer."""
+        return self.record.axes[self.axis_index]
+
+    def draw(self) -> None:
+        axis, scale = self.shown_axis, self.record.scales[self.axis_index]
+        for plot in self.canvas.plots:
+            plot.bottom.set_scale(scale)
+        self.canvas.plots[-1].bottom.set_title(setting_title(axis))
+        self.plot.left.set_title(self.height_title(), self.higher_is_better())
+        x, mean = self._x_positions(scale), self.curve_of(self.answer.mean)
+        wide = [self.curve_of(end) for end in self.answer.wide_band]
+        self.wide_band.set_data(x, *wide)
+        self.band.set_data(x, *(self.curve_of(end) for end in self.answer.band))
+        self.mean.set_data(x, mean)
+        heights = self.heights()
+        self._draw_trials(self.record.positions[:, self.axis_index], heights)
+        self._draw_next(scale)
+        self.plot.hold_x(*_widened_range(*bounds_of(axis)), exact=True)
+        seen = self.draw_more(x, scale)
+        low, high = shown_heights(np.concatenate([mean, heights, seen]), wide)
+        self.plot.hold_y(low, high + HEADROOM * (high - low))
+        self.canvas.align_left()
+        self._explain_dots(x, heights)
+
+    def _explain_dots(self, x: np.ndarray, heights: np.ndarray) -> None:
+        low, high = (self.curve_of(end) for end in self.answer.wide_band)
+        positions, is_finite = self.record.positions[:, self.axis_index], np.isfinite(x)
+        order = np.argsort(x[is_finite], kind="stable")
+        along = x[is_finite][order]
+        edges = [np.interp(positions, along, edge[is_finite][order]) for edge in (low, high)]
+        off = (heights < edges[0]) | (heights > edges[1])
+        question = self.question
+        if np.any(off & np.isfinite(heights) & np.isfinite(positions)):
+            question = f"{question} {OFF}"
+        self.set_question(question)
+
+    def hover_text(self, plot: Plot, x: float, y: float) -> HoverText | None:
+        answer, scale = self.answer, self.record.scales[self.axis_index]
+        positions = [axis_position(position, scale) for position in answer.x]
+        index = int(np.argmin(np.abs(np.array(positions) - x)))
+        mean, sd = answer.mean[index], answer.sd[index]
+        lines = [f"{setting_title(self.shown_axis)} {self.value_text(answer.x[index])}"]
+        expected = f"{format_number(mean)} ± {format_number(sd, 2)}"
+        lines += [f"expected {self.height_title()} {expected}", *self.extra_lines(index)]
+        height = float(mean) if plot is self.plot else y
+        return HoverText("\n".join(lines), float(positions[index]), height)
+
+    def extra_lines(self, index: int) -> list[str]:
+        """More lines for the hover text."""
+        return []
+
+    def higher_is_better(self) -> bool:
+        """Whether a better score lies higher."""
+        return self.run.started.maximize
+
+    def _x_positions(self, scale: Scale) -> np.ndarray:
+        if scale.kind != "choice":
+            return scale.positions_of(self.answer.x)
+        x = np.array(self.answer.x)
+        return np.column_stack([x - 0.35, x + 0.35, np.full(len(x), np.nan)]).ravel()
+
+    def curve_of(self, numbers: list[float]) -> np.ndarray:
+        """Values at the x positions."""
+        values = np.array(numbers)
+        if not self.answer.labels:
+            return values
+        # A choice has no between: each value is a short level line, and a gap before the next.
+        return np.column_stack([values, values, np.full(len(values), np.nan)]).ravel()
+
+    def _draw_trials(self, x: np.ndarray, y: np.ndarray) -> None:
+        run = self.run
+        clear = self.record.filtered() & ~run.is_excluded
+        self.dots.set_data(x[clear], y[clear])
+        is_other = np.isfinite(y) & ~clear
+        self.other_dots.set_data(x[is_other], y[is_other])
+        top = run.best_rows(1)
+        self.best.set_data(x[top], y[top])
+        self._star = (float(x[top][0]), float(y[top][0])) if len(self.best.x) else None
+        self.mark_trials(x, y)
+
+    def _draw_next(self, scale: Scale) -> None:
+        next_x = self.answer.next_x
+        position = None if next_x is None or self.run.ended else axis_position(next_x, scale)
+        for marker in self.markers:
+            marker.set_value(position, "next trial" if marker is self.next else "", self._star)
+
+    def expected_next(self, mean: list[float], sd: list[float]) -> str:
+        """The next trial and its expected score, or ""."""
+        answer = self.answer
+        if answer.next_x is None or self.run.ended:
+            return ""
+        nearest = int(np.argmin(np.abs(np.array(answer.x) - answer.next_x)))
+        words = "Next trial at {}, where {} ± {} is expected."
+        expected = (format_number(mean[nearest]), format_number(sd[nearest], 2))
+        return words.format(self.value_text(answer.next_x), *expected)
+
+    def value_text(self, position: float) -> str:
+        """A position along the axis in words."""
+        labels = self.answer.labels
+        return labels[round(position)] if labels else format_number(position)
+
+
+def _widened_range(low: float, high: float) -> tuple[float, float]:
+    room = 0.02 * (high - low)
+    return low - room, high + room
+
+
+def shown_heights(values: np.ndarray, band: list[np.ndarray]) -> tuple[float, float]:
+    """The range of values, extended by the band up to a share."""
+    low, high = _finite_range(values)
+    band_low, band_high = _finite_range(np.concatenate(band))
+    span = high - low
+    if span == 0:
+        return min(low, band_low), max(high, band_high)
+    room = BAND_SHARE * span
+    return max(min(low, band_low), low - room), min(max(high, band_high), high + room)
+
+
+def _finite_range(values: np.ndarray) -> tuple[float, float]:
+    finite = values[np.isfinite(values)]
+    return (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)
+
+
+ACQUISITIONS = {"ei": "gain", "pi": "chance", "mean": "score"}
+
+
+class GpSlice(SliceView):
+    """Mean with bands of one and two deviations, and acquisition."""
+
+    answer: ScoreSlice
+    name = "slice"
+    title = "What the surrogate expects"
+    question = "Where might better settings be? Bands: one and two standard deviations."
+    waiting = "Its expectation appears here after the first few trials."
+
+    def __init__(self, record: ViewState | None = None, parent: QWidget | None = None) -> None:
+        super().__init__(record, parent)
+        self.below = self.canvas.add_plot(row=1)
+        self.below.setXLink(self.plot)
+        self.plot.bottom.hide_labels()
+        for row, share in ((0, 7), (1, 3)):
+            self.canvas.ci.layout.setRowStretchFactor(row, share)
+        self.area, self.promise, self.next_below = Band(), Lines(), Marker()
+        self.markers.append(self.next_below)
+        self.below.add_marks(self.area, self.promise, self.next_below)
+        self.paint_theme()
+
+    def paint_theme(self) -> None:
+        super().paint_theme()
+        theme = appearance.current()
+        self.area.set_style(clear_colour(theme.observed, 0.2))
+        self.promise.set_style(pen(theme.observed, 1.8))
+
+    def height_title(self) -> str:
+        return metric_in_short(self.run.started.metric)
+
+    def heights(self) -> np.ndarray:
+        return self.run.scores
+
+    def draw_more(self, x: np.ndarray, scale: Scale) -> np.ndarray:
+        kind = self.run.surrogate.acquisition if self.run.surrogate else "ei"
+        self._show_below(kind != "mean", setting_title(self.shown_axis))
+        self.below.left.set_title(ACQUISITIONS.get(kind, ""), maximize=True)
+        promise = self.curve_of(self.answer.acquisition)
+        self.promise.set_data(x, promise)
+        floor = 0.0 if kind != "mean" else float(np.nanmin(promise))
+        self.area.set_data(x, np.full(len(x), floor), promise)
+        top = float(np.nanmax(promise))
+        self.below.forget_ranges()  # its height says nothing; its shape does
+        self.below.hold_y(floor, top if top > floor else floor + 1e-9)
+        return np.empty(0)
+
+    def extra_lines(self, index: int) -> list[str]:
+        kind = self.run.surrogate.acquisition if self.run.surrogate else "ei"
+        word = {"ei": "expected improvement", "pi": "probability of improvement"}.get(kind)
+        return [f"{word} {format_number(self.answer.acquisition[index])}"] if word else []
+
+    def _show_below(self, shown: bool, label: str) -> None:
+        """Show the lower plot unless the acquisition is the mean."""
+        upper = self.plot.bottom
+        upper.set_title("" if shown else label)
+        if shown != upper.labelled:
+            return
+        if shown:
+            self.canvas.addItem(self.below, row=1, col=0)
+            self.canvas.plots.append(self.below)
+            upper.hide_labels()
+        else:
+            self.canvas.removeItem(self.below)
+            self.canvas.plots.remove(self.below)
+            upper.show_labels()
+
+    def describe(self) -> str:
+        best, answer = self.run.best_trial, self.answer
+        sentence = f"Slice along {setting_title(self.shown_axis)} through the best setting."
+        if best is not None:
+            best_value = format_value(best.setting.get(answer.axis))
+            sentence += f" Best {score_text(best.score, self.run.started.metric)} at {best_value}."
+        return f"{sentence} {self.expected_next(answer.mean, answer.sd)}".rstrip()
+
+    def table_data(self) -> Table:
+        answer = self.answer
+        headers = [setting_title(self.shown_axis), "expected", "standard deviation", "promise"]
+        values = map(self.value_text, answer.x) if answer.labels else answer.x
+        curves = zip(values, answer.mean, answer.sd, answer.acquisition, strict=True)
+        rows: list[list[Any]] = [[*numbers, None] for numbers in curves]
+        for trial in self.run.trials:
+            if not trial.failure:
+                rows.append([trial.setting.get(answer.axis), None, None, None, trial.score])
+        return [*headers, "score of a trial"], rows

@@ -1,1 +1,0 @@
-"""Views of sequences and molecules."""

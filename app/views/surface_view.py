@@ -1,0 +1,252 @@
+"""The expected score over two hyperparameters as a coloured surface."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import QWidget
+
+from app.look import appearance
+from app.text.plan_text import setting_title
+from app.views.plot.canvas import HoverText
+from app.views.plot.items import Dots, Lines, pen
+from app.views.plot.legend import ColourBar
+from app.views.plot.plot import Plot
+from app.views.plot.view_state import ViewState
+from app.views.surrogate_view import SurrogateView
+from core.figures.figure import Table
+from core.figures.scales import Scale, axis_position
+from core.space import Axis
+from core.tuning.events import RunStarted
+from core.tuning.scores.score import metric_in_short, score_text
+from core.wording import format_number, format_value
+
+if TYPE_CHECKING:
+    from core.gp.evaluations import SurrogateImage
+
+
+class SmoothImage(pg.ImageItem):
+    """An image that is interpolated, unless its axes are choices."""
+
+    smooth = True
+
+    def paint(self, painter: QPainter, *args: object) -> None:
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, self.smooth)
+        super().paint(painter, *args)
+
+
+class SurfaceView(SurrogateView):
+    """A mean over two axes, brighter where better."""
+
+    answer: SurrogateImage
+    zooms = True
+    interval = 0.09
+
+    def __init__(self, record: ViewState | None = None, parent: QWidget | None = None) -> None:
+        super().__init__(record, parent)
+        self.plot = self.canvas.add_plot()
+        self.image = SmoothImage(axisOrder="row-major")
+        self.contours = Lines()
+        self.dots, self.other_dots = Dots("circle", 8), Dots("circle", 5)
+        self.best, self.next = Dots("star", 19), Dots("diamond", 13)
+        self.plot.add_marks(
+            self.image,
+            self.contours,
+            *self.behind_trials(),
+            self.other_dots,
+            self.dots,
+            self.best,
+            self.next,
+        )
+        self.bar = ColourBar()
+        self.canvas.addItem(self.bar, row=0, col=1)
+        self.paint_theme()
+
+    def behind_trials(self) -> list[Dots]:
+        """Dots below this run's trials."""
+        return []
+
+    def maximize(self) -> bool:
+        """Whether higher means better."""
+        return self.run.started.maximize
+
+    @classmethod
+    def wants(cls, started: RunStarted) -> bool:
+        return super().wants(started) and sum(axis.is_free for axis in started.space) >= 2
+
+    def controls(self) -> list[QWidget]:
+        self.first = self.chooser("Setting along the bottom", self._on_axis_chosen)
+        self.second = self.chooser("Setting along the left", self._on_axis_chosen)
+        return [self.first, self.second]
+
+    def start(self, started: RunStarted) -> None:
+        super().start(started)
+        for index, box in enumerate((self.first, self.second)):
+            box.clear()
+            for axis in self.record.axes:
+                box.addItem(setting_title(axis), axis.name)
+            box.setCurrentIndex(min(index, len(self.record.axes) - 1))
+            box.setVisible(len(self.record.axes) > 2)
+        self._paint_colours()
+
+    def axes_to_evaluate(self) -> tuple[str, str]:
+        return self.first.currentData(), self.second.currentData()
+
+    def _on_axis_chosen(self, _index: int) -> None:
+        if self.first.currentIndex() == self.second.currentIndex():
+            box = self.second if self.sender() is self.first else self.first
+            box.setCurrentIndex((box.currentIndex() + 1) % box.count())
+        self.canvas.show_full_range()
+        self.dirty = True
+
+    def paint_theme(self) -> None:
+        self.contours.set_style(pen("#FFFFFF", 1.0), pen("#1F2933", 1.8))
+        self.dots.set_style("#FFFFFF", "#1F2933", 1.4)
+        self.other_dots.set_style(None, "#FFFFFF", 1.0)
+        self.best.set_style("#F2B632", "#1F2933", 1.4)
+        self.next.set_style("#D55E00", "#FFFFFF", 1.6)
+        self._paint_colours()
+
+    def _paint_colours(self) -> None:
+        self.colours = pg.colormap.get(appearance.current().colormap)
+        if not self.maximize():
+            # The library keeps the map and gives the same one to everybody: turn a copy.
+            ends = self.colours.getColors(mode="byte")[::-1]
+            self.colours = pg.ColorMap(self.colours.pos, ends)
+        self.image.setColorMap(self.colours)
+        self.bar.set_colours(self.colours)
+
+    def draw(self) -> None:
+        answer, scales = self.answer, self.scales
+        sides = self.plot.bottom, self.plot.left
+        for side, axis, scale in zip(sides, self.shown_axes(), scales, strict=True):
+            side.set_scale(scale)
+            side.set_title(setting_title(axis))
+        self._draw_image(*self._grid(), np.array(answer.mean))
+        self._draw_contours(*scales)
+        self._draw_trials()
+        self.draw_more()
+        if answer.next is None or self.run.ended:
+            self.next.set_data([], [])
+        else:
+            position = [axis_position(answer.next.x, scales[0])]
+            self.next.set_data(position, [axis_position(answer.next.y, scales[1])])
+        self.canvas.align_left()
+
+    def _grid(self) -> tuple[np.ndarray, np.ndarray]:
+        (x_scale, y_scale), answer = self.scales, self.answer
+        x = np.array([axis_position(value, x_scale) for value in answer.x])
+        return x, np.array([axis_position(value, y_scale) for value in answer.y])
+
+    def _draw_image(self, x: np.ndarray, y: np.ndarray, mean: np.ndarray) -> None:
+        (x_edges, across), (y_edges, up) = _even_grid(x), _even_grid(y)
+        low, high = float(mean.min()), float(mean.max())
+        high = high if high > low else low + 1e-9
+        self.image.smooth = not any(scale.kind == "choice" for scale in self.scales)
+        self.image.setImage(mean[np.ix_(up, across)], levels=(low, high), autoLevels=False)
+        wide, tall = x_edges[1] - x_edges[0], y_edges[1] - y_edges[0]
+        self.image.setRect(QRectF(x_edges[0], y_edges[0], wide, tall))
+        self.plot.hold_x(*x_edges, exact=True)
+        self.plot.hold_y(*y_edges, exact=True)
+        self.bar.set_range(low, high, maximize=self.maximize())
+
+    def _draw_contours(self, x_scale: Scale, y_scale: Scale) -> None:
+        if "choice" in (x_scale.kind, y_scale.kind) or not self.answer.contours:
+            self.contours.set_data([], [])
+            return
+        lines = [
+            np.column_stack([x_scale.positions_of(line.x), y_scale.positions_of(line.y)])
+            for line in self.answer.contours
+        ]
+        gap = np.full((1, 2), np.nan)
+        corners = np.vstack([piece for line in lines for piece in (line, gap)])
+        self.contours.set_data(corners[:, 0], corners[:, 1])
+
+    def _draw_trials(self) -> None:
+        run = self.run
+        x, y = self.record.positions[:, self.columns].T
+        clear = self.record.filtered() & ~run.is_excluded
+        self.dots.set_data(x[clear], y[clear])
+        is_other = np.isfinite(run.scores) & ~clear
+        self.other_dots.set_data(x[is_other], y[is_other])
+        top = run.best_rows(1)
+        self.best.set_data(x[top], y[top])
+        self.mark_trials(x, y)
+
+    def draw_more(self) -> None:
+        """Draw more."""
+
+    def hover_text(self, plot: Plot, x: float, y: float) -> HoverText | None:
+        across, up = self._grid()
+        column, row = int(np.argmin(np.abs(across - x))), int(np.argmin(np.abs(up - y)))
+        nearest = float(across[column]), float(up[row])
+        sides = zip(self.shown_axes(), self.scales, nearest, strict=True)
+        lines = [f"{setting_title(axis)} {scale.label_at(spot)}" for axis, scale, spot in sides]
+        mean, sd = self.answer.mean[row][column], self.answer.sd[row][column]
+        lines.append(f"expected {self.measured()} {format_number(mean)} ± {format_number(sd, 2)}")
+        return HoverText("\n".join(lines), *nearest)
+
+    def measured(self) -> str:
+        """The name of what is expected."""
+        return metric_in_short(self.run.started.metric)
+
+    @property
+    def columns(self) -> list[int]:
+        """The indices of the answer's axes: bottom, left."""
+        names = [axis.name for axis in self.record.axes]
+        return [names.index(self.answer.first), names.index(self.answer.second)]
+
+    @property
+    def scales(self) -> list[Scale]:
+        """The scales of the answer's axes."""
+        return [self.record.scales[column] for column in self.columns]
+
+    def shown_axes(self) -> list[Axis]:
+        """The answer's axes."""
+        return [self.record.axes[column] for column in self.columns]
+
+    def table_data(self) -> Table:
+        answer = self.answer
+        x, y = answer.x_labels or answer.x, answer.y_labels or answer.y
+        cells = itertools.product(range(len(y)), range(len(x)))
+        rows = [[x[i], y[j], answer.mean[j][i], answer.sd[j][i]] for j, i in cells]
+        return [*map(setting_title, self.shown_axes()), "expected", "standard deviation"], rows
+
+
+def _even_grid(positions: np.ndarray) -> tuple[tuple[float, float], np.ndarray]:
+    """The edges of an image, and the nearest position of its equal cells."""
+    if len(positions) == 1:
+        return (positions[0] - 0.5, positions[0] + 0.5), np.array([0])
+    gaps = np.diff(positions)
+    half_gaps = (gaps[0] / 2, gaps[-1] / 2)
+    edges = (float(positions[0] - half_gaps[0]), float(positions[-1] + half_gaps[1]))
+    count = len(positions) if np.allclose(gaps, gaps[0]) else 120
+    middles = edges[0] + (np.arange(count) + 0.5) * (edges[1] - edges[0]) / count
+    return edges, np.abs(middles[:, None] - positions[None, :]).argmin(axis=1)
+
+
+class Surface(SurfaceView):
+    """The surrogate's mean over two axes."""
+
+    name = "surface"
+    title = "Pairs of settings"
+    question = "Which pairs of settings go well together?"
+    waiting = "The expected score over two settings appears here after the first few trials."
+
+    def describe(self) -> str:
+        answer, best = self.answer, self.run.best_trial
+        mean = np.array(answer.mean)
+        first, second = map(setting_title, self.shown_axes())
+        low, high = format_number(mean.min()), format_number(mean.max())
+        sentence = f"Expected score over {first} and {second}, from {low} to {high}."
+        sentence += f" {'Higher' if self.maximize() else 'Lower'} is better, and bright."
+        if best is not None:
+            pair = [format_value(best.setting.get(name)) for name in (answer.first, answer.second)]
+            score = score_text(best.score, self.run.started.metric)
+            sentence += f" Best {score} at {pair[0]} and {pair[1]}."
+        return sentence

@@ -1,0 +1,108 @@
+"""What views of the surrogate share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar
+
+from PySide6.QtGui import QFont, QFontMetricsF, QResizeEvent
+
+from app.look import appearance
+from app.text.plan_text import surrogate_of
+from app.views.plot.view import View
+from app.widgets.quiet_controls import QuietComboBox
+from app.widgets.text_labels import plain_tooltip
+from app.worker.evaluator_process import EvaluationReply, EvaluationRequest
+from core.tuning.events import Event, JointSurfaceFitted, RunStarted, SurrogateFitted, TrialExcluded
+from resources.theme import FONT_CARD
+
+if TYPE_CHECKING:
+    from core.gp.evaluations import Evaluation
+
+# Surrogates that learn from earlier datasets (`Strategy.surrogate`), and the one of these
+# whose responses are ranks instead of standardized scores.
+WITH_HISTORY = ("common", "ranks")
+RANKING = "ranks"
+
+ON_ITS_WAY = "This is being worked out …"
+NARROWEST = 84  # pixels of a chooser
+BESIDE = 150  # pixels of the buttons beside title and choosers, and of what keeps them apart
+
+
+class SurrogateView(View):
+    """A view of evaluations; one request at a time is pending."""
+
+    listens: ClassVar[tuple[type[Event], ...]] = (SurrogateFitted, TrialExcluded)
+    surrogates: ClassVar[tuple[str, ...]] = ("scores",)  # values of `Strategy.surrogate`
+    interval = 0.08
+
+    @classmethod
+    def wants(cls, started: RunStarted) -> bool:
+        return surrogate_of(started) in cls.surrogates
+
+    def start(self, started: RunStarted) -> None:
+        self.answer: Evaluation | None = None
+        self._last_request: EvaluationRequest | None = None
+        self._is_pending = False
+
+    def latest_fit(self) -> SurrogateFitted | JointSurfaceFitted | None:
+        """The fit that the evaluator is to use."""
+        return self.run.surrogate
+
+    def axes_to_evaluate(self) -> tuple[str] | tuple[str, str]:
+        """The chosen axes: one for a slice, two for a surface."""
+        raise NotImplementedError
+
+    def ask_if_new(self) -> None:
+        """Send a request when surrogate or axes have changed."""
+        fitted = self.latest_fit()
+        if fitted is None or self._is_pending:
+            return
+        axes, last = self.axes_to_evaluate(), self._last_request
+        if last is not None and last.fitted is fitted and last.axes == axes:
+            return
+        history = self.run.history if isinstance(fitted, JointSurfaceFitted) else None
+        run, space = self.run.started.run, tuple(self.record.axes)
+        self._last_request = EvaluationRequest(self.name, run, space, fitted, axes, history)
+        self._is_pending = True
+        self.evaluation_wanted.emit(self._last_request)
+
+    def redraw(self) -> None:
+        self.ask_if_new()
+        super().redraw()
+
+    def take_evaluation(self, reply: EvaluationReply) -> None:
+        if reply.run != self.run.started.run:
+            return
+        self._is_pending = False
+        if reply.answer is not None:
+            self.answer = reply.answer
+        self.dirty = True
+
+    def has_content(self) -> bool:
+        return getattr(self, "answer", None) is not None
+
+    def waiting_reason(self) -> str:
+        return ON_ITS_WAY if self.latest_fit() is not None else super().waiting_reason()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        font = QFont(self.font())
+        font.setBold(True)
+        font.setPointSizeF(appearance.points(FONT_CARD))
+        title = QFontMetricsF(font).horizontalAdvance(self.title)
+        boxes = [box for box in self.findChildren(QuietComboBox) if not box.isHidden()]
+        room = self.width() - title - appearance.pixels(BESIDE)
+        for box in boxes:
+            box.setMaximumWidth(max(appearance.pixels(NARROWEST), int(room / len(boxes))))
+
+    def chooser(self, name: str, changed: Callable[[int], None]) -> QuietComboBox:
+        """A chooser of an axis."""
+        box = QuietComboBox()
+        box.setAccessibleName(name)
+        box.setToolTip(plain_tooltip(name))
+        box.setSizeAdjustPolicy(QuietComboBox.SizeAdjustPolicy.AdjustToContents)
+        # In a narrow card the library's name is enough; the list itself shows every label whole.
+        box.setMinimumWidth(appearance.pixels(NARROWEST))
+        box.activated.connect(changed)
+        return box

@@ -1,0 +1,178 @@
+"""ROC and precision–recall curves with a threshold that a person moves."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+from PySide6.QtCore import QEvent, QObject, QPointF, Qt
+from PySide6.QtGui import QMouseEvent
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from app.views.explanation_views import WhyView, has_classes, of_rows
+from app.views.plot.figure_painter import FigurePainter
+from app.views.result_views import hidden_chooser
+from app.widgets.quiet_controls import QuietSlider
+from app.widgets.text_labels import wrapping_label
+from core.figures.explanation_figures import (
+    THRESHOLD,
+    curve_shares,
+    decision_index,
+    threshold_figures,
+    threshold_table,
+)
+from core.figures.explanation_text import areas_text, threshold_text
+from core.figures.figure import Table
+from core.tuning.run_results import Results
+from core.tuning.why.answer_types import Answer, ClassDiagnostics, ThresholdTally
+
+NAMED = 14  # characters of a class
+
+
+class ThresholdView(WhyView[ClassDiagnostics]):
+    """Both curves; drags or the slider move the handle."""
+
+    name = "threshold"
+    title = THRESHOLD
+    question = (
+        "Dashed: baseline. The dot is a threshold: drag it, or move the slider by the arrow "
+        "keys. Diamond: the threshold that the model decides by."
+    )
+    waiting = "Two curves appear here."
+    asks = "rows"
+    answer_type = ClassDiagnostics
+    wide = True
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.curve_painters = [FigurePainter(self.canvas, column=column) for column in range(2)]
+        self.canvas.viewport().installEventFilter(self)
+        self._dragged = False
+
+    @classmethod
+    def is_suitable(cls, results: Results) -> bool:
+        return of_rows(results) and has_classes(results)
+
+    def controls(self) -> list[QWidget]:
+        self.which = hidden_chooser("Class", self._restart_slider)
+        return [self.which, *super().controls()]
+
+    def make_content(self) -> QWidget:
+        container = QWidget()
+        column = QVBoxLayout(container)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(4)
+        column.addWidget(super().make_content(), 1)
+        below = QHBoxLayout()
+        below.setSpacing(24)
+        self.slider = QuietSlider(Qt.Orientation.Horizontal)
+        self.slider.setAccessibleName("Threshold")
+        self.slider.valueChanged.connect(lambda _index: self.redraw())
+        words = QVBoxLayout()
+        words.addWidget(self.slider)
+        self.sentence = wrapping_label("", "muted")
+        words.addWidget(self.sentence)
+        below.addLayout(words, 1)
+        below.addLayout(self._make_counts())
+        column.addLayout(below)
+        return container
+
+    def _make_counts(self) -> QGridLayout:
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(14)
+        grid.setVerticalSpacing(0)
+        self.counts: dict[tuple[int, int], QLabel] = {}
+        for row, column in itertools.product(range(3), range(3)):
+            cell = wrapping_label("", "muted" if not row or not column else "")
+            cell.setWordWrap(False)
+            cell.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            grid.addWidget(cell, row, column)
+            self.counts[row, column] = cell
+        return grid
+
+    def show_answer(self, answer: Answer) -> None:
+        self._answer = answer if isinstance(answer, ClassDiagnostics) else None
+        self.which.clear()
+        self.which.addItems([] if self._answer is None else self._answer.labels)
+        self.which.setVisible(self._answer is not None)
+        self._restart_slider()
+        super().show_answer(answer)
+
+    def _restart_slider(self) -> None:
+        if self._answer is None:
+            return
+        last = len(self._class_tally().thresholds) - 1
+        self.slider.blockSignals(True)
+        self.slider.setRange(0, last)
+        # Thresholds fall, the slider rises to the right as thresholds do.
+        self.slider.setValue(last - self._start_index())
+        self.slider.blockSignals(False)
+        self.redraw()
+
+    def _start_index(self) -> int:
+        """The model's threshold, else the maximum of Youden's J."""
+        if (chosen := decision_index(self.answer, self.which.currentText())) is not None:
+            return chosen
+        wrong, recall, _ = curve_shares(self._class_tally())
+        return int(np.argmax(recall - wrong))
+
+    def _class_tally(self) -> ThresholdTally:
+        return self.answer.of[self.which.currentText()]
+
+    def handle_index(self) -> int:
+        """The index of the handle's threshold."""
+        return self.slider.maximum() - self.slider.value()
+
+    def draw(self) -> None:
+        curves = threshold_figures(self.answer, self.which.currentText(), self.handle_index())
+        for painter, curve in zip(self.curve_painters, curves, strict=True):
+            painter.paint(curve)
+        self._show_counts()
+        sentences = (self.question, areas_text(self._class_tally()), self.of_folds())
+        self._caption.setText(" ".join(filter(None, sentences)))
+
+    def _show_counts(self) -> None:
+        tally, index, name = self._class_tally(), self.handle_index(), self.which.currentText()
+        true, false = tally.true[index], tally.false[index]
+        counts = (true, false, tally.positives, tally.negatives)
+        threshold = tally.thresholds[index]
+        self.sentence.setText(threshold_text(name, threshold, self.answer.scale, counts))
+        short = name if len(name) <= NAMED else name[: NAMED - 1] + "…"
+        table: list[list[str | int]] = [
+            ["test rows", f"predicted {short}", "predicted other"],
+            [f"true {short}", true, tally.positives - true],
+            ["true other", false, tally.negatives - false],
+        ]
+        for (row, column), cell in self.counts.items():
+            cell.setText(str(table[row][column]))
+
+    def describe(self) -> str:
+        return f"{areas_text(self._class_tally())} {self.sentence.text()}"
+
+    def table_data(self) -> Table:
+        return threshold_table(self._class_tally())
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        kind, is_ours = event.type(), watched is self.canvas.viewport()
+        if self._answer is None or not is_ours or not isinstance(event, QMouseEvent):
+            return super().eventFilter(watched, event)
+        if kind == QEvent.Type.MouseButtonPress:
+            self._dragged = True
+            self._move_to(event.position())
+        elif kind == QEvent.Type.MouseMove and self._dragged:
+            self._move_to(event.position())
+        elif kind == QEvent.Type.MouseButtonRelease:
+            self._dragged = False
+        return super().eventFilter(watched, event)
+
+    def _move_to(self, position: QPointF) -> None:
+        scene = self.canvas.mapToScene(position.toPoint())
+        wrong, recall, right = curve_shares(self._class_tally())
+        for painter, x, y in zip(
+            self.curve_painters, (wrong, recall), (recall, right), strict=True
+        ):
+            box = painter.plot.vb
+            if box.sceneBoundingRect().contains(scene):
+                point = box.mapSceneToView(scene)
+                nearest = int(np.argmin(np.hypot(x - point.x(), y - point.y())))
+                self.slider.setValue(self.slider.maximum() - nearest)

@@ -1,1 +1,0 @@
-"""Views of the surrogate of this and earlier datasets."""

@@ -1,0 +1,90 @@
+"""The views of trials' scores: the best so far, and what was predicted of each."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from app.text.plan_text import surrogate_of
+from app.views.plot.view import View
+from app.views.surrogate_view import WITH_HISTORY
+from core.figures.figure import Figure
+from core.figures.run_figures import (
+    best_so_far_figure,
+    expectation_figure,
+    far_baseline,
+    predicted_trials,
+)
+from core.tuning import events
+from core.tuning.events import RunStarted, TrialExcluded, TrialFailed, TrialFinished
+from core.tuning.scores.score import score_text
+
+
+class BestSoFar(View):
+    """Dots for trials, crosses for failures, a staircase for the best."""
+
+    name = "best"
+    title = "Best so far"
+    question = "Is it still getting better?"
+    waiting = "Scores appear here when the first trial is done."
+    zooms = True
+    listens = (
+        *(events.TrialFinished, events.TrialFailed, events.TrialExcluded),
+        *(events.Progress, events.RunResumed),
+    )
+
+    @classmethod
+    def wants(cls, started: events.RunStarted) -> bool:
+        return started.kind == "trials"
+
+    def has_content(self) -> bool:
+        return bool(self.run.trials)
+
+    def figure(self) -> Figure:
+        return best_so_far_figure(self.run, self.record.filtered())
+
+    def draw(self) -> None:
+        super().draw()
+        run, baseline, question = self.run, far_baseline(self.run), self.question
+        heights = np.where(np.isfinite(run.scores), run.scores, self.painter.floor())
+        self.mark_trials(run.numbers, heights)
+        if baseline is not None:
+            words = score_text(baseline, run.started.metric)
+            question = f"{question} The baseline is far off: {words}."
+        self.set_question(question)
+
+
+class PredictedVsObserved(View):
+    """A dot for each trial with a whisker of one deviation."""
+
+    name = "predicted"
+    title = "Predicted and observed score"
+    question = "Do trials come out as predicted? On the line they do."
+    of_history = "Do first trials come out as earlier datasets predict? On the line they do."
+    waiting = "Trials appear here as soon as the strategy predicts their scores."
+    listens = (TrialFinished, TrialFailed, TrialExcluded)
+    late = True
+
+    @classmethod
+    def wants(cls, started: RunStarted) -> bool:
+        return bool(surrogate_of(started))
+
+    def start(self, started: RunStarted) -> None:
+        earlier = surrogate_of(started) in WITH_HISTORY
+        self.question = self.of_history if earlier else type(self).question
+        self.set_words(self.title, self.question)
+
+    def has_content(self) -> bool:
+        run = self.run
+        predictions = (run.prediction(trial) for trial in reversed(run.trials) if not trial.failure)
+        return any(prediction is not None for prediction in predictions)
+
+    def figure(self) -> Figure:
+        return expectation_figure(self.run, self.record.filtered())
+
+    def draw(self) -> None:
+        super().draw()
+        run = self.run
+        expected = np.full(len(run.numbers), np.nan)
+        for trial, prediction, _ in predicted_trials(run):
+            expected[run.row_of[trial.number]] = prediction
+        self.mark_trials(expected, run.scores)

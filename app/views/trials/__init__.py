@@ -1,1 +1,0 @@
-"""Views of trials: best so far, parallel coordinates, the table."""

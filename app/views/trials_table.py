@@ -1,0 +1,511 @@
+"""The table of all trials, which sorts, filters and excludes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPoint, QPointF, Qt
+from PySide6.QtGui import QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
+from PySide6.QtWidgets import QHeaderView, QMenu, QTableView, QVBoxLayout, QWidget
+
+from app.look import appearance
+from app.text.narration import ended_early
+from app.text.plan_text import proposed_by, setting_cells, setting_lines, setting_title
+from app.views.plot.data_table import DISPLAY, Index
+from app.views.plot.view import View
+from app.views.plot.view_state import ViewState
+from app.widgets.buttons import LinkButton
+from app.widgets.plain_table import PlainTable
+from app.widgets.quiet_controls import QuietComboBox
+from app.widgets.text_labels import plain_tooltip, shorten_text, wrapping_label
+from core.estimators.model_settings import title_of
+from core.figures.figure import Table
+from core.tuning import events
+from core.tuning.runs.model_runs import models_of
+from core.tuning.runs.state import RunState
+from core.tuning.runs.trial_table import Trial, tunes_several
+from core.tuning.scores.score import score_text
+from core.wording import duration_text, format_number, format_value, percent
+from resources.theme import TARGET
+
+
+class TrialsModel(QAbstractTableModel):
+    """Number, score, settings, time and note of trials.
+
+    Where several models are tuned, a setting is two columns: model and values.
+    """
+
+    def __init__(self, record: ViewState) -> None:
+        super().__init__()
+        self.record = record
+        self._take_axes()
+        self.order = np.empty(0, dtype=int)  # table row -> record row
+        self.short_heads: dict[int, str] = {}  # of columns too narrow for their names
+        self._trial_count = 0
+        self._ensemble = self.run.ensemble
+        self._sorted = (0, Qt.SortOrder.DescendingOrder)
+        self._filter: tuple[int | None, int] = (None, 0)
+
+    @property
+    def run(self) -> RunState:
+        """The state of the run that the record shows."""
+        return self.record.run
+
+    def restart(self) -> None:
+        """Reset columns and rows for a new run."""
+        self.beginResetModel()
+        self._take_axes()
+        self.order, self._trial_count = np.empty(0, dtype=int), 0
+        self.endResetModel()
+
+    def _take_axes(self) -> None:
+        self.axes, self.several = self.record.axes, tunes_several(self.run.started)
+        self.of_setting = len(self.axes) + self.several  # columns of a setting, from the third on
+
+    def refresh(self) -> None:
+        """Take in what changed."""
+        fresh = len(self.run.trials) - self._trial_count
+        self._renew_notes()
+        state = (self.record.best_k, self.run.changes)
+        if self.record.best_k is not None or state != self._filter:
+            self._filter = state
+            self._rearrange()
+        elif fresh:
+            self._add_rows(fresh)
+
+    def _renew_notes(self) -> None:
+        if self.run.ensemble is not self._ensemble and len(self.order):
+            last = self.columnCount() - 1
+            self.dataChanged.emit(self.index(0, last), self.index(len(self.order) - 1, last))
+        self._ensemble = self.run.ensemble
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        self._sorted = (column, order)
+        self._rearrange()
+
+    def row_of(self, number: int | None) -> int | None:
+        """The table row of a trial, if it is shown."""
+        row = self.run.row_of.get(-1 if number is None else number)
+        if row is None:
+            return None
+        rows = np.flatnonzero(self.order == row)
+        return int(rows[0]) if len(rows) else None
+
+    def trial_at(self, row: int) -> Trial:
+        """The trial of a table row."""
+        return self.run.trials[int(self.order[row])]
+
+    def _add_rows(self, fresh: int) -> None:
+        new = np.arange(self._trial_count, self._trial_count + fresh)
+        newest_first = self._sorted == (0, Qt.SortOrder.DescendingOrder)
+        ordered = newest_first and bool(np.all(np.diff(self.run.numbers) > 0))
+        self._trial_count += fresh
+        position = 0 if ordered else len(self.order)
+        self.beginInsertRows(QModelIndex(), position, position + fresh - 1)
+        self.order = np.concatenate([new[::-1], self.order] if ordered else [self.order, new])
+        self.endInsertRows()
+        if not ordered:  # sorted otherwise, or trials ended out of order
+            self._rearrange()
+
+    def _rearrange(self) -> None:
+        rows = self._sorted_rows(np.arange(len(self.run.trials)))
+        if self.record.best_k is not None:
+            rows = rows[self.record.filtered()[rows]]
+        self._trial_count = len(self.run.trials)
+        if len(rows) != len(self.order):
+            self.beginResetModel()
+            self.order = rows
+            self.endResetModel()
+            return
+        self.layoutAboutToBeChanged.emit()
+        held = self.persistentIndexList()
+        back = {int(row): position for position, row in enumerate(rows)} if held else {}
+        rows_now = (back.get(int(self.order[index.row()]), 0) for index in held)
+        moved = [self.index(row, old.column()) for row, old in zip(rows_now, held, strict=True)]
+        self.order = rows
+        self.changePersistentIndexList(held, moved)
+        self.layoutChanged.emit()
+
+    def _sorted_rows(self, rows: np.ndarray) -> np.ndarray:
+        column, order = self._sorted
+        last, run = self.of_setting + 1, self.run
+        if column == 0:
+            keys = run.numbers.astype(float)
+        elif column == 1:
+            keys = run.scores
+        elif column <= len(self.axes) + 1:
+            keys = self.record.positions[:, column - 2]
+        elif column <= last:  # values of several models have no order
+            keys = np.zeros(len(run.trials))
+        elif column == last + 1:
+            keys = np.array([trial.took for trial in run.trials])
+        else:
+            keys = np.array([bool(trial.failure) for trial in run.trials]) + 0.5 * run.is_excluded
+        if order == Qt.SortOrder.DescendingOrder:
+            keys = -keys
+        return rows[np.lexsort((-run.numbers, keys))]  # NaN comes last either way
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        return 0 if parent.isValid() else len(self.order)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        return 0 if parent.isValid() else self.of_setting + 4
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = DISPLAY) -> Any:
+        # An exception in here would end the program (PySide6 6.11): ask nothing that is not there.
+        if orientation != Qt.Orientation.Horizontal or section >= self.columnCount():
+            return None
+        if role == Qt.ItemDataRole.TextAlignmentRole and self._is_text(section):
+            return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        if role == DISPLAY:
+            return self.short_heads.get(section, self.column_title(section))
+        if role == Qt.ItemDataRole.ToolTipRole and 2 <= section <= len(self.axes) + 1:
+            return plain_tooltip(setting_title(self.axes[section - 2]))
+        return None
+
+    def _is_text(self, column: int) -> bool:
+        return column == self.columnCount() - 1 or (self.several and column in (2, 3))
+
+    def column_title(self, section: int) -> str:
+        """The full name of a column."""
+        heads = [axis.name if self.several else setting_title(axis) for axis in self.axes]
+        heads += ["setting"] if self.several else []
+        return ["#", "score", *heads, "time", "note"][section]
+
+    def data(self, index: Index, role: int = DISPLAY) -> Any:
+        if index.row() >= len(self.order) or self.order[index.row()] >= len(self.run.trials):
+            return None
+        trial, column = self.trial_at(index.row()), index.column()
+        if role == DISPLAY:
+            return self._cell_text(trial, column)
+        if role == Qt.ItemDataRole.ToolTipRole and self.several and column in (2, 3):
+            return plain_tooltip("\n".join(setting_lines(self.run.started, trial.setting)))
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return plain_tooltip(self._cell_text(trial, column))
+        if role == Qt.ItemDataRole.TextAlignmentRole and not self._is_text(column):
+            return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        is_out = bool(trial.failure) or trial.number in self.run.excluded
+        if role == Qt.ItemDataRole.ForegroundRole and is_out:
+            return appearance.palette(appearance.current()).placeholderText()
+        return None
+
+    def _cell_text(self, trial: Trial, column: int) -> str:
+        if self.several and column in (2, 3):
+            return setting_cells(self.run.started, trial.setting)[column - 2]
+        if column == 0:
+            return str(trial.number)
+        if column == 1:
+            score = score_text(trial.score, self.run.started.metric)
+            return f"≈ {score}" if trial.behind else score
+        if column <= len(self.axes) + 1:
+            return format_value(trial.setting.get(self.axes[column - 2].name, "–"))
+        if column == self.of_setting + 2:
+            return duration_text(trial.took)
+        return self.note_text(trial)
+
+    def note_text(self, trial: Trial) -> str:
+        """Why a trial does not count, or was proposed."""
+        if trial.failure:
+            return f"failed: {trial.failure}"
+        if trial.number in self.run.excluded:
+            return "excluded by you"
+        if trial.behind:
+            return ended_early(trial, self.run.started)
+        weight = self.run.weights.get(trial.number)
+        if weight == 0:
+            return "among the best, without weight"
+        if weight is not None:
+            return f"in the average, {percent(weight)}"
+        reasons = {
+            "default": "default setting",
+            "past": "from earlier datasets",
+            "improve": "promising",
+            "explore": "unknown there",
+            "start": "to begin with",
+            "sample": "likely good",
+        }
+        return reasons.get(trial.reason) or proposed_by(trial.reason)
+
+
+COUNTS = (None, 5, 10, 25, 100)
+
+
+class BestK(QuietComboBox):
+    """All trials, or the best k; `ask` gets k or None."""
+
+    def __init__(self, ask: Callable[[int | None], object]) -> None:
+        super().__init__()
+        self.setAccessibleName("Show all trials or only the best")
+        self.setToolTip(self.accessibleName())
+        self._fill_choices(COUNTS)
+        self.activated.connect(lambda index: ask(self.itemData(index)))
+
+    def show_k(self, k: int | None) -> None:
+        """Show the current k."""
+        if self.currentData() != k or self.currentIndex() < 0:
+            if self.findData(k) < 0:
+                self._fill_choices((*COUNTS, k))
+            self.setCurrentIndex(self.findData(k))
+
+    def _fill_choices(self, counts: tuple[int | None, ...]) -> None:
+        self.clear()
+        for count in counts:
+            words = "All trials" if count is None else f"Best {count}"
+            self.addItem(words, count)
+
+
+PADDING = 20  # of a cell, left and right together, as resources/style.qss has it
+
+LONGEST_SETTING = 84  # pixels of a setting's name or value before it is cut
+LONGEST_OF_SEVERAL = 170  # of a model's title, and of all values of a setting
+
+
+class TrialsGrid(PlainTable):
+    """The table; Delete excludes or includes, Ctrl+C copies."""
+
+    def __init__(self, view: TrialsTable) -> None:
+        super().__init__()
+        self._view = view
+        self.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QTableView.SelectionMode.SingleSelection)
+        self.setSortingEnabled(True)
+        self.setHorizontalScrollMode(QTableView.ScrollMode.ScrollPerItem)
+        self.setCornerWidget(QWidget())
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.customContextMenuRequested.connect(self._show_menu)
+        rows = self.verticalHeader()
+        rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        rows.setDefaultSectionSize(appearance.pixels(TARGET))
+        self.horizontalHeader().setSortIndicator(0, Qt.SortOrder.DescendingOrder)
+        self.horizontalHeader().setStretchLastSection(True)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._view.fit_columns()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        trial = self._view.chosen_trial()
+        if event.key() == Qt.Key.Key_Delete and trial is not None:
+            self._view.exclude_requested.emit(trial.number, not self._view.is_out(trial))
+        elif event.matches(QKeySequence.StandardKey.Copy) and trial is not None:
+            self._view.copy_trial()
+        else:
+            super().keyPressEvent(event)
+
+    def _show_menu(self, position: QPoint) -> None:
+        trial = self._view.chosen_trial()
+        if trial is not None:
+            self._view.menu_of(trial).popup(self.viewport().mapToGlobal(position))
+
+
+class TrialsTable(View):
+    """Every trial with its setting, score, time and note."""
+
+    name = "trials"
+    title = "Trials"
+    question = "What was tried? Pick one to see it in every plot."
+    waiting = "Trials are listed here as they end."
+    listens = (
+        *(events.TrialFinished, events.TrialFailed, events.TrialExcluded),
+        events.EnsembleUpdated,
+    )
+
+    def __init__(self, record: ViewState | None = None, parent: QWidget | None = None) -> None:
+        super().__init__(record, parent)
+        self._table_button.hide()
+
+    @classmethod
+    def wants(cls, started: events.RunStarted) -> bool:
+        return started.kind == "trials"
+
+    def make_content(self) -> QWidget:
+        self.model = TrialsModel(self.record)
+        self.table = TrialsGrid(self)
+        self.table.setAccessibleName("Trials")
+        self.table.setModel(self.model)
+        self.table.selectionModel().currentRowChanged.connect(self._on_row_chosen)
+        self._detail = wrapping_label("", "caption")
+        container = QWidget()
+        column = QVBoxLayout(container)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(4)
+        column.addWidget(self.table, 1)
+        column.addWidget(self._detail)
+        self.exclude_button = LinkButton("Exclude this trial", self._exclude_pressed, "discard")
+        column.addWidget(self.exclude_button, 0, Qt.AlignmentFlag.AlignLeft)
+        return container
+
+    def _exclude_pressed(self) -> None:
+        trial = self.run.find_trial(self.record.selected)
+        if trial is not None:
+            self.exclude_requested.emit(trial.number, not self.is_out(trial))
+
+    def _show_exclude_button(self, trial: Trial | None) -> None:
+        self.exclude_button.setEnabled(trial is not None)
+        if trial is None:
+            self.exclude_button.setText("Exclude a trial")
+            why = "Choose a trial in the table or in a plot first."
+        elif self.is_out(trial):
+            self.exclude_button.setText(f"Include trial {trial.number} again")
+            why = "It counts again, and may be the best."
+        else:
+            self.exclude_button.setText(f"Exclude trial {trial.number}")
+            why = "It counts no longer: the best is chosen among the others."
+        self.exclude_button.setAccessibleName(self.exclude_button.text())
+        self.exclude_button.setToolTip(plain_tooltip(why))
+        self.exclude_button.setAccessibleDescription(why)
+
+    def tooltip_at(self, position: QPointF) -> str:
+        return self.table.tooltip_at(position)
+
+    def controls(self) -> list[QWidget]:
+        self.best_k = BestK(self.best_k_requested.emit)
+        return [self.best_k]
+
+    def start(self, started: events.RunStarted) -> None:
+        self.model.restart()
+        self.fit_columns()
+
+    def has_content(self) -> bool:
+        return bool(self.run.trials)
+
+    def draw(self) -> None:
+        self.best_k.show_k(self.record.best_k)
+        self.model.refresh()
+        if self.table.horizontalHeader().count() and not self.table.columnWidth(0):
+            self.fit_columns()
+        row = self.model.row_of(self.record.selected)
+        if row is not None and row != self.table.currentIndex().row():
+            self.table.setCurrentIndex(self.model.index(row, 0))
+        trial = self.run.find_trial(self.record.selected)
+        self._show_exclude_button(trial)
+        has_detail = trial is not None and (bool(trial.failure) or trial.behind)
+        self._detail.setText(self._outcome_text(trial) if trial and has_detail else "")
+        self._detail.setVisible(has_detail)
+
+    def paint_theme(self) -> None:
+        self.table.verticalHeader().setDefaultSectionSize(appearance.pixels(TARGET))
+        self.fit_columns()
+
+    def chosen_trial(self) -> Trial | None:
+        """The trial of the current row."""
+        index = self.table.currentIndex()
+        return self.model.trial_at(index.row()) if index.isValid() else None
+
+    def is_out(self, trial: Trial) -> bool:
+        """Whether it is excluded."""
+        return trial.number in self.run.excluded
+
+    def menu_of(self, trial: Trial) -> QMenu:
+        """The context menu of a trial."""
+        menu, out = QMenu(self.table), self.is_out(trial)
+        act = menu.addAction("Include it again" if out else "Exclude this trial")
+        act.setShortcut(QKeySequence(Qt.Key.Key_Delete))
+        act.triggered.connect(lambda: self.exclude_requested.emit(trial.number, not out))
+        take = menu.addAction("Select this model")
+        take.setEnabled(self.record.whole_run.results is not None and not trial.failure)
+        take.triggered.connect(lambda: self.pick_requested.emit(trial.number))
+        copy = menu.addAction("Copy its setting", self.copy_trial)
+        copy.setShortcut(QKeySequence(QKeySequence.StandardKey.Copy))
+        menu.addAction("Copy the whole table", self.copy_table)
+        return menu
+
+    def copy_trial(self) -> None:
+        """Copy the current trial's setting and result."""
+        trial = self.chosen_trial()
+        if trial is not None:
+            QGuiApplication.clipboard().setText(self._trial_text(trial.number))
+
+    def describe(self) -> str:
+        count = len(self.run.trials)
+        best = self.run.best_trial
+        if best is None:
+            return f"{count} trials, none with a score."
+        score = score_text(best.score, self.run.started.metric)
+        return f"{count} trials; trial {best.number} is the best with {score}."
+
+    def table_data(self) -> Table:
+        several, axes = self.model.several, self.record.axes
+        heads = ["model", "setting"] if several else [setting_title(axis) for axis in axes]
+        rows = []
+        for trial in map(self.model.trial_at, range(self.model.rowCount())):
+            setting = [trial.setting.get(axis.name) for axis in axes]
+            cells = setting_cells(self.run.started, trial.setting) if several else setting
+            score = trial.score if math.isfinite(trial.score) else None
+            rows.append([trial.number, score, *cells, trial.took, self.model.note_text(trial)])
+        return ["trial", "score", *heads, "seconds", "note"], rows
+
+    def _outcome_text(self, trial: Trial) -> str:
+        if trial.behind:
+            return f"Trial {trial.number} was {ended_early(trial, self.run.started)}."
+        return f"Trial {trial.number} failed: {trial.failure}"
+
+    def _on_row_chosen(self, now: QModelIndex, _before: QModelIndex) -> None:
+        if now.isValid() and self.table.hasFocus():
+            number = self.model.trial_at(now.row()).number
+            if number != self.record.selected:
+                self.trial_selected.emit(number)
+
+    def fit_columns(self) -> None:
+        """Fit columns so that none is cut."""
+        if not hasattr(self, "table"):
+            return
+        metrics = QFontMetrics(self.table.font())
+        bold = self.table.horizontalHeader().fontMetrics()
+        needed = []
+        for column, widest in enumerate(self._widest_texts()):
+            head = self.model.column_title(column)
+            # The bold header needs a tenth more, and the first one room for the arrow of order.
+            head_width = 1.1 * bold.horizontalAdvance(head) + (16 if column == 0 else 6)
+            wide = max(metrics.horizontalAdvance(widest), head_width)
+            if 2 <= column < self.model.of_setting + 2:
+                longest = LONGEST_OF_SEVERAL if self.model.several else LONGEST_SETTING
+                wide = min(wide, appearance.pixels(longest))
+            needed.append(int(wide) + PADDING)
+        needed[-1] = max(needed[-1], metrics.horizontalAdvance("default setting") + PADDING)
+        for column, wide in enumerate(column_widths(needed, self.table.viewport().width())):
+            self.table.setColumnWidth(column, wide)
+            # The header would cut the bold words instead of eliding them.
+            title, room = self.model.column_title(column), int((wide - PADDING) / 1.1)
+            short = title if column == 0 else shorten_text(title, bold, room)
+            self.model.short_heads[column] = short
+
+    def _widest_texts(self) -> list[str]:
+        # Numbers have three digits, so that the widest text of a column is known beforehand.
+        long = max((str(self.run.total), "10000"), key=len)
+        texts = [long if self.run.total > 9999 else "0000", "−0.0000"]
+        if self.model.several:
+            texts = [texts[0], "≈ −0.0000"]
+            names = (title_of(name) for name in models_of(self.run.started))
+            return [*texts, max(names, key=len, default=""), "x" * 99, "000.00 s", ""]
+        for axis in self.record.axes:
+            if axis.kind == "choice":
+                texts.append(max((str(choice) for choice in axis.choices), key=len))
+            elif axis.kind == "int":
+                texts.append(str(int(axis.high)))
+            else:
+                ends = (format_number(axis.low * 1.234567), format_number(axis.high / 1.234567))
+                texts.append(max((*ends, "0.0123"), key=len))
+        return [*texts, "000.00 s", ""]
+
+
+def column_widths(needed: list[int], room: int) -> list[int]:
+    """Column widths that cut no column, in pages of the table's width."""
+    if sum(needed) <= room:
+        return needed
+    groups: list[list[int]] = []
+    for wide in needed:
+        if groups and sum(groups[-1]) + wide <= room:
+            groups[-1].append(wide)
+        else:
+            groups.append([min(wide, room)])
+    return [wide + more for group in groups for wide, more in _share_out(group, room - sum(group))]
+
+
+def _share_out(widths: list[int], spare: int) -> list[tuple[int, int]]:
+    """Each width with its share of the spare pixels."""
+    share, odd = divmod(spare, len(widths))
+    return [(wide, share + (position < odd)) for position, wide in enumerate(widths)]

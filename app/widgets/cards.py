@@ -1,0 +1,224 @@
+"""The white boxes of a page: cards, cards of which one is chosen, sections that are folded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
+from PySide6.QtGui import QGuiApplication, QMouseEvent, QResizeEvent
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QButtonGroup,
+    QFrame,
+    QHBoxLayout,
+    QRadioButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.look import appearance, icons
+from app.preferences import preferences as settings
+from app.widgets.buttons import LinkButton
+from app.widgets.layouts import TOP, FlowLayout, clear_layout, in_column, in_row
+from app.widgets.text_labels import apply_style, show_text, wrapping_label
+
+_BOTH_WIDE = 900  # pixels from which two cards are beside each other
+
+
+class Card(QFrame):
+    """A titled box: content in `body`, small controls in `corner`, all in `column`."""
+
+    def __init__(self, title: str = "", caption: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("card", True)
+        self._title = wrapping_label(title, "cardtitle")
+        self._caption = wrapping_label(caption, "caption")
+        words = in_column(self._title, self._caption, gap=1)
+        self.corner = in_row(gap=4)
+        head = in_row((words, 1), self.corner)
+        self.body = in_column(gap=8)
+        self.column = in_column(head, (self.body, 1), on=self, gap=8, margins=(16, 12, 16, 14))
+        self.set_words(title, caption)
+
+    def set_words(self, title: str, caption: str = "") -> None:
+        show_text(self._title, title)
+        show_text(self._caption, caption)
+        if title:
+            self.setAccessibleName(title)
+            self.setAccessibleDescription(caption)
+
+
+class SideBySide(QWidget):
+    """Two cards beside each other where both have room, else one below the other."""
+
+    def __init__(self, first: Card, second: Card, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._layout = QBoxLayout(QBoxLayout.Direction.TopToBottom, self)
+        self._layout.setContentsMargins(0, 0, 0, 0)
+        self._layout.setSpacing(12)
+        self._layout.addWidget(first, 1)
+        self._layout.addWidget(second, 1)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        is_wide = event.size().width() >= appearance.pixels(_BOTH_WIDE)
+        horizontal, vertical = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
+        self._layout.setDirection(horizontal if is_wide else vertical)
+        self.updateGeometry()
+
+    def minimumSizeHint(self) -> QSize:
+        """The height at this width: that of wrapped words at the smallest width is far more."""
+        size = super().minimumSizeHint()
+        return QSize(size.width(), min(size.height(), self.heightForWidth(self.width())))
+
+
+class CollapsibleSection(QWidget):
+    """A button that shows or hides `body`, stored under `key`."""
+
+    def __init__(self, title: str, key: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._key = f"folds/{key}"
+        self._title = title
+        self.button = LinkButton(title, self._toggle_open)
+        self.content = QWidget()
+        self.body = in_column(on=self.content)
+        in_column(self.button, self.content, on=self, gap=6)
+        self._set_open(settings.stored_flag(self._key))
+
+    @property
+    def is_open(self) -> bool:
+        return self._open
+
+    def _toggle_open(self) -> None:
+        self._set_open(not self._open)
+        settings.remember(self._key, self._open)
+
+    def _set_open(self, opened: bool) -> None:
+        self._open = opened
+        self.content.setVisible(opened)
+        icon = "chevron-down" if opened else "chevron-right"
+        self.button.setIcon(icons.tinted_icon(icon, "accent"))
+        self.button.setAccessibleDescription("open" if opened else "folded")
+
+
+@dataclass(frozen=True)
+class CardOption:
+    """The content of a card."""
+
+    key: str
+    title: str
+    paragraphs: tuple[str, ...] = ()
+    captions: tuple[str, ...] = ()
+    reason: str = ""
+    recommended: bool = False
+    suits: bool = False  # the reason recommends it
+    needs: str = ""  # the missing package
+    install: str = ""  # the command that installs it
+
+
+class ChoiceCard(QFrame):
+    """A card with a radio button as its title."""
+
+    def __init__(self, choice: CardOption, badge: str) -> None:
+        super().__init__()
+        self.choice = choice
+        self.setProperty("choice", True)
+        column = in_column(on=self, gap=4, margins=(14, 10, 14, 12))
+        self.button = QRadioButton()
+        self.button.setAccessibleName(choice.title)
+        self.button.setProperty("bare", True)
+        self.button.setMinimumSize(24, 24)
+        self.button.toggled.connect(lambda on: apply_style(self, chosen=on))
+        self.button.installEventFilter(self)
+        title = wrapping_label(choice.title, "cardtitle")
+        title.setEnabled(not choice.needs)
+        head = in_row((self.button, TOP), (title, 1))
+        if choice.recommended:
+            mark = wrapping_label(badge, "badge")
+            mark.setWordWrap(False)
+            head.addWidget(mark, 0, Qt.AlignmentFlag.AlignTop)
+        column.addLayout(head)
+        for text in choice.paragraphs:
+            column.addWidget(wrapping_label(text))
+        if choice.needs:
+            column.addLayout(self._make_lack())
+        elif choice.reason:
+            good = choice.recommended or choice.suits
+            column.addWidget(wrapping_label(choice.reason, "good" if good else "warning"))
+        for text in choice.captions:
+            column.addWidget(wrapping_label(text, "caption"))
+        column.addStretch(1)
+        badge_text = badge if choice.recommended else ""
+        texts = (badge_text, *choice.paragraphs, choice.reason, *choice.captions)
+        self.button.setAccessibleDescription(" ".join(filter(None, texts)))
+
+    def _make_lack(self) -> QHBoxLayout:
+        self.button.setEnabled(False)
+        command = self.choice.install
+        lack_label = wrapping_label(f"Needs {self.choice.needs}: {command}", "warning")
+        lack_label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.copy = LinkButton("Copy", lambda: QGuiApplication.clipboard().setText(command))
+        self.copy.setAccessibleName(f"Copy the command that installs {self.choice.needs}")
+        self.copy.setToolTip(self.copy.accessibleName())
+        return in_row((lack_label, 1), (self.copy, TOP))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
+            apply_style(self, focused=event.type() == QEvent.Type.FocusIn)
+        return super().eventFilter(watched, event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton:
+            self.button.setFocus(Qt.FocusReason.MouseFocusReason)
+            self.button.click()
+
+
+class ChoiceCards(QWidget):
+    """A wide recommended card, the others side by side."""
+
+    chosen = Signal(str)  # the key of a card
+
+    def __init__(self, badge: str, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._badge = badge
+        self.setAccessibleName(name)
+        self.cards: dict[str, ChoiceCard] = {}
+        self._group = QButtonGroup(self)
+        self._group.buttonClicked.connect(self._on_clicked)
+        self._first = QVBoxLayout()
+        self._grid = QWidget()
+        self._flow = FlowLayout(self._grid, gap=12, column_width=300)
+        in_column(self._first, self._grid, on=self, gap=12)
+
+    def show_choices(self, choices: Sequence[CardOption], chosen: str) -> None:
+        """Show these cards, recommended ones first."""
+        ordered = sorted(choices, key=lambda choice: not choice.recommended)
+        if [card.choice for card in self.cards.values()] != ordered:
+            self._rebuild_cards(ordered)
+        for key, card in self.cards.items():
+            card.button.setChecked(key == chosen)
+
+    def chosen_card(self) -> ChoiceCard | None:
+        return next((card for card in self.cards.values() if card.button.isChecked()), None)
+
+    def _rebuild_cards(self, ordered: Sequence[CardOption]) -> None:
+        at_keyboard = next((k for k, card in self.cards.items() if card.button.hasFocus()), "")
+        for button in self._group.buttons():
+            self._group.removeButton(button)
+        clear_layout(self._first)
+        clear_layout(self._flow)
+        self.cards = {}
+        for index, choice in enumerate(ordered):
+            card = ChoiceCard(choice, self._badge)
+            self.cards[choice.key] = card
+            self._group.addButton(card.button)
+            target_layout = self._first if index == 0 and choice.recommended else self._flow
+            target_layout.addWidget(card)
+        if at_keyboard in self.cards:
+            self.cards[at_keyboard].button.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _on_clicked(self) -> None:
+        for key, card in self.cards.items():
+            if card.button.isChecked():
+                self.chosen.emit(key)

@@ -1,0 +1,126 @@
+"""Forms: controls with their titles, and one control for every option."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtWidgets import QCheckBox, QGridLayout, QLabel, QWidget
+
+from app.widgets.layouts import clear_layout
+from app.widgets.quiet_controls import QuietComboBox, QuietDoubleSpinBox, QuietSpinBox
+from app.widgets.text_labels import wrapping_label
+from core.options import Option
+
+_LARGEST_INT = 2**31 - 1
+_LARGEST = 1e12
+
+
+def labelled_grid(controls: Mapping[str, QWidget]) -> QGridLayout:
+    """Controls below each other, each beside its name, which is said of it as well."""
+    grid = QGridLayout()
+    grid.setHorizontalSpacing(16)
+    grid.setVerticalSpacing(10)
+    for row, (name, control) in enumerate(controls.items()):
+        title = QLabel(name)
+        title.setBuddy(control)
+        control.setAccessibleName(name)
+        grid.addWidget(title, row, 0)
+        grid.addWidget(control, row, 1)
+    grid.setColumnStretch(1, 1)
+    return grid
+
+
+class OptionForm(QWidget):
+    """One control for every option."""
+
+    changed = Signal(str, object)  # name, value
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.controls: dict[str, QWidget] = {}
+        self._options: tuple[Option, ...] = ()
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(16)
+        self._grid.setVerticalSpacing(4)
+        self._grid.setColumnStretch(1, 1)
+
+    def show_options(self, options: Sequence[Option], values: Mapping[str, Any]) -> None:
+        """Show these options, by default at their defaults."""
+        if tuple(options) != self._options:
+            self._options = tuple(options)
+            self._rebuild_rows()
+        for option in self._options:
+            control = self.controls[option.name]
+            with QSignalBlocker(control):
+                _set_control_value(control, values.get(option.name, option.default))
+
+    def _rebuild_rows(self) -> None:
+        clear_layout(self._grid)
+        self.controls = {}
+        for row, option in enumerate(self._options):
+            control = self._make_control(option)
+            control.setAccessibleName(option.label)
+            control.setAccessibleDescription(option.help)
+            name = wrapping_label(option.label)
+            name.setBuddy(control)
+            self._grid.addWidget(name, 2 * row, 0)
+            self._grid.addWidget(control, 2 * row, 1)
+            help_line = wrapping_label(option.help, "caption")
+            help_line.setContentsMargins(0, 0, 0, 8)
+            self._grid.addWidget(help_line, 2 * row + 1, 0, 1, 2)
+            self.controls[option.name] = control
+
+    def _make_control(self, option: Option) -> QWidget:
+        def emit_change(value: object) -> None:
+            self.changed.emit(option.name, value)
+
+        if option.kind == "bool":
+            box = QCheckBox("yes")
+            box.toggled.connect(emit_change)
+            return box
+        if option.kind == "choice":
+            combo = QuietComboBox()
+            words = option.choice_labels or option.choices
+            for choice, choice_label in zip(option.choices, words, strict=True):
+                combo.addItem(choice_label, choice)
+            combo.currentIndexChanged.connect(lambda: emit_change(combo.currentData()))
+            return combo
+        spin = _int_box(option) if option.kind == "int" else _float_box(option)
+        spin.setSpecialValueText(option.lowest_label)  # "" for none
+        spin.setKeyboardTracking(False)
+        spin.valueChanged.connect(emit_change)
+        return spin
+
+
+def _int_box(option: Option) -> QuietSpinBox:
+    spin = QuietSpinBox()
+    low, high = max(option.low, -_LARGEST_INT), min(option.high, _LARGEST_INT)
+    spin.setRange(int(low) + (1 if option.low_open else 0), int(high))
+    return spin
+
+
+def _float_box(option: Option) -> QuietDoubleSpinBox:
+    spin = QuietDoubleSpinBox()
+    spin.setDecimals(12)
+    low = -_LARGEST if math.isinf(option.low) else option.low
+    high = _LARGEST if math.isinf(option.high) else option.high
+    spin.setRange(low + (1e-12 if option.low_open else 0.0), high)
+    if high - low <= 1:
+        spin.setSingleStep(0.05)
+    return spin
+
+
+def _set_control_value(control: QWidget, value: Any) -> None:
+    match control:
+        case QCheckBox():
+            control.setChecked(bool(value))
+        case QuietComboBox():
+            control.setCurrentIndex(control.findData(str(value)))
+        case QuietSpinBox():
+            control.setValue(int(value))
+        case QuietDoubleSpinBox():
+            control.setValue(float(value))

@@ -1,1 +1,0 @@
-"""The tour: a card beside one control after the other."""

@@ -1,0 +1,304 @@
+"""The sides of the window: the rail with steps and past runs, and the panel."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLayout, QWidget
+
+from app.look import appearance, icons
+from app.text.rail_text import (
+    SHOWN_RUNS,
+    left_out_text,
+    model_title,
+    run_lines,
+    run_text,
+    strategy_title,
+)
+from app.widgets.buttons import LinkButton, PlainButton
+from app.widgets.layouts import LEFT, TOP, clear_layout, in_column, in_row, scrolling
+from app.widgets.text_labels import (
+    ElidedLabel,
+    apply_style,
+    plain_tooltip,
+    show_text,
+    wrapping_label,
+)
+
+if TYPE_CHECKING:
+    from app.session.session_state import SessionState
+    from core.tuning.runs.past_runs import RunSummary
+
+STEPS = ("data", "model", "strategy", "tune", "results", "export")
+_ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
+LONG = 24  # letters of a word that may be wider than the panel
+PIECE = re.compile(r"[^_./-]{20}|[_./-]+")  # a long word may be broken after it
+
+
+@dataclass(frozen=True)
+class StepState:
+    """Choice and state of a step; `locked` says why it is."""
+
+    chosen: str = ""
+    done: bool = False
+    locked: str = ""
+
+
+class _Step(QFrame):
+    """A step: number or tick, name, choice."""
+
+    pressed = Signal()
+
+    def __init__(self, number: int, name: str) -> None:
+        super().__init__()
+        self._number, self._name = number, name
+        self.state = StepState()
+        self.setProperty("step", True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setMinimumHeight(36)
+        self._mark = QLabel(str(number))
+        self._mark.setProperty("stepnumber", True)
+        self._mark.setAlignment(Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop)
+        self._title = QLabel(name)
+        self._title.setProperty("stepname", True)
+        self._chosen = wrapping_label("", "caption")
+        words = in_column(self._title, self._chosen, gap=0)
+        in_row((self._mark, TOP), (words, 1), on=self, gap=8, margins=(8, 5, 8, 5))
+        self.show_state(self.state, here=False)
+
+    def show_state(self, state: StepState, here: bool) -> None:
+        self.state = state
+        show_text(self._chosen, state.chosen)
+        self._mark.setFixedWidth(appearance.pixels(20))
+        ticked = state.done and not here
+        if ticked:
+            size = appearance.pixels(16)
+            self._mark.setPixmap(icons.tinted_icon("check", "good").pixmap(QSize(size, size)))
+        else:
+            self._mark.setText(str(self._number))
+        apply_style(self, here=here)
+        apply_style(self._mark, here=here)
+        apply_style(self._title, locked=bool(state.locked))
+        self.setToolTip(plain_tooltip(state.locked or f"{self._name} (Ctrl+{self._number})"))
+        self.setAccessibleName(f"Step {self._number}: {self._name}")
+        locked = f"Locked: {state.locked}" if state.locked else ""
+        words = ("You are here." * here, "Done." * ticked, state.chosen, locked)
+        self.setAccessibleDescription(" ".join(filter(None, words)))
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        inside = self.rect().contains(event.position().toPoint())
+        if event.button() == Qt.MouseButton.LeftButton and inside:
+            self.pressed.emit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in _ENTER:
+            self.pressed.emit()
+        else:
+            super().keyPressEvent(event)
+
+
+class Rail(QFrame):
+    """The rail."""
+
+    step_pressed = Signal(str)  # the key of an open step
+    run_pressed = Signal(object)  # the folder of a past run
+    page_pressed = Signal(str)  # history or runs
+    help_pressed = Signal()
+    settings_pressed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("rail")
+        self.setAccessibleName("Steps")
+        self._here = ""
+        self._listed: object = None
+        inner = QWidget()
+        self._column = in_column(on=inner, gap=2, margins=(0, 0, 8, 0))
+        self.steps = self._make_steps()
+        self._why = self._make_reason()
+        self._make_runs()
+        self._column.addStretch(1)
+        to_history = partial(self.page_pressed.emit, "history")
+        self.history_button = LinkButton("History", to_history, "history")
+        layout = in_column(
+            ElidedLabel("Tunescope", "brand"), on=self, gap=2, margins=(14, 14, 6, 10)
+        )
+        layout.addSpacing(8)
+        layout.addWidget(scrolling(inner), 1)
+        layout.addWidget(self.history_button, 0, LEFT)
+        layout.addLayout(self._make_foot())
+
+    def _make_steps(self) -> dict[str, _Step]:
+        names = ("Data", "Model", "Strategy", "Tune", "Results", "Export")
+        steps = {}
+        for number, (key, name) in enumerate(zip(STEPS, names, strict=True), start=1):
+            step = _Step(number, name)
+            step.pressed.connect(self._pressed(key))
+            self._column.addWidget(step)
+            steps[key] = step
+        return steps
+
+    def _make_reason(self) -> QLabel:
+        why = wrapping_label("", "warning")
+        why.setContentsMargins(8, 4, 4, 4)
+        why.hide()
+        self._column.addWidget(why)
+        return why
+
+    def _make_runs(self) -> None:
+        self._column.addSpacing(14)
+        self._runs_title = wrapping_label("PAST RUNS", "section")
+        self._runs_title.hide()
+        self._column.addWidget(self._runs_title)
+        self._runs = in_column(gap=0)
+        self._column.addLayout(self._runs)
+        self.runs_button = LinkButton("All runs", partial(self.page_pressed.emit, "runs"), "table")
+        self.runs_button.hide()
+        self._column.addWidget(self.runs_button, 0, LEFT)
+
+    def _make_foot(self) -> QHBoxLayout:
+        self.help_button = LinkButton("Help", self.help_pressed.emit, "help")
+        self.help_button.setToolTip("Help (F1), keys (Ctrl+/)")
+        self.settings_button = LinkButton("Settings", self.settings_pressed.emit, "settings")
+        return in_row(self.help_button, self.settings_button, 1, gap=6)
+
+    def _pressed(self, key: str) -> Callable[[], None]:
+        def press_step() -> None:
+            locked = self.steps[key].state.locked
+            self.explain(locked)
+            if not locked:
+                self.step_pressed.emit(key)
+
+        return press_step
+
+    def explain(self, why: str) -> None:
+        """Show why a step is locked; "" hides it."""
+        show_text(self._why, why)
+
+    def show_steps(self, states: dict[str, StepState], here: str) -> None:
+        if here != self._here:
+            self.explain("")
+        self._here = here
+        for key, step in self.steps.items():
+            step.show_state(states[key], here=key == here)
+        for key, button in (("history", self.history_button), ("runs", self.runs_button)):
+            description = "You are here." if here == key else ""
+            button.setAccessibleDescription(description)
+            apply_style(button, here=bool(description))
+
+    def show_runs(
+        self, runs: list[RunSummary], left_out: Iterable[str] = (), deleted: Iterable[object] = ()
+    ) -> bool:
+        """List the newest past runs; True where the list changed."""
+        content = (runs[:SHOWN_RUNS], list(left_out), bool(runs or left_out or deleted))
+        if content == self._listed:
+            return False
+        self._listed = content
+        clear_layout(self._runs)
+        self._runs_title.setVisible(content[2])
+        self.runs_button.setVisible(content[2])
+        for run in content[0]:
+            self._runs.addWidget(self._run_button(run))
+        if left_out:
+            self._runs.addWidget(ElidedLabel(left_out_text(left_out), "caption"))
+        return True
+
+    def _run_button(self, run: RunSummary) -> PlainButton:
+        button = PlainButton("", partial(self.run_pressed.emit, run.path))
+        name = run_text(run)
+        button.setProperty("run", True)
+        inner = in_column(on=button, gap=0, margins=(4, 3, 0, 3))
+        # The stylesheet has a height for buttons of one line.
+        inner.setSizeConstraint(QLayout.SizeConstraint.SetMinimumSize)
+        for line, voice in zip(run_lines(run), ("small", "caption", "caption"), strict=True):
+            words = ElidedLabel(line, voice)
+            words.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+            inner.addWidget(words)
+        button.setToolTip(plain_tooltip(name))
+        button.setAccessibleName(f"Past run: {name}")
+        return button
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.StyleChange, QEvent.Type.FontChange):
+            for key, step in getattr(self, "steps", {}).items():
+                step.show_state(step.state, here=key == self._here)
+
+
+def step_states(session: SessionState) -> dict[str, StepState]:
+    """{step: state}; a step is locked while what it needs is missing."""
+    no_data = "" if session.summary else "Open a file first, in step 1."
+    has_plan = bool(session.plan)
+    no_plan = no_data or ("" if has_plan else "No model fits these data yet.")
+    no_tune = "" if session.events else no_plan
+    return {
+        "data": StepState(_data_chosen(session), bool(session.summary)),
+        "model": StepState(model_title(session.plan, session.advice), has_plan, no_data),
+        "strategy": StepState(strategy_title(session.plan, session.advice), has_plan, no_plan),
+        "tune": StepState(session.state.removeprefix("idle"), session.state == "finished", no_tune),
+        "results": StepState("", bool(session.results), _why_no_results(session)),
+        "export": StepState("", False, _why_no_results(session)),
+    }
+
+
+def _why_no_results(session: SessionState) -> str:
+    if session.results:
+        return ""
+    if session.events:
+        return "The results come when the run has ended, in step 4."
+    return "Tune a model first, in step 4."
+
+
+def _data_chosen(session: SessionState) -> str:
+    summary = session.summary
+    if summary is None:
+        return ""
+    size = f"{summary.name} · {summary.task.count_text(summary.rows)}"
+    return size if summary.task.has_one_column else f"{size} · {summary.features} columns"
+
+
+class SidePanel(QFrame):
+    """A heading, sentences, and "Read more"."""
+
+    more_pressed = Signal()  # show the help of this page
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("panel")
+        self._title = wrapping_label("", "panel")
+        self._title.setContentsMargins(6, 0, 0, 0)
+        inner = QWidget()
+        self._column = in_column(1, on=inner, gap=8, margins=(6, 0, 12, 0))
+        self._lines: list[QLabel] = []
+        area = scrolling(inner)
+        area.setAccessibleName("What this page says, in plain words")
+        self.more = LinkButton("Read more", self.more_pressed.emit)
+        contents = (self._title, (area, 1), (self.more, LEFT))
+        in_column(*contents, on=self, gap=6, margins=(10, 14, 4, 10))
+
+    def show_words(self, title: str, sentences: Sequence[str]) -> None:
+        """Show a heading and one paragraph a sentence."""
+        show_text(self._title, title)
+        for index, sentence in enumerate(sentences):
+            if index == len(self._lines):
+                self._lines.append(wrapping_label())
+                self._column.insertWidget(index, self._lines[index])
+            if self._lines[index].text() != (line_text := _breakable(sentence)):
+                self._lines[index].setText(line_text)
+            self._lines[index].show()
+        for line in self._lines[len(sentences) :]:
+            line.hide()
+        self.setAccessibleName(title)
+        self.setAccessibleDescription(" ".join(sentences))
+
+
+def _breakable(sentence: str) -> str:
+    words = sentence.split(" ")
+    return " ".join(w if len(w) < LONG else PIECE.sub("\\g<0>\u200b", w) for w in words)

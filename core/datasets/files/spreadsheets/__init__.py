@@ -1,1 +1,0 @@
-"""Workbooks of spreadsheet programs: xlsx and ods."""

@@ -1,1 +1,0 @@
-"""Files larger than memory: rows drawn at random, and rows in parts."""

@@ -1,1 +1,0 @@
-"""Training, validation and test rows, and which rows belong together."""

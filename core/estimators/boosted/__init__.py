@@ -1,1 +1,0 @@
-"""Fitted boosted trees of other libraries, in scikit-learn's classes."""

@@ -1,0 +1,55 @@
+"""Models of sequences and molecules, which have one L2 penalty on all weights as their setting."""
+
+from __future__ import annotations
+
+from core.datasets.task import Task
+from core.estimators.facts import ModelingFacts, Suggestion
+from core.estimators.model import Model
+from core.space import Axis
+
+# C of ½ C ‖w‖² beside the loss, over the grid of Foo 2009.
+_PENALTY = (
+    Axis("C", "Penalty on large weights (λ)", "float", 2.0**-10, 2.0**10, True, default=1.0),
+)
+
+
+def _suggest_crf(facts: ModelingFacts) -> Suggestion:
+    neighbours = "a conditional random field knows which labels follow each other."
+    return Suggestion(1, f"{facts.sentence}: {neighbours}")
+
+
+CRF = Model.of_sklearn(
+    "core.estimators.structured.crf_tagger.CrfTagger",
+    _PENALTY,
+    name="crf",
+    title="Conditional random field",
+    noun="a conditional random field",
+    good_for="Labels every token of a sequence, such as the words of a sentence, and uses that "
+    "neighbouring labels depend on each other. Every weight can be read.",
+    cost="Fits in seconds; more labels and more different words take longer.",
+    tasks=(Task.SEQUENCE,),
+    loss={Task.SEQUENCE: "crf"},
+    suggests=_suggest_crf,
+    carrier="core.export.bundle.crf_carrier",
+)
+
+
+def _suggest_folding(facts: ModelingFacts) -> Suggestion:
+    learned = "it learns base pairs and loops from known structures."
+    return Suggestion(1, f"{facts.sentence}: {learned}")
+
+
+RNA = Model.of_sklearn(
+    "core.estimators.structured.rna_folder.RnaFolder",
+    _PENALTY,
+    name="rna",
+    title="RNA folding",
+    noun="RNA folding",
+    good_for="Learns from molecules of known structure which bases pair, and folds new molecules. "
+    "Its 708 weights belong to 15 kinds of motif that can be read.",
+    cost="Seconds for short molecules, minutes for a hundred of some hundred bases.",
+    tasks=(Task.STRUCTURE,),
+    loss={Task.STRUCTURE: "rna"},
+    suggests=_suggest_folding,
+    carrier="core.export.bundle.rna_carrier",
+)

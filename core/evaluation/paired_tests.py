@@ -1,0 +1,100 @@
+"""Two models on the same rows or folds: McNemar's test, score and resampled t intervals.
+
+| symbol | code | meaning |
+| --- | --- | --- |
+| n | ``rows`` | rows |
+| b | ``won`` | rows that the first model has right and the second wrong |
+| c | ``lost`` | rows that the first has wrong and the second right |
+| Δ | ``gain`` | the difference of the models' probabilities of being right |
+| q | ``q`` | the probability of a lost row |
+
+Given b + c, b is binomial with probability ½ if the models are equally good (McNemar 1947).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy import optimize, special, stats
+
+LEVEL = 0.95
+_NEAR = 1e-12  # of an end of the range of Δ
+
+
+def mcnemar(won: int, lost: int) -> float:
+    """The exact two-sided p-value of equally good models: twice the smaller binomial tail."""
+    return min(1.0, 2.0 * float(special.bdtr(min(won, lost), won + lost, 0.5)))
+
+
+def difference_interval(
+    won: int, lost: int, rows: int, level: float = LEVEL
+) -> tuple[float, float]:
+    """An interval of Δ that lies to one side of 0 exactly when the exact McNemar test rejects.
+
+    It is the score interval of Tango (1998, Statistics in Medicine 17, eq. 5–8): all Δ whose score
+    statistic (b − c − nΔ) / √(n (2q + Δ(1 − Δ))), with q at its maximum likelihood for this Δ, is
+    not significant. Where that alone rejects Δ = 0, the interval is extended to 0.
+    """
+    z = float(special.ndtri(0.5 + level / 2))
+    gain = (won - lost) / rows
+    low = _interval_end(won, lost, rows, z)
+    high = -_interval_end(lost, won, rows, z)
+    if mcnemar(won, lost) >= 1.0 - level:
+        low, high = min(low, 0.0), max(high, 0.0)
+    return min(low, gain), max(high, gain)
+
+
+def _interval_end(won: int, lost: int, rows: int, z: float) -> float:
+    """The smallest Δ that the score test does not reject."""
+
+    def excess_score(gain: float) -> float:
+        B = -won - lost + (2 * rows - won + lost) * gain
+        C = -lost * gain * (1.0 - gain)
+        q = (-B + math.sqrt(max(0.0, B * B - 8.0 * rows * C))) / (4.0 * rows)
+        variance = rows * max(0.0, 2.0 * q + gain * (1.0 - gain))
+        return won - lost - rows * gain - z * math.sqrt(variance)
+
+    top = (won - lost) / rows - _NEAR
+    if top <= -1.0 or excess_score(top) >= 0.0:
+        return max(top, -1.0)
+    return float(optimize.brentq(excess_score, -1.0, top))
+
+
+def share_interval(right: int, rows: int, level: float = LEVEL) -> tuple[float, float]:
+    """The score interval of a share of rows that are right (Wilson 1927)."""
+    z = float(special.ndtri(0.5 + level / 2))
+    share, weight = right / rows, z * z / rows
+    middle = (share + weight / 2) / (1 + weight)
+    half_width = z * math.sqrt(share * (1 - share) / rows + weight / (4 * rows)) / (1 + weight)
+    low, high = max(0.0, middle - half_width), min(1.0, middle + half_width)
+    return (0.0 if right == 0 else low), (1.0 if right == rows else high)
+
+
+def discordant(right: np.ndarray, other_right: np.ndarray) -> tuple[int, int]:
+    """Won and lost rows of a model against another, from what each has right, shape (n,) bool."""
+    return int((right & ~other_right).sum()), int((~right & other_right).sum())
+
+
+def corrected_interval(
+    values: np.ndarray, train_share: float, level: float = LEVEL
+) -> tuple[float, float]:
+    """The interval of the mean of a fold's scores, or differences, (K,); NaN with fewer than two.
+
+    The corrected resampled t interval of Nadeau & Bengio ("Inference for the generalization error",
+    Machine Learning 52, 2003, section 3): with K − 1 degrees of freedom and (1/K + n_test/n_train)
+    s², since training sets of folds overlap and s²/K is too small. Folds without a value (NaN) are
+    left out; ``train_share`` is n_train / (n_train + n_test).
+    """
+    finite_values = values[np.isfinite(values)]
+    if len(finite_values) < 2:
+        return math.nan, math.nan
+    error = corrected_error(finite_values, train_share)
+    half_width = float(stats.t.ppf(0.5 + level / 2, len(finite_values) - 1)) * error
+    return float(finite_values.mean()) - half_width, float(finite_values.mean()) + half_width
+
+
+def corrected_error(values: np.ndarray, train_share: float) -> float:
+    """The standard error of the mean of K folds' values, √((1/K + n_test/n_train) s²)."""
+    test_ratio = (1.0 - train_share) / train_share
+    return math.sqrt((1.0 / len(values) + test_ratio) * float(values.var(ddof=1)))

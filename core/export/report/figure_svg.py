@@ -1,0 +1,266 @@
+"""Paints figures as SVG, in the colours of the page."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from html import escape
+from typing import assert_never
+
+import numpy as np
+
+from core.export.report.svg import CHARACTER, SvgDrawing, shorten_name
+from core.figures import figure as data
+from core.figures.figure import Figure, FigureAxis, spread_apart
+
+LONG_NAME = 40  # characters of a name beside a row, or at a line's end
+ROW, HIGH_ROW = 26, 46  # pixels of a row, and of one with words above
+AIR = 0.08  # of a range, on both sides of what is not exact
+HEAD, FOOT = 14, 46  # pixels above and below the plot
+LEGEND, SAMPLE = 20, 22  # pixels of its height, and of a sample with what keeps it from its words
+BAR = 16  # pixels of a bar
+LINE = 15  # pixels from one name at a line's end to the next
+FLOOR = 6  # pixels of a mark above the axis
+TICKS = 7
+# Width and height of a figure by the width of its card.
+SIZES = {"full": (980, 280), "wide": (680, 320), "half": (540, 320), "narrow": (420, 320)}
+
+
+@dataclass(frozen=True)
+class _Plot:
+    """The drawing and where the plot lies in it."""
+
+    drawing: SvgDrawing
+    left_x: float
+    right: float
+    top: float
+    bottom: float
+    x_range: tuple[float, float]
+    y_range: tuple[float, float]  # the lower end first, also of rows that run down
+
+    def x(self, position: float) -> float:
+        low, high = self.x_range
+        return self.left_x + (position - low) / (high - low) * (self.right - self.left_x)
+
+    def y(self, position: float) -> float:
+        low, high = self.y_range
+        return self.bottom - (position - low) / (high - low) * (self.bottom - self.top)
+
+    def points(self, x: Iterable[float], y: Iterable[float]) -> Iterator[tuple[float, float]]:
+        """Pixels; NaN outside of the range."""
+        low, high = sorted(self.y_range)
+        for position, height in zip(x, y, strict=True):
+            inside = low - 1e-9 <= height <= high + 1e-9
+            yield (self.x(position), self.y(height)) if inside else (math.nan, math.nan)
+
+
+def figure_svg(figure: Figure, width: int = 760, height: int = 300) -> str:
+    """An SVG element; the height of rows is their own."""
+    rows = figure.y.scale.choices if figure.y.scale.kind == "choice" else ()
+    if rows:
+        has_words = any(isinstance(m, data.Labels) and m.place == "above" for m in figure.marks)
+        height = HEAD + FOOT + (HIGH_ROW if has_words else ROW) * len(rows)
+    height += LEGEND * bool(figure.legend)
+    drawing = SvgDrawing(figure.title, figure.description, width, height)
+    plot = _laid_out(drawing, figure)
+    _draw_axes(plot, figure)
+    for mark in figure.marks:
+        _draw_mark(plot, mark)
+    _draw_legend(plot, figure)
+    return drawing.to_svg()
+
+
+def _laid_out(drawing: SvgDrawing, figure: Figure) -> _Plot:
+    y_range = _shown_range(figure.y)
+    rows = figure.y.scale.choices if figure.y.scale.kind == "choice" else ()
+    if rows:  # the first is the upper one
+        y_range = (len(rows) - 0.4, -0.6)
+    texts = [shorten_name(name, LONG_NAME) for name in rows]
+    texts = texts or [text for _, text in figure.y.scale.ticks_between(*y_range, TICKS)]
+    left_x = 34 + CHARACTER * max(map(len, texts), default=2) - 14 * bool(rows)
+    right = float(drawing.width - 20)
+    low, high = _shown_range(figure.x)
+    for mark in figure.marks:
+        if isinstance(mark, data.EndNames):
+            longest = max((len(shorten_name(text, LONG_NAME)) for text in mark.texts), default=0)
+            right = drawing.width - 30 - CHARACTER * longest
+            low, high = figure.x.low, max([*mark.x, low + 1e-9])
+        elif isinstance(mark, data.Level) and mark.words:
+            right = min(right, drawing.width - 16 - CHARACTER * len(mark.words))
+        elif isinstance(mark, data.Labels) and mark.place == "right":
+            room = (CHARACTER * max(map(len, mark.texts), default=0) + 12) / (right - left_x)
+            high = low + (figure.x.high - low) / (1 - min(room, 0.5))
+    bottom, top = drawing.height - FOOT, HEAD + LEGEND * bool(figure.legend)
+    return _Plot(drawing, left_x, right, top, bottom, (low, high), y_range)
+
+
+def _shown_range(axis: FigureAxis) -> tuple[float, float]:
+    low, high = axis.low, axis.high
+    span = (high - low) or abs(high) * 0.1 or 1.0
+    air = 0.0 if axis.exact else AIR
+    if axis.scale.kind == "choice" or axis.air:
+        return low - axis.air * span, high
+    return low - air * span, high + air * span
+
+
+def _draw_axes(plot: _Plot, figure: Figure) -> None:
+    drawing, middle = plot.drawing, (plot.left_x + plot.right) / 2
+    if figure.y.scale.kind == "choice":
+        for row, name in enumerate(figure.y.scale.choices):
+            words = shorten_name(name, LONG_NAME)
+            drawing.add_text(plot.left_x - 8, plot.y(row) + 4, words, "name", "end")
+    else:
+        for position, text in figure.y.scale.ticks_between(*plot.y_range, TICKS):
+            y = plot.y(position)
+            drawing.add_line(plot.left_x, y, plot.right, y, "grid")
+            drawing.add_text(plot.left_x - 8, y + 4, text, anchor="end")
+    for position, text in figure.x.scale.ticks_between(*plot.x_range, TICKS):
+        x = plot.x(position)
+        if figure.y.scale.kind == "choice":
+            drawing.add_line(x, plot.top, x, plot.bottom, "grid")
+        else:
+            drawing.add_line(x, plot.bottom, x, plot.bottom + 4, "axis")
+        drawing.add_text(x, plot.bottom + 19, text, anchor="middle")
+    drawing.add_line(plot.left_x, plot.bottom, plot.right, plot.bottom, "axis")
+    drawing.add_text(middle, drawing.height - 8, _axis_title(figure.x, "→←"), "label", "middle")
+    y_title = _axis_title(figure.y, "→←")  # upright, so that → points up
+    drawing.add_vertical_text(14, (plot.top + plot.bottom) / 2, y_title)
+
+
+def _axis_title(axis: FigureAxis, arrows: str) -> str:
+    if axis.maximize is None:
+        return axis.title
+    return f"{axis.title}  {arrows[0] if axis.maximize else arrows[1]} better"
+
+
+def _draw_mark(plot: _Plot, mark: data.Mark) -> None:
+    drawing = plot.drawing
+    match mark:
+        case data.Lines():
+            for points in _unbroken(plot, mark):
+                steps = "L".join(f"{x:.1f},{y:.1f}" for x, y in points)
+                drawing.marks.append(f'<path {_stroke(mark)} d="M{steps}"/>')
+        case data.Dots():
+            _draw_dots(plot, mark)
+        case data.Band():
+            _draw_band(plot, mark)
+        case data.Bars():
+            _draw_bars(plot, mark)
+        case data.Labels():
+            is_right = mark.place == "right"
+            for x, y, text in zip(mark.x, mark.y, mark.texts, strict=True):
+                across, down = (6, 4) if is_right else (0, -9)
+                kind, anchor = ("tick", "start") if is_right else ("name", "middle")
+                drawing.add_text(plot.x(x) + across, plot.y(y) + down, text, kind, anchor)
+        case data.EndNames():
+            _draw_end_names(plot, mark)
+        case data.Level():
+            if mark.value is not None:
+                y = plot.y(mark.value)
+                drawing.add_line(plot.left_x, y, plot.right, y, "dashed")
+                drawing.add_text(plot.right + 6, y + 4, mark.words)
+        case data.Border():
+            if mark.value is not None:
+                x = plot.x(mark.value)
+                drawing.add_line(x, plot.top, x, plot.bottom, "dashed")
+        case _:
+            assert_never(mark)
+
+
+def _stroke(mark: data.Lines) -> str:
+    dashes = ' stroke-dasharray="5 4"' if mark.dashed else ""
+    clear = f' opacity="{mark.opacity:g}"' if mark.opacity < 1 else ""
+    return f'class="curve s-{mark.colour}" stroke-width="{mark.width:g}"{dashes}{clear}'
+
+
+def _unbroken(plot: _Plot, mark: data.Lines) -> Iterator[list[tuple[float, float]]]:
+    heights = np.asarray(mark.y, dtype=float)
+    if len(heights) == 2:  # a straight line that may go beyond the rows
+        heights = np.clip(heights, min(plot.y_range), max(plot.y_range))
+    points: list[tuple[float, float]] = []
+    for point in [*plot.points(mark.x, heights), (math.nan, math.nan)]:
+        if math.isfinite(point[0]) and math.isfinite(point[1]):
+            points.append(point)
+        elif points:
+            yield points
+            points = []
+
+
+def _draw_dots(plot: _Plot, mark: data.Dots) -> None:
+    outline = mark.fill if mark.outline == data.OWN else mark.outline
+    style = f'class="f-{mark.fill or "none"} s-{outline or "none"}" stroke-width="{mark.width:g}"'
+    style += f' opacity="{mark.opacity:g}"' if mark.opacity < 1 else ""
+    if mark.at_floor:
+        pairs = [(plot.x(x), plot.bottom - FLOOR) for x in mark.x]
+    else:
+        pairs = list(plot.points(mark.x, mark.y))
+    notes = list(mark.notes) or [""] * len(pairs)
+    for (x, y), note in zip(pairs, notes, strict=True):
+        if math.isfinite(x) and math.isfinite(y):
+            title = f"<title>{escape(note)}</title>" if note else ""
+            plot.drawing.marks.append(_symbol(mark.symbol, x, y, mark.size / 2, style, title))
+
+
+def _symbol(symbol: str, x: float, y: float, r: float, style: str, title: str) -> str:
+    if symbol == "circle":
+        return f'<circle {style} cx="{x:.1f}" cy="{y:.1f}" r="{r:g}">{title}</circle>'
+    corners = {
+        "cross": f"M{-r:g},{-r:g}L{r:g},{r:g}M{-r:g},{r:g}L{r:g},{-r:g}",
+        "diamond": f"M0,{-r:g}L{r:g},0L0,{r:g}L{-r:g},0Z",
+        "triangle": f"M0,{-r:g}L{r:g},{r:g}L{-r:g},{r:g}Z",
+    }
+    path = corners.get(symbol) or _star(r)
+    return f'<path {style} transform="translate({x:.1f} {y:.1f})" d="{path}">{title}</path>'
+
+
+def _star(r: float) -> str:
+    corners = (
+        (math.sin(turn * math.pi / 5) * reach, -math.cos(turn * math.pi / 5) * reach)
+        for turn, reach in enumerate([r, 0.45 * r] * 5)
+    )
+    return "M" + "L".join(f"{x:.2f},{y:.2f}" for x, y in corners) + "Z"
+
+
+def _draw_band(plot: _Plot, mark: data.Band) -> None:
+    upper = [(plot.x(x), plot.y(y)) for x, y in zip(mark.x, mark.high, strict=True)]
+    lower = [(plot.x(x), plot.y(y)) for x, y in zip(mark.x, mark.low, strict=True)]
+    outline = [point for point in [*upper, *reversed(lower)] if math.isfinite(point[1])]
+    if outline:
+        steps = "L".join(f"{x:.1f},{y:.1f}" for x, y in outline)
+        style = f'class="f-{mark.colour} s-none" opacity="{mark.opacity:g}"'
+        plot.drawing.marks.append(f'<path {style} d="M{steps}Z"/>')
+
+
+def _draw_bars(plot: _Plot, mark: data.Bars) -> None:
+    bars = zip(mark.rows, mark.ends, mark.colours, mark.hatched, strict=True)
+    for row, end, colour, is_hatched in bars:
+        left_x, right = sorted((plot.x(mark.start), plot.x(end)))
+        kind = "hatched" if is_hatched else f"f-{colour}"
+        plot.drawing.add_bar(left_x, plot.y(row) - BAR / 2, right - left_x, BAR, kind)
+
+
+def _draw_end_names(plot: _Plot, mark: data.EndNames) -> None:
+    ends = [min(max(plot.y(y), plot.top), plot.bottom) for y in mark.y]
+    rows = spread_apart(ends, LINE, plot.top, plot.bottom)
+    for x, end, row, text in zip(mark.x, ends, rows, mark.texts, strict=True):
+        right = plot.x(x)
+        plot.drawing.add_line(right + 3, end, right + 14, row, "axis")
+        plot.drawing.add_text(right + 17, row + 4, shorten_name(text, LONG_NAME), "name")
+
+
+def _draw_legend(plot: _Plot, figure: Figure) -> None:
+    x, y = plot.left_x, HEAD - 2
+    marks = {mark.name: mark for mark in figure.marks}
+    for name, words in figure.legend:
+        mark = marks.get(name)
+        if isinstance(mark, data.Lines):
+            path = f"M{x:.1f},{y}h{SAMPLE - 6}"
+            plot.drawing.marks.append(f'<path {_stroke(mark)} d="{path}"/>')
+        elif isinstance(mark, data.Dots):
+            style = f'class="f-{mark.fill or "none"} s-{mark.outline or "none"}"'
+            plot.drawing.marks.append(_symbol(mark.symbol, x + SAMPLE / 2, y, 6, style, ""))
+        elif isinstance(mark, data.Border):
+            plot.drawing.add_line(x, y, x + SAMPLE - 6, y, "dashed")
+        plot.drawing.add_text(x + SAMPLE, y + 4, words)
+        x += SAMPLE + CHARACTER * len(words) + 16

@@ -1,0 +1,1 @@
+"""What pictures show, as plain data: the window and the report paint the same."""

@@ -1,0 +1,376 @@
+"""The figures of the questions after the score: columns, settings, thresholds, residuals, rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from core.figures.explanation_text import area_text, columns_text, learning_text, settings_text
+from core.figures.figure import (
+    Band,
+    Bars,
+    Dots,
+    Figure,
+    FigureAxis,
+    Labels,
+    Lines,
+    Mark,
+    Table,
+    columns_table,
+    joined,
+    range_of,
+    whiskers,
+)
+from core.figures.scales import Scale
+from core.space import axis_title
+from core.tuning.scores.score import difference_text, metric_in_short
+from core.tuning.why.answer_types import (
+    ClassDiagnostics,
+    ColumnImportance,
+    ColumnLoss,
+    Dependence,
+    LearningCurve,
+    ResidualBin,
+    Residuals,
+    ScoreLoss,
+    SettingImportance,
+    ThresholdTally,
+)
+from core.wording import format_number, percent
+
+HISTOGRAM = 0.16  # share of the height
+COLUMNS = "Which columns matter?"
+SETTINGS = "Which settings mattered?"
+THRESHOLD = "How well does it tell classes apart?"
+RESIDUALS = "Where is it too high or too low?"
+LEARNING = "Would more rows help?"
+PREDICTION = "prediction"
+
+
+# Columns and settings --------------------------------------------------------------------------
+
+
+def columns_figure(importance: ColumnImportance, losses: Sequence[ScoreLoss]) -> Figure:
+    """A bar for each column, or for columns that are shuffled together, with its interval."""
+    metric = metric_in_short(importance.metric)
+    names = [importance.title_of(loss) for loss in losses]
+    words = [_loss_text(importance, loss) for loss in losses]
+    lost = difference_text(importance.metric, losses[0].mean)
+    sentence = f"{names[0]} matters most: {lost} of {metric}."
+    numbers = [(loss.mean, loss.low, loss.high) for loss in losses]
+    low, high = range_of([0.0], *numbers)
+    return Figure(
+        COLUMNS,
+        FigureAxis(f"loss of {metric} if shuffled", low=low, high=high, exact=True, air=0.04),
+        FigureAxis("", Scale("choice", tuple(names))),
+        _interval_bars(numbers, words),
+        f"{sentence} {columns_text(importance)}".strip(),
+        lambda: _columns_table(importance, losses),
+    )
+
+
+def _loss_text(importance: ColumnImportance, loss: ScoreLoss) -> str:
+    text, weight = difference_text(importance.metric, loss.mean), _column_weight(loss)
+    return text if weight is None else f"{text}, weight {format_number(weight)}"
+
+
+def _column_weight(loss: ScoreLoss) -> float | None:
+    return loss.weight if isinstance(loss, ColumnLoss) else None
+
+
+def _columns_table(importance: ColumnImportance, losses: Sequence[ScoreLoss]) -> Table:
+    headers = ["column", "loss of score", "low", "high", "weight on scaled column"]
+    return headers, [
+        [importance.title_of(loss), loss.mean, loss.low, loss.high, _column_weight(loss)]
+        for loss in losses
+    ]
+
+
+def settings_figure(importance: SettingImportance) -> Figure:
+    """The share of the differences in score that each setting explains, with its interval."""
+    settings = importance.settings
+    names = [axis_title(setting.label, setting.name) for setting in settings]
+    shares = [setting.share for setting in settings]
+    lows, highs = [setting.low for setting in settings], [setting.high for setting in settings]
+    sentence = f"{names[0]} explains {percent(shares[0])} by itself."
+    columns: dict[str, list[Any]] = {"setting": names, "share": shares, "low": lows, "high": highs}
+    return Figure(
+        SETTINGS,
+        FigureAxis(
+            "share of the differences in score", low=0.0, high=max(0.01, *highs), exact=True
+        ),
+        FigureAxis("", Scale("choice", tuple(names))),
+        _interval_bars(
+            list(zip(shares, lows, highs, strict=True)), [percent(share) for share in shares]
+        ),
+        f"{sentence} {settings_text(importance)}",
+        lambda: columns_table(columns),
+    )
+
+
+def _interval_bars(
+    bars: Sequence[tuple[float, float | None, float | None]], words: list[str]
+) -> tuple[Mark, ...]:
+    """Bars for (mean, low, high)."""
+    means, lows, highs = zip(*bars, strict=True)
+    rows = np.arange(len(means), dtype=float)
+    y, x = whiskers(rows, lows, highs)
+    ends = [max(mean, high or 0.0) for mean, high in zip(means, highs, strict=True)]
+    return (
+        Bars("bars", rows, 0.0, means, ["model"] * len(means), [False] * len(means)),
+        Lines("zero", [0.0, 0.0], [-1.0, len(means) + 1.0], "muted", 1.2, dashed=True),
+        Lines("intervals", x, y, "ink"),
+        Labels("losses", ends, rows, words),
+    )
+
+
+# What a column does ----------------------------------------------------------------------------
+
+
+def dependence_figure(answer: Dependence) -> Figure:
+    """The mean prediction over a column with its interval, single rows, and a histogram."""
+    is_numeric = answer.numbers and not answer.words
+    x, mean = np.array(answer.grid, dtype=float), np.array(answer.mean, dtype=float)
+    low, high = np.array(answer.low, dtype=float), np.array(answer.high, dtype=float)
+    rows = np.array(answer.rows, dtype=float).reshape(-1, len(x))
+    bottom, top = range_of(rows, low, high, mean)
+    span = (top - bottom) or abs(top) or 1.0
+    floor = bottom - (HISTOGRAM + 0.06) * span
+    histogram, ends = _histogram(answer, x, floor, HISTOGRAM * span)
+    if is_numeric:
+        middle: tuple[Mark, ...] = (Band("interval", x, low, high), Lines("mean", x, mean, width=3))
+    else:
+        middle = (Lines("interval", *whiskers(x, low, high), width=3),)
+    dots = Dots("values", x, mean, size=9, notes=answer.words)
+    least, most = format_number(float(mean.min())), format_number(float(mean.max()))
+    words: list[Any] = answer.words or x.tolist()
+    columns = (words, mean.tolist(), low.tolist(), high.tolist())
+    rows_of_table = [list(row) for row in zip(*columns, strict=True)]
+    return Figure(
+        f"What does {answer.name} do?",
+        FigureAxis(
+            answer.title,
+            Scale() if is_numeric else Scale("choice", tuple(answer.words)),
+            low=ends[0],
+            high=ends[1],
+            exact=True,
+        ),
+        FigureAxis(answer.answer, low=floor, high=top + 0.05 * span, exact=True),
+        (
+            histogram,
+            Lines("rows", *joined(rows, x), "muted", 1.0, opacity=0.35),
+            *middle,
+            *(() if is_numeric and len(x) > 2 else (dots,)),
+        ),
+        f"{answer.name}: the mean goes from {least} to {most} between its lowest and "
+        f"highest; {answer.used} test rows.",
+        lambda: ([answer.title, "mean", "low", "high"], rows_of_table),
+    )
+
+
+def _histogram(
+    answer: Dependence, x: np.ndarray, floor: float, height: float
+) -> tuple[Band, tuple[float, float]]:
+    """The counts of rows, and the ends of the axis."""
+    counts, edges = np.array(answer.counts, dtype=float), np.array(answer.edges, dtype=float)
+    if not len(edges):
+        corners = np.ravel(x[:, None] + [-0.3, -0.3, 0.3, 0.3])
+        shares = np.ravel(counts[:, None] * [0.0, 1.0, 1.0, 0.0])
+        ends = (-0.5, len(x) - 0.5)
+    else:
+        corners, shares = np.repeat(edges, 2)[1:-1], np.repeat(counts, 2)
+        air = 0.03 * ((edges[-1] - edges[0]) or 1.0)
+        ends = (float(edges[0]) - air, float(edges[-1]) + air)
+    tops = floor + height * shares / max(float(counts.max(initial=0.0)), 1.0)
+    return Band("histogram", corners, np.full(len(corners), floor), tops, "muted", 0.45), ends
+
+
+# Thresholds ------------------------------------------------------------------------------------
+
+
+def curve_shares(tally: ThresholdTally) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """False positive rate, recall and precision at every threshold."""
+    true, false = np.array(tally.true, float), np.array(tally.false, float)
+    called = np.maximum(true + false, 1.0)
+    return false / max(tally.negatives, 1), true / max(tally.positives, 1), true / called
+
+
+def decision_index(answer: ClassDiagnostics, label: str) -> int | None:
+    """The index of the threshold that the model decides a class by, or None."""
+    value = answer.chosen
+    if value is None:
+        return None
+    if label != answer.second:
+        value = 1 - value
+    called = np.flatnonzero(np.array(answer.of[label].thresholds) >= value)
+    return int(called[-1]) if len(called) else 0
+
+
+def threshold_figures(
+    answer: ClassDiagnostics, label: str, chosen_index: int | None = None
+) -> tuple[Figure, Figure]:
+    """The ROC curve, and precision over recall, with a person's threshold where there is one."""
+    tally, decision = answer.of[label], decision_index(answer, label)
+    wrong, recall, right = curve_shares(tally)
+    roc = _threshold_curve(
+        "ROC curve",
+        ("others called it (false positive rate)", "found (recall)"),
+        (np.append(0.0, wrong), np.append(0.0, recall)),
+        (0.0, 1.0),
+        tuple(None if index is None else index + 1 for index in (decision, chosen_index)),
+        f"Area {area_text(tally.area)}, baseline 0.5.",
+        tally,
+    )
+    return roc, _threshold_curve(
+        "Precision and recall",
+        ("found (recall)", "rightly called (precision)"),
+        (recall, right),
+        (tally.share, tally.share),
+        (decision, chosen_index),
+        f"Area {area_text(tally.precision)}, baseline {format_number(tally.share)}.",
+        tally,
+    )
+
+
+def _threshold_curve(
+    title: str,
+    axis_titles: tuple[str, str],
+    curve: tuple[np.ndarray, np.ndarray],
+    baseline: tuple[float, float],
+    indices: tuple[int | None, ...],
+    description: str,
+    tally: ThresholdTally,
+) -> Figure:
+    x, y = curve
+    spots = [[] if index is None else [index] for index in indices]
+    (decision_x, decision_y), (chosen_x, chosen_y) = ((x[spot], y[spot]) for spot in spots)
+    return Figure(
+        title,
+        FigureAxis(axis_titles[0], low=-0.03, high=1.03, exact=True),
+        FigureAxis(axis_titles[1], low=-0.03, high=1.05, exact=True),
+        (
+            Lines("curve", x, y, width=2.2),
+            Lines("baseline", [0.0, 1.0], baseline, "muted", 1.4, dashed=True),
+            Dots("decision", decision_x, decision_y, "paper", "ink", 13, 1.8, "diamond"),
+            Dots("chosen", chosen_x, chosen_y, "observed", "ink", 14, 1.2),
+        ),
+        description,
+        lambda: threshold_table(tally),
+    )
+
+
+def threshold_table(tally: ThresholdTally) -> Table:
+    """Every threshold with its counts."""
+    wrong, recall, right = curve_shares(tally)
+    true, false = tally.true, tally.false
+    return columns_table(
+        {
+            "threshold": tally.thresholds,
+            "true positives": true,
+            "false positives": false,
+            "false negatives": [tally.positives - count for count in true],
+            "true negatives": [tally.negatives - count for count in false],
+            "recall": recall.tolist(),
+            "precision": right.tolist(),
+            "false positive rate": wrong.tolist(),
+        }
+    )
+
+
+# Residuals -------------------------------------------------------------------------------------
+
+
+def residuals_figure(residuals: Residuals, column: str = "", rows: bool = True) -> Figure:
+    """A dot a test row over the prediction or a column, and the means of an eighth of them each."""
+    bins = residuals.bins.get(column, [])
+    title = residuals.title_of(column) if column else PREDICTION
+    values: Sequence[str | float | None] = (
+        residuals.along[column] if column else residuals.predicted
+    )
+    residual = np.array(residuals.residual, dtype=float)
+    words = tuple(str(entry.at) for entry in bins) if _has_words(values) else ()
+    x = _positions_along(values, words)
+    centres: list[Any] = [position if words else entry.at for position, entry in enumerate(bins)]
+    ends = [entry.low for entry in bins], [entry.high for entry in bins]
+    low, high = range_of(x) if len(x) else (0.0, 1.0)
+    bottom, top = range_of(residual)
+    if not rows:  # whose extremes are rows, too
+        low, high = range_of([float(centre) for centre in centres])
+        bottom, top = range_of([0.0], *ends, [entry.mean for entry in bins])
+    if words:
+        low, high = -0.5, len(words) - 0.5
+    dots = Dots("rows", x, residual, "observed", "ink", 6, 0.6, opacity=0.7)
+    return Figure(
+        RESIDUALS,
+        FigureAxis(
+            title, Scale("choice", words) if words else Scale(), None, low, high, bool(words)
+        ),
+        FigureAxis("predicted − actual", low=bottom, high=top),
+        (
+            *((dots,) if rows else ()),
+            Lines("zero", [low, high], [0.0, 0.0], "ink", 1.4, dashed=True),
+            Lines("intervals", *whiskers(centres, *ends), width=3),
+            Dots(
+                "means",
+                centres,
+                [entry.mean for entry in bins],
+                size=11,
+                width=1.2,
+                symbol="diamond",
+            ),
+        ),
+        _residuals_text(title, bins),
+        lambda: (
+            [title, "predicted − actual"],
+            [list(pair) for pair in zip(values, residuals.residual, strict=True)],
+        ),
+    )
+
+
+def _has_words(values: Sequence[object]) -> bool:
+    return any(isinstance(value, str) for value in values)
+
+
+def _positions_along(values: Sequence[str | float | None], words: tuple[str, ...]) -> np.ndarray:
+    if words:
+        positions: dict[object, int] = {word: position for position, word in enumerate(words)}
+        return np.array([positions.get(value, np.nan) for value in values], dtype=float)
+    return np.array(values, dtype=float)  # None becomes NaN
+
+
+def _residuals_text(title: str, bins: Sequence[ResidualBin]) -> str:
+    if not bins:
+        return "The column has no value in the test rows."
+    worst = max(bins, key=lambda entry: abs(entry.mean))
+    where = worst.at if isinstance(worst.at, str) else format_number(worst.at)
+    low, high = format_number(worst.low), format_number(worst.high)
+    return (
+        f"Furthest off near {title} {where}: {format_number(worst.mean)} "
+        f"on average (95\u00a0% confidence interval {low} to {high})."
+    )
+
+
+# More rows -------------------------------------------------------------------------------------
+
+
+def learning_figure(curve: LearningCurve) -> Figure:
+    """The mean score after fitting on fewer training rows, with its interval at every size."""
+    entries = [(size.rows, size.mean, size.low, size.high) for size in curve.sizes]
+    x, mean, low, high = np.array(entries, dtype=float).T
+    bottom, top = range_of(mean, low, high)
+    columns = ("training rows", "mean score", "low", "high", "fits")
+    rows = [[*entry, size.repeats] for entry, size in zip(entries, curve.sizes, strict=True)]
+    return Figure(
+        LEARNING,
+        FigureAxis("training rows", low=0.0, high=float(x.max())),
+        FigureAxis(metric_in_short(curve.metric), Scale(), curve.maximize, bottom, top),
+        (
+            Lines("curve", x, mean),
+            Lines("intervals", *whiskers(x, low, high), width=3),
+            Dots("sizes", x, mean, size=10, width=1.5),
+        ),
+        learning_text(curve),
+        lambda: (list(columns), rows),
+    )

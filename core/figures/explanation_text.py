@@ -1,0 +1,111 @@
+"""Text about importance, learning curve and threshold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.tuning.scores.score import difference_text, metric_in_short
+from core.tuning.why.answer_types import (
+    ColumnImportance,
+    LearningCurve,
+    SettingImportance,
+    ThresholdTally,
+)
+from core.wording import format_decimals, format_number, percent
+
+FEW_TRIALS = 25
+MAX_ALIKE_GROUPS = 2  # groups of alike columns that are named
+
+
+def columns_text(answer: ColumnImportance) -> str:
+    """Columns that are nearly equal or left out."""
+    sentences = []
+    for group in answer.alike[:MAX_ALIKE_GROUPS]:
+        names = group.names
+        short_list = f"{', '.join(names[:2])} and {len(names) - 2} more" if len(names) > 3 else ""
+        name_list = short_list or " and ".join([", ".join(names[:-1]), names[-1]])
+        sentences.append(
+            f"{name_list} say nearly the same (correlation {format_decimals(group.least, 2)} or "
+            "more): each can replace the other, so that all look unimportant."
+        )
+    if (more := len(answer.alike) - MAX_ALIKE_GROUPS) > 0:
+        sentences.append(f"So do {more} more group{'s' if more > 1 else ''} of columns.")
+    if answer.screened:
+        sentences.append(
+            f"Of {answer.total} columns the {len(answer.columns)} that correlate most with "
+            "its predictions were shuffled."
+        )
+    if answer.rows < answer.test_rows:
+        sentences.append(f"{answer.rows:,} of {answer.test_rows:,} test rows, drawn at random.")
+    if not answer.done:
+        sentences.append(f"{answer.shuffled:,} of {answer.asked:,} columns shuffled so far.")
+    return " ".join(sentences)
+
+
+def settings_text(answer: SettingImportance) -> str:
+    """The joint share of the settings, and the trials behind it."""
+    shared_effect = percent(answer.together)
+    sentences = [f"The other {shared_effect} lies in several settings together, or in chance."]
+    if answer.trials < answer.of:
+        sentences.append(f"{answer.trials:,} of {answer.of:,} trials, drawn at random.")
+    if answer.trials < FEW_TRIALS:
+        sentences.append(f"{answer.trials} trials tell little: see how long the lines are.")
+    return " ".join(sentences)
+
+
+def learning_text(answer: LearningCurve) -> str:
+    """Whether more rows would help."""
+    if not answer.done:
+        return "More sizes are being tried …"
+    if answer.gain is None or answer.answer is None:
+        return "There are too few rows to tell."
+    gain, metric = answer.gain, answer.metric
+    mean, low, high = (difference_text(metric, v) for v in (gain.mean, gain.low, gain.high))
+    change = (
+        f"from {gain.from_rows} to {gain.to_rows} training rows, {metric_in_short(metric)} became "
+        f"better by {mean} (95\u00a0% confidence interval {low} to {high})"
+    )
+    first = {"yes": "Yes, likely", "no": "No, likely not", "unclear": "That is not clear"}
+    last = {
+        "yes": "Twice as many rows may help again, usually by less.",
+        "no": "Other columns or another model are likelier to help.",
+        "unclear": "If more rows help, then by little.",
+    }
+    return f"{first[answer.answer]}: {change}. {last[answer.answer]}"
+
+
+def threshold_text(
+    label: str, threshold: float, scale: str, counts: tuple[int, int, int, int]
+) -> str:
+    """The effect of a threshold.
+
+    `counts`: true positives, false positives, rows of the class, others.
+    """
+    true, false, of_class, other_rows = counts
+    called = true + false
+    recall = percent(true / of_class) if of_class else "–"
+    precision = percent(true / called) if called else "–"
+    return (
+        f"“{label}” from a {scale} of {format_number(threshold)} on: {true} of {of_class} are "
+        f"found (recall {recall}), {of_class - true} missed; {called} are called “{label}”, {true} "
+        f"of them rightly (precision {precision}); {other_rows - false} of {other_rows} others "
+        "are left alone."
+    )
+
+
+def areas_text(tally: ThresholdTally) -> str:
+    """The areas under both curves with their intervals and baselines."""
+    left, right = area_text(tally.area), area_text(tally.precision)
+    return (
+        f"Area under the left curve {left}, baseline 0.5; under the right one {right}, "
+        f"baseline {format_number(tally.share)}."
+    )
+
+
+def area_text(values: Sequence[float | None]) -> str:
+    """An area with the ends of its interval, where they are known."""
+    value, low, high = values
+    if low is None:
+        return format_number(value)
+    interval = f"{format_decimals(low, 3)} to {format_decimals(high, 3)}"
+    return f"{format_decimals(value, 3)} (95\u00a0% confidence interval {interval})"

@@ -1,0 +1,216 @@
+"""A figure as plain data: marks, axes, words and a table; whoever paints it chooses the pixels.
+
+Positions are those of the axes' scales (`core.figures.scales`): a logarithm on a log axis, an index
+on an axis of choices. Colours are roles of `resources.theme.Theme`: ``model`` is what is believed,
+``observed`` what was measured, ``series0`` to ``series7`` tell groups apart. A NaN leaves a gap.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+
+from core.figures.scales import Scale
+
+Table = tuple[list[str], list[list[Any]]]  # headers and rows of plain values
+Symbol = Literal["circle", "cross", "star", "diamond", "triangle"]
+Positions = Sequence[float] | np.ndarray
+LINEAR = Scale()
+AVERAGE = "series2"  # the colour of an average of models and of its members
+MARKED = 60  # points of a line up to which each has a dot
+OWN = "own"  # an outline in the colour of the mark, or in ink where that is too light
+
+
+@dataclass(frozen=True)
+class Dots:
+    """A symbol at every (x, y); sizes and widths are in pixels."""
+
+    name: str
+    x: Positions
+    y: Positions
+    fill: str | None = "model"
+    outline: str | None = "paper"
+    size: float = 8.0
+    width: float = 1.0
+    symbol: Symbol = "circle"
+    opacity: float = 1.0
+    label: str = ""  # for the pointer
+    at_floor: bool = False  # just above the lower edge, wherever that is; y is not used
+    notes: Sequence[str] = ()  # of each dot, where a page can show one
+
+
+@dataclass(frozen=True)
+class Lines:
+    """A line through (x, y)."""
+
+    name: str
+    x: Positions
+    y: Positions
+    colour: str = "model"
+    width: float = 2.0
+    dashed: bool = False
+    halo: str = ""  # the colour of a wider line below it
+    halo_width: float = 0.0
+    opacity: float = 1.0
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Band:
+    """The area between two lines."""
+
+    name: str
+    x: Positions
+    low: Positions
+    high: Positions
+    colour: str = "model"
+    opacity: float = 0.25
+
+
+@dataclass(frozen=True)
+class Bars:
+    """A horizontal bar a row, from `start` to its end; hatching repeats what a colour means."""
+
+    name: str
+    rows: Positions
+    start: float
+    ends: Positions
+    colours: Sequence[str]
+    hatched: Sequence[bool]
+    edge: str = "muted"
+
+
+@dataclass(frozen=True)
+class Labels:
+    """A text right of (x, y), as at the end of a bar, or above it, as over a dot."""
+
+    name: str
+    x: Positions
+    y: Positions
+    texts: Sequence[str]
+    place: Literal["right", "above"] = "right"
+    reserved: str = ""  # a text that room is kept for, lest the range jumps when it comes
+
+
+@dataclass(frozen=True)
+class EndNames:
+    """The names of lines at their right ends."""
+
+    name: str
+    x: Positions
+    y: Positions
+    texts: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Level:
+    """A dashed line across the plot at a value to compare with; its words, if any, avoid marks."""
+
+    name: str
+    value: float | None
+    words: str
+
+
+@dataclass(frozen=True)
+class Border:
+    """A dashed upright line, from which on something holds."""
+
+    name: str
+    value: float | None
+
+
+Mark = Dots | Lines | Band | Bars | Labels | EndNames | Level | Border
+MarkKind = TypeVar("MarkKind", Dots, Lines, Band, Bars, Labels, EndNames, Level, Border)
+
+
+@dataclass(frozen=True)
+class FigureAxis:
+    """An axis with the range that is to be seen.
+
+    Attributes:
+        maximize: of a score, whether more of it is better.
+        exact: whether the range is that and no more; else it may be rounded up, and kept.
+        air: a share of the range that is added below it.
+    """
+
+    title: str = ""
+    scale: Scale = LINEAR
+    maximize: bool | None = None
+    low: float = math.nan
+    high: float = math.nan
+    exact: bool = False
+    air: float = 0.0
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One plot.
+
+    Attributes:
+        marks: the lowest first; names are unique.
+        description: the picture in a sentence.
+        table: makes its twin, headers and rows; asked only where it is shown.
+        legend: (name of a mark or "", words).
+    """
+
+    title: str
+    x: FigureAxis
+    y: FigureAxis
+    marks: tuple[Mark, ...]
+    description: str
+    table: Callable[[], Table]
+    legend: tuple[tuple[str, str], ...] = field(default=())
+
+    def mark(self, kind: type[MarkKind], name: str) -> MarkKind:
+        """The mark of a name, which is of that kind."""
+        mark = next(mark for mark in self.marks if mark.name == name)
+        assert isinstance(mark, kind)
+        return mark
+
+
+def range_of(*values: Iterable[float | None] | np.ndarray) -> tuple[float, float]:
+    """The least and the largest of what is finite; NaN where nothing is."""
+    # numbers of events may be None, which becomes NaN
+    numbers = np.concatenate([np.asarray(list(part), dtype=float).ravel() for part in values])
+    finite = numbers[np.isfinite(numbers)]
+    return (float(finite.min()), float(finite.max())) if len(finite) else (math.nan, math.nan)
+
+
+def whiskers(positions: Any, lows: Any, highs: Any) -> tuple[np.ndarray, np.ndarray]:
+    """(positions, ends) of lines from low to high, with a gap after each."""
+    repeated = np.repeat(np.asarray(positions, dtype=float), 3)
+    ends = [np.asarray(ends, dtype=float) for ends in (lows, highs)]
+    return repeated, np.column_stack([*ends, np.full(len(ends[0]), np.nan)]).ravel()
+
+
+def joined(curves: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Curves, shape (curves, points), over the same x as one line with gaps between them."""
+    gap = np.full((len(curves), 1), np.nan)
+    return np.tile(np.append(x, np.nan), len(curves)), np.hstack([curves, gap]).ravel()
+
+
+def columns_table(columns: Mapping[str, Iterable[Any]]) -> Table:
+    """A table of named columns."""
+    return list(columns), [list(row) for row in zip(*columns.values(), strict=True)]
+
+
+def spread_apart(wanted: Sequence[float], height: float, low: float, high: float) -> np.ndarray:
+    """Positions near the wanted ones, at least `height` apart, in [low, high] where they fit."""
+    # Least squares under the order: blocks that touch move as one (pool adjacent violators).
+    order = np.argsort(wanted, kind="stable")
+    blocks: list[tuple[float, int]] = []  # mean of (wanted − rank·height), members
+    for rank, index in enumerate(order):
+        mean, count = float(wanted[index]) - rank * height, 1
+        while blocks and blocks[-1][0] > mean:
+            before, members = blocks.pop()
+            mean, count = (before * members + mean * count) / (members + count), members + count
+        blocks.append((mean, count))
+    starts = np.concatenate([[mean] * count for mean, count in blocks]) if blocks else np.empty(0)
+    top = max(low, high - height * max(0, len(order) - 1))
+    placed = np.empty(len(order))
+    placed[order] = np.clip(starts, low, top) + height * np.arange(len(order))
+    return placed

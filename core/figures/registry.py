@@ -1,0 +1,8 @@
+"""The pictures of the results, in the order of the Results page and of the report."""
+
+from __future__ import annotations
+
+from core.figures.result_picture import ResultPicture
+from core.figures.score_figures import CALIBRATION, PAIRS, PREDICTED, SCORES
+
+RESULT_PICTURES: tuple[ResultPicture, ...] = (SCORES, PAIRS, CALIBRATION, PREDICTED)

@@ -1,0 +1,150 @@
+"""Scales: positions of values on an axis, and ticks.
+
+A position is the value, its log10 on a log scale, or the index of a choice.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from core.space import Axis
+from core.wording import format_decimals, format_number
+
+Ticks = list[tuple[float, str]]
+JOINER = "\u2060"  # not seen; keeps equal labels of one scale apart
+
+
+@dataclass(frozen=True)
+class Scale:
+    """One axis' scale."""
+
+    kind: Literal["linear", "whole", "log", "choice"] = "linear"  # whole: ticks on integers only
+    choices: tuple[str, ...] = ()  # the labels of a choice, in order
+    min_tick: float = -math.inf  # the first position of a tick, on a linear scale
+
+    def position_of(self, value: Any) -> float:
+        """The position of a value; NaN where it has none."""
+        if self.kind == "choice":
+            return float(self.choices.index(str(value))) if str(value) in self.choices else math.nan
+        if value is None:
+            return math.nan
+        if self.kind == "log":
+            return math.log10(value) if value > 0 else math.nan
+        return float(value)
+
+    def positions_of(self, values: Iterable[Any]) -> np.ndarray:
+        """The positions of values, shape (n,)."""
+        if self.kind == "choice":
+            index = {label: float(position) for position, label in enumerate(self.choices)}
+            return np.array([index.get(str(value), math.nan) for value in values])
+        numbers = np.array([math.nan if v is None else v for v in values], dtype=float)
+        if self.kind != "log":
+            return numbers
+        return np.log10(np.where(numbers > 0, numbers, np.nan))
+
+    def label_at(self, position: float) -> str:
+        """The formatted value at a position, or "–"."""
+        if not math.isfinite(position):
+            return "–"
+        if self.kind == "choice":
+            index = round(position)
+            return self.choices[index].rstrip(JOINER) if 0 <= index < len(self.choices) else "–"
+        if self.kind == "whole":
+            return str(round(position))
+        return format_number(10.0**position if self.kind == "log" else position, 4)
+
+    def ticks_between(self, low: float, high: float, max_ticks: int) -> Ticks:
+        """Up to `max_ticks` ticks (two where possible) with labels."""
+        if not (math.isfinite(low) and math.isfinite(high) and high > low):
+            return []
+        if self.kind == "choice":
+            return [(float(i), c) for i, c in enumerate(self.choices) if low <= i <= high]
+        if self.kind == "log":
+            return _log_ticks(low, high, max(2, max_ticks))
+        ticks = _linear_ticks(low, high, max(2, max_ticks), integers_only=self.kind == "whole")
+        return [tick for tick in ticks if tick[0] >= self.min_tick]
+
+
+def scale_of(axis: Axis) -> Scale:
+    """The scale of a hyperparameter."""
+    if axis.kind == "choice":
+        return Scale("choice", tuple(str(choice) for choice in axis.choices))
+    if axis.log:
+        return Scale("log")
+    return Scale("whole" if axis.kind == "int" else "linear")
+
+
+def axis_position(number: float, scale: Scale) -> float:
+    """The position of a value or a choice's index."""
+    return number if scale.kind == "choice" else scale.position_of(number)
+
+
+def bounds_of(axis: Axis) -> tuple[float, float]:
+    """The positions of the ends; choices have half a step beyond."""
+    if axis.kind == "choice":
+        return -0.5, len(axis.choices) - 0.5
+    scale = scale_of(axis)
+    return scale.position_of(axis.low), scale.position_of(axis.high)
+
+
+def _linear_ticks(low: float, high: float, max_ticks: int, *, integers_only: bool) -> Ticks:
+    step = _nice_step((high - low) / max_ticks)
+    if integers_only:
+        step = max(1.0, float(math.ceil(step)))
+    if _tick_count(low, high, step) > max_ticks:
+        step = _nice_step(step * 1.5)
+    while _tick_count(low, high, step) < 2 and not (integers_only and step <= 1.0):
+        step = _nice_step(step * 0.45)  # one tick alone tells no distance
+    decimals = max(0, -math.floor(math.log10(step) + 1e-9))
+    if abs(step * 10**decimals - round(step * 10**decimals)) > 1e-6:
+        decimals += 1  # of 2.5 and its like
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    big = max(abs(low), abs(high))
+    values = [i * step for i in range(first, last + 1)]
+    if big < 1e6 and decimals <= 5:
+        return [(value, format_decimals(value + 0.0, decimals)) for value in values]
+    digits = max(3, math.ceil(math.log10(big / step)) + 2)
+    return [(value, format_number(value, digits)) for value in values]
+
+
+def _tick_count(low: float, high: float, step: float) -> int:
+    return math.floor(high / step + 1e-9) - math.ceil(low / step - 1e-9) + 1
+
+
+def _log_ticks(low: float, high: float, max_ticks: int) -> Ticks:
+    decades = list(range(math.ceil(low - 1e-9), math.floor(high + 1e-9) + 1))
+    if len(decades) > max_ticks:
+        step = math.ceil(len(decades) / max_ticks)
+        decades = [d for d in decades if d % step == 0] or decades[:1]
+        return _decade_labels(decades)
+    for fronts in ((1, 2, 5), (1, 3)):
+        ticks = [
+            (math.log10(front) + decade, front * 10.0**decade)
+            for decade in range(math.floor(low), math.floor(high) + 1)
+            for front in fronts
+            if low - 1e-9 <= math.log10(front) + decade <= high + 1e-9
+        ]
+        if 2 <= len(ticks) <= max_ticks and len(decades) < 4:
+            return [(position, format_number(value)) for position, value in ticks]
+    if len(decades) >= 2:
+        return _decade_labels(decades)
+    values = _linear_ticks(10.0**low, 10.0**high, max_ticks, integers_only=False)
+    return [(math.log10(value), label) for value, label in values if value > 0]
+
+
+def _decade_labels(decades: list[int]) -> Ticks:
+    # As everywhere on the screen: 100 is never 10² in one picture and 100 in the next.
+    return [(float(d), format_number(10.0**d)) for d in decades]
+
+
+def _nice_step(min_step: float) -> float:
+    size = 10.0 ** math.floor(math.log10(min_step))
+    for front in (1.0, 2.0, 2.5, 5.0):
+        if front * size >= min_step * (1 - 1e-9):
+            return front * size
+    return 10.0 * size

@@ -1,1 +1,0 @@
-"""Yogatama & Mann 2014."""

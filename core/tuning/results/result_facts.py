@@ -1,0 +1,559 @@
+"""The results of a run as facts: each has a label, a value and a sentence, and is told once.
+
+The window and the report show the sentences, the command line the labels with their values.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from core.estimators.model_settings import model_and_values, noun_of, title_of
+from core.space import Setting
+from core.tuning.events import RunStarted
+from core.tuning.ranges import setting_text
+from core.tuning.run_results import (
+    CostResults,
+    EnsembleResults,
+    Gain,
+    PairCounts,
+    Results,
+    evaluation_text,
+)
+from core.tuning.runs.model_runs import LeaderboardRow, models_of
+from core.tuning.runs.trial_table import tunes_several
+from core.tuning.scores.metrics import METRICS
+from core.tuning.scores.score import (
+    Score,
+    difference_text,
+    metric_as_noun,
+    metric_in_short,
+    score_text,
+    signed_difference,
+)
+from core.tuning.strategies.registry import STRATEGIES
+from core.wording import (
+    count_text,
+    duration_text,
+    format_integer,
+    format_number,
+    list_text,
+    percent,
+    quoted,
+    rough_duration_text,
+)
+
+SURE = 1.96  # standard errors that chance explains
+WARNINGS = ("The validation score", "Validation flattered")  # beginnings of remarks
+MAX_NAMED_CLASSES = 2  # in the headline
+MAX_LISTED_GROUPS = 5
+MAX_PENALTIES = 30  # lines
+GRID = 10  # values of each hyperparameter in a usual grid search
+PENALTY_GRID = 21  # C = 2⁻¹⁰ … 2¹⁰
+MAX_GRID_FITS = 10**9  # of which the number is printed
+TRIALS_OF_TWO = 20  # one trial in ten is averaged
+ALIKE = 1e-6  # difference of equal weights
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One thing that the results say; `value` or `sentence` is "" where it would add nothing."""
+
+    label: str
+    value: str = ""
+    sentence: str = ""
+    score: Score | None = None  # that the value gives
+
+
+def result_facts(
+    results: Results, started: RunStarted, leaderboard: Sequence[LeaderboardRow] = ()
+) -> list[Fact]:
+    """The facts in reading order; `leaderboard` ranks the models of a run of several."""
+    facts = [
+        *_model_facts(results, started),
+        *_score_facts(results, started),
+        *(_leaderboard_fact(row, results) for row in leaderboard if _is_tried(row, results)),
+        *_average_facts(results),
+        *_setting_facts(results),
+        *(Fact("Costs", sentence, sentence) for sentence in _cost_sentences(results.costs)),
+        _same("Score", results.metric_reason or ""),
+        Fact("Switched off", sentence=_switched_off(results)),
+        Fact("Cost", _cost_value(results), _cost_sentence(results, started)),
+        Fact("Failed", sentence=_failures(results)),
+        _same("Tested", evaluation_text(results)),
+        *(_same("Note", remark) for remark in results.remarks),
+    ]
+    return [fact for fact in facts if fact.value or fact.sentence]
+
+
+def fact_sentences(results: Results, started: RunStarted) -> tuple[str, ...]:
+    """The sentences of the facts."""
+    return tuple(fact.sentence for fact in result_facts(results, started) if fact.sentence)
+
+
+def _same(label: str, sentence: str) -> Fact:
+    return Fact(label, sentence, sentence)
+
+
+# The outcome in a line.
+
+
+def headline(results: Results) -> str:
+    """The outcome of tuning in one sentence, no more than its interval allows."""
+    outcome, never = _outcome(results), never_predicted(results)
+    if not never:
+        return outcome
+    return f"{outcome}; the model never predicts {list_text(quoted(never), MAX_NAMED_CLASSES)}"
+
+
+def _outcome(results: Results) -> str:
+    gain, metric = results.gain, results.metric
+    if results.taken == "default":
+        return "You selected the default setting"
+    is_one_model = member_count(results) < 2
+    if is_one_model and results.setting and results.setting == results.default_setting:
+        return "The default setting is the best of those tried"
+    if results.gain_over_baseline.is_missing:
+        return f"The tuned model is not better than {results.baseline or 'the baseline'}"
+    if not gain.real or gain.difference is None:
+        return f"Tuning changed nothing that {_tested_count(results)} could show"
+    size = difference_text(metric, abs(gain.difference))
+    if not gain.is_positive:
+        return f"Tuning lost {size}: the default setting is better here"
+    if metric == "accuracy":
+        return f"Tuning gained {size}, likely real"
+    return f"Tuning improved {metric_in_short(metric)} by {size}, likely real"
+
+
+def never_predicted(results: Results) -> tuple[str, ...]:
+    """The classes with test rows that no test row is predicted to be."""
+    if results.confusion is None or not results.confusion.tuned:
+        return ()
+    counts = results.confusion.tuned
+    return tuple(
+        label
+        for code, label in enumerate(results.confusion.labels)
+        if sum(counts[code]) > 0 and sum(row[code] for row in counts) == 0
+    )
+
+
+def scores_line(results: Results) -> str:
+    """The scores, and the 95 % confidence interval of the gain."""
+    metric, units = results.metric, results.task.units
+    tuned = score_text(results.test[metric], metric)
+    default = score_text(results.default_test[metric], metric)
+    title = metric_in_short(metric)
+    sentence = f"{title[:1].upper()}{title[1:]} on test {units} {tuned}"
+    if metric == "accuracy":
+        sentence = f"{tuned} of test {units} right"
+    sentence += f", against {default} with the default setting"
+    baseline = results.baseline_test.get(metric)
+    if baseline is not None:
+        sentence += f" and {score_text(baseline, metric)} for the baseline"
+    if results.pairs is not None:
+        sentence = f"{pairs_summary(results.pairs.tuned)} · {sentence}"
+    interval = _gain_interval(results.gain)
+    return f"{sentence} · {interval}" if interval else sentence
+
+
+# The scores: tuned, default, baseline, gain, validation.
+
+
+def _score_facts(results: Results, started: RunStarted) -> Iterator[Fact]:
+    metric = results.metric
+    name, tested = metric_in_short(metric), _tested_rows(results, started)
+    tuned = Score(metric, results.test.get(metric), results.test_interval)
+    default = Score(metric, results.default_test.get(metric), results.default_interval)
+    sentence = _tested_sentence(results, tested, tuned, default)
+    yield Fact("Tuned", f"{name} {_defined(tuned)} on {tested}", sentence, tuned)
+    yield from _structured_facts(results)
+    yield Fact("Default", f"{name} {_defined(default)}", score=default)
+    yield Fact("Gain", _gain_value(results.gain), _gain_sentence(results, started))
+    baseline = Score(metric, results.baseline_test.get(metric), results.baseline_interval)
+    if baseline.value is not None:
+        value = f"{name} {baseline.text} by {results.baseline}"
+        yield Fact("Baseline", value, _baseline_sentence(results, baseline), baseline)
+    validation = Score(metric, results.validation.get(metric), results.validation_interval)
+    value = ""
+    if results.validation_interval:
+        value = f"{name} {validation.text} on new rows"
+        value += validation.interval_phrase(", corrected for the choice")
+    yield Fact("Expected", value, _validation_sentence(results, validation), validation)
+
+
+def _defined(score: Score) -> str:
+    # Undefined is, for example, the area under a curve of rows of one class.
+    return "undefined" if score.value is None else score.text
+
+
+def _tested_count(results: Results) -> str:
+    rows = results.right.rows if results.right is not None else results.rows
+    return results.task.count_text(results.rows or rows)
+
+
+def _tested_rows(results: Results, started: RunStarted) -> str:
+    if results.sequences is not None:
+        size = f"{count_text(results.sequences.count, 'sequence')} ({_tested_count(results)})"
+    elif results.right is None and not results.rows:  # as earlier versions had it
+        size = results.task.count_text(started.dataset.test_rows)
+    else:
+        size = _tested_count(results)
+    if results.folds:
+        return f"all {size}, each tested once by {results.folds}-fold cross-validation"
+    return f"the test {'file' if results.second_file else 'set'} of {size}"
+
+
+def _tested_sentence(results: Results, tested: str, tuned: Score, default: Score) -> str:
+    if results.pairs is not None:
+        return ""
+    subject, right = f"On {tested}, {tuned_model_text(results)}", results.right
+    if right is not None:
+        return (
+            f"{subject} is right on {format_integer(right.tuned)}, the default setting on "
+            f"{format_integer(right.default)}."
+        )
+    noun = metric_as_noun(results.metric)
+    return f"{subject} has {noun} {tuned.text}, the default setting {default.text}."
+
+
+def _structured_facts(results: Results) -> Iterator[Fact]:
+    if (sequences := results.sequences) is not None:
+        tuned_count, default_count, count = map(
+            format_integer, (sequences.tuned, sequences.default, sequences.count)
+        )
+        yield Fact(
+            "Sequences",
+            f"{tuned_count} of {count} without any error, {default_count} by the default setting",
+            f"It labels {tuned_count} of {count} sequences without any error, the default setting "
+            f"{default_count}.",
+        )
+    if (pairs := results.pairs) is None:
+        return
+    tuned, default = pairs.tuned, pairs.default
+    at_tuned, at_default = _gamma_phrases(results)
+    yield Fact(
+        "Pairs",
+        f"{pairs_summary(tuned)[:1].lower()}{pairs_summary(tuned)[1:]}",
+        f"On {count_text(pairs.molecules, 'test molecule')} the tuned model finds{at_tuned} "
+        f"{format_integer(tuned.right)} of {format_integer(tuned.true)} true base pairs; "
+        f"{format_integer(tuned.right)} of the {format_integer(tuned.called)} pairs that it calls "
+        "are right.",
+    )
+    yield Fact(
+        "Pairs",
+        sentence=f"The default setting finds{at_default} {format_integer(default.right)}; "
+        f"{format_integer(default.right)} of the {format_integer(default.called)} it calls are "
+        "right.",
+    )
+
+
+def _gamma_phrases(results: Results) -> tuple[str, str]:
+    gamma = results.gamma
+    if gamma is None or gamma.tuned == gamma.default:
+        return "", ""
+    return f" at γ = {format_number(gamma.tuned)}", f" at γ = {format_number(gamma.default)}"
+
+
+def pairs_summary(counts: PairCounts) -> str:
+    """Such as "Finds 62 of 100 true base pairs; …"."""
+    recall = _of_hundred(counts.right, counts.true)
+    right = _of_hundred(counts.right, counts.called)
+    return f"Finds {recall} of 100 true base pairs; {right} of 100 called pairs are right"
+
+
+def _of_hundred(count: int, total: int) -> str:
+    return f"{100 * count / total:.0f}" if total else "–"
+
+
+def _gain_ends(gain: Gain) -> str:
+    """Such as "+0.4 to +7.1 points", or ""."""
+    if gain.low is None or gain.high is None or gain.low == gain.high:
+        return ""
+    low = signed_difference(gain.low, gain.metric)
+    return f"{low} to {signed_difference(gain.high, gain.metric, unit=True)}"
+
+
+def _gain_interval(gain: Gain) -> str:
+    ends = _gain_ends(gain)
+    return f"95\u00a0% confidence interval of the gain: {ends}" if ends else ""
+
+
+def _gain_value(gain: Gain) -> str:
+    difference = signed_difference(gain.difference, gain.metric, unit=True)
+    value = f"{difference or '–'} over the default"
+    if not (interval := _gain_interval(gain)):
+        return value
+    return f"{value} ({interval}; {'likely real' if gain.real else 'may be chance'})"
+
+
+def _gain_sentence(results: Results, started: RunStarted) -> str:
+    gain, task = results.gain, results.task
+    if gain.low is None or gain.high is None:
+        return ""
+    if gain.low == gain.high == 0:
+        return f"Both do equally well on these {task.units}: there is no gain."
+    if gain.real and gain.is_positive:
+        least = difference_text(results.metric, gain.low)
+        conclusion = f"The gain is likely real. It could still be as small as {least}."
+    elif gain.real and not results.validation:
+        conclusion = "The loss is likely real."
+    elif gain.real:
+        conclusion = "The loss is likely real: what looked best in validation is worse here."
+    elif gain.low > 0:
+        conclusion = (
+            "The tuned model likely beats the default setting, but not the baseline: the gain is "
+            "of no use."
+        )
+    else:
+        rows = task.count_text(results.rows or started.dataset.test_rows)
+        conclusion = f"With {rows} chance alone makes such differences."
+    test = ""
+    if gain.p is not None:
+        p_text = "p < 0.001" if gain.p < 0.001 else f"p = {format_number(gain.p, 2)}"
+        test = f" ({gain.method} test: {p_text})"
+    interval = f"{_gain_interval(gain)}. Of 20 such intervals, 19 contain the true gain{test}."
+    return f"{interval} {conclusion}"
+
+
+def _baseline_sentence(results: Results, baseline: Score) -> str:
+    difference = results.gain_over_baseline.difference
+    if difference is None:
+        return ""
+    sentence = f"The baseline ({results.baseline}) gives {baseline.text}"
+    if difference <= 0:
+        return f"{sentence}, which is no worse."
+    size = difference_text(results.metric, difference)
+    return f"{sentence}; {tuned_model_text(results)} is {size} better."
+
+
+def _validation_sentence(results: Results, validation: Score) -> str:
+    difference, error = results.optimism, results.optimism_error
+    if difference is None:
+        difference, error = results.flattery, results.flattery_error  # as earlier versions had it
+    if not results.validation:
+        return "No validation data was used: the test score is the only one."
+    if difference is None or validation.value is None:  # held-out rows gave a loss, not this metric
+        return ""
+    if any(remark.startswith(WARNINGS) for remark in results.remarks):
+        return ""  # the remark has both scores' difference
+    interval = validation.interval_phrase(" for new rows, corrected for the choice")
+    subject = f"The validation score, {validation.text}{interval},"
+    if difference <= 0:
+        return f"{subject} was no better than the test score."
+    is_chance = error is not None and difference <= SURE * error
+    return (
+        f"{subject} was {difference_text(results.metric, difference)} "
+        f"{'above' if results.maximize else 'below'} the test score"
+        f"{', no more than chance explains' if is_chance else ''}."
+    )
+
+
+# The models: which is best, how each did, and the average of several.
+
+
+def _model_facts(results: Results, started: RunStarted) -> Iterator[Fact]:
+    if not tunes_several(started):
+        return
+    count, untried = len(models_of(started)), results.untried or {}
+    yield Fact("Best", sentence=_best_model_sentence(results, started, count - len(untried)))
+    yield _same("Untried", untried_text(untried, count))
+    if results.default_setting:
+        noun = noun_of(_model_of(started, results.default_setting))
+        sentence = f"The default setting beside it is that of {noun}, as one would take without"
+        yield Fact("Default", sentence=f"{sentence} tuning.")
+
+
+def _best_model_sentence(results: Results, started: RunStarted, count: int) -> str:
+    candidates = (c.setting for c in results.candidates or () if c.kind == "best")
+    best = noun_of(_model_of(started, next(candidates, results.setting)))
+    if member_count(results) < 2 and results.taken in (None, "best"):
+        return f"The best of {count} models is {best}."
+    if results.ensemble is None or member_count(results) < 2:
+        selected = noun_of(_model_of(started, results.setting))
+        return f"The model that you selected is {selected}; the best of {count} models is {best}."
+    settings = results.ensemble.settings
+    kinds = Counter(title_of(_model_of(started, setting)) for setting in settings)
+    kinds_text = ", ".join(f"{n} × {title.lower()}" for title, n in kinds.most_common())
+    return (
+        f"The result is an average of {len(settings)} models: {kinds_text}. The best of "
+        f"{count} models alone is {best}."
+    )
+
+
+def _model_of(started: RunStarted, setting: Setting) -> str:
+    return model_and_values(started.run_plan.model, setting)[0]
+
+
+def untried_text(untried: Mapping[str, float], count: int) -> str:
+    """How many of `count` models were tried, and what the others would have needed; or ""."""
+    if not untried:
+        return ""
+    times = [f"{rough_duration_text(seconds)} more" for seconds in untried.values()]
+    needs = [f"{noun_of(name)} {time}" for name, time in zip(untried, times, strict=True)]
+    needs[0] = f"{noun_of(next(iter(untried)))} would have needed {times[0]}"
+    return f"{count - len(untried)} of {count} models tried; {', '.join(needs)}."
+
+
+def _is_tried(row: LeaderboardRow, results: Results) -> bool:
+    return row.model not in (results.untried or {})
+
+
+def _leaderboard_fact(row: LeaderboardRow, results: Results) -> Fact:
+    summary = row.why or "no score"
+    if not row.why and row.best is not None:
+        summary = f"{score_text(row.best, results.metric)} in validation"
+    elif not row.why and row.estimate is not None:
+        summary = f"about {score_text(row.estimate, results.metric)} in validation, ended early"
+    return Fact("Model", f"{row.model}, {summary} ({duration_text(row.seconds)})")
+
+
+def member_count(results: Results) -> int:
+    """The number of models in the average, or 0."""
+    return len(results.ensemble.members) if results.ensemble is not None else 0
+
+
+def tuned_model_text(results: Results) -> str:
+    """Such as "the average of 4 models"."""
+    count = member_count(results)
+    return "the tuned model" if count < 2 else f"the average of {count} models"
+
+
+def _average_facts(results: Results) -> Iterator[Fact]:
+    ensemble = results.ensemble
+    if ensemble is None:
+        return
+    if len(ensemble.members) < 2:
+        yield Fact("Average", sentence=_one_member(ensemble.finished or results.trials))
+    else:
+        yield Fact("Average", sentence=_weights_sentence(ensemble.weights))
+        yield _single_fact(results, ensemble)
+    members = zip(ensemble.members, ensemble.weights, ensemble.settings, strict=True)
+    for trial, weight, setting in members:
+        yield Fact("Member", f"{percent(weight)} trial {trial}: {setting_text(setting)}")
+    for omitted_trial in ensemble.left_out:
+        yield Fact("Left out", sentence=omitted_trial.reason)
+
+
+def _one_member(finished: int) -> str:
+    if finished >= TRIALS_OF_TWO:
+        return "The average has one member: it is the single best model."
+    return (
+        "The average has one member so far, the single best model: one model in ten is averaged, "
+        f"so that from {TRIALS_OF_TWO} trials on there are two."
+    )
+
+
+def _weights_sentence(weights: list[float]) -> str:
+    average = f"The model is the average of {len(weights)} models"
+    if max(weights) - min(weights) <= ALIKE:
+        return f"{average}, each of which counts {percent(weights[0])}."
+    return f"{average}, which count between {percent(min(weights))} and {percent(max(weights))}."
+
+
+def _single_fact(results: Results, ensemble: EnsembleResults) -> Fact:
+    metric = results.metric
+    single, average = ensemble.single_held_out.get(metric), ensemble.held_out.get(metric)
+    if single is None or average is None:
+        return Fact("Single")
+    better = METRICS[metric].signed_gain(average - single)
+    size, single_text = difference_text(metric, abs(better)), score_text(single, metric)
+    alone = f"In validation its best member alone has {metric_as_noun(metric)} {single_text}"
+    conclusion = f": averaging {f'gains {size}' if better > 0 else f'costs {size} here'}."
+    if better < 0 and results.taken == "average":
+        conclusion = (
+            f", {size} better. That is within chance, and the best of many owes more to chance "
+            "than an average."
+        )
+    elif better == 0:
+        conclusion = ": averaging changes nothing here."
+    value = f"{metric_in_short(metric)} {single_text} by its best member alone, in validation, "
+    value += f"where the average has {score_text(average, metric)}"
+    return Fact("Single", value, f"{alone}{conclusion}")
+
+
+# The setting and the penalties, the costs of mistakes, and what the run took.
+
+
+def _setting_facts(results: Results) -> Iterator[Fact]:
+    if results.setting and results.ensemble is None:
+        yield Fact("Setting", setting_text(results.setting))
+    for group, penalty in list(results.groups.items())[:MAX_PENALTIES]:
+        off = "  (switched off)" if group in results.switched_off else ""
+        yield Fact("Penalty", f"λ = {format_number(penalty, 4)} for {group}{off}")
+
+
+def _switched_off(results: Results) -> str:
+    if not results.switched_off:
+        return ""
+    names = list_text(quoted(results.switched_off), MAX_LISTED_GROUPS)
+    return f"Switched off, because they add nothing: {names}."
+
+
+def _cost_sentences(costs: CostResults | None) -> list[str]:
+    if costs is None:
+        return []
+    first, second = costs.costs
+    value, ideal = costs.threshold, costs.theoretical
+    ideal_text = "" if value == ideal else f" ({format_number(ideal, 2)} would be best were they"
+    threshold_text = (
+        f"A row is called “{second}” from a probability of {format_number(value, 2)} on"
+        f"{ideal_text and f'{ideal_text} exact)'}. The costs chose this threshold on "
+        f"{format_integer(costs.out_of_fold.rows)} training rows, each predicted by a model that "
+        "had not seen it."
+    )
+    tuned, at_half, baseline = costs.tuned, costs.half, costs.baseline
+    cost_text = (
+        f"Of {costs.rows:,} test rows, {tuned.mistakes[second]:,} “{second}” are called “{first}” "
+        f"and {tuned.mistakes[first]:,} “{first}” are called “{second}”, which costs "
+        f"{format_number(tuned.cost)} a row. At a threshold of one half it would be "
+        f"{at_half.mistakes[second]:,} and {at_half.mistakes[first]:,}, which costs "
+        f"{format_number(at_half.cost)}; always predicting “{baseline.says}” costs "
+        f"{format_number(baseline.cost)}."
+    )
+    return [threshold_text, cost_text]
+
+
+def _cost_value(results: Results) -> str:
+    trials = f"{count_text(results.trials, 'trial')}, " if results.trials else ""
+    time = duration_text(results.seconds)
+    cost = f"{trials}{count_text(results.fits, 'fit')}, {time}"
+    return f"{cost}; ended because {results.stopped_because}"
+
+
+def _cost_sentence(results: Results, started: RunStarted) -> str:
+    time, fits = duration_text(results.seconds), format_integer(results.fits)
+    sentence = f"Learning needed {fits} fits, and the whole run {time}."
+    if results.trials:
+        settings = format_integer(results.trials)
+        sentence = f"{settings} settings were tried in {time}, with {fits} fits."
+    needed = grid_fits(started)
+    if needed is None or needed <= results.fits:
+        return sentence
+    if needed > MAX_GRID_FITS:
+        return f"{sentence} A grid search over as much would never end."
+    has_groups = started.kind == "penalties" and len(started.groups) > 1
+    aim = " for one common penalty" if has_groups else ""
+    return f"{sentence} A grid search{aim} would have needed {format_integer(needed)}."
+
+
+def grid_fits(started: RunStarted) -> int | None:
+    """Fits of a grid search for the same hyperparameters, or for one penalty."""
+    folds = started.run_plan.folds
+    if started.kind == "penalties":
+        return PENALTY_GRID * folds + 1
+    strategy = STRATEGIES.get(started.run_plan.strategy)
+    lists_values = strategy is not None and strategy.values is not None
+    if lists_values or tunes_several(started) or not started.space:
+        return None
+    points = 1
+    for axis in started.space:
+        if axis.is_free:
+            points *= len(axis.choices) if axis.kind == "choice" else GRID
+    return points * folds + 1
+
+
+def _failures(results: Results) -> str:
+    if not results.failed:
+        return ""
+    return f"{count_text(results.failed, 'trial')} failed; the table of trials says why."

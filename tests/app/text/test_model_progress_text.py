@@ -1,0 +1,242 @@
+"""What is said of several models in one run: who leads, which is next, what became of trials."""
+
+from __future__ import annotations
+
+from dataclasses import astuple, replace
+
+import pytest
+
+from app.text.model_progress_text import (
+    explained_standing,
+    gain_text,
+    score_of,
+    seen_text,
+    standing_text,
+    what_is_next,
+)
+from app.text.narration import narration
+from app.text.plan_text import (
+    not_tried_text,
+    setting_cells,
+    setting_lines,
+    setting_text,
+    setting_title,
+    tried_text,
+)
+from app.text.run_head import ledger_parts, progress_text, run_title
+from core.space import Axis
+from core.tuning.events import (
+    ModelsCompared,
+    Progress,
+    RunFinished,
+    RunStarted,
+    TrialFinished,
+    TrialStarted,
+    TuningEnded,
+)
+from core.tuning.guidance.guidance_records import MissingModel, ModelAdvice
+from core.tuning.results.result_facts import untried_text
+from core.tuning.runs.model_runs import average_row, model_leaderboard
+from core.tuning.runs.state import run_seconds, state_from_events
+
+
+def after(race, count, **given):
+    """The state after the first events of a run without its end."""
+    return state_from_events(list(race.run(ends=False, **given))[:count])
+
+
+def test_the_head_says_how_many_models_and_which_leads(race):
+    run = state_from_events(race.run())
+    assert run_title(run) == "Finding the best of 3 models"
+    assert progress_text(run, "finished") == (
+        "8 trials · best accuracy 80.0\u00a0% by a support vector machine · "
+        "average of 2 models 81.0\u00a0% · "
+        "took 9 s"
+    )
+    assert progress_text(after(race, 3), "running").startswith(
+        "0 trials, 0 s · screening: 2 of 3 models"
+    )
+
+
+def test_the_panel_tells_the_first_look_then_who_leads(race):
+    assert "Screening: each model once with" in " ".join(narration(after(race, 2)))
+    said = " ".join(narration(state_from_events(race.run())))
+    assert "Support vector machine leads with 80.0\u00a0%, before logistic regression" in said
+    assert ", before logistic regression with 75.0\u00a0%" in said
+    assert "Clearly behind: random forest." in said
+    assert "They are 1 × support vector machine, 1 × logistic regression." in said
+    assert "Next:" not in said  # it has ended
+
+
+def test_a_trial_is_told_with_its_model(race):
+    events = list(race.run(ends=False))
+    begun = [at for at, e in enumerate(events) if getattr(e, "number", None) == 4]
+    said = narration(state_from_events(events[: begun[0] + 1]))[-1]
+    assert said == (
+        "Now: a support vector machine (cost of a wrong row (C) = 10, detail of the boundary "
+        "(gamma) = 0.01) is tried because it may be better; "
+        "about 79.0\u00a0% is expected."
+    )
+    default = [at for at, e in enumerate(events) if getattr(e, "number", None) == 0]
+    said = narration(state_from_events(events[: default[0] + 1]))[-1]
+    assert said == (
+        "Now: the default setting of logistic regression (trust in the data (C) = 1) is "
+        "tried, to have a comparison."
+    )
+
+
+def test_a_trial_that_was_ended_early_is_told(race):
+    events = list(race.run(ends=False))
+    ended = [at for at, e in enumerate(events) if getattr(e, "behind", False)]
+    said = " ".join(narration(state_from_events(events[: ended[0] + 1])))
+    assert "Just now: a random forest (number of trees (n_estimators) = 100, " in said
+    assert "was ended early: clearly behind after 2 of 5 folds." in said
+
+
+@pytest.mark.parametrize(
+    ("why", "said"),
+    [
+        ("first", "its default setting has not been tried on all training rows yet"),
+        ("floor", "every model gets a few trials, so that none is given up on one bad draw"),
+        ("turn", "it may still lead and has had the least time of all that may"),
+        ("gain", "the best accuracy is expected to rise most for the time: by 0.4 points"),
+    ],
+)
+def test_why_a_model_is_next(race, why, said):
+    told = race.compared(following="logistic", why=why)
+    found = what_is_next(state_from_events([race.begun(), told]))
+    assert found.startswith(f"Next: logistic regression, because {said}")
+
+
+def test_a_gain_that_is_hardly_any_is_said_so(race):
+    one = race.standing("svm", 3, 0.8, gain=1e-6)
+    found = what_is_next(
+        state_from_events([race.begun(), ModelsCompared(models=[one], next="svm", why="gain")])
+    )
+    assert "though hardly any gain is expected" in found
+    told = model_leaderboard(state_from_events([race.begun(), ModelsCompared(models=[one])]))[0]
+    assert gain_text(told, "accuracy") == "hardly any"
+
+
+def test_scores_stand_with_their_error(race):
+    first, _, _ = model_leaderboard(state_from_events(race.run(ends=False)))
+    assert score_of(first, "accuracy") == "80.0 ± 1.0\u00a0%"
+    assert score_of(first, "mse") == "0.8 ± 0.01"
+
+
+def standings(run):
+    rows = [average_row(run), *model_leaderboard(run)]
+    return {row.model: standing_text(row, run) for row in rows if row is not None}
+
+
+def test_every_model_stands_in_a_word(race):
+    events = list(race.run(ends=False))
+    begun = [at for at, e in enumerate(events) if getattr(e, "number", None) == 4]
+    run = state_from_events(events[: begun[0] + 1])
+    assert standings(run) == {"logistic": "leads", "svm": "tuning", "forest": "clearly behind"}
+    run = state_from_events([race.begun(), *race.looks(("svm",)), race.compared((), "forest")])
+    assert standings(run) == {"logistic": "waits", "svm": "waits", "forest": "next"}
+    assert [explained_standing(row, run) for row in model_leaderboard(run)[:2]] == [
+        "waits",
+        "next: the best accuracy is expected to rise most for the time: by 0.4 points in about 2 s",
+    ]
+    run = state_from_events([race.begun(), *race.looks(failed=("svm",))])
+    assert standings(run) == {"logistic": "waits", "svm": "screening failed", "forest": "waits"}
+    ended = state_from_events(race.run())
+    assert standings(ended) == {
+        "": "leads", "svm": "tuned", "logistic": "tuned", "forest": "clearly behind",
+    }  # fmt: skip
+    assert explained_standing(average_row(ended), ended).endswith("the best has 79.0\u00a0%")
+    behind = [*race.run(ends=False), replace(race.average(), average=0.7)]
+    assert standings(state_from_events(behind))[""] == "not ahead"
+    assert standings(state_from_events(behind))["svm"] == "leads"
+
+
+@pytest.mark.parametrize(
+    ("rows", "folds", "words"),
+    [(0, 0, ""), (168, 5, "all · 5"), (56, 1, "33\u00a0% · 1"), (19, 0, "11\u00a0%")],
+)
+def test_rows_and_folds_that_a_model_was_seen_on(race, rows, folds, words):
+    entry = race.standing("svm", 0, None, rows=rows, folds=folds, look=None)  # a fold has 168
+    run = state_from_events([race.begun(), ModelsCompared(models=[entry])])
+    assert seen_text(model_leaderboard(run)[0], run) == words
+
+
+def test_rows_and_folds_are_counted_where_a_run_of_an_earlier_version_does_not_tell(race):
+    run = state_from_events(race.run(ends=False))
+    rows = {row.model: seen_text(row, run) for row in model_leaderboard(run)}
+    assert rows == {"svm": "all · 5", "logistic": "all · 5", "forest": "all · 2"}
+
+
+def test_models_without_a_trial_are_counted_and_say_what_they_needed():
+    assert untried_text({}, 3) == ""
+    assert untried_text({"boosting": 180.0, "knn": 3.2}, 10) == (
+        "8 of 10 models tried; gradient boosting would have needed 3 min more, a vote of nearest "
+        "neighbours 3 s more."
+    )
+
+
+def test_the_time_is_told_part_by_part_to_the_last_second(race):
+    start = [race.begun(minutes=0.5), *race.looks()]
+    assert progress_text(state_from_events(start), "running", 4.0).endswith("about 25 s left")
+    assert ledger_parts(state_from_events(start), 4.0) == [
+        ("screening", 4.0, "screening 4 s"),
+        ("free", 26.0, ""), ("kept", 0.0, ""),
+    ]  # fmt: skip
+    trial = [TrialStarted(seconds=1.0), TrialFinished(seconds=5.0, score=0.8)]
+    told = [*start, *trial, Progress(seconds=5.0, seconds_left=18.0, ending=7.0, memory=9e8)]
+    running = state_from_events(told)
+    assert [seconds for _, seconds, _ in ledger_parts(running, 8.0)] == pytest.approx(
+        [0.3, 7.7, 15.0, 7.0]
+    )
+    assert [label for *_, label in ledger_parts(running, 8.0)][2:] == [
+        "0.9 GB in use", "kept for finishing 7 s",
+    ]  # fmt: skip
+    said = progress_text(running, "running", 8.0)
+    assert said.endswith("about 20 s left, the last 7 s for finishing")
+    ending = state_from_events([*told, TuningEnded(seconds=24.0), Progress(seconds=25.0)])
+    parts = ledger_parts(ending, 26.0)
+    assert [name for name, *_ in parts] == ["screening", "trials", "finishing", "kept"]
+    assert [seconds for _, seconds, _ in parts] == pytest.approx([0.3, 23.7, 2.0, 5.0])
+    assert progress_text(ending, "running", 26.0).endswith("about 5 s left")
+    late = progress_text(ending, "running", 40.0)
+    assert late.startswith("Working out the results · 1 trial, 40 s · ")
+    assert late.endswith("nearly done")
+    ended = state_from_events([*told, TuningEnded(seconds=24.0), RunFinished(seconds=29.0)])
+    assert run_seconds(ended).left == 0.0
+    assert sum(astuple(run_seconds(ended))) == pytest.approx(29.0)
+
+
+def test_a_model_that_failed_is_told_once(race):
+    failed = race.standing("svm", 0, None, None, "failed", why="None of its trials gave a score.")
+    told = ModelsCompared(models=[race.standing("logistic", 2, 0.7), failed], next="logistic")
+    said = " ".join(narration(state_from_events([race.begun(), told])))
+    assert said.count("Support vector machine: None of its trials gave a score.") == 1
+
+
+def test_a_setting_has_one_name_with_the_name_of_the_library_beside_it():
+    space = [Axis("C", "Cost of a wrong row", "float"), Axis("gamma", "", "float")]
+    started = RunStarted(plan={"model": "svm"}, space=space)
+    setting = {"gamma": 0.03, "C": 0.271}
+    assert setting_text(started, setting) == "cost of a wrong row (C) = 0.271, gamma = 0.03"
+    assert setting_lines(started, setting) == ["gamma = 0.03", "Cost of a wrong row (C) = 0.271"]
+    assert [setting_title(axis) for axis in space] == ["Cost of a wrong row (C)", "gamma"]
+    assert setting_cells(started, setting)[0] == "Support vector machine"
+    assert setting_text(started, {}) == "the setting"
+
+
+def test_the_card_lists_what_is_tried_and_what_is_not():
+    entry = ModelAdvice(
+        "auto",
+        "Several",
+        tries=["Logistic regression", "LightGBM"],
+        alone=["Vote of seven classifiers"],
+        lacking=[MissingModel(title="XGBoost", needs="xgboost", install="pip install x")],
+    )
+    assert tried_text(entry) == ("It tries 2 models: logistic regression, LightGBM.",)
+    assert not_tried_text(entry) == (
+        "Only tuned by themselves, from their own cards: vote of seven classifiers.",
+        "With more packages it tries more models: XGBoost (pip install x).",
+    )
+    one = ModelAdvice("svm", "Support vector machine")
+    assert tried_text(one) == not_tried_text(one) == ()

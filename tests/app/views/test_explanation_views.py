@@ -1,0 +1,274 @@
+"""The views of the questions after the score, on small answers worked by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import Qt
+
+from app.pages.results_page import ExplanationRequests, ResultsPage
+from app.views.explanation_views import (
+    ColumnsView,
+    LearningView,
+    ResidualsView,
+    SettingsView,
+    WrongRowsView,
+    of_rows,
+)
+from app.views.result_views import CalibrationView
+from app.views.threshold_view import ThresholdView
+from app.worker.messages import CancelExplanation, Explain, Explained
+from core.figures.explanation_text import learning_text
+from core.tuning.plan import DataPlan, Plan
+from core.tuning.run_results import (
+    ConfusionCounts,
+    MoleculePairs,
+    PredictionPairs,
+    Results,
+    SequenceCounts,
+)
+from core.tuning.runs.run_folder import RunFolder
+from core.tuning.why.answer_types import NoAnswer, RowDiagnostics, WrongRows
+from core.tuning.why.answers import read_answer
+
+CLASSES = Results(confusion=ConfusionCounts(["no", "yes"], [[2, 1], [0, 1]]))
+OF = {
+    # Scores 0.9 yes, 0.7 no, 0.6 yes, 0.2 no.
+    "positives": 2, "negatives": 2, "thresholds": [0.9, 0.7, 0.6, 0.2],
+    "true": [1, 1, 2, 2], "false": [0, 1, 1, 2],
+    "area": [0.75, None, None], "precision": [5 / 6, 0.5, 1.0],
+    "calibration": [{"predicted": 0.2, "observed": 0.0, "rows": 1, "low": 0.0, "high": 0.8}],
+}  # fmt: skip
+OTHER = OF | {"thresholds": [0.8, 0.4, 0.3, 0.1], "true": [1, 1, 2, 2]}
+WRONG = {
+    "headers": ["x"], "rows": [[3.5]], "lines": [7], "counted": "line", "left_out": 0,
+    "actual": ["no"], "said": ["yes"], "sure": [0.7], "wrong": 1,
+}  # fmt: skip
+ROWS = read_answer("rows", {
+    "rows": 4, "labels": ["yes", "no"], "second": "yes", "scale": "probability",
+    "chosen": 0.65, "by_costs": True, "of": {"yes": OF, "no": OTHER}, "wrong": WRONG,
+})  # fmt: skip
+COLUMNS = read_answer("importance", {
+    "metric": "accuracy", "rows": 4, "test_rows": 9, "repeats": 5, "total": 99, "screened": True,
+    "columns": [
+        {"names": ["a"], "mean": 0.2, "low": 0.1, "high": 0.3, "weight": -2.0},
+        {"names": ["b"], "mean": 0.0, "low": -0.1, "high": 0.1, "weight": 0.5},
+    ],
+    "groups": [{"names": ["a", "b"], "mean": 0.4, "low": 0.2, "high": 0.6}],
+    "alike": [{"names": ["a", "b"], "least": 0.953}],
+    "dependence": {"a": {
+        "name": "a", "answer": "probability of “yes”", "numbers": True, "grid": [0.0, 1.0],
+        "words": [], "mean": [0.3, 0.6], "low": [0.2, 0.5], "high": [0.4, 0.7],
+        "rows": [[0.1, 0.9]], "used": 4, "counts": [1, 3], "edges": [0.0, 0.5, 1.0],
+    }},
+})  # fmt: skip
+SIZES = [
+    {"rows": rows, "mean": mean, "low": mean - 0.1, "high": mean + 0.1, "repeats": 3}
+    for rows, mean in ((10, 0.6), (50, 0.7), (100, 0.8))
+]
+LEARNING = read_answer("learning", {
+    "metric": "accuracy", "maximize": True, "sizes": SIZES, "done": True, "answer": "yes",
+    "gain": {"mean": 0.1, "low": 0.02, "high": 0.18, "from": 50, "to": 100},
+})  # fmt: skip
+
+
+@pytest.fixture
+def shown(qtbot):
+    def show(kind, answer, results=CLASSES):
+        view = kind()
+        qtbot.addWidget(view)
+        view.resize(700, 420)
+        view.show()
+        view.show_results(results)
+        view.show_answer(answer)
+        return view
+
+    return show
+
+
+def test_the_threshold_begins_where_the_model_decides_and_moves_by_key_and_mouse(shown, qtbot):
+    view = shown(ThresholdView, ROWS)
+    assert view.handle_index() == 1  # p >= 0.65: the rows with 0.9 and 0.7
+    assert view.counts[1, 1].text() == "1"
+    assert view.counts[2, 1].text() == "1"
+    assert "recall 50" in view.sentence.text()
+    assert "precision 50" in view.sentence.text()
+    assert "0.833 (95\u00a0% confidence interval 0.500 to 1.000), baseline 0.5" in (view.describe())
+    assert view.table_data()[1][2][:5] == [0.6, 2, 1, 0, 1]
+    qtbot.keyClick(view.slider, Qt.Key.Key_Left)  # a lower threshold calls more rows
+    assert view.handle_index() == 2
+    texts = [view.counts[place].text() for place in ((1, 1), (1, 2), (2, 1), (2, 2))]
+    assert texts == ["2", "0", "1", "1"]
+    assert "recall 100" in view.sentence.text()
+    assert "precision 67" in view.sentence.text()
+    qtbot.waitExposed(view)
+    box = view.curve_painters[0].plot.vb
+    corner = view.canvas.mapFromScene(box.mapViewToScene(box.viewRect().bottomRight()))  # 1, 1
+    qtbot.mouseClick(view.canvas.viewport(), Qt.MouseButton.LeftButton, pos=corner)
+    assert view.handle_index() == 3
+
+
+def test_columns_are_bars_that_keys_and_clicks_choose(shown, qtbot):
+    view = shown(ColumnsView, COLUMNS)
+    assert view.table_data()[1][0] == ["a", 0.2, 0.1, 0.3, -2.0]
+    said = view.describe()
+    assert "a and b say nearly the same" in said
+    assert "Of 99 columns the 2" in said
+    chosen = []
+    view.column_chosen.connect(chosen.append)
+    qtbot.keyClick(view.canvas, Qt.Key.Key_Down)
+    qtbot.keyClick(view.canvas, Qt.Key.Key_Return)
+    assert chosen == ["b"]
+    view.grouping.setCurrentIndex(1)
+    assert view.table_data()[1] == [["a + b", 0.4, 0.2, 0.6, None]]
+    view = shown(ColumnsView, replace(COLUMNS, units={"a": "kg"}))
+    assert [row[0] for row in view.table_data()[1]] == ["a, kg", "b"]
+    assert view.describe().startswith("a, kg matters most")
+    view = shown(ColumnsView, COLUMNS)
+    qtbot.waitExposed(view)
+    clicked = []
+    view.column_chosen.connect(clicked.append)
+    scene = view.plot.vb.mapViewToScene(view.plot.vb.viewRect().center())
+    scene.setY(view.plot.vb.mapViewToScene(type(scene)(0.0, 1.0)).y())
+    place = view.canvas.mapFromScene(scene)
+    qtbot.mouseClick(view.canvas.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert clicked == ["b"]
+
+
+def test_more_rows_are_answered_in_a_sentence(shown):
+    view = shown(LearningView, LEARNING)
+    said = view.describe()
+    assert said.startswith("Yes, likely: from 50 to 100 training rows")
+    assert "10.0 points" in said
+    assert len(view.table_data()[1]) == 3
+    unclear = learning_text(replace(LEARNING, answer="unclear"))
+    assert unclear.startswith("That is not clear: from 50")
+    assert learning_text(replace(LEARNING, done=False)) == "More sizes are being tried …"
+
+
+def test_wrong_rows_have_their_lines_and_none_is_a_sentence(shown):
+    view = shown(WrongRowsView, ROWS)
+    assert view.table_data() == (["line", "actual", "predicted", "sure", "x"],
+                           [[7, "no", "yes", "70\u00a0%", 3.5]])  # fmt: skip
+    nothing_wrong = WrongRows([], [], [], "line", 0, [], [], [], 0)
+    view = shown(WrongRowsView, RowDiagnostics(4, nothing_wrong))
+    assert not view.has_content()
+    assert "right about every" in view.waiting_reason()
+
+
+def test_residuals_over_predictions_and_words(shown):
+    bins = {"": [{"at": 2.0, "mean": 0.5, "low": 0.1, "high": 0.9, "rows": 2}],
+            "w": [{"at": "a", "mean": 1.0, "low": None, "high": None, "rows": 1},
+                  {"at": "b", "mean": 0.0, "low": None, "high": None, "rows": 1}]}  # fmt: skip
+    told = {"predicted": [1.0, 3.0], "residual": [1.0, 0.0], "rows": 2, "left_out": 0,
+            "bins": bins, "along": {"w": ["a", "b"]}}  # fmt: skip
+    answer = read_answer("rows", {"rows": 2, "wrong": WRONG, "residuals": told})
+    view = shown(ResidualsView, answer, Results(predictions=PredictionPairs([0.0, 3.0])))
+    assert view.table_data()[1] == [[1.0, 1.0], [3.0, 0.0]]
+    view.along.setCurrentIndex(1)
+    view.redraw()
+    assert view.table_data()[1] == [["a", 1.0], ["b", 0.0]]
+    assert "Furthest off near w a" in view.describe()
+
+
+def test_calibration_has_bands_and_counts_once_they_are_known(shown):
+    view = shown(CalibrationView, ROWS)
+    assert view.table_data() == (["predicted", "observed", "rows", "low", "high"],
+                           [[0.2, 0.0, 1, 0.0, 0.8]])  # fmt: skip
+    assert [view.which.itemText(at) for at in range(2)] == ["yes", "no"]
+
+
+def test_only_rows_of_a_table_are_asked_about():
+    assert of_rows(CLASSES)
+    assert not of_rows(replace(CLASSES, sequences=SequenceCounts(tuned=1)))
+    assert not of_rows(Results(pairs=MoleculePairs()))
+
+
+@pytest.fixture
+def asking(still, qtbot, race, tmp_path):
+    folder = RunFolder.create(Plan(DataPlan("x.csv"), "auto", "race"), root=tmp_path)
+    folder.close()
+    still._show_run(list(race.run()), folder.path)
+    page = ResultsPage(still)
+    qtbot.addWidget(page)
+    page.resize(1000, 800)
+    page.show()
+    page.visited()
+    return page
+
+
+def asked(still):
+    return [what.question for what in still.worker.asked if isinstance(what, Explain)]
+
+
+def test_answers_are_asked_for_and_go_to_their_views(asking, still):
+    assert asked(still) == ["rows", "importance", "settings"]
+    learning = asking.questions.views["learning"]
+    assert learning.ask_button.isVisibleTo(learning)
+    assert "takes about" in learning.waiting_reason()
+    learning.ask_button.click()
+    assert asked(still)[-1] == "learning"
+    learning.answer_requested.emit("learning")
+    assert asked(still).count("learning") == 1
+    folder = str(still.run_folder)
+    questions: ExplanationRequests = asking.questions
+    still.explained.emit(Explained(Explain(folder, "importance"), COLUMNS))
+    assert questions.views["dependence"].answer.name == "a"
+    assert "importance" not in asked(still)[2:]
+    questions.look_at("b")
+    assert asked(still)[-1] == "dependence"
+    sentence = "the data have changed since this run"
+    told = Explained(Explain(folder, "dependence", "b"), NoAnswer(sentence))
+    still.explained.emit(told)
+    assert questions.views["dependence"].waiting_reason() == sentence
+    told = Explained(Explain(str(still.run_folder), "rows"), NoAnswer("There is no such file."))
+    still.explained.emit(told)
+    view = asking.questions.views["threshold"]
+    assert view.waiting_reason() == "There is no such file."
+    assert view.ask_button.isVisibleTo(view)
+
+
+def test_bars_appear_while_columns_are_shuffled_and_a_person_can_stop(asking, still):
+    asking.questions.ask("importance")
+    view = asking.questions.views["columns"]
+    sent = []
+    view.stop_requested.connect(sent.append)
+    begun = replace(COLUMNS, done=False, shuffled=2, asked=40, dependence=None)
+    still.explained.emit(Explained(Explain(str(still.run_folder), "importance"), begun))
+    assert "2 of 40 columns shuffled so far" in view._caption.text()
+    assert asked(still).count("dependence") == 0
+    assert view.stop_button.isVisibleTo(view)
+    view.stop_button.click()
+    assert sent == ["importance"]
+    assert isinstance(still.worker.asked[-1], CancelExplanation)
+    told = Explained(Explain(str(still.run_folder), "importance"), NoAnswer("Stopped."))
+    still.explained.emit(told)
+    assert not view.stop_button.isVisibleTo(view)
+    assert view.ask_button.isVisibleTo(view)
+    assert view.answer == begun
+
+
+MATTERED = read_answer("settings", {
+    "settings": [
+        {"name": "C", "label": "Cost of a wrong row", "share": 0.6, "low": 0.2, "high": 0.8},
+        {"name": "gamma", "label": "", "share": 0.25, "low": 0.1, "high": 0.5},
+    ],
+    "together": 0.15, "trials": 200, "of": 1000, "metric": "accuracy", "model": "svm",
+    "resamples": 20, "done": True,
+})  # fmt: skip
+
+
+def test_a_bar_for_every_setting_where_there_are_several_and_trials_enough(shown):
+    view = shown(SettingsView, MATTERED, replace(CLASSES, setting={"C": 1, "gamma": 2}, trials=40))
+    assert [row[0] for row in view.table_data()[1]] == ["Cost of a wrong row (C)", "gamma"]
+    assert view.describe().startswith("Cost of a wrong row (C) explains 60")
+    assert "other 15\u00a0% lies in several settings together" in view._caption.text()
+    assert "200 of 1,000 trials" in view._caption.text()
+    assert view.table_data()[1][1] == ["gamma", 0.25, 0.1, 0.5]
+    setting = {"C": 1.0, "gamma": 2.0}
+    assert SettingsView.is_suitable(Results(setting=setting, trials=10))
+    assert not SettingsView.is_suitable(Results(setting=setting, trials=9))
+    assert not SettingsView.is_suitable(Results(setting={"C": 1.0}, trials=40))
+    assert not SettingsView.is_suitable(Results(setting={"model": "svm", "C": 1.0}, trials=40))
+    assert not SettingsView.is_suitable(Results())

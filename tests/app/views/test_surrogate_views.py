@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPointF
+from PySide6.QtGui import QImage
+
+from app.worker.evaluator_process import evaluate_request, surrogate_of
+from core.gp import evaluator
+
+
+@pytest.fixture
+def looked(board, feed, streams):
+    """A board whose requests to evaluate are answered at once, in this process."""
+    asked = []
+
+    def look(request):
+        asked.append(request)
+        board.take_evaluation(evaluate_request(request))
+
+    board.evaluation_wanted.connect(look)
+    feed([*streams.trials(), streams.surrogate()])
+    feed([])
+    board.asked = asked
+    return board
+
+
+def test_the_slice_equals_the_evaluator_and_is_said(looked, streams, feed):
+    view = looked.views["slice"]
+    found = evaluator.slice_through(surrogate_of(streams.surrogate()), streams.space, "C")
+    mean, sd = np.array(found["mean"]), np.array(found["sd"])
+    assert np.allclose(view.mean.x, np.log10(found["x"]))
+    assert np.allclose(view.mean.y, mean)
+    assert np.allclose(view.wide_band.high, mean + 2 * sd)
+    assert np.allclose(view.band.low, mean - sd)
+    assert np.allclose(view.promise.y, found["acquisition"])
+    assert len(view.mean.x) <= 500
+    assert sorted(view.dots.y.tolist()) == sorted(s for s in streams.scores if s)
+    assert view.best.y.tolist() == [0.81]
+    assert np.isclose(view.next.value, -1.5)  # a quarter of the way from 0.001 to 1000
+    assert view.next_below.value == view.next.value
+    lefts = [plot.vb.sceneBoundingRect().left() for plot in view.canvas.plots]
+    rights = [plot.vb.sceneBoundingRect().right() for plot in view.canvas.plots]
+    assert np.isclose(lefts[0], lefts[1])
+    assert np.isclose(rights[0], rights[1])
+    assert view.plot.vb.viewRange()[0] == view.below.vb.viewRange()[0]
+    view.grab()
+    drawn = sorted(view.below.bottom.drawn, key=lambda pair: pair[0].left())
+    assert {"0.001", "1", "1000"} <= {text for _, text in drawn}
+    assert all(a.right() <= b.left() for (a, _), (b, _) in itertools.pairwise(drawn))
+    said = looked.views["slice"].content.accessibleDescription()
+    assert said.startswith(
+        "Slice along Penalty weight (C) through the best setting. Best 81.0\u00a0% at "
+    )
+    assert "Next trial at " in said
+    assert (
+        looked.views["surface"]
+        .describe()
+        .startswith("Expected score over Penalty weight (C) and Depth")
+    )
+    headers, rows = looked.views["slice"].table_data()
+    assert headers[0] == "Penalty weight (C)"
+    assert len(rows) == len(looked.views["slice"].answer["x"]) + 7
+    headers, rows = looked.views["surface"].table_data()
+    assert headers[:2] == ["Penalty weight (C)", "Depth"]
+    assert len(rows) == 60 * 9
+    before = len(looked.asked)
+    feed([])
+    assert len(looked.asked) == before
+    view.axis.setCurrentIndex(2)
+    view.axis.activated.emit(2)
+    feed([])
+    assert view.answer.axis == "kernel"
+    assert [text for _, text in view.below.bottom.shown_ticks()] == ["linear", "rbf"]
+    levels = view.mean.y[np.isfinite(view.mean.y)].reshape(2, 2)
+    assert np.allclose(levels[:, 0], levels[:, 1])
+
+
+def test_one_request_at_a_time_and_late_answers_are_dropped(board, feed, streams):
+    asked = []
+    board.evaluation_wanted.connect(asked.append)
+    feed([*streams.trials(), streams.surrogate()])
+    feed([streams.surrogate()])
+    assert sorted(request.view for request in asked) == ["slice", "surface"]
+    late = replace(evaluate_request(asked[0]), run="an old one")
+    board.take_evaluation(late)
+    assert not board.views[late.view].has_content()
+
+
+def test_the_surface_equals_the_evaluator(looked, streams):
+    view = looked.views["surface"]
+    found = evaluator.surface(surrogate_of(streams.surrogate()), streams.space, "C", "depth")
+    assert np.allclose(view.image.image, found["mean"])
+    rect = view.image.mapRectToParent(view.image.boundingRect())
+    assert rect.left() < -3.0 < 3.0 < rect.right()
+    assert np.isclose(rect.top(), 0.5)
+    assert np.isclose(rect.bottom(), 9.5)
+    assert np.isnan(view.contours.x).sum() == len(found["contours"])
+    assert np.allclose(view.contours.x[0], np.log10(found["contours"][0]["x"][0]))
+    best = looked.record.run.best_trial
+    place = QPointF(np.log10(best.setting["C"]), best.setting["depth"])
+    assert view.best.x.tolist() == [place.x()]
+    assert view.best.y.tolist() == [place.y()]
+    cell = view.image.mapFromParent(place)
+    assert int(cell.y()) == best.setting["depth"] - 1
+    view.first.setCurrentIndex(view.second.currentIndex())
+    view.first.activated.emit(view.first.currentIndex())
+    assert view.first.currentData() != view.second.currentData()
+
+
+@pytest.mark.parametrize("maximize", [True, False])
+def test_the_better_end_of_a_surface_is_bright_and_marked(board, feed, streams, maximize):
+    board.evaluation_wanted.connect(lambda asked: board.take_evaluation(evaluate_request(asked)))
+    feed([*streams.trials(maximize=maximize), streams.surrogate()])
+    feed([])
+    view = board.views["surface"]
+    mean, smooth = np.array(view.answer.mean), QImage(view.image.getPixmap().toImage())
+    places = [np.unravel_index(at, mean.shape) for at in (mean.argmax(), mean.argmin())]
+    high, low = (smooth.pixelColor(int(x), int(y)).lightnessF() for y, x in places)
+    assert (high - low if maximize else low - high) > 0.3
+    assert view.bar.better_label == ("↑ better" if maximize else "↓ better")

@@ -1,0 +1,465 @@
+"""Units: equal and related items on one side of every split, against brute force."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.model_selection import StratifiedKFold, train_test_split
+
+from core.datasets.dataset import Dataset, DataSource
+from core.datasets.raw_table import DataOptions, RawTable
+from core.datasets.reading import read_dataset
+from core.datasets.split_units import LARGEST_UNIT
+from core.datasets.splitting import cross_validation_folds, hold_out
+from core.datasets.understanding.dataset_from_table import assemble
+from core.errors import UnusableError
+
+
+def table_dataset(table: pd.DataFrame, together: bool = True, **choices: object) -> Dataset:
+    read = RawTable("made", table, DataSource("", "sample"), line_of=int)
+    return assemble(read, None, DataOptions(together=together, **choices))
+
+
+def said(dataset: Dataset) -> str:
+    return " ".join(finding.sentence for finding in dataset.findings)
+
+
+def splits_of(dataset: Dataset, seed: int, count: int = 4) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The test set, the folds of the rest, the folds of all rows and the folds in one of these."""
+    train, test = hold_out(dataset, 0.3, seed)
+    outer = cross_validation_folds(dataset, np.arange(dataset.rows), count, seed)
+    return [
+        (train, test),
+        *cross_validation_folds(dataset, train, count, seed),
+        *outer,
+        *cross_validation_folds(dataset, outer[0][0], count, seed),
+    ]
+
+
+def related(rows: list[tuple], groups: list | None) -> list[set[int]]:
+    """Connected components by brute force: rows are linked by equal features or by a group."""
+    left, found = set(range(len(rows))), []
+    while left:
+        unit, new = set(), {left.pop()}
+        while new:
+            unit |= new
+            new = {
+                j
+                for j in left
+                for i in new
+                if rows[i] == rows[j] or (groups is not None and groups[i] == groups[j])
+            }
+            left -= new
+        found.append(unit)
+    return found
+
+
+def refuse_torn(units: list[set[int]], parts: list[tuple[np.ndarray, np.ndarray]]) -> None:
+    for one, other in parts:
+        assert not set(one) & set(other)
+        for unit in units:
+            assert not (unit & set(one.tolist()) and unit & set(other.tolist()))
+
+
+def test_what_is_a_quarter_of_all_rows_is_divided_and_that_is_said() -> None:
+    table = pd.DataFrame(np.random.default_rng(3).normal(size=(80, 3)), columns=list("abc"))
+    table.loc[:29, list("abc")] = [1.0, 2.0, 3.0]
+    table["y"] = np.random.default_rng(4).normal(size=80)
+    dataset = table_dataset(table)
+    assert "stay on one side of every split, but for what comes 30 times" in said(dataset)
+    train = splits_of(dataset, 0)[0][0]
+    assert 0 < np.sum(train < 30) < 30
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.data())
+def test_no_unit_is_on_both_sides(data: st.DataObject) -> None:
+    rows = data.draw(st.integers(40, 120))
+    rng = np.random.default_rng(data.draw(st.integers(0, 10_000)))
+    table = pd.DataFrame({"a": rng.normal(size=rows).round(3), "b": rng.choice(list("uvw"), rows)})
+    table.loc[rng.random(rows) < 0.1, "a"] = np.nan
+    copies = rng.random(rows) < data.draw(st.sampled_from([0.0, 0.1, 0.4]))
+    table.loc[copies, ["a", "b"]] = table.loc[rng.integers(0, 12, copies.sum()), ["a", "b"]].values
+    roles = {}
+    if data.draw(st.booleans()):
+        table["patient"] = rng.integers(0, rows // 3, rows)
+        roles["patient"] = "group"
+    table["y"] = rng.choice(data.draw(st.sampled_from([2, 3])), rows).astype(str)
+    if data.draw(st.booleans()):
+        table["y"] = rng.normal(size=rows)
+    dataset = table_dataset(table, roles=roles)
+    if "only the groups stay" in said(dataset) or "one by one" in said(dataset):
+        return
+    features = [tuple(map(str, row)) for row in table[["a", "b"]].to_numpy()]
+    units = related(features, table["patient"].tolist() if roles else None)
+    most = Counter(features).most_common(1)[0][1]
+    if most > LARGEST_UNIT * rows:  # too much for one side, and said
+        assert f"but for what comes {most} times" in said(dataset)
+        return
+    parts = splits_of(dataset, data.draw(st.integers(0, 5)))
+    refuse_torn(units, parts)
+    assert sorted(np.concatenate(parts[0])) == list(range(rows))
+    assert sorted(np.concatenate([scored for _, scored in parts[1:5]])) == sorted(parts[0][0])
+
+
+def copied(rows: int, share: float, seed: int = 0) -> pd.DataFrame:
+    """A table with three classes in which a share of the rows are copies of others."""
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame(rng.normal(size=(rows, 5)), columns=list("abcde"))
+    table["y"] = rng.choice(["common", "less", "rare"], rows, p=[0.7, 0.25, 0.05])
+    count = int(rows * share)
+    table.iloc[:count] = table.iloc[count : 2 * count].to_numpy()
+    return table.infer_objects()
+
+
+@pytest.mark.parametrize("share", [0.02, 0.2, 0.4])
+def test_classes_keep_their_shares(share: float) -> None:
+    dataset = table_dataset(copied(1000, share))
+    labels = np.array(dataset.classes)
+    whole = np.array([np.mean(dataset.target == one) for one in labels])
+    for at, (_, scored) in enumerate(splits_of(dataset, 3, 5)):
+        own = np.array([np.mean(dataset.target[scored] == one) for one in labels])
+        assert np.abs(own - whole).max() < 0.01
+        assert abs(len(scored) - [300, *[140] * 5, *[200] * 5, *[160] * 5][at]) <= 2
+
+
+@pytest.mark.parametrize("share", [0.0, 0.2])
+def test_apart_the_splits_are_those_of_scikit_learn(share: float) -> None:
+    """Where no rows are equal, or a person has them apart, which a finding offers to mend."""
+    dataset = table_dataset(copied(500, share), together=share == 0)
+    assert dataset.units is None
+    train, test = hold_out(dataset, 0.3, 7)
+    theirs = train_test_split(
+        np.arange(500), test_size=150, random_state=7, stratify=dataset.target
+    )
+    np.testing.assert_array_equal(train, np.sort(theirs[0]))
+    np.testing.assert_array_equal(test, np.sort(theirs[1]))
+    divide = StratifiedKFold(5, shuffle=True, random_state=7).split(train, dataset.target[train])
+    parts = cross_validation_folds(dataset, train, 5, 7)
+    for (_, ours), (_, scored) in zip(parts, divide, strict=True):
+        np.testing.assert_array_equal(ours, train[scored])
+    for finding in [f for f in dataset.findings if f.proposal]:
+        assert finding.serious
+        assert finding.proposal.fields == {"together": True}
+        assert "200 of 500 rows equal another row in every feature" in finding.sentence
+    assert any(f.proposal for f in dataset.findings) == (share > 0)
+
+
+def test_equal_rows_are_counted_as_pandas_counts() -> None:
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame(rng.integers(0, 9, (500, 3)).astype(float), columns=list("abc"))
+    table.loc[rng.random(500) < 0.1, "a"] = np.nan
+    table["w"] = rng.choice(["u", "v", None], 500)
+    twins = int(table.duplicated(keep=False).sum())
+    assert 50 < twins < 450
+    dataset = table_dataset(table.assign(y=rng.normal(size=500)))
+    assert f"{twins} of 500 rows equal another row" in said(dataset)
+
+
+def test_where_few_values_make_rows_equal_they_are_divided_one_by_one() -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.integers(0, 2, (2000, 7)), columns=list("abcdefg"))
+    table["y"] = np.where(rng.random(2000) < 0.3, "yes", "no")
+    dataset = table_dataset(table)
+    assert dataset.units is None
+    assert "so few values make that likely" in said(dataset)
+    _, test = hold_out(dataset, 0.3, 0)
+    assert len(test) == 600
+    assert abs(np.mean(dataset.target[test] == "yes") - np.mean(dataset.target == "yes")) < 0.001
+
+
+def test_few_different_rows_and_a_common_one() -> None:
+    few = pd.DataFrame({"x": np.arange(60) % 6 * 1.7, "y": np.arange(60) % 2})
+    assert "there are only 6 different ones" in said(table_dataset(few))
+    assert len(hold_out(table_dataset(few), 0.3, 0)[1]) == 18
+    rng = np.random.default_rng(2)
+    common = pd.DataFrame({"x": rng.normal(size=200), "z": rng.normal(size=200)})
+    common.loc[:79, ["x", "z"]] = 0.0  # 40 % of the rows are one
+    common.loc[80:89, ["x", "z"]] = common.loc[90:99, ["x", "z"]].to_numpy()
+    dataset = table_dataset(common.assign(y=rng.normal(size=200)))
+    _, test = hold_out(dataset, 0.3, 0)
+    assert 10 < np.sum(test < 80) < 40
+    refuse_torn([{80 + k, 90 + k} for k in range(10)], splits_of(dataset, 0))
+
+
+def test_a_class_of_copies_of_one_row_is_still_learned_and_tested() -> None:
+    rng = np.random.default_rng(4)
+    table = pd.DataFrame({"x": rng.normal(size=100), "y": np.repeat(["a", "b"], [94, 6])})
+    table.loc[94:, "x"] = 5.0
+    dataset = table_dataset(table)
+    for one, other in splits_of(dataset, 1):
+        assert "b" in dataset.target[one]
+        assert "b" in dataset.target[other] or len(other) < 20
+
+
+def test_a_sparse_file(tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
+    matrix = sparse.random(200, 30, 0.2, random_state=1, format="lil")
+    matrix[:40] = matrix[40:80]
+    lines = []
+    for k in range(200):
+        row = matrix.tocsr()[k]
+        cells = " ".join(
+            f"{j + 1}:{float(v)!r}" for j, v in zip(row.indices, row.data, strict=True)
+        )
+        lines.append(f"{int(rng.integers(2))} {cells}")
+    path = tmp_path / "some.libsvm"
+    path.write_text("\n".join(lines) + "\n")
+    dataset = read_dataset(str(path))
+    dense = [tuple(row) for row in dataset.matrix.toarray()]
+    units = [unit for unit in related(dense, None) if any(any(dense[k]) for k in unit)]
+    assert sum(len(unit) > 1 for unit in units) >= 40
+    refuse_torn(units, splits_of(dataset, 0))
+    assert read_dataset(str(path), DataOptions(together=False)).units is None
+
+
+# Sequences, molecules, texts ------------------------------------------------------------------
+
+
+def test_sequences_with_a_twin_and_of_one_document_stay_together(tmp_path: Path) -> None:
+    rng = np.random.default_rng(7)
+    words = [rng.choice(list("abcdefgh"), rng.integers(3, 9)).tolist() for _ in range(60)]
+    words[20:30] = words[:10]
+    lines = [
+        f"s{k},d{k % 20},{word},{'XY'[word < 'd']}" for k, own in enumerate(words) for word in own
+    ]
+    path = tmp_path / "tags.csv"
+    path.write_text("sequence,document,word,tag\n" + "\n".join(lines) + "\n")
+    for roles in ({"document": "ignore"}, {"document": "group"}):
+        dataset = read_dataset(str(path), DataOptions(roles=roles))
+        assert dataset.task == "sequence"
+        assert "20 of 60 sequences have the same tokens as another" in said(dataset)
+        documents = [k % 20 for k in range(60)] if "group" in roles.values() else None
+        units = related([tuple(own) for own in words], documents)
+        owner = np.array([int(name[1:]) for name in dataset.row_groups])
+        for one, other in splits_of(dataset, 0):
+            refuse_torn(units, [(np.unique(owner[one]), np.unique(owner[other]))])
+    assert "20 groups of 60 sequences" in said(dataset)
+    count = len(np.unique(dataset.row_groups[hold_out(dataset, 0.3, 0)[1]]))
+    assert 15 <= count <= 21
+
+
+def test_documents_of_sequences_are_proposed(tmp_path: Path) -> None:
+    lines = [f"s{k},d{k % 20},w{k}{i},{'XY'[i % 2]}" for k in range(60) for i in range(4)]
+    path = tmp_path / "tags.csv"
+    path.write_text("sequence,document,word,tag\n" + "\n".join(lines) + "\n")
+    [finding] = [f for f in read_dataset(str(path)).findings if f.proposal]
+    assert finding.proposal.roles == {"document": "group"}
+    assert finding.proposal.words == "Keep the sequences of one document together"
+
+
+def hairpins(families: int, each: int) -> list[tuple[str, str, str]]:
+    rng = np.random.default_rng(8)
+    return [
+        ("GGG" + "".join(rng.choice(list("ACGU"), 4 + k % 3)) + "CCC", f"RF{f:05}", "")
+        for f in range(families)
+        for k in range(each)
+    ]
+
+
+@pytest.mark.parametrize("name", ["family", "rfam", "Rfam_acc"])
+def test_families_of_molecules_stay_whole(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "rna.csv"
+    lines = [f"{seq},(((....{'.' * (len(seq) - 10)}))),{own}" for seq, own, _ in hairpins(15, 4)]
+    path.write_text(f"sequence,structure,{name}\n" + "\n".join(lines) + "\n")
+    dataset = read_dataset(str(path))
+    assert f"same “{name}” stay on one side of every split: 15 groups" in said(dataset)
+    families = [{4 * f + k for k in range(4)} for f in range(15)]
+    refuse_torn(families, splits_of(dataset, 0))
+    assert abs(len(hold_out(dataset, 0.3, 0)[1]) - 18) <= 2
+    apart = read_dataset(str(path), DataOptions(together=False))  # as runs of before understood it
+    assert apart.row_groups is None
+    assert apart.columns[2].role == "ignore"
+    assert read_dataset(str(path), DataOptions(roles={name: "ignore"})).row_groups is None
+
+
+def test_few_families_are_fewer_folds(tmp_path: Path) -> None:
+    path = tmp_path / "rna.csv"
+    sizes = [1] * 6 + [30] * 3
+    lines = [
+        f"GGG{'ACGU'[k % 4] * (4 + k)}CCC,(((....{'.' * k}))),f{family}"
+        for family, size in enumerate(sizes)
+        for k in range(size)
+    ]
+    path.write_text("sequence,structure,family\n" + "\n".join(lines) + "\n")
+    dataset = read_dataset(str(path))
+    train, test = hold_out(dataset, 0.3, 0)
+    few = np.flatnonzero(dataset.row_groups >= 6)  # three families
+    assert "only the groups stay together" in said(dataset)  # all three have the same letters
+    parts = cross_validation_folds(dataset, few, 5, 0)
+    assert len(parts) == 3
+    refuse_torn([set(np.flatnonzero(dataset.row_groups == f)) for f in range(9)], parts)
+    assert len(train) > len(test) > 10
+
+
+def test_equal_molecules_are_one_unit(tmp_path: Path) -> None:
+    path, letters = tmp_path / "rna.csv", [seq for seq, _, _ in hairpins(10, 5)]
+    letters[30:40] = [one.lower().replace("u", "t") for one in letters[:10]]
+    lines = [f"m{k},{seq},(((....{'.' * (len(seq) - 10)})))" for k, seq in enumerate(letters)]
+    path.write_text("id,sequence,structure\n" + "\n".join(lines) + "\n")
+    dataset = read_dataset(str(path))
+    units = related([(one.upper().replace("T", "U"),) for one in letters], None)
+    refuse_torn(units, splits_of(dataset, 0))
+    twins = sum(len(unit) for unit in units if len(unit) > 1)
+    assert f"{twins} of 50 molecules have the same letters as another" in said(dataset)
+
+
+def test_equal_texts_are_one_unit(tmp_path: Path) -> None:
+    rng = np.random.default_rng(9)
+    words = ["river", "mountain", "forest", "village", "meadow", "harbour", "island", "valley"]
+    texts = [" ".join(rng.choice(words, 12)) for _ in range(45)] * 2
+    texts[45:60] = [text.upper().replace(" ", "  ") for text in texts[45:60]]
+    path = tmp_path / "texts.csv"
+    path.write_text("id,text\n" + "\n".join(f"{k},{text}" for k, text in enumerate(texts)) + "\n")
+    dataset = read_dataset(str(path), DataOptions(task="topics", target="text"))
+    assert "90 of 90 texts say the same as another" in said(dataset)
+    refuse_torn([{k, 45 + k} for k in range(45)], splits_of(dataset, 0))
+
+
+def test_what_a_second_file_shares_with_the_first_is_said(tmp_path: Path) -> None:
+    table = copied(200, 0)
+    first, second = tmp_path / "a.csv", tmp_path / "b.csv"
+    table.head(150).to_csv(first, index=False)
+    table.tail(80).to_csv(second, index=False)
+    dataset = read_dataset(str(first), test_file=str(second))
+    assert "30 of 80 rows of the test file equal another row" in said(dataset)
+
+
+# Proposals ------------------------------------------------------------------------------------
+
+
+def proposed(table: pd.DataFrame) -> dict[str, dict]:
+    found = [f for f in table_dataset(table).findings if f.proposal]
+    found = [f for f in found if "feature" not in f.proposal.roles.values()]
+    return {f.column: {**f.proposal.roles, **f.proposal.fields} for f in found}
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "words"),
+    [
+        ("patient", lambda rng: rng.integers(0, 40, 200), "one patient"),
+        ("PatientID", lambda rng: rng.integers(0, 40, 200), "one patient"),
+        ("customer_id", lambda rng: rng.choice([f"C{k}" for k in range(99)], 200), "one customer"),
+        ("store_id", lambda rng: rng.integers(0, 12, 200), "one store"),
+        ("who", lambda rng: rng.choice([f"AB-{k:03}" for k in range(50)], 200), "one “who”"),
+    ],
+)
+def test_identifiers_are_proposed(name: str, values: object, words: str) -> None:
+    rng = np.random.default_rng(10)
+    table = copied(200, 0)
+    table.insert(0, name, values(rng))
+    assert proposed(table) == {name: {name: "group"}}
+    [finding] = [f for f in table_dataset(table).findings if f.proposal]
+    assert finding.proposal.words == f"Keep the rows of {words} together"
+    assert finding.proposal.option == f"--role {name}=group"
+    dataset = table_dataset(table, roles=finding.proposal.roles)
+    units = related(list(range(200)), table[name].tolist())
+    refuse_torn(units, splits_of(dataset, 0))
+
+
+def test_plausible_features_are_not_proposed() -> None:
+    rng = np.random.default_rng(11)
+    table = copied(200, 0)
+    table.insert(0, "age", rng.integers(20, 70, 200))
+    table.insert(0, "patient_weight", rng.normal(size=200))
+    table.insert(0, "user_rating", rng.integers(0, 10, 200))
+    table.insert(0, "member", rng.choice(["yes", "no"], 200))
+    table.insert(0, "city", rng.choice(["Rome", "Oslo", "Bern", "Kyiv", "Lima", "Quito"], 200))
+    table.insert(0, "customer", np.arange(200))  # one row each
+    assert proposed(table) == {}
+
+
+def test_a_date_is_proposed_but_no_day_of_birth() -> None:
+    table = copied(200, 0)
+    days = pd.date_range("2024-01-01", periods=200, freq="D").strftime("%Y-%m-%d").to_numpy()
+    table.insert(0, "birth_date", days[::-1])
+    assert proposed(table) == {}
+    table.insert(0, "admitted", days)
+    assert proposed(table) == {"admitted": {"latest": "admitted"}}
+
+
+# The latest rows ------------------------------------------------------------------------------
+
+
+def dated(rows: int = 300) -> pd.DataFrame:
+    rng = np.random.default_rng(12)
+    days = pd.Timestamp("2023-01-01") + pd.to_timedelta(rng.integers(0, 90, rows), unit="D")
+    table = copied(rows, 0)
+    table.insert(0, "day", days.strftime("%d.%m.%Y").to_numpy())
+    return table
+
+
+def test_the_latest_rows_test_with_ties_whole() -> None:
+    table = dated()
+    dataset = table_dataset(table, latest="day")
+    train, test = hold_out(dataset, 0.3, 0)
+    days = pd.to_datetime(table["day"], format="%d.%m.%Y").to_numpy()
+    assert days[train].max() < days[test].min()
+    assert sorted([*train, *test]) == list(range(300))
+    per_day = pd.Series(days).value_counts().max()
+    assert abs(len(test) - 90) <= per_day
+    np.testing.assert_array_equal(test, hold_out(dataset, 0.3, 5)[1])
+    assert "The latest rows by “day” test the result" in said(dataset)
+
+
+def test_a_class_of_one_row_has_no_time() -> None:
+    table = dated()
+    target = table.columns[-1]
+    table[target] = np.where(np.arange(300) % 2, "a", "b")
+    table.loc[7, target] = "rare"
+    train, test = hold_out(table_dataset(table, latest="day", target=target), 0.3, 0)
+    days = pd.to_datetime(table.drop(index=7)["day"], format="%d.%m.%Y").to_numpy()
+    assert days[train].max() < days[test].min()
+
+
+def test_what_belongs_to_a_latest_row_does_not_train() -> None:
+    table = dated()
+    table["patient"] = np.arange(300) % 100
+    dataset = table_dataset(table, roles={"patient": "group"}, target="y", latest="day")
+    train, test = hold_out(dataset, 0.1, 0)
+    patients = table["patient"].to_numpy()
+    assert not set(patients[train]) & set(patients[test])
+    assert len(train) + len(test) < 300
+    assert len(train) > 150
+
+
+def test_numbers_and_holes_tell_the_time_too() -> None:
+    table = copied(200, 0)
+    table["year"] = np.repeat(np.arange(2000, 2020), 10).astype(float)
+    table.loc[[3, 199], "year"] = np.nan
+    dataset = table_dataset(table, target="y", latest="year")
+    train, test = hold_out(dataset, 0.3, 0)
+    assert test.tolist() == list(range(140, 199))
+    assert 199 in train
+    assert "Rows without a time (2) train" in said(dataset)
+
+
+@pytest.mark.parametrize(
+    ("latest", "words"),
+    [
+        ("days", "there is no column “days”; did you mean “day”"),
+        ("y", "the column is what is predicted"),
+        ("word", "neither dates nor numbers"),
+        ("same", "no two different times"),
+    ],
+)
+def test_columns_that_tell_no_time(latest: str, words: str) -> None:
+    table = dated().assign(word="some", same=1.0)
+    table.loc[:9, "word"] = "other"
+    with pytest.raises(UnusableError, match=words):
+        table_dataset(table, target="y", latest=latest)
+
+
+def test_a_class_that_is_only_late_is_refused() -> None:
+    table = dated()
+    order = np.argsort(pd.to_datetime(table["day"], format="%d.%m.%Y").to_numpy())
+    table.loc[order[-20:], "y"] = "new"
+    with pytest.raises(UnusableError, match="class “new” is only among the latest rows"):
+        hold_out(table_dataset(table, latest="day"), 0.3, 0)

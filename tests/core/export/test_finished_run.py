@@ -1,0 +1,283 @@
+"""A finished run leaves: files by their names alone, no cells where none are to, or another model.
+
+The chosen model is fitted as a person would, and the run stays as it was.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from exported_files import RUN, script_output, tuned_run
+from sklearn.base import clone
+from structured_runs import crf_run, rna_run
+
+from core.datasets.dataset import Dataset
+from core.datasets.raw_table import DataOptions
+from core.datasets.reading import read_dataset
+from core.errors import UnusableError
+from core.estimators.optional_parts import is_installed
+from core.export.exportable_models import exportable_models
+from core.export.exporters import export_from_folder, export_run
+from core.export.finished_run import (
+    FinishedRun,
+    file_name_of,
+    finished_run,
+    with_selected_model,
+    without_examples,
+)
+from core.export.prediction import load_model, predict_file
+from core.export.report.report_page import page_html
+from core.tuning.events import (
+    ImagesDrawn,
+    RunFinished,
+    Topic,
+    TopicsFound,
+    TrialFailed,
+    TrialFinished,
+)
+from core.tuning.plan import DataPlan, Plan
+from core.tuning.problem_setup import build_problem, read_data
+from core.tuning.scores.metrics import score_estimator
+
+
+@pytest.mark.parametrize("second_file", [True, False])
+def test_a_file_is_named_without_its_folder(
+    make_run: Callable[..., Any], tmp_path: Path, second_file: bool
+) -> None:
+    made = make_run("binary", "logistic", second_file=second_file)
+    path = Path(made.dataset.source.path)
+    assert file_name_of(replace(made.dataset.source, path="C:\\ann\\heart.csv")) == "heart.csv"
+    for ending in (".json", ".py", ".html", ".skops", ".joblib"):
+        content = export_from_folder(made.folder, tmp_path / f"out{ending}").read_bytes()
+        assert str(path.parent).encode() not in content, ending
+        assert path.name.encode() in content or ending in (".skops", ".joblib")
+
+
+@pytest.mark.parametrize("make", [crf_run, rna_run])
+def test_a_report_without_examples_holds_no_row(tmp_path: Path, make: Callable[..., Any]) -> None:
+    folder = make(tmp_path / "run").folder
+    shown = export_run(finished_run(folder), tmp_path / "with.html").read_text()
+    hidden = export_run(finished_run(folder, examples=False), tmp_path / "without.html").read_text()
+    assert "An example" in shown
+    assert "An example" not in hidden
+
+
+WORDS = ("Ann Other", "zweiunddreissig", "crimson", "magenta")  # cells of the table below
+
+
+def told_run(finish_run: Callable[..., Any], folder: Path) -> Any:
+    """A run whose findings, remarks, failures and prepared columns quote cells."""
+    random = np.random.default_rng(0)
+    lines = ["weight;colour;name;price"]
+    for i, (weight, noise) in enumerate(random.normal(size=(120, 2))):
+        said = f"{weight:.3f}".replace(".", ",") if i not in (3, 40) else WORDS[i == 40]
+        cells = said, WORDS[2 + i % 2], f"id {i}", f"{2 * weight + noise:.3f}".replace(".", ",")
+        lines.append(";".join(cells))
+    path = folder / "table.csv"
+    path.write_text("\n".join(lines))
+    dataset = read_dataset(str(path), DataOptions(target="price"))
+    made = finish_run(Plan(DataPlan(str(path), target="price"), "linear", "random"), dataset)
+    run = finished_run(made.folder)
+    remarks = ["Beside “Ann Other”, “colour” is fine."]
+    with made.folder.hold_lock():
+        why = "ValueError: could not convert string to float: 'zweiunddreissig'"
+        made.folder.append(TrialFailed(number=7, reason=why))
+        made.folder.append(RunFinished(results=replace(run.results, remarks=remarks)))
+    return made
+
+
+def test_no_cell_is_quoted_where_examples_are_to_stay(
+    finish_run: Callable[..., Any], run_outside: Any, tmp_path: Path
+) -> None:
+    made = told_run(finish_run, tmp_path)
+    runs = [finished_run(made.folder, examples) for examples in (False, True)]
+    for ending, which in (
+        *((ending, which) for ending in (".json", ".py") for which in ("default", "tuned")),
+        (".html", "tuned"),
+    ):
+        hidden, shown = (
+            export_run(with_selected_model(run, which), tmp_path / f"{run.allows_examples}{ending}")
+            .read_text()
+            for run in runs
+        )  # fmt: skip
+        # A script reads strays by its rule for numbers and names none.
+        assert any(word in shown for word in WORDS) or ending == ".py"
+        assert [word for word in WORDS if word in hidden] == []
+        assert "colour" in hidden
+    printed = script_output(run_outside, tmp_path / "False.py", tmp_path)
+    assert f"tuned: {made.score:.6f}" in printed
+
+
+def test_a_report_without_examples_holds_no_pictures_and_words_of_topics(
+    make_run: Callable[..., Any],
+) -> None:
+    run = finished_run(make_run().folder)
+    grey = np.linspace(0, 1, 4).tolist()
+    drawn = ImagesDrawn(height=2, width=2, samples=[grey], originals=[grey], reconstructions=[grey])
+    found = TopicsFound(count=1, documents=9, topics=[Topic(1.0, ["grandmother"], [0.5])])
+    run = replace(run, events=[*run.events, drawn, found])
+    shown, hidden = page_html(run), page_html(without_examples(run))
+    assert "data:image" in shown
+    assert "data:image" not in hidden
+    assert "grandmother" in shown
+    assert "grandmother" not in hidden
+    assert "Their words are left out." in hidden
+
+
+MODELS = {"binary": "logistic", "multiclass": "svm", "regression": "linear"}
+
+
+def table(path: Path, task: str) -> Path:
+    random = np.random.default_rng(2)
+    rows = pd.DataFrame(random.normal(size=(90, 3)), columns=["a", "b", "c"])
+    rows["kind"] = random.choice(["x", "y"], 90)
+    pull = rows["a"] + 0.5 * random.normal(size=90)
+    cuts = [-0.5, 0.7] if task == "multiclass" else [0.3]
+    words = np.array(["low", "mid", "top"], dtype=object)
+    rows["goal"] = 100 + 7 * pull if task == "regression" else words[np.digitize(pull, cuts)]
+    rows.to_csv(path, index=False)
+    return path
+
+
+def run_of(folder: Path, task: str, strategy: str = "random") -> tuple[FinishedRun, Dataset]:
+    file = table(folder / f"{task}.csv", task)
+    data = DataPlan(str(file), target="goal")
+    how: dict[str, Any] = {"trials": 3} if strategy == "random" else {}
+    plan = Plan(data, MODELS[task], strategy, folds=2, seed=1, **how)
+    dataset = read_data(data)
+    return finished_run(tuned_run(folder / f"{task}-{strategy}", plan, dataset)), dataset
+
+
+Runs = Callable[..., tuple[FinishedRun, Dataset]]
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
+    """The run of a task and a strategy, made once; no test changes it or its data."""
+    folder = tmp_path_factory.mktemp("runs")
+    return cache(partial(run_of, folder))
+
+
+def fingerprints(folder: Path) -> dict[str, str]:
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+@pytest.mark.parametrize("task", list(MODELS))
+def test_the_chosen_model_is_the_one_a_person_would_fit(runs: Runs, task: str) -> None:
+    run, dataset = runs(task)
+    before = fingerprints(run.folder.path)
+    trial = next(event for event in run.events if isinstance(event, TrialFinished) and event.number)
+    settings = {"default": run.results["default_setting"], str(trial.number): trial.setting}
+    problem = build_problem(run.plan, dataset)
+    rows = problem.fitted_rows
+    assert len(rows) == dataset.rows  # as the tuned model
+    X, y = dataset.features.iloc[rows], dataset.target[rows]
+    for which, setting in settings.items():
+        chosen = with_selected_model(run, which, dataset)
+        alone = clone(problem.preparation())
+        model = problem.estimator(setting).fit(alone.fit_transform(X, y), y)
+        expected = model.predict(alone.transform(dataset.features))
+        assert chosen.pipeline.predict(dataset.features).tolist() == expected.tolist()
+        assert chosen.results["setting"] == setting
+    known = with_selected_model(run, "default")
+    assert known.results["test"] == run.results["default_test"]
+    assert fingerprints(run.folder.path) == before
+
+
+@pytest.mark.parametrize("task", list(MODELS))
+def test_the_baseline_knows_shares_or_the_mean(runs: Runs, tmp_path: Path, task: str) -> None:
+    run, dataset = runs(task)
+    chosen = with_selected_model(run, "baseline", dataset)
+    y = dataset.target[build_problem(run.plan, dataset).fitted_rows]
+    for ending in (".skops", ".joblib", ".onnx"):
+        if ending == ".onnx" and not is_installed("onnx"):
+            continue
+        path = export_run(chosen, tmp_path / f"baseline{ending}")
+        said = predict_file(path, run.plan.data.file, trust=True)
+        if task == "regression":
+            assert said["prediction"].tolist() == pytest.approx([y.mean()] * dataset.rows)
+            continue
+        for label in dataset.classes:
+            share = said[f"probability of {label}"].to_numpy()
+            np.testing.assert_allclose(share, np.mean(y == label), atol=1e-12)
+        labels, counts = np.unique(y, return_counts=True)
+        assert set(said["prediction"]) == {labels[counts.argmax()]}
+
+
+def test_a_trial_has_its_validation_score_and_no_test_score(runs: Runs, tmp_path: Path) -> None:
+    run, dataset = runs("binary")
+    found = {choice.name: choice for choice in exportable_models(run.state)}
+    assert list(found)[:3] == ["tuned", "default", "baseline"]
+    scores = [choice.validation for choice in found.values() if choice.name.isdigit()]
+    assert len(scores) == 3
+    assert scores == sorted(scores, reverse=True)
+    chosen = with_selected_model(run, "2", dataset)
+    assert chosen.results["test"] == {}
+    assert chosen.results["validation"] == {"accuracy": found["2"].validation}
+    path = export_run(chosen, tmp_path / "trial.skops")
+    card = load_model(path)[1]
+    assert (card["exported"], card["test"]) == ("2", {})
+    document = json.loads(export_run(chosen, tmp_path / "trial.json").read_text())
+    assert document["exported"] == "2"
+    assert "gain" not in document["scores"]
+    assert any("test set has not judged it" in sentence for sentence in document["remarks"])
+
+
+def test_a_penalty_learner_offers_what_it_is_compared_with(runs: Runs, tmp_path: Path) -> None:
+    run, dataset = runs("regression", "mm")
+    names = [choice.name for choice in exportable_models(run.state)]
+    assert names == ["tuned", "default", "baseline"]
+    chosen = with_selected_model(run, "default", dataset)
+    assert not chosen.has_learned_penalties
+    export_run(chosen, tmp_path / "default.json")
+    assert with_selected_model(run, "tuned") is run
+
+
+def test_what_cannot_be_taken_away_is_one_sentence(tmp_path: Path) -> None:
+    run, dataset = run_of(tmp_path, "binary")
+    for which in ("7", "best", ""):
+        with pytest.raises(UnusableError, match="choose tuned, default, baseline, or the number"):
+            with_selected_model(run, which, dataset)
+    with pytest.raises(UnusableError, match="a report tells of the whole run"):
+        export_run(with_selected_model(run, "default", dataset), tmp_path / "report.html")
+    file = Path(run.plan.data.file)
+    file.write_text(file.read_text().replace("low", "top", 1))
+    with pytest.raises(UnusableError, match="the data has changed since this run"):
+        with_selected_model(run, "default")
+
+
+def test_the_script_trains_the_chosen_model(runs: Runs, run_outside: Any) -> None:
+    scripts, expected = [], []
+    for task in MODELS:
+        run, dataset = runs(task)
+        problem, metric = build_problem(run.plan, dataset), run.results["metric"]
+        for which in ("default", "baseline", "1"):
+            chosen = with_selected_model(run, which, dataset)
+            name = f"{task}_{which}.py"
+            folder = Path(run.plan.data.file).parent
+            text = export_run(chosen, folder / name).read_text()
+            compile(text, name, "exec")
+            assert "tuned = " not in text
+            scripts.append(name)
+            X, y = problem.test_data
+            fresh = clone(chosen.pipeline).fit(*problem.training_data)
+            score = score_estimator(problem.metric, fresh, X, y, dataset.classes)
+            expected.append(f"{score:.6f}")
+            if which != "1":
+                known = run.results[f"{which}_test"][metric]
+                assert f"{known:.6f}" == expected[-1]
+                assert f"{known:.6f}" in text.partition('"""')[2]
+    ran = run_outside(RUN, folder, *scripts)
+    assert ran.returncode == 0, ran.stderr
+    lines = "".join(json.loads(ran.stdout).values()).splitlines()
+    assert [line.rpartition(" ")[2] for line in lines] == expected
