@@ -20,7 +20,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import version
 from typing import Any
@@ -329,6 +329,8 @@ def flaml(rows: Rows, job: Job) -> Answer:
     from flaml import AutoML
 
     search, task = AutoML(), "regression" if job.is_regression else "classification"
+    names = {name: f"c{number}" for number, name in enumerate(rows.X)}  # LightGBM takes no others
+    rows = replace(rows, X=rows.X.rename(columns=names), X_fresh=rows.X_fresh.rename(columns=names))
     limits = {"time_budget": job.seconds, "n_jobs": job.threads}
     search.fit(rows.X, rows.y, task=task, seed=job.seed, verbose=0, **limits)
     return prediction_frame(search, rows, job), str(search.best_estimator)
