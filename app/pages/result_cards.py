@@ -77,6 +77,7 @@ class DefaultComparisonCard(Card):
         self.table = DataTable("")
         self.table.setWordWrap(True)
         self.body.addWidget(self.table, 1)
+        self.body.addStretch()  # a row beside a high card stays below its title
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Fit the rows, after the columns have their new widths."""

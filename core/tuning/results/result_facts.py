@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from core.estimators.facts import uncapitalized
 from core.estimators.model_settings import model_and_values, noun_of, title_of
 from core.space import Setting
 from core.tuning.events import RunStarted
@@ -374,7 +375,7 @@ def _best_model_sentence(results: Results, started: RunStarted, count: int) -> s
         return f"The model that you selected is {selected}; the best of {count} models is {best}."
     settings = results.ensemble.settings
     kinds = Counter(title_of(_model_of(started, setting)) for setting in settings)
-    kinds_text = ", ".join(f"{n} × {title.lower()}" for title, n in kinds.most_common())
+    kinds_text = ", ".join(f"{n} × {uncapitalized(title)}" for title, n in kinds.most_common())
     return (
         f"The result is an average of {len(settings)} models: {kinds_text}. The best of "
         f"{count} models alone is {best}."
