@@ -21,7 +21,7 @@ smallest one that reaches the wanted sensitivity.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -32,14 +32,11 @@ from core.datasets.splitting import cross_validation_folds
 from core.optimize.descent import solve_penalized
 from core.optimize.loss import Loss
 from core.options import StrategyOptions
-from core.tuning.learning.training import PenaltyTraining
+from core.tuning.learning.training import PenaltyFit, PenaltyTraining
 from core.tuning.problem import Problem, take_rows
 from core.tuning.scores.metric import safe_ratio
 from core.tuning.scores.structured_metrics import GAMMAS, OWN
 from core.wording import count_text
-
-if TYPE_CHECKING:
-    from core.tuning.learning.learning_run import PenaltyFit
 
 HOLDOUT_PARTS = 4  # one holdout split: a quarter of the training rows
 _FOLD_COUNT = 5

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 
 from core.losses.linear.eigenbasis_loss import FixedNoise
 from core.losses.linear.linear_loss import LinearLoss
@@ -22,38 +21,11 @@ from core.tuning.learning.holdout import (
     holdout_remarks,
     resolved_options,
 )
-from core.tuning.learning.training import PenaltyTraining, TableTraining, table_training
+from core.tuning.learning.training import PenaltyFit, PenaltyTraining, TableTraining, table_training
 from core.tuning.problem import Problem
 from core.tuning.runs.run_clock import RunClock, time_is_up
 from core.tuning.runs.state import RunState
 from core.tuning.strategies.strategy import Strategy
-
-
-@dataclass(frozen=True)
-class PenaltyFit:
-    """The model at the learned penalties, fitted on all training rows."""
-
-    training: PenaltyTraining
-    w: np.ndarray  # parameters, shape (n,)
-    penalties: dict[str, float]  # {group: C}
-    classes: tuple[Any, ...]
-    switched_off: list[str] = field(default_factory=list)  # groups without a weight
-    holdout_loss: float | None = None  # of the rows that were held out, if any
-    remarks: tuple[str, ...] = ()
-    noise_variance: float | None = None  # σ² of a linear model with learned noise
-
-    @property
-    def group_of_output(self) -> tuple[int, ...]:
-        """The group of every prepared column."""
-        return self.training.group_of_output
-
-    def pipeline(self) -> Pipeline:
-        """The fitted pipeline; it takes raw rows."""
-        return self.training.pipeline(self.w, self.penalties, self.classes)
-
-    def without_rows(self) -> PenaltyFit:
-        """The same, without the rows that it was fitted to."""
-        return replace(self, training=self.training.without_rows())
 
 
 def training_of(problem: Problem, like: PenaltyTraining | None = None) -> PenaltyTraining:

@@ -1,8 +1,8 @@
-"""What a penalty learner minimizes: the loss on the training rows, and that of a table."""
+"""What a penalty learner minimizes, the loss of a table among it, and the fit that it finds."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -185,3 +185,30 @@ def _selection(source_names: list[str], target_names: list[str]) -> sparse.csr_m
 def _select_columns(X: Any, selection: sparse.csr_matrix) -> Any:
     product = X @ selection
     return product if sparse.issparse(X) else np.asarray(product)
+
+
+@dataclass(frozen=True)
+class PenaltyFit:
+    """The model at the learned penalties, fitted on all training rows."""
+
+    training: PenaltyTraining
+    w: np.ndarray  # parameters, shape (n,)
+    penalties: dict[str, float]  # {group: C}
+    classes: tuple[Any, ...]
+    switched_off: list[str] = field(default_factory=list)  # groups without a weight
+    holdout_loss: float | None = None  # of the rows that were held out, if any
+    remarks: tuple[str, ...] = ()
+    noise_variance: float | None = None  # σ² of a linear model with learned noise
+
+    @property
+    def group_of_output(self) -> tuple[int, ...]:
+        """The group of every prepared column."""
+        return self.training.group_of_output
+
+    def pipeline(self) -> Pipeline:
+        """The fitted pipeline; it takes raw rows."""
+        return self.training.pipeline(self.w, self.penalties, self.classes)
+
+    def without_rows(self) -> PenaltyFit:
+        """The same, without the rows that it was fitted to."""
+        return replace(self, training=self.training.without_rows())

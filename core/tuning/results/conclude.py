@@ -30,7 +30,8 @@ from core.tuning.events import (
 )
 from core.tuning.guidance.column_encodings import encoding_sentences
 from core.tuning.history.run_history import read_before
-from core.tuning.learning.learning_run import PenaltyFit, recorded_fit
+from core.tuning.learning.learning_run import recorded_fit
+from core.tuning.learning.training import PenaltyFit
 from core.tuning.plan import Plan
 from core.tuning.problem import Problem
 from core.tuning.problem_setup import as_first_started, build_problem, read_data

@@ -27,7 +27,8 @@ from core.tuning.events import (
     TrialExcluded,
 )
 from core.tuning.history.run_history import RunHistory
-from core.tuning.learning.learning_run import PenaltyFit, refit_penalties, run_learner
+from core.tuning.learning.learning_run import refit_penalties, run_learner
+from core.tuning.learning.training import PenaltyFit
 from core.tuning.problem import Problem, fit_prepared
 from core.tuning.results.tuned_model import TunedModel, fit_tuned_model
 from core.tuning.runs.run_clock import RunClock

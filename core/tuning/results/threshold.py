@@ -24,8 +24,7 @@ from sklearn.pipeline import Pipeline
 
 from core.estimators.fitting import fit_with_remarks
 from core.optimize.descent import solve_penalized
-from core.tuning.learning.learning_run import PenaltyFit
-from core.tuning.learning.training import table_training
+from core.tuning.learning.training import PenaltyFit, table_training
 from core.tuning.problem import Problem, take_rows
 from core.tuning.run_results import CostResults, DecisionThreshold, MistakeCounts
 from core.tuning.scores.imbalance import Costs, costs_of

@@ -26,7 +26,8 @@ from core.estimators.registry import MODELS
 from core.space import Setting
 from core.tuning.averaging.averaged_model import fit_averaged_model, refit_average
 from core.tuning.learning.holdout import choose_gamma, with_gamma
-from core.tuning.learning.learning_run import PenaltyFit, recorded_fit, refit_penalties
+from core.tuning.learning.learning_run import recorded_fit, refit_penalties
+from core.tuning.learning.training import PenaltyFit
 from core.tuning.problem import Problem
 from core.tuning.results.candidates import (
     AVERAGE,
