@@ -6,6 +6,7 @@ import os
 import sys
 from pathlib import Path
 
+import shiboken6
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, SignalInstance, Slot
 from PySide6.QtWidgets import QApplication, QMainWindow
 
@@ -42,10 +43,12 @@ def run_window(file: str) -> int:
     from app.session.session import Session
 
     session = Session()
+    window = Window(session)
     try:
-        return _run_event_loop(app, Window(session), file)
+        return _run_event_loop(app, window, file)
     finally:  # a running worker process keeps the program from ending
         session.shutdown()
+        shiboken6.delete(window)  # before the application: Qt may crash where it is left till later
 
 
 def _run_event_loop(app: QApplication, window: Window, file: str) -> int:

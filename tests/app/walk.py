@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 from unittest import mock
 
+import shiboken6
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
@@ -104,6 +105,7 @@ def walk(folder: Path, kill: bool) -> None:
     walker.window.close()
     session.shutdown()
     assert session._worker.isFinished()
+    shiboken6.delete(walker.window)  # before the application, as where the program ends
     say("closed")
 
 
@@ -147,6 +149,7 @@ def walk_by_first_buttons(folder: Path) -> None:
     assert walker.problems == []
     walker.window.close()
     session.shutdown()
+    shiboken6.delete(walker.window)
     say("closed")
 
 
