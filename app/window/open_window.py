@@ -43,12 +43,14 @@ def run_window(file: str) -> int:
     from app.session.session import Session
 
     session = Session()
-    window = Window(session)
+    window = None
     try:
+        window = Window(session)
         return _run_event_loop(app, window, file)
     finally:  # a running worker process keeps the program from ending
         session.shutdown()
-        shiboken6.delete(window)  # before the application: Qt may crash where it is left till later
+        if window is not None:  # before the application: Qt may crash where it is left till later
+            shiboken6.delete(window)
 
 
 def _run_event_loop(app: QApplication, window: Window, file: str) -> int:
