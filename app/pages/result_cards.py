@@ -19,8 +19,8 @@ from core.space import Setting, axis_title
 from core.tuning.events import RunStarted
 from core.tuning.run_results import EnsembleResults, Scores
 from core.tuning.runs.trial_table import tunes_several
-from core.tuning.scores.score import metric_in_short, metric_title, score_text
-from core.wording import format_aligned, format_value, percent
+from core.tuning.scores.score import metric_in_short, metric_title, score_text, score_texts
+from core.wording import format_value, percent
 from resources.theme import TARGET
 
 ROWS = 6  # seen without scrolling
@@ -198,7 +198,7 @@ class MembersCard(Card):
             for number, weight, f, setting in zip(
                 ensemble.members,
                 ensemble.weights,
-                format_aligned(ensemble.scores),
+                score_texts(ensemble.scores, started.metric),
                 ensemble.settings,
                 strict=True,
             )

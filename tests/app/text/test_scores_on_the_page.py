@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 
 import pytest
@@ -120,6 +121,9 @@ def test_the_page_lists_the_members_instead_of_one_setting(shown_page):
     assert cells[0] == ["7", "25\u00a0%", "0.0900", "2"]
     assert cells[3] == ["10", "25\u00a0%", "0.0930", "5"]
     assert cells[4] == ["default", "–", "–", "1"]
+    shares = dataclasses.replace(averaged(4), metric="accuracy")
+    model = shown_page(shares).members.table.model()
+    assert [model.index(row, 2).data() for row in (0, 3)] == ["9.0\u00a0%", "9.3\u00a0%"]
     page = shown_page(averaged(1))
     shown = [card.accessibleName() for card in page._cards if card.isVisible()]
     assert "What did tuning change?" in shown
