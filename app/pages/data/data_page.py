@@ -20,7 +20,7 @@ from app.widgets.buttons import IconButton, PlainButton
 from app.widgets.cards import Card, SideBySide
 from app.widgets.drop_area import dropped_file
 from app.widgets.text_labels import plain_tooltip
-from core.wording import format_integer
+from core.wording import count_text
 
 if TYPE_CHECKING:
     from app.session.session import Session
@@ -119,7 +119,8 @@ class DataPage(Page):
             "Shift you select several."
         )
         if hidden_count:
-            caption += f" {format_integer(hidden_count)} more columns are not shown."
+            verb = "is" if hidden_count == 1 else "are"
+            caption += f" {count_text(hidden_count, 'more column')} {verb} not shown."
         return caption
 
     # The menu of a column -------------------------------------------------------------------

@@ -48,7 +48,9 @@ from core.tuning.scores.metric import Predictions
 from core.tuning.scores.scoring import TrialResult
 
 MAX_OF_MODEL = 3  # of a model's trials beside its first ones, the best, may be members
-SAME_LOGS = 1e-3  # of log densities, the mean difference below which two trials say the same
+# Of log densities, the mean difference below which two trials of a model say the same: their
+# average gains some Δ²/8 = 1e-5 nats over them.
+SAME_LOGS = 0.01
 MAX_REPEATED = 10  # trials that predict again where an interrupted run had no average
 MAX_KEPT_BYTES = 64e6  # of predictions; of more only those of possible members are kept
 MAX_WEIGHT_ROWS = 2000  # that weights are chosen by
