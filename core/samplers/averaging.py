@@ -306,14 +306,6 @@ class TopModels(Generic[Model]):
         """{member: model}, the best first, without those that are missing."""
         return {n: self._models[n] for n in self.members if n in self._models}
 
-    def would_keep(self, number: int, score: float) -> bool:
-        """Whether a new trial with this score would be held."""
-        if not math.isfinite(score):
-            return False
-        scores = {n: self.scores[n] for n in self._ranked_trials()} | {number: score}
-        capacity = member_count(max(len(self.scores) + 1, self.planned)) + 1
-        return number in rank_trials(scores, maximize=self.maximize)[:capacity]
-
     def add_model(self, number: int, score: float, model: Model) -> None:
         """A finished trial; one whose score is not finite counts as failed and is not held."""
         if math.isfinite(score):

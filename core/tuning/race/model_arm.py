@@ -101,11 +101,6 @@ class ModelArm:
         return max(self.screening_times, default=0)
 
     @property
-    def default_screening_seconds(self) -> float:
-        """The seconds of its largest screening; 0 without one."""
-        return self.screening_times.get(self.screening_rows, 0.0)
-
-    @property
     def unscreened_settings(self) -> list[Setting]:
         """The warm starts that were not screened yet."""
         seen = [setting for setting, _ in self.past_screenings]

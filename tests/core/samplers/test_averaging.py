@@ -319,9 +319,7 @@ def test_excluding_and_including_again(changes, planned, maximize):
     for change, value, which in changes:
         if change == "add":
             number = len(watched.made)
-            wants = kept.would_keep(number, value)
             watched.add(number, value)
-            assert wants == (number in watched.alive)
             scores[number] = value
         elif watched.made:
             number = which % len(watched.made)
@@ -376,5 +374,3 @@ def test_before_the_first_trial():
     kept = TopModels(maximize=True)
     assert kept.members == kept.evicted_members == kept.trials_with_models == []
     assert kept.member_models() == {}
-    assert kept.would_keep(0, 1.0)
-    assert not kept.would_keep(0, math.nan)
