@@ -19,6 +19,13 @@ os.environ.setdefault("PYTHON_CPU_COUNT", "1")  # tests run in parallel themselv
 import pytest
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What is not marked as slow is quick: `-m quick` is for every change."""
+    for item in items:
+        if not item.get_closest_marker("slow"):
+            item.add_marker(pytest.mark.quick)
+
+
 @pytest.fixture(autouse=True)
 def own_history(tmp_path_factory, monkeypatch) -> Path:
     """Where the history and the runs lie during a test: never where the person's own are."""
