@@ -11,18 +11,61 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
+from core.gp.kernels import Array, Indices
 from core.samplers.averaging import (
+    BAG_ROUNDS,
     average_log_densities,
     average_probabilities,
+    bagged_weights,
     density_gap,
     disagreement,
+    greedy_mean_weights,
+    greedy_weights,
 )
 from core.tuning.scores.metric import Predictions
 
+MAX_WEIGHT_ROWS = 2000  # that weights are chosen by
 _MIN_DENSITY = 1e-12  # one impossible row must not decide about a member by itself
+
+
+@dataclass(frozen=True)
+class RowPredictions:
+    """Of rows by models that were not fitted to them, shape (n, T): numbers, else log p(y)."""
+
+    values: Array
+    y: Array | None  # of numbers
+
+    @classmethod
+    def of_numbers(cls, members: Sequence[Array], y: Array) -> RowPredictions:
+        """Predicted numbers, (n,) a member, and the true ones; `MAX_WEIGHT_ROWS` are kept."""
+        step = math.ceil(len(y) / MAX_WEIGHT_ROWS)
+        return cls(np.stack(members, axis=1)[::step], y[::step])
+
+    @classmethod
+    def of_log_densities(cls, members: Sequence[Array]) -> RowPredictions:
+        """Log densities of the true targets, (n,) a member; `MAX_WEIGHT_ROWS` are kept."""
+        step = math.ceil(len(members[0]) / MAX_WEIGHT_ROWS)
+        return cls(np.stack(members, axis=1)[::step], None)
+
+    def bagged_weights(self) -> Array:
+        """The mean of greedy selections among bags of the members, the best first; shape (T,)."""
+        return bagged_weights(self._choose, self._losses, self.values.shape[1])
+
+    def _choose(self, members: Indices) -> Array:
+        values = self.values[:, members]
+        if self.y is None:
+            return greedy_weights(values, rounds=BAG_ROUNDS)
+        return greedy_mean_weights(values, self.y, rounds=BAG_ROUNDS)
+
+    def _losses(self, weights: Array) -> Array:
+        """Squared errors, else minus log densities, of the weighted average, shape (n,)."""
+        if self.y is None:
+            return -average_log_densities(self.values, weights)
+        return np.square(self.values @ weights - self.y)
 
 
 def average_predictions(members: Sequence[Predictions], weights: np.ndarray) -> Predictions:

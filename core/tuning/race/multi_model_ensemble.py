@@ -23,17 +23,10 @@ from typing import Any
 import numpy as np
 
 from core.estimators.multi_model import split_model_setting
-from core.gp.kernels import Array, Indices
-from core.samplers.averaging import (
-    BAG_ROUNDS,
-    average_log_densities,
-    bagged_weights,
-    effective_members,
-    greedy_mean_weights,
-    greedy_weights,
-)
+from core.samplers.averaging import effective_members
 from core.space import Setting
 from core.tuning.averaging.averaged_predictions import (
+    RowPredictions,
     average_predictions,
     is_averageable,
     log_densities,
@@ -53,7 +46,6 @@ MAX_OF_MODEL = 3  # of a model's trials beside its first ones, the best, may be 
 SAME_LOGS = 0.01
 MAX_REPEATED = 10  # trials that predict again where an interrupted run had no average
 MAX_KEPT_BYTES = 64e6  # of predictions; of more only those of possible members are kept
-MAX_WEIGHT_ROWS = 2000  # that weights are chosen by
 PAUSE_FACTOR = 30.0  # between updates, of the last one's seconds: they take 3 % of the time
 
 
@@ -66,27 +58,6 @@ class _TrialPredictions:
     folds: tuple[Predictions, ...]
     logs: tuple[np.ndarray, ...]  # log densities of the folds' rows
     refit_seconds: float = 0.0  # to fit it again at the end
-
-
-@dataclass(frozen=True)
-class _RowPredictions:
-    """Of held-out rows by trials, shape (rows, T): numbers, else log densities without `y`."""
-
-    values: np.ndarray
-    y: np.ndarray | None
-
-    def choose(self, trials: Indices) -> Array:
-        """Greedy weights of some of the trials."""
-        values = self.values[:, trials]
-        if self.y is None:
-            return greedy_weights(values, rounds=BAG_ROUNDS)
-        return greedy_mean_weights(values, self.y, rounds=BAG_ROUNDS)
-
-    def losses(self, weights: Array) -> Array:
-        """Squared errors, else minus log densities, of the weighted average, shape (rows,)."""
-        if self.y is None:
-            return -average_log_densities(self.values, weights)
-        return np.square(self.values @ weights - self.y)
 
 
 class _NoModels:
@@ -211,25 +182,20 @@ class MultiModelEnsemble:
         score_by_trial = {n: self._score_on(n, folds) for n in candidates}
         ranked = sorted(candidates, key=lambda n: -score_by_trial[n])
         predictions = self._row_predictions(ranked, folds)
-        weights = bagged_weights(predictions.choose, predictions.losses, len(ranked))
-        return self._affordable(
-            {n: float(w) for n, w in zip(ranked, weights, strict=True) if w > 0}
-        )
+        weights = zip(ranked, predictions.bagged_weights(), strict=True)
+        return self._affordable({n: float(w) for n, w in weights if w > 0})
 
     def _row_predictions(
         self, numbers: Sequence[int], folds: Sequence[int] | range
-    ) -> _RowPredictions:
-        """What these trials predict for rows of some folds, `MAX_WEIGHT_ROWS` at most."""
+    ) -> RowPredictions:
+        """What these trials predict for rows of some folds."""
         trials = [self._trials[n] for n in numbers]
-        y = None
         if self._problem.dataset.task.has_numbers:
             parts = [[trial.folds[fold].labels for fold in folds] for trial in trials]
             y = np.concatenate([self._y[fold] for fold in folds])
-        else:
-            parts = [[trial.logs[fold] for fold in folds] for trial in trials]
-        values = np.stack([np.concatenate(part) for part in parts], axis=1)
-        step = math.ceil(len(values) / MAX_WEIGHT_ROWS)
-        return _RowPredictions(values[::step], None if y is None else y[::step])
+            return RowPredictions.of_numbers([np.concatenate(part) for part in parts], y)
+        parts = [[trial.logs[fold] for fold in folds] for trial in trials]
+        return RowPredictions.of_log_densities([np.concatenate(part) for part in parts])
 
     def _affordable(self, weights: dict[int, float]) -> dict[int, float]:
         """The same without the members that cost most for their weight, until the rest fits."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -66,7 +66,7 @@ from core.tuning.results.tuned_model import (
     has_other_rows,
     refit_on_all_rows,
 )
-from core.tuning.run_results import EvaluationFacts, GammaValues, Results
+from core.tuning.run_results import EnsembleResults, EvaluationFacts, GammaValues, Results
 from core.tuning.runs.best import has_best, keep_best, may_open_best
 from core.tuning.runs.run_clock import ABANDONED, RunClock, time_is_up
 from core.tuning.runs.run_folder import RunFolder, write_with_retry
@@ -270,11 +270,11 @@ def _results_of(
         results = replace(results, taken=kind, candidates=candidates, untried=untried or None)
         results = replace(results, validation_interval=interval)
     seconds = clock.seconds
-    refitted, remarks = yield from _refit_and_write(
+    final_fit = yield from _refit_and_write(
         problem, context, folder, tuned_model, last_start, end_seconds
     )
     repeated = repeats_tuning(problem, context)
-    facts = _evaluation_facts(problem, refitted=refitted, repeated=repeated)
+    facts = _evaluation_facts(problem, refitted=final_fit.is_refitted, repeated=repeated)
     if not facts.repeated:
         gain, over_baseline = replace(results.gain, real=False), results.gain_over_baseline
         over_baseline = replace(over_baseline, real=False)
@@ -286,7 +286,7 @@ def _results_of(
         remarks=[
             *tuned_model.remarks,
             *results.remarks,
-            *remarks,
+            *final_fit.remarks,
             *moved_default_remarks(problem),
             *(edge.sentence for edge in edges_of(state)),
         ],
@@ -294,7 +294,7 @@ def _results_of(
         metric_reason=problem.metric_reason or None,
         gamma=GammaValues(gamma, plan.gamma) if problem.dataset.task.has_pairs else None,
         costs=None if threshold is None else cost_results(problem, threshold, predictions),
-        ensemble=tuned_model.ensemble,
+        ensemble=final_fit.ensemble,
         groups=learned.penalties if learned else {},
         switched_off=learned.switched_off if learned else [],
         fits=state.fit_count,
@@ -312,6 +312,15 @@ def _refit_end(problem: Problem, start: float) -> float:
     return (1 + ENDING_SHARE) * max(start, limit) + ENDING_SECONDS
 
 
+@dataclass(frozen=True)
+class _FinalFit:
+    """What became of the fit on all rows."""
+
+    is_refitted: bool
+    remarks: tuple[str, ...]
+    ensemble: EnsembleResults | None  # of the model that is kept
+
+
 def _refit_and_write(
     problem: Problem,
     context: EvaluationContext,
@@ -319,19 +328,16 @@ def _refit_and_write(
     tested_model: TunedModel,
     last_start: float,
     end_seconds: float,
-) -> Generator[Event, None, tuple[bool, tuple[str, ...]]]:
+) -> Generator[Event, None, _FinalFit]:
     """Write the final model: fitted on all rows in its process, or the tested one, if that is lost.
 
     The fit begins by the second `last_start` of the run and ends by `end_seconds`, or not at all.
-
-    Returns:
-        Whether it is fitted on all rows, and sentences.
     """
 
-    def refit() -> Generator[Event, None, tuple[bool, tuple[str, ...]]]:
+    def refit() -> Generator[Event, None, _FinalFit]:
         final_model, remarks = refit_on_all_rows(problem, tested_model)
         yield from _write_patiently(problem, context, folder, tested_model, final_model)
-        return final_model is not tested_model, remarks
+        return _FinalFit(final_model is not tested_model, remarks, final_model.ensemble)
 
     if not has_other_rows(problem):
         return (yield from refit())
@@ -343,7 +349,7 @@ def _refit_and_write(
         return (yield from events)
     except ProcessLostError as error:
         yield from _write_patiently(problem, context, folder, tested_model, tested_model)
-        return False, (f"{KEPT_TESTED} {error}",)
+        return _FinalFit(False, (f"{KEPT_TESTED} {error}",), tested_model.ensemble)
 
 
 def _write_patiently(

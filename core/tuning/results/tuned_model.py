@@ -24,7 +24,11 @@ from core.estimators.fitting import fit_with_remarks
 from core.estimators.model_settings import model_and_values
 from core.estimators.registry import MODELS
 from core.space import Setting
-from core.tuning.averaging.averaged_model import fit_averaged_model, refit_average
+from core.tuning.averaging.averaged_model import (
+    fit_averaged_model,
+    refit_average,
+    with_choice_of_test_rows,
+)
 from core.tuning.learning.holdout import choose_gamma, with_gamma
 from core.tuning.learning.learning_run import recorded_fit, refit_penalties
 from core.tuning.learning.training import PenaltyFit
@@ -179,7 +183,9 @@ def has_other_rows(problem: Problem) -> bool:
 def refit_on_all_rows(
     problem: Problem, tested_model: TunedModel
 ) -> tuple[TunedModel, tuple[str, ...]]:
-    """The tested model fitted again on all rows, its setting, penalties and weights kept.
+    """The tested model fitted again on all rows, its setting and penalties kept.
+
+    So are the weights of an average, but for what the test rows have to say about them.
 
     Returns:
         The winner, or `tested_model` itself with sentences where it was not fitted again.
@@ -199,7 +205,7 @@ def refit_on_all_rows(
     if is_sampled:
         return _fit_remaining(problem, tested_model)
     try:
-        refitted_model = _refit_model(problem.with_rows(rows, rows[:0]), tested_model)
+        refitted_model = _refit_model(problem, tested_model)
         return _with_decision(problem, refitted_model), ()
     except (ValueError, ArithmeticError, np.linalg.LinAlgError, UnusableError) as error:
         return tested_model, (f"{KEPT_TESTED} {one_line_error(error)}",)
@@ -209,9 +215,8 @@ def _fit_remaining(
     problem: Problem, tested_model: TunedModel
 ) -> tuple[TunedModel, tuple[str, ...]]:
     """The model fitted on all drawn rows, then on the others in parts, if it can."""
-    rows = problem.fitted_rows
     try:
-        refitted_model = _refit_model(problem.with_rows(rows, rows[:0]), tested_model)
+        refitted_model = _refit_model(problem, tested_model)
     except (ValueError, ArithmeticError, np.linalg.LinAlgError, UnusableError) as error:
         return tested_model, (f"{KEPT_TESTED} {one_line_error(error)}",)
     if not _can_learn_more(refitted_model):
@@ -254,11 +259,14 @@ def _drawn_rows_remark(problem: Problem, tuned_model: TunedModel) -> str:
 
 
 def _refit_model(problem: Problem, tested_model: TunedModel) -> TunedModel:
+    tested_pipeline, rows = tested_model.pipeline, problem.fitted_rows
+    run_problem, problem = problem, problem.with_rows(rows, rows[:0])
     if tested_model.learned is not None:
         penalty_fit = refit_penalties(problem, tested_model.learned)
         return replace(tested_model, pipeline=penalty_fit.pipeline(), learned=penalty_fit)
     if tested_model.ensemble is not None:
-        return replace(tested_model, pipeline=refit_average(problem, tested_model.ensemble))
+        summary = with_choice_of_test_rows(run_problem, tested_pipeline, tested_model.ensemble)
+        return replace(tested_model, pipeline=refit_average(problem, summary), ensemble=summary)
     pipeline = problem.pipeline(tested_model.setting)
     fit_with_remarks(pipeline, *problem.training_data)
     return replace(tested_model, pipeline=pipeline)

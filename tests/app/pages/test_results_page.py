@@ -189,6 +189,12 @@ def test_new_results_move_the_mark_and_list_the_members(page_of_several, still, 
     still._show_run([race.begun(), RunFinished(results=results)], still.run_folder)
     model = page_of_several.members.table.model()
     cells = [[model.index(row, at).data() for at in range(5)] for row in range(3)]
-    assert cells[0] == ["4", "60\u00a0%", "80.0\u00a0%", "Support vector machine", "C = 10, gamma = 0.01"]
+    assert cells[0] == [
+        "4",
+        "60\u00a0%",
+        "80.0\u00a0%",
+        "Support vector machine",
+        "C = 10, gamma = 0.01",
+    ]
     assert cells[1][3] == "Logistic regression"
     assert cells[2] == ["default", "–", "–", "Logistic regression", "C = 1"]

@@ -4,13 +4,15 @@ import numpy as np
 import pytest
 
 from core.estimators.multi_model import combined_setting
+from core.samplers.averaging import BAG_ROUNDS, bagged_weights, greedy_weights
+from core.tuning.averaging.averaged_model import with_choice_of_test_rows
 from core.tuning.events import EnsembleUpdated, RunStarted, TrialFailed, TrialFinished
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem_setup import build_problem, read_data
 from core.tuning.results import candidates
 from core.tuning.results.conclude import evaluate_and_keep
 from core.tuning.results.test_evaluation import EvaluationContext
-from core.tuning.results.tuned_model import fit_tuned_model
+from core.tuning.results.tuned_model import fit_tuned_model, refit_on_all_rows
 from core.tuning.runs.run_clock import ABANDONED, RunClock
 from core.tuning.runs.state import state_from_events
 
@@ -76,6 +78,37 @@ def test_a_member_of_the_average_is_tested_alone_without_another_fit(problem, mo
     X, y = problem.test_data
     alone = problem.pipeline(told["setting"]).fit(*problem.training_data)
     assert told["test"]["accuracy"] == pytest.approx(np.mean(alone.predict(X) == y))
+
+
+def test_the_rows_that_tested_an_average_choose_the_weights_of_the_one_that_is_kept(problem):
+    state = state_of(problem, 0.93, 0.92)
+    tested = fit_tuned_model(problem, state, None, {})
+    kept, remarks = refit_on_all_rows(problem, tested)
+    weights = dict(zip(kept.ensemble.members, kept.ensemble.weights, strict=True))
+    X, labels = problem.test_data
+    y = np.searchsorted(problem.dataset.classes, labels)
+    own = [
+        model.predict_proba(tested.pipeline[0].transform(X))
+        for model in tested.pipeline[-1].estimators_
+    ]
+    logs = np.log(np.stack([p[np.arange(len(y)), y] for p in own], axis=1).clip(1e-12))
+    by_test = bagged_weights(
+        lambda members: greedy_weights(logs[:, members], rounds=BAG_ROUNDS),
+        lambda w: -np.log(np.exp(logs) @ w),
+        2,
+    )
+    share = len(y) / problem.dataset.rows
+    for member in range(2):
+        expected = (1 - share) * 0.5 + share * by_test[member]
+        assert weights[member] == pytest.approx(expected)
+    assert sum(weights.values()) == pytest.approx(1.0)
+    assert kept.pipeline[-1].weights == pytest.approx(kept.ensemble.weights)
+    assert not remarks
+    course = EvaluationContext(state, RunClock(0.0))
+    results = result_of(evaluate_and_keep(problem, course, "", None, None))
+    assert results.ensemble.weights == pytest.approx(kept.ensemble.weights)
+    single_rows = problem.with_rows(problem.fitted_rows, problem.test_rows[:0])
+    assert with_choice_of_test_rows(single_rows, kept.pipeline, kept.ensemble) is kept.ensemble
 
 
 def test_a_trial_that_ran_when_the_time_was_up_has_not_failed(problem):
