@@ -152,7 +152,16 @@ def _by_amount(matrix: np.ndarray, amounts: np.ndarray) -> np.ndarray:
     y = amounts / np.abs(amounts).max()
     y = y - y.mean()
     size = np.sqrt(np.einsum("ij,ij->i", X, X) * (y @ y))
-    return 2 * ~(np.abs(X @ y) / size < _CORRELATED)  # NaN is a candidate
+    is_far = np.abs(X @ y) / size < _CORRELATED  # NaN is a candidate
+    return 2 * ~(is_far & ~_is_monotone(matrix, amounts))
+
+
+def _is_monotone(matrix: np.ndarray, amounts: np.ndarray) -> np.ndarray:
+    """Which rows of a matrix (columns, rows) are a curve of the amounts that turns nowhere."""
+    by_amount = np.argsort(amounts, kind="stable")
+    steps = np.sign(np.diff(amounts[by_amount]))
+    signs = np.sign(np.diff(matrix[:, by_amount], axis=1))
+    return np.asarray((signs == steps).all(axis=1) | (signs == -steps).all(axis=1))
 
 
 def _determines(values: pd.Series, target: PreparedTarget, rows: np.ndarray) -> bool:
@@ -161,7 +170,11 @@ def _determines(values: pd.Series, target: PreparedTarget, rows: np.ndarray) -> 
         return False
     values, labels = values[is_known], target.values[rows][is_known]
     if not target.classes:
-        return _is_linear(values, labels, 1 - 1e-6)
+        if _is_linear(values, labels, 1 - 1e-6):
+            return True
+        # A logarithm of the target, say. It is told and not left out: time may rise as it does.
+        is_number = pd.api.types.is_numeric_dtype(values.dtype)
+        return is_number and bool(_is_monotone(values.to_numpy(dtype=float)[None], labels)[0])
     codes, uniques = pd.factorize(values)
     pairs = np.unique(codes.astype(np.int64) * target.classes + labels)
     present = len(np.unique(labels))

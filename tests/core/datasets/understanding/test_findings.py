@@ -39,7 +39,7 @@ def wide() -> pd.DataFrame:
     return table
 
 
-def test_columns_are_described_as_they_are_one_by_one(wide: pd.DataFrame) -> None:
+def test_columns_are_described_as_they_are_one_by_one(wide):
     wide["y"] = np.arange(ROWS) % 3
     together = describe_columns(wide, "y", {}, {}, {})
     for at, column in enumerate(together[:-1]):
@@ -49,9 +49,7 @@ def test_columns_are_described_as_they_are_one_by_one(wide: pd.DataFrame) -> Non
 
 
 @pytest.mark.parametrize("task", ["classes", "amounts"])
-def test_leaks_are_found_as_by_a_look_at_each(
-    wide: pd.DataFrame, task: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_leaks_are_found_as_by_a_look_at_each(wide, task, monkeypatch):
     rng = np.random.default_rng(4)
     target = rng.integers(0, 3, ROWS) if task == "classes" else rng.normal(size=ROWS) * 40
     wide["in stretches"] = target + 0.1 * rng.random(ROWS) if task == "classes" else 3 * target + 1
@@ -65,7 +63,7 @@ def test_leaks_are_found_as_by_a_look_at_each(
     assert {*together[0], *together[1]} >= {"in stretches", "code"}
 
 
-def test_noise_is_passed_over_and_what_is_unclear_is_not(wide: pd.DataFrame) -> None:
+def test_noise_is_passed_over_and_what_is_unclear_is_not(wide):
     wide["y"] = np.arange(ROWS) % 3
     looked = set(findings.LeakageCheck(dataset_of(wide)).candidates)
     assert not looked & {f"x{at}" for at in range(COLUMNS)}
@@ -94,7 +92,7 @@ def noise() -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("rows", [300, 12_000])
-def test_columns_that_give_the_target_away(rows: int) -> None:
+def test_columns_that_give_the_target_away(rows):
     rng = np.random.default_rng(1)
     target = rng.choice(["no", "maybe", "yes"], rows)
     code = pd.Series(target).map({"no": 0.0, "maybe": 1.0, "yes": 2.0})
@@ -119,14 +117,23 @@ def test_columns_that_give_the_target_away(rows: int) -> None:
     assert telling(dataset_of(table, roles={"word": "feature"})) == ["word"]
 
 
-def test_a_linear_copy_gives_an_amount_away(noise: pd.DataFrame) -> None:
+def test_a_linear_copy_gives_an_amount_away(noise):
     target = np.random.default_rng(2).normal(size=300)
     table = noise.assign(copy=-3 * target + 7, close=target + 0.01 * noise["a"], y=target)
     assert telling(dataset_of(table, leaks=True)) == ["copy"]
     assert dataset_of(table).feature_names == ["a", "b", "c"]  # 1 − r² of “close” is 0.0001
 
 
-def test_where_other_columns_tell_the_target_too_nothing_is_left_out() -> None:
+def test_a_curve_of_the_target_is_told_and_stays(noise):
+    target = np.random.default_rng(3).exponential(size=300).round(2)
+    table = noise.assign(log=np.log1p(target), down=np.exp(-9 * target), y=target)
+    table["turns"] = (target - 1.0) ** 2
+    table["close"] = np.log1p(target) + np.where(np.arange(300) == 7, 0.5, 0.0)
+    assert telling(dataset_of(table)) == ["log", "down"]
+    assert dataset_of(table).feature_names == ["a", "b", "c", "log", "down", "turns", "close"]
+
+
+def test_where_other_columns_tell_the_target_too_nothing_is_left_out():
     rng = np.random.default_rng(4)
     target = rng.integers(0, 2, 200)
     spread = rng.uniform(0, 0.4, (200, 3))
@@ -138,7 +145,7 @@ def test_where_other_columns_tell_the_target_too_nothing_is_left_out() -> None:
     assert telling(dataset) == ["c"]
 
 
-def test_a_leak_of_one_class_in_fifty() -> None:
+def test_a_leak_of_one_class_in_fifty():
     rng = np.random.default_rng(5)
     rare = rng.permutation(np.repeat([0, 1], [2940, 60]))
     table = pd.DataFrame(rng.normal(size=(3000, 6)), columns=list("abcdef"))
@@ -148,7 +155,7 @@ def test_a_leak_of_one_class_in_fifty() -> None:
     assert dataset.feature_names == [*"abcdef", "rare"]
 
 
-def test_noise_is_never_taken_for_a_leak() -> None:
+def test_noise_is_never_taken_for_a_leak():
     """Of 2,000 columns of noise none is left out, though two classes of ten rows are few."""
     rng = np.random.default_rng(6)
     table = pd.DataFrame(rng.normal(size=(20, 2000))).add_prefix("x")
@@ -156,7 +163,7 @@ def test_noise_is_never_taken_for_a_leak() -> None:
     assert len(dataset_of(table).feature_names) == 2000
 
 
-def test_what_is_right_in_all_of_few_rows_is_no_leak() -> None:
+def test_what_is_right_in_all_of_few_rows_is_no_leak():
     """With a mistake in fifty rows a column is often right in all of forty: merely very good."""
     rng = np.random.default_rng(7)
     target = np.repeat(["no", "yes"], 20)
@@ -168,7 +175,7 @@ def test_what_is_right_in_all_of_few_rows_is_no_leak() -> None:
     assert telling(dataset) == ["sign", "size"]
 
 
-def test_of_very_many_columns_the_telling_ones_are_found_before_one_is_left_out() -> None:
+def test_of_very_many_columns_the_telling_ones_are_found_before_one_is_left_out():
     """Forty of 800 columns tell the target as well as genes tell a disease: an easy question."""
     rng = np.random.default_rng(8)
     target = np.arange(120) % 2
@@ -180,7 +187,7 @@ def test_of_very_many_columns_the_telling_ones_are_found_before_one_is_left_out(
     assert "best" not in dataset_of(table.assign(y=target)).feature_names
 
 
-def test_days_and_rare_values_are_no_leak() -> None:
+def test_days_and_rare_values_are_no_leak():
     """All rows of a day, or of one of many shops, may well be alike."""
     rng = np.random.default_rng(9)
     at = np.arange(240) % 30
@@ -191,11 +198,11 @@ def test_days_and_rare_values_are_no_leak() -> None:
     assert dataset_of(table).feature_names == ["x", "day", "shop"]
 
 
-def test_no_false_alarm_on_the_samples() -> None:
+def test_no_false_alarm_on_the_samples():
     assert [telling(sample.read()) for sample in SAMPLES.values()] == [[] for _ in SAMPLES]
 
 
-def test_rare_classes(noise: pd.DataFrame) -> None:
+def test_rare_classes(noise):
     labels = ["common"] * 290 + ["rare"] * 9 + ["single"]
     dataset = dataset_of(noise.assign(y=labels))
     [finding] = [f for f in dataset.findings if "Rare classes" in f.sentence]
@@ -207,7 +214,7 @@ def test_rare_classes(noise: pd.DataFrame) -> None:
     assert lonely.serious
 
 
-def test_lost_columns_and_gaps(noise: pd.DataFrame) -> None:
+def test_lost_columns_and_gaps(noise):
     noise.loc[:200, "a"] = np.nan
     noise["nothing"] = np.nan
     noise["same"] = 4
@@ -218,7 +225,7 @@ def test_lost_columns_and_gaps(noise: pd.DataFrame) -> None:
     assert sentences["a"] == "“a” is missing in 201 of 300 rows."
 
 
-def test_only_a_counting_column_is_better_than_none() -> None:
+def test_only_a_counting_column_is_better_than_none():
     table = pd.DataFrame({"x": np.arange(40), "y": np.arange(40) * 2.5})
     dataset = dataset_of(table)
     assert dataset.feature_names == ["x"]
@@ -226,7 +233,7 @@ def test_only_a_counting_column_is_better_than_none() -> None:
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-def test_samples(name: str) -> None:
+def test_samples(name):
     sample = SAMPLES[name]
     dataset, again = sample.read(), sample.read()
     assert dataset.task == sample.task
@@ -238,7 +245,7 @@ def test_samples(name: str) -> None:
     assert sample.sentence.endswith((".", "?"))
 
 
-def test_the_groups_of_the_generated_sample_are_useful_and_useless() -> None:
+def test_the_groups_of_the_generated_sample_are_useful_and_useless():
     """The truth is recoverable: each useful column correlates with the class, noise does not."""
     dataset = SAMPLES["groups"].read()
     ill = (dataset.target == "yes").astype(float)
@@ -257,7 +264,7 @@ def test_the_groups_of_the_generated_sample_are_useful_and_useless() -> None:
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-def test_summary_of_samples_is_plain_data(name: str) -> None:
+def test_summary_of_samples_is_plain_data(name):
     dataset = SAMPLES[name].read()
     summary = summarize(dataset)
     assert json.dumps(to_plain(summary), allow_nan=False)
@@ -277,7 +284,7 @@ def test_summary_of_samples_is_plain_data(name: str) -> None:
     assert sorted(members) == sorted(features)
 
 
-def test_nothing_is_never_shown_with_a_sign(tmp_path: Path) -> None:
+def test_nothing_is_never_shown_with_a_sign(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,y\n" + "-0.0,1.5\n0.25,-0.0\n-1e-9,2.5\n" * 9)
     rows = summarize(read_dataset(str(path)))["preview"]["rows"]
@@ -286,7 +293,7 @@ def test_nothing_is_never_shown_with_a_sign(tmp_path: Path) -> None:
     assert summarize(read_dataset(str(path)))["preview"]["rows"][0][0] == "0"
 
 
-def test_only_texts_of_several_words_are_offered_as_texts(tmp_path: Path) -> None:
+def test_only_texts_of_several_words_are_offered_as_texts(tmp_path):
     rng = np.random.default_rng(0)
     words = ["ship", "storm", "bread", "onion", "comet", "moon"]
     table = pd.DataFrame({"a": rng.normal(size=60)})
@@ -304,7 +311,7 @@ def test_only_texts_of_several_words_are_offered_as_texts(tmp_path: Path) -> Non
     assert "remark" in again.feature_names
 
 
-def test_the_preview_has_the_values_of_columns_that_are_left_out(tmp_path: Path) -> None:
+def test_the_preview_has_the_values_of_columns_that_are_left_out(tmp_path):
     lines = [f"P{i:03},{i % 9},,{'yn'[i % 2]}" for i in range(60)]
     lines[0] = "P000,0,,"  # a row without a target is set aside, here too
     path = tmp_path / "patients.csv"
@@ -315,7 +322,7 @@ def test_the_preview_has_the_values_of_columns_that_are_left_out(tmp_path: Path)
     assert preview["rows"][49] == ["5", "P050", "", "y"]
 
 
-def test_summary_of_a_wide_sparse_file(tmp_path: Path) -> None:
+def test_summary_of_a_wide_sparse_file(tmp_path):
     path = tmp_path / "wide.libsvm"
     path.write_text("".join(f"{i % 2} {i + 1}:1.5 5000:2\n" for i in range(60)))
     summary = summarize(read_dataset(str(path)))
@@ -327,8 +334,8 @@ def test_summary_of_a_wide_sparse_file(tmp_path: Path) -> None:
 
 
 def test_a_wide_file_is_summarized_without_looking_through_its_columns_for_each(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    tmp_path, monkeypatch
+):
     path = tmp_path / "wide.libsvm"
     path.write_text("".join(f"{i % 2} {1 + 7 * i}:1 2000:2\n" for i in range(60)))
     asked, name_of = [], Dataset.sequence_name.fget
@@ -350,7 +357,7 @@ def labelled_texts(path: Path, **more: list) -> str:
     return str(path)
 
 
-def test_texts_with_a_label_in_other_words_propose_topics(tmp_path: Path) -> None:
+def test_texts_with_a_label_in_other_words_propose_topics(tmp_path):
     path = labelled_texts(tmp_path / "mails.csv")
     assert read_dataset(path).feature_names == ["text"]
     with pytest.raises(UnusableTargetError) as refused:
@@ -364,7 +371,7 @@ def test_texts_with_a_label_in_other_words_propose_topics(tmp_path: Path) -> Non
     assert read_dataset(path, DataOptions(task="topics", target="text")).feature_names == ["text"]
 
 
-def test_a_column_that_says_the_target_in_other_words_is_left_out(tmp_path: Path) -> None:
+def test_a_column_that_says_the_target_in_other_words_is_left_out(tmp_path):
     path = labelled_texts(tmp_path / "mails.csv", length=[i % 11 for i in range(90)])
     dataset = read_dataset(path)
     assert dataset.feature_names == ["text", "length"]
@@ -375,7 +382,7 @@ def test_a_column_that_says_the_target_in_other_words_is_left_out(tmp_path: Path
     assert again.test.feature_names == ["text", "length"]
 
 
-def test_a_column_that_is_nearly_the_target_stays(tmp_path: Path) -> None:
+def test_a_column_that_is_nearly_the_target_stays(tmp_path):
     frame = pd.DataFrame({"copy": ["a", "b"] * 40, "other": range(80), "kind": [0, 1] * 40})
     frame.loc[0, "copy"] = "b"
     frame.to_csv(tmp_path / "t.csv", index=False)
@@ -390,7 +397,7 @@ def test_a_column_that_is_nearly_the_target_stays(tmp_path: Path) -> None:
     assert any("alone tells the target" in finding.sentence for finding in dataset.findings)
 
 
-def test_the_same_of_many_columns_is_one_finding(tmp_path: Path) -> None:
+def test_the_same_of_many_columns_is_one_finding(tmp_path):
     rng = np.random.default_rng(0)
     table = pd.DataFrame(rng.normal(size=(100, 30))).add_prefix("c")
     table.iloc[:80, :9] = np.nan
@@ -410,7 +417,7 @@ def test_the_same_of_many_columns_is_one_finding(tmp_path: Path) -> None:
     assert [f.column for f in few.findings] == [f"c{at}" for at in range(5)]
 
 
-def test_many_columns_that_give_the_target_away_are_offered_together() -> None:
+def test_many_columns_that_give_the_target_away_are_offered_together():
     rng = np.random.default_rng(0)
     target = np.arange(120) % 2
     table = pd.DataFrame(rng.normal(size=(120, 3))).add_prefix("c")
