@@ -65,6 +65,7 @@ LIGHTGBM: list[dict[str, Any]] = [
     {"n_estimators": 200, "learning_rate": 0.05, "extra_trees": True, "min_child_samples": 5},
 ]
 MIN_PROBABILITY = 1e-6
+TEST_SHARE = 0.3  # of the rows, as a run holds out
 
 
 @dataclass(frozen=True)
@@ -211,6 +212,8 @@ def variants(members: list[Member], y: np.ndarray) -> Iterator[tuple[str, np.nda
     yield "equal weights of the best eight", _mix(choice.equal(8), fresh)
     yield "equal weights of all", _mix(choice.equal(len(shipped)), fresh)
     yield "means of the folds' models", _mix(weights, [member.bagged for member in shipped])
+    for name, partial_weights in weights_of_parts(shipped, y):
+        yield name, _mix(partial_weights, fresh)
     once = Choice(shipped, y, [member.first_held_out for member in shipped])
     yield "one repetition of the folds", _mix(once.bagged(), fresh)
     yield "a second, linear layer", choice.stacked(fresh)
@@ -222,6 +225,21 @@ def variants(members: list[Member], y: np.ndarray) -> Iterator[tuple[str, np.nda
         yield "with LightGBM", _among(members, y)
         others = [member for member in members if member.model != "boosting"]
         yield "LightGBM for boosting", _among(others, y)
+
+
+def weights_of_parts(members: list[Member], y: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
+    """Weights without the rows that a run holds out to test on, and with their own choice."""
+    is_test = np.random.default_rng(0).random(len(y)) < TEST_SHARE
+    rows = ~is_test
+    weights = Choice(members, y[rows], [member.held_out[rows] for member in members]).bagged()
+    yield "chosen by 70 % of the rows", weights
+    used = np.flatnonzero(weights)
+    chosen = [members[number] for number in used]
+    test = Choice(chosen, y[is_test], [member.held_out[is_test] for member in chosen])
+    own_weights = np.zeros(len(members))
+    own_weights[used] = test.bagged()
+    share = is_test.mean()
+    yield "the other 30 % choose too", (1 - share) * weights + share * own_weights
 
 
 def _among(members: list[Member], y: np.ndarray) -> np.ndarray:
