@@ -109,7 +109,7 @@ def date_forms(words: Sequence[str], share: float = 1.0, name: str = "") -> list
 
 
 def _shape(text: str) -> str:
-    """The shape of a text, as of the forms: 25.12.2023 is 9.9.Y."""
+    """As of the forms: 25.12.2023 is 9.9.Y."""
     return _RUN.sub(lambda run: _run_mark(run.group()), text) if len(text) < 40 else ""
 
 
@@ -238,7 +238,6 @@ class GuessedFormat:
     button: str = ""
 
     def reading_of(self, column: str) -> ColumnReading:
-        """The same as a person is told of it."""
         change = column_change(f"Read it {self.button}", "--reading", column, self.word)
         return ColumnReading(column, self.sentence, change if self.word else None)
 
@@ -288,7 +287,6 @@ def guess_format(
 
 
 def _text_counts(codes: np.ndarray, cells: pd.Index) -> Counter[str]:
-    """The rows of every text of a column."""
     counts = Counter[str]()
     is_complete = not len(codes) or codes.min() >= 0
     # Codes are counted far more quickly than texts.
@@ -299,7 +297,7 @@ def _text_counts(codes: np.ndarray, cells: pd.Index) -> Counter[str]:
 
 
 def guess_of_numbers(values: pd.Series, kind: str = "", reading: str = "") -> GuessedFormat | None:
-    """The format of numbers that are rather dates or codes; None for what else they are."""
+    """The format of numbers that are rather dates or codes; None for others."""
     whole = _whole_numbers(values)
     if whole is None or kind not in ("", "date") or reading:
         return None
@@ -315,7 +313,7 @@ def guess_of_numbers(values: pd.Series, kind: str = "", reading: str = "") -> Gu
 
 
 def _whole_numbers(values: pd.Series) -> pd.Series | None:
-    """The values as integers, where all that are known are some."""
+    """The values as integers; None where one is none."""
     if (values.iloc[:100].dropna() % 1 != 0).any():
         return None
     known = values.dropna()
@@ -425,7 +423,6 @@ def _is_bound(text: str) -> bool:
 
 
 def _is_scaled(matches: Sequence[re.Match[str]]) -> bool:
-    """Whether k, M and bn are factors, not units."""
     factors = {match["factor"] for match in matches} - {None}
     if len({FACTORS[factor] for factor in factors}) > 1:
         return True
@@ -472,7 +469,6 @@ def chosen_format(
 
 
 def _date_guess(words: list[str], reading: str, name: str) -> GuessedFormat | None:
-    """Dates; a few texts among them that are none count as missing."""
     if not (forms := date_forms(words, name=name)):
         if not (forms := date_forms(words, 1 - STRAY_SHARE, name)):
             return None
@@ -539,7 +535,6 @@ def _has_decimals(text: str) -> bool:
 
 
 def _pair(texts: Sequence[str]) -> tuple[str, ...]:
-    """Two texts as no and yes; () for others."""
     ordered = (tuple(texts), tuple(reversed(texts)))
     return next((pair for pair in ordered if tuple(map(str.casefold, pair)) in YES_NO), ())
 

@@ -26,11 +26,6 @@ def number_names(table: pd.DataFrame) -> list[str]:
     return [str(name) for name, dtype in table.dtypes.items() if dtype.kind in "iuf"]
 
 
-def text_names(table: pd.DataFrame) -> list[str]:
-    """The columns that are not numeric, in table order."""
-    return [str(name) for name, dtype in table.dtypes.items() if dtype.kind not in "biufc"]
-
-
 def column_blocks(
     table: pd.DataFrame, names: Sequence[str], rows: np.ndarray | None = None
 ) -> Iterator[tuple[list[str], np.ndarray]]:
@@ -80,7 +75,7 @@ class ColumnCount:
 
 
 def check_names(choices: Mapping[str, str], names: list[str], noun: str, allowed: tuple) -> None:
-    """Raise UnusableError with the nearest name for an unknown column or value in `choices`."""
+    """Refuse an unknown column or value in `choices`, with the nearest name."""
     for name, value in choices.items():
         if name not in names:
             raise unknown_column(name, names, noun)
@@ -105,7 +100,7 @@ def describe_columns(
     formats: Mapping[str, ColumnFormat] | None = None,
     counts: Mapping[str, ColumnCount] = {},
 ) -> tuple[Column, ...]:
-    """Every column's role and kind, a person's choices first; unknown ones raise UnusableError."""
+    """Every column's role and kind, a person's choices first."""
     names = list(table.columns)
     check_names(roles, names, "role", get_args(Role))
     check_names(kinds, names, "kind", get_args(Kind))
@@ -197,7 +192,7 @@ def sentence_columns(
 ) -> list[str]:
     """The columns of running text, that with the longest texts first."""
     running = list[str]()
-    for name in text_names(table):
+    for name in (str(name) for name, dtype in table.dtypes.items() if dtype.kind not in "biufc"):
         form = None if formats is None else formats.get(name, _PLAIN)
         count = counts.get(name) or count_values(table[name])
         if not count.is_long:

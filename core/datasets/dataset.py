@@ -90,7 +90,6 @@ class RowSample(SampleFacts):
 
     @property
     def facts(self) -> SampleFacts:
-        """The sample without row numbers."""
         return SampleFacts(**{each.name: getattr(self, each.name) for each in fields(SampleFacts)})
 
 
@@ -125,14 +124,12 @@ class Dataset:
 
     @property
     def features(self) -> pd.DataFrame | sparse.csr_matrix:
-        """The features: a table or a CSR matrix."""
         features = self.matrix if self.table is None else self.table
         assert features is not None
         return features
 
     @property
     def rows(self) -> int:
-        """The number of rows with a target."""
         return len(self.target)
 
     @property
@@ -154,7 +151,6 @@ class Dataset:
 
     @property
     def feature_names(self) -> list[str]:
-        """The column names of `features`, in order."""
         return [c.name for c in self.columns if c.role in ("feature", "sequence")]
 
     @property
@@ -180,7 +176,6 @@ class Dataset:
 
     @property
     def is_sparse(self) -> bool:
-        """Whether the features are a sparse matrix."""
         return self.matrix is not None
 
     @cached_property

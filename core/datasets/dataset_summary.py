@@ -168,11 +168,9 @@ class DatasetSummary(Record):
 
     @property
     def feature_columns(self) -> list[ColumnSummary]:
-        """The columns of role feature."""
         return [column for column in self.columns if column.role == "feature"]
 
     def column(self, name: str) -> ColumnSummary:
-        """The column of this name."""
         return next(column for column in self.columns if column.name == name)
 
 

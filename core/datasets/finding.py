@@ -44,7 +44,6 @@ class ColumnReading(Record):
 
     @property
     def full_sentence(self) -> str:
-        """The sentence with the column's name."""
         return f"“{self.column}”: {self.sentence}."
 
 

@@ -21,7 +21,6 @@ class FixedFolds(BaseCrossValidator):
         return f"{type(self).__name__}({self.folds!r})"  # the usual one leaves digits out
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """How many folds there are."""
         return len(set(self.folds))
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Any, Any]]:

@@ -7,8 +7,10 @@ import ctypes
 import os
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+from core import processes
 from core.errors import UnusableError
 
 # A run holds its rows raw, divided, and prepared for every fold: some eight copies.
@@ -16,7 +18,6 @@ SHARE = 1 / 8
 VARIABLE = "TUNESCOPE_MEMORY"
 MIN_BOUND = 300 * 10**6  # bytes, some half of them for the libraries
 _USUAL = 2**32  # bytes, where the system reports nothing
-_PROC, _GROUPS = Path("/proc"), Path("/sys/fs/cgroup")
 _GROUP_FILES = {  # limit and use; version 2 names no controller
     "": ("memory.max", "memory.current"),
     "memory": ("memory.limit_in_bytes", "memory.usage_in_bytes"),
@@ -29,11 +30,7 @@ def max_data_bytes() -> float:
 
 
 def size_in_bytes(text: str) -> int:
-    """The bytes of a size such as 500MB, 2GB or 1.5 GiB.
-
-    Raises:
-        UnusableError: it is no such size, or less than what a process needs to start.
-    """
+    """The bytes of a size such as 500MB, 2GB or 1.5 GiB."""
     match = re.fullmatch(r"(\d+\.?\d*)\s*([kmgt]?)(i?)b?", str(text).strip().lower())
     if match is None:
         cure = "write for example 500MB or 2GB"
@@ -69,7 +66,7 @@ def available_memory() -> int:
 
 def _free_memory() -> int:
     with contextlib.suppress(OSError, ValueError, IndexError):
-        for line in (_PROC / "meminfo").read_text(encoding="ascii").splitlines():
+        for line in (processes.PROC / "meminfo").read_text(encoding="ascii").splitlines():
             if line.startswith("MemAvailable:"):
                 return int(line.split()[1]) * 1024
     if sys.platform == "win32":
@@ -93,20 +90,12 @@ def _free_of_windows() -> int:
     return int(status.free) if has_status else _USUAL
 
 
-def _group_limits() -> list[int | None]:
-    try:
-        lines = (_PROC / "self/cgroup").read_text(encoding="ascii", errors="replace").splitlines()
-    except OSError:
-        return []
-    limits: list[int | None] = []
-    for line in lines:
-        _, controllers, group = [*line.split(":", 2), "", ""][:3]
-        for controller in _GROUP_FILES.keys() & controllers.split(","):
-            root, folder = _GROUPS / controller, _GROUPS / controller / group.lstrip("/")
-            # Every group above may have a limit of its own, and the smallest one counts.
-            folders = [f for f in (folder, *folder.parents) if f.is_relative_to(root)]
-            limits += [_group_allowance(f, *_GROUP_FILES[controller]) for f in folders]
-    return limits
+def _group_limits() -> Iterator[int | None]:
+    for controller, folder in processes.memory_groups():
+        # Every group above may have a limit of its own, and the smallest one counts.
+        for group in (folder, *folder.parents):
+            if group.is_relative_to(processes.GROUPS / controller):
+                yield _group_allowance(group, *_GROUP_FILES[controller])
 
 
 def _group_allowance(folder: Path, limit: str, used: str) -> int | None:

@@ -93,6 +93,7 @@ def bracket_pairs(structure: str, where: str = "", length: int | None = None) ->
                 fault = f"character {position + 1} of the structure is “{sign}”"
                 cure = "use brackets for pairs and dots for unpaired bases"
             raise UnusableError(fault, where=where, cure=cure)
+    # The first of them is told, as a person looks from the left.
     if unclosed := [k for positions in open_positions.values() for k in positions]:
         k = min(unclosed)
         fault = f"character {k + 1} of the structure, “{structure[k]}”, is never closed"
@@ -133,6 +134,7 @@ def largest_nesting(pairs: list[Pair]) -> list[Pair]:
     ends = sorted(end for pair in pairs for end in pair)
     rank = {end: number for number, end in enumerate(ends)}
     partner = {rank[j]: rank[i] for i, j in pairs}
+    # Dynamic programming over intervals (Nussinov), of the ends that pairs have alone.
     size = len(ends)
     max_pairs = [[0] * (size + 1) for _ in range(size + 1)]  # of the ends i … j − 1
     for i in range(size - 1, -1, -1):
@@ -179,6 +181,7 @@ def without_long_loops(pairs: list[Pair]) -> list[Pair]:
             inwards.append(inside[inwards[-1]][0])
         while (around := outside.get(outwards[-1])) and len(inside[around]) == 1:
             outwards.append(around)
+        # The fewer pairs go, since one of both helices must.
         dropped = set(inwards if len(inwards) <= len(outwards) else outwards)
         pairs = [nested_pair for nested_pair in pairs if nested_pair not in dropped]
 

@@ -56,11 +56,7 @@ DATE_PARTS: dict[str, tuple[str, int, list[int]]] = {
 
 
 class ColumnEncoders:
-    """Chooses the step of every column of a table dataset.
-
-    `scale`: whether numbers are standardized. Dates always are, levels never: a rare one would
-    weigh as much as a frequent one, and no penalty could shrink it.
-    """
+    """Chooses the step of every column of a table dataset; `scale`: numbers are standardized."""
 
     def __init__(
         self, dataset: Dataset, categories: Categories, *, scale: bool, sparse_texts: bool
@@ -74,11 +70,9 @@ class ColumnEncoders:
 
     @property
     def has_means(self) -> bool:
-        """Whether a column becomes means of the target."""
         return any(self._encoding(column) == MEANS for column in self.columns)
 
     def width(self) -> int:
-        """At most so many outputs."""
         return sum(self._outputs(column) for column in self.columns)
 
     def steps(self) -> list[tuple[str, Any, Any]]:
@@ -160,6 +154,8 @@ class ColumnEncoders:
         return Pipeline([*inner, ("scale", StandardScaler(copy=False))])  # of a copy already
 
     def _few_levels(self, names: Sequence[str]) -> OneHotEncoder:
+        # Levels are never scaled: a rare one would weigh as much as a frequent one, and no penalty
+        # could shrink it.
         if self._categories == "levels":
             return OneHotEncoder(handle_unknown="ignore")
         # A column of hardly any row, which no penalty shrinks, ruins densities and distances. Named
@@ -226,11 +222,9 @@ class ColumnEncoders:
 
 
 def _levels_for_means(dataset: Dataset) -> int:
-    """How many levels have a column each where others become means of the target.
-
-    A mean of several classes is a number a class, which pays for more levels than classes alone.
-    """
+    """How many levels have a column each where others become means of the target."""
     few = max(_ALWAYS_FEW, min(FEW_LEVELS, dataset.rows // _LEVEL_ROWS))
+    # A mean of several classes is a number a class, which pays for more levels than classes alone.
     if len(dataset.classes) <= 2:
         return few
     counts = pd.Series(dataset.target).value_counts()
@@ -411,8 +405,7 @@ def preparation(
 ) -> Pipeline:
     """An unfitted transformer of `dataset.features` to a numeric matrix, by `fit_transform(X, y)`.
 
-    `scale`: whether numbers are standardized; `sparse_ok`: whether the model takes CSR. A dense
-    output of more than two gigabytes is an UnusableError.
+    `scale`: whether numbers are standardized; `sparse_ok`: whether the model takes CSR.
     """
     if not dataset.task.has_target:
         return Pipeline([("columns", _word_counts(dataset))])

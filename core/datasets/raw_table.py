@@ -50,7 +50,6 @@ class RawTable:
 
     @cached_property
     def sentence_columns(self) -> list[str]:
-        """The columns of running text, that with the longest texts first."""
         return sentence_columns(self.table, self.source.formats, self.counts)
 
 
@@ -100,10 +99,7 @@ class FormatOptions:
 
 
 def with_formats(raw: RawTable, options: FormatOptions) -> RawTable:
-    """The table with every column in its canonical form, and what a person should know of it.
-
-    Raises UnusableError for a column of numbers with too many words, or a wrong reading.
-    """
+    """The table with every column in its canonical form, and what a person should know of it."""
     check_names(options.readings, [*map(str, raw.table.columns)], "reading", READINGS)
     _refuse_contradictions(options)
     columns, formats = dict[str, pd.Series](), dict[str, ColumnFormat]()
@@ -188,7 +184,6 @@ def _cells_and_strays(
 
 
 def _running_text(values: pd.Series, form: ColumnFormat) -> pd.Series:
-    """Long texts in parts: all of them at once would be in memory several times."""
     size = max(1, int(_PART_LETTERS / text_length(values)))
     parts = [values.iloc[first : first + size] for first in range(0, len(values), size)]
     cells = [read_cells(part, form) for part in parts]

@@ -17,7 +17,7 @@ from core.datasets.column_format import MISSING
 from core.datasets.dataset import Dataset
 from core.datasets.files.file_bytes import fingerprint, open_bytes
 from core.datasets.files.file_parts import ALL, AS_FIT, FilePart, RowLimit, open_file_part
-from core.datasets.files.libsvm import LibsvmFile, LibsvmRows, from_rows, with_test
+from core.datasets.files.libsvm import LibsvmFile, LibsvmRows, from_rows, read_rows, with_test
 from core.datasets.files.registry import open_table
 from core.datasets.files.sniffing import sniff_dialect
 from core.datasets.files.table_reader import TableReader
@@ -58,7 +58,7 @@ def read_dataset(
     row_limit: RowLimit = AS_FIT,
     test_row_limit: RowLimit = AS_FIT,
 ) -> Dataset:
-    """Read a path, with ``#SHEET`` for one of a workbook, or ``sample:NAME``; or UnusableError.
+    """Read a path, with ``#SHEET`` for one of a workbook, or ``sample:NAME``.
 
     `test_file`: a second file to test on, LIBSVM if the first is; `words`: rules on texts' words.
     """
@@ -90,7 +90,8 @@ def read_dataset(
 
 
 def _drawn_table(file: TableReader, choices: DataOptions, row_limit: RowLimit) -> Dataset:
-    with open_file_part(file, _trimmed(choices), row_limit) as file_part:
+    choices = _trimmed(choices)
+    with open_file_part(file, choices, row_limit) as file_part:
         is_whole = file_part.sampled is None
         dataset = file_part.with_sample_note(_from_table(file_part.file, choices, is_whole))
     if dataset.sampled is None or not dataset.task.has_sequences:
@@ -106,21 +107,18 @@ def _drawn_table(file: TableReader, choices: DataOptions, row_limit: RowLimit) -
 def read_part(train: Dataset, file_part: FilePart) -> Dataset:
     """Rows of the same or another file, read as a dataset's rows were."""
     with file_part.lines.translate_line_numbers():
-        return _read_part(train, file_part)
-
-
-def _read_part(train: Dataset, file_part: FilePart) -> Dataset:
-    if train.matrix is None:
-        return _assembled_test(train, file_part.file)
-    test = with_test(train, _sparse_rows(file_part)).test
-    assert test is not None
-    assert test.matrix is not None
-    return replace(test, matrix=test.matrix[:, : train.matrix.shape[1]])
+        if train.matrix is None:
+            return _assembled_test(train, file_part.file)
+        test = with_test(train, _sparse_rows(file_part)).test
+        assert test is not None
+        assert test.matrix is not None
+        # A part may reach beyond the features that the training rows have.
+        return replace(test, matrix=test.matrix[:, : train.matrix.shape[1]])
 
 
 def _sparse_rows(file_part: FilePart) -> LibsvmRows:
     assert isinstance(file_part.file, LibsvmFile)
-    return file_part.file.read_rows(file_part.zero_based)
+    return read_rows(file_part.file, file_part.zero_based)
 
 
 def _from_libsvm(file_part: FilePart, choices: DataOptions, words: WordRules) -> Dataset:
@@ -143,7 +141,6 @@ def _with_test_findings(dataset: Dataset) -> Dataset:
 
 
 def _from_table(file: TableReader, choices: DataOptions, is_whole: bool) -> Dataset:
-    choices = _trimmed(choices)
     target, kinds = choices.target, choices.kinds
     cells = file.first_cells(target)
     shape = detect_layout(cells, target, choices.task, choices.roles)

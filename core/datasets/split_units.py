@@ -434,9 +434,8 @@ def with_times(dataset: Dataset, table: pd.DataFrame, column: str) -> Dataset:
     names = [str(name) for name in table.columns]
     if column not in names:
         raise unknown_column(column, names, "test on the latest rows")
-    where = f"{dataset.name}, column {column}"
+    where, cure = f"{dataset.name}, column {column}", "choose a column of dates"
     if column == dataset.target_name:
-        cure = "choose a column of dates"
         raise UnusableError("the column is what is predicted", where=where, cure=cure)
     # Rows without a target are in the file and not in the dataset.
     if len(table) > dataset.rows:

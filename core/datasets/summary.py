@@ -188,17 +188,15 @@ def _preview(dataset: Dataset) -> Preview:
 
 
 def _cell_texts(table: pd.DataFrame) -> list[list[str]]:
-    columns = [["" if _is_nothing(v) else _cell_text(v) for v in table[name]] for name in table]
+    columns = [
+        ["" if v is None or v != v else _cell_text(v) for v in table[name]] for name in table
+    ]
     return [
         [text.removesuffix(_MIDNIGHT) for text in texts]
         if all(text.endswith(_MIDNIGHT) for text in texts if text)
         else texts
         for texts in columns
     ]
-
-
-def _is_nothing(value: Any) -> bool:
-    return value is None or value != value
 
 
 def _cell_text(value: Any) -> str:

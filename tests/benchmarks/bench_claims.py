@@ -153,12 +153,10 @@ def tokens(path: Path) -> tuple[pd.DataFrame, np.ndarray]:
 
 
 def paths_of(given: argparse.Namespace) -> Iterator[Path]:
-    """The files to count on."""
     yield from given.files or (given.data / name for name in FILES)
 
 
 def main() -> None:
-    """Do the experiments that are named, or all."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("claims", nargs="*", metavar="CLAIM", help="counting, sentences")
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")

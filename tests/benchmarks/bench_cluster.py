@@ -36,7 +36,6 @@ def waits(work: ScoringJob, run: str, task: TrialRequest, limit: float | None) -
 
 @contextmanager
 def trials_that_wait() -> Iterator[None]:
-    """Workers wait in place of fitting."""
     import cloudpickle
 
     cloudpickle.register_pickle_by_value(sys.modules[__name__])

@@ -97,7 +97,6 @@ def generated(levels: int, rows_a_level: int, kind: str, seed: int) -> tuple[pd.
 
 
 def encoder(encoding: str, kind: str) -> object:
-    """The step of the columns of words."""
     if encoding == "levels":
         return OneHotEncoder(handle_unknown="ignore", sparse_output=False)
     if encoding == "means":
@@ -154,7 +153,6 @@ def own_table(given: str, most: int) -> tuple[pd.DataFrame, object, str]:
 def line(
     title: str, table: pd.DataFrame, y: object, kind: str, models: Sequence[str], holes: str
 ) -> None:
-    """Print a row of the scores of every model, levels / means (/ native)."""
     cells = []
     for name in models:
         kinds = ("levels", "means", "native") if name == "boosting" else ("levels", "means")
@@ -164,7 +162,6 @@ def line(
 
 
 def main() -> None:
-    """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--levels", type=int, nargs="+", default=[5, 10, 20, 50, 200, 1000])
     parser.add_argument("--rows", type=int, nargs="+", default=[2, 5, 20, 100])

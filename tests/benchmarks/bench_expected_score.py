@@ -83,7 +83,6 @@ MAX_ROWS, NOISE_CLASSES = 400, (0, 2, 4)  # rows of a part; 0: numbers
 
 
 def settings(numbers: bool, seed: int) -> list[Any]:
-    """The models that compete."""
     made: list[Any] = []
     if numbers:
         made += [Ridge(alpha) for alpha in (0.1, 1, 10, 100)]
@@ -114,7 +113,6 @@ def predictions_of(model: Any, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -
 
 
 def as_predictions(values: np.ndarray) -> Predictions:
-    """The same as metrics take them."""
     if values.ndim == 1:
         return Predictions(values)
     return Predictions(values.argmax(axis=1), values, values)

@@ -51,8 +51,6 @@ SIMULATED = 2000
 
 @dataclass(frozen=True)
 class Case:
-    """One row of the table."""
-
     kind: str
     shape: str
     strategy: str
@@ -78,7 +76,6 @@ def noise(case: Case, seed: int, folder: Path) -> str:
 
 
 def result(case: Case, seed: int, trials: int | None, folder: Path) -> dict[str, Any]:
-    """The results of one run."""
     data = DataPlan(noise(case, seed, folder), target="y")
     searched = case.strategy in SEARCHES
     trials = trials if searched else None

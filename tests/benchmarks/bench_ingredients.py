@@ -45,7 +45,7 @@ from core.samplers.averaging import (
 )
 from core.tuning.candidate_models import candidate_models
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.problem import Problem
+from core.tuning.problem import Problem, take_rows
 from core.tuning.problem_setup import build_problem, read_data
 from core.tuning.race.model_arm import starts_of
 from core.tuning.scores.metrics import predict_all
@@ -179,8 +179,8 @@ def _fit_member(problem: Problem, model: str, is_default: bool, build: Callable[
     total, first, times = np.zeros(shape), np.zeros(shape), np.zeros(len(y))
     bagged = []
     for number, (rows, others) in enumerate(problem.splits):
-        pipeline = build().fit(X.iloc[rows], y[rows])
-        predictions = _predict(problem, pipeline, X.iloc[others], y[others])
+        pipeline = build().fit(take_rows(X, rows), y[rows])
+        predictions = _predict(problem, pipeline, take_rows(X, others), y[others])
         total[others] += predictions
         times[others] += 1
         if number < count:

@@ -124,7 +124,6 @@ def begun(work: Callable[[], Any], said: Path) -> int:
 
 
 def by_command(arguments: list[str]) -> Callable[[], int]:
-    """The program itself."""
     return lambda: command(arguments)
 
 
@@ -197,7 +196,6 @@ def ended(number: int, limit: float = 600.0) -> int:
 
 
 def arguments_of(case: str, data: Path, folder: Path) -> list[str]:
-    """The command line of a case."""
     file, *rest = CASES[case]
     given = str(data / file) if file.endswith(".csv") else f"sample:{file}"
     return ["tune", given, *rest, "--run-dir", str(folder), "--json"]
@@ -283,7 +281,6 @@ def looked_at(folder: Path, before: bytes, found: Found) -> bytes:
 
 
 def compared(case: str, target: str, run: Outcome, whole: Outcome, found: Found) -> None:
-    """The continued run beside the uninterrupted one."""
     if run.doubled:
         found.problems.append(f"trials are there twice: {run.doubled}")
     if target == "trial" and run.failed:
@@ -315,7 +312,6 @@ def alike(one: Any, other: Any) -> bool:
 
 
 def remembered(history: Path, run: Outcome, found: Found) -> None:
-    """See that the history holds every finished trial once."""
     if not run.trials or not history.exists():
         return
     with contextlib.closing(sqlite3.connect(history)) as database:
@@ -337,7 +333,6 @@ def write_small(data: Path) -> None:
 
 
 def main() -> int:
-    """Run the rounds and print what was found."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=200)
     parser.add_argument("--strategy", action="append", choices=list(CASES), help="only these")

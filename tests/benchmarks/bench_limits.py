@@ -50,7 +50,6 @@ def every_work(files: list[str]) -> list[Work]:
 
 
 def measured(name: str, files: list[str]) -> dict[str, Any]:
-    """One row, measured in this process."""
     work = next(one for one in every_work(files) if one.name == name)
     now, limit = work.now(), work.limit()
     return {"name": name, "now": now, "limit": limit, "asked": work.asked, "unit": work.unit}
@@ -76,7 +75,6 @@ def written(value: float, unit: str) -> str:
 
 
 def show(work: Work, row: dict[str, Any]) -> None:
-    """One line of the table."""
     factor = row["now"] / row["limit"]
     unit = "s" if work.unit == TIMES else work.unit
     figures = [written(row["now"], unit), written(row["limit"], unit)]
@@ -93,7 +91,6 @@ def show(work: Work, row: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    """Measure the rows whose names hold a word that is asked for, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", nargs="*", default=[""], metavar="WORD")
     parser.add_argument("--list", action="store_true", help="the names of the rows")

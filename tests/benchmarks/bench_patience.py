@@ -95,7 +95,6 @@ def of_run(run: dict[str, Any], patience: int) -> tuple[float, float, float]:
 
 
 def table(runs: Sequence[dict[str, Any]]) -> None:
-    """Print it, for the files that choose and for those that do not."""
     for title, wanted in (("chosen by", CHOSEN_BY), ("held out", HELD_OUT)):
         for strategy in (*STRATEGIES, "race", "all but race"):
             named = [
@@ -118,7 +117,6 @@ def table(runs: Sequence[dict[str, Any]]) -> None:
 
 
 def main() -> None:
-    """Run, or print."""
     given = [word for word in sys.argv[1:] if not word.startswith("--")]
     results = Path(given[-1])
     if len(given) == 1:

@@ -161,7 +161,6 @@ def made() -> Iterator[Table]:
 
 
 def compare(table: Table, seed: int) -> Row:
-    """One split of a table."""
     test = 2000 if table.family.startswith("made") else 0.3
     stratify = None if table.numbers else table.y
     X, X_test, y, y_test = train_test_split(
@@ -182,7 +181,6 @@ def compare(table: Table, seed: int) -> Row:
 
 
 def learn(X: np.ndarray, y: np.ndarray, numbers: bool) -> tuple[str, Any]:
-    """What is recommended, by name and fitted."""
     classes = 0 if numbers else len(np.unique(y))
     kind = "linear" if numbers else "logistic" if classes == 2 else "multinomial"
     target = 10.0 * (y - y.mean()) / y.std() if numbers else y
@@ -200,7 +198,6 @@ def learn(X: np.ndarray, y: np.ndarray, numbers: bool) -> tuple[str, Any]:
 
 
 def searched(X: np.ndarray, y: np.ndarray, numbers: bool) -> GridSearchCV:
-    """scikit-learn's grid search; a ridge's α is 1/C."""
     if numbers:
         return GridSearchCV(Ridge(), {"alpha": 1.0 / GRID}, cv=5).fit(X, y)
     model = LogisticRegression(max_iter=300)
@@ -208,7 +205,6 @@ def searched(X: np.ndarray, y: np.ndarray, numbers: bool) -> GridSearchCV:
 
 
 def score(model: Any, X: np.ndarray, y: np.ndarray, numbers: bool) -> float:
-    """R², or minus the log loss."""
     if numbers:
         return float(r2_score(y, model.predict(X)))
     return -float(log_loss(y, model.predict_proba(X), labels=model.classes_))
@@ -233,7 +229,6 @@ def verdict(family: str, rows: dict[str, list[Row]]) -> bool:
 
 
 def main() -> None:
-    """Prints the table; exit status 1 where a family fails."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--splits", type=int, default=3)

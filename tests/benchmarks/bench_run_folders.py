@@ -35,7 +35,6 @@ def program(gate: Any, moment: Any, inside: Any, told: Any, work: Any) -> None:
 
 
 def made(root: Path) -> str:
-    """The new folder's name."""
     return RunFolder.create(PLAN, root=root).name
 
 
@@ -57,7 +56,6 @@ def most_inside(path: Path, inside: Any) -> int:
 
 
 def main() -> int:
-    """Run all rounds and print what was found."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--new", type=int, default=60, help="rounds of new folders")
     parser.add_argument("--same", type=int, default=200, help="rounds of one folder")

@@ -37,7 +37,6 @@ FOLDER = Path(__file__).parent / "scale" / "pictures"
 
 
 def main() -> None:
-    """Measure the curves that are named, or all."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("curves", nargs="*", metavar="CURVE", help=", ".join(CURVES))
     parser.add_argument("--most", type=float, default=20.0, metavar="SECONDS")
@@ -141,7 +140,6 @@ def _forget_peak() -> None:
 
 
 def keep(folder: Path, curve: Curve, found: Found) -> None:
-    """The figures and the picture of a curve."""
     folder.mkdir(parents=True, exist_ok=True)
     figures = {name: [asdict(point) for point in line] for name, line in found.items()}
     (folder / f"{curve.name}.json").write_text(json.dumps(figures, indent=1) + "\n")
@@ -170,7 +168,6 @@ def page(folder: Path) -> str:
 
 
 def table(curve: Curve, found: Found) -> str:
-    """Seconds by size, a column a line, and the powers below."""
     names = [line.name for line in curve.lines]
     lines = [f"| {curve.axis} | {' | '.join(names)} |", "| ---: |" + " ---: |" * len(names)]
     seconds = {name: {p.size: p.seconds for p in found.get(name, ())} for name in names}

@@ -64,7 +64,6 @@ def started(command: list[str], folder: Path) -> dict[str, float]:
 
 
 def main(arguments: list[str]) -> None:
-    """Print medians of both and their ratios."""
     checkout = "--checkout" in arguments
     rounds = next((int(one) for one in arguments if one.isdigit()), 7)
     ours = [sys.executable, "-m", "app"] if checkout else [str(FROZEN)]

@@ -195,7 +195,6 @@ def _place(error: Exception) -> str:
 
 
 def attack(reader: Reader, inputs: int, seed: int) -> Found:
-    """Reads so many changed files, in the main thread."""
     signal.signal(signal.SIGALRM, _stop_slow_reading)
     found, chance = Found(), random.Random(f"{reader.name} {seed}")
     everything = tuple(s for other in READERS for s in other.seeds)
@@ -316,7 +315,6 @@ ARFF = (
 
 
 def _saved(save: Callable[[pd.DataFrame, io.BytesIO], object]) -> bytes:
-    """A small table in another format."""
     table = pd.DataFrame(
         {
             "size": [1.5, None, 3.25, 4.0] * 3,
@@ -346,7 +344,6 @@ def _sheets(engine: str) -> tuple[bytes, ...]:
 
 
 def _binary_readers() -> tuple[Reader, ...]:
-    """Those whose packages are there."""
     found: list[Reader] = []
     if find_spec("openpyxl"):
         found.append(Reader("xlsx", ".xlsx", _sheets("openpyxl"), _table()))
@@ -385,7 +382,6 @@ def _stop_slow_reading(signal_number: int, frame: FrameType | None) -> None:
 
 
 def main() -> None:
-    """Prints the table; exit status 1 where anything was found."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--inputs", type=int, default=10_000, help="for each reader")
     parser.add_argument("--only", nargs="*", default=[])

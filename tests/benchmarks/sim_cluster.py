@@ -15,29 +15,28 @@ import argparse
 import heapq
 import os
 import time
-from collections.abc import Sequence
 
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 
 import numpy as np
 
-from core.space import Setting
-from core.tuning.events import Event, TrialStarted
+from core.tuning.events import TrialStarted
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem_setup import read_data
 from core.tuning.scores.scoring import ScoringJob, TrialRequest, TrialResult
+from core.tuning.trials.executors import TrialExecutor
 from core.tuning.tune import tune
 
 STRATEGIES = ("random", "grid", "cma-es", "tpe", "gp", "hybrid", "eb-hyp", "transfer", "race")
 DATA = "sample:breast-cancer"
 
 
-class Simulated:
+class Simulated(TrialExecutor):
     """Workers whose trials take no time of the wall's."""
 
     def __init__(self, workers: int) -> None:
-        self.workers, self.limit, self.now = workers, None, 0.0
+        self._workers, self.limit, self._now = workers, None, 0.0
         self._ends: list[tuple[float, int, TrialRequest]] = []
         self._random = np.random.default_rng(0)
 
@@ -47,28 +46,22 @@ class Simulated:
         return self
 
     @property
-    def free(self) -> int:
-        return self.workers - self.running
+    def workers(self) -> int:
+        return self._workers
 
     @property
     def running(self) -> int:
         return len(self._ends)
 
-    def submit(self, number: int, setting: Setting) -> None:
-        self.begin(TrialRequest(number, setting))
-
-    def begin(self, task: TrialRequest, limit: float | None = None) -> None:
-        ends = self.now + float(self._random.lognormal(0.0, 0.5))
+    def submit_request(self, task: TrialRequest, limit: float | None = None) -> None:
+        ends = self._now + float(self._random.lognormal(0.0, 0.5))
         heapq.heappush(self._ends, (ends, len(self._ends) + int(1e6 * ends), task))
 
-    def wait(self, seconds: float) -> list[TrialResult]:
-        self.now, _, task = heapq.heappop(self._ends)
+    def wait_for_results(self, seconds: float) -> list[TrialResult]:
+        self._now, _, task = heapq.heappop(self._ends)
         score = 0.5 + 0.4 * float(self._random.random())
         scores = tuple(score + 0.01 * self._random.standard_normal(self.folds))
         return [TrialResult(task.number, task.setting, scores, 1.0)]
-
-    def news(self) -> Sequence[Event]:
-        return ()
 
     def close(self) -> None:
         self._ends = []

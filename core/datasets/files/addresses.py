@@ -21,7 +21,7 @@ def split_sheet_address(file: str) -> tuple[str, str]:
 
 
 def with_sheet(file: str, sheet: str) -> str:
-    """The address of a sheet of the file, replacing any sheet in it."""
+    """The address of a sheet of the file."""
     return f"{split_sheet_address(file)[0]}#{sheet}"
 
 
@@ -35,7 +35,8 @@ _CURE = "copy the cells of a table, those of its header too"
 
 
 def keep_pasted(text: str, folder: Path) -> Path:
-    """The file with pasted tab-separated cells, an equal one if there is one, or UnusableError."""
+    """The file with pasted tab-separated cells, an equal one if there is one."""
+    # Two lines tell, and a clipboard may hold hundreds of megabytes.
     lines = [line for line in text[: 2**16].splitlines() if line.strip()]
     if len(lines) < 2:
         fault = "there is no text" if not lines else "the text is one line, so no table"
@@ -48,12 +49,14 @@ def keep_pasted(text: str, folder: Path) -> Path:
         )
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # A clipboard may hold half of a pair of surrogates, which no encoding has.
         data = text.encode("utf-8", "replace")
         for file in sorted(folder.glob("pasted *.tsv")):
             if file.stat().st_size == len(data) and file.read_bytes() == data:
                 return file
         path = _new_name(folder)
         write_whole(path, data.decode("utf-8"))
+        # What a person copied is theirs, whoever else uses this computer.
         path.chmod(0o600)
     except OSError as error:
         raise write_error("the pasted table", folder, error, cure="save it as a file") from None

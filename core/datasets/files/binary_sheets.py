@@ -19,11 +19,11 @@ from core.datasets.files.workbook import (
     damaged_file_error,
     forms_of_styles,
     open_archive,
+    other_document_error,
     password_error,
     scanned_sheets,
 )
 from core.datasets.files.xml_sheets import part_links
-from core.errors import UnusableError
 
 MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # of .xls
 _HEADER, _ENTRY, _MINI_STREAM = 512, 128, 4096  # bytes; a smaller stream is in the mini stream
@@ -50,7 +50,7 @@ Records = Iterator[tuple[int, int, int]]  # a record's number, where its content
 
 
 def read_xlsb(path: Path) -> list[SheetExtent]:
-    """The sheets of an .xlsb, not yet looked at; raises UnusableError if damaged."""
+    """The sheets of an .xlsb, not yet looked at."""
     with open_archive(path) as archive:
         links, names = part_links(archive, _BOOK, path.name), set(archive.namelist())
         book, texts, styles = (archive.read(p) if p in names else b"" for p in _PARTS)
@@ -91,6 +91,7 @@ def _scan_xlsb(content: bytes, extent: SheetExtent) -> None:
             if kind == _B_SHARED and letters >= 12:
                 letters = extent.shared_letters(word(content, start + 8)[0])
             elif kind in _B_NUMBERS:
+                # Three bytes are the style, the fourth holds flags.
                 extent.add_numbers(column, word(content, start + 4)[0] & 0xFFFFFF)
             extent.add_cells(row, column, letters=letters)
         elif kind == _B_ROW:
@@ -137,7 +138,7 @@ def _wide_text(content: bytes, start: int) -> tuple[str, int]:
 
 
 def read_xls(path: Path) -> list[SheetExtent]:
-    """The sheets of an .xls, in order; raises UnusableError if damaged or too large."""
+    """The sheets of an .xls, in order."""
     with file_faults(path.name):
         content = path.read_bytes()
     book = _CompoundFile(content, path.name).workbook_stream()
@@ -187,6 +188,7 @@ def _scan_xls(book: bytes, position: int, extent: SheetExtent) -> None:
             extent.add_cells(row, column, letters=letters)
         elif kind == _MULTIPLE:
             (row, column), last = _unpack("<2H", book, start), half(book, end - 2)[0]
+            # A record of several cells states its last column behind them.
             extent.add_cells(row, column, 1, last - column + 1)
             for i in range(min(last - column + 1, (end - start - 6) // 6)):
                 extent.add_numbers(column + i, half(book, start + 4 + 6 * i)[0])
@@ -294,15 +296,14 @@ class _CompoundFile:
             entry = self._directory[i : i + _ENTRY]
             name = entry[:64].decode("utf-16-le", "replace").partition("\0")[0]
             start, size, high = _unpack("<3I", entry, 116)
+            # In files of small sectors writers leave anything in the high half of a size.
             streams.setdefault(name, (start, size | (high << 32 if self._size > 512 else 0)))
         root_start, root_size = next(iter(streams.values()), (_END, 0))
         if "EncryptedPackage" in streams:
             raise password_error(self._name)
         stream = streams.get("Workbook") or streams.get("Book")
         if stream is None:
-            fault = "this is an Office document, but no spreadsheet"
-            cure = "save its table as a spreadsheet or CSV file"
-            raise UnusableError(fault, where=self._name, cure=cure)
+            raise other_document_error(self._name)
         start, size = stream
         if max(size, root_size) > len(self._content):
             raise damaged_file_error(self._name, "it states more bytes than it has")

@@ -34,16 +34,14 @@ _MIN_BYTE_LIMIT = 2**28  # bytes that any file may unpack to, as equal values ta
 _BATCH = 2**16  # rows unpacked at a time
 _MAGIC = {b"PAR1": "parquet", b"ARROW1": "feather"}
 _TITLES = {"parquet": "Parquet", "feather": "Feather (Arrow)"}
-# {package: (the extra of pyproject.toml that brings it, what needs it)}
-NEEDED = {"pyarrow": ("columnar", "Parquet and Feather files")}
 
 
-def check_package(module: str, where: str) -> None:
-    """Check that a package is installed; UnusableError with the command that installs it."""
-    if find_spec(module) is None:
-        extra, needs = NEEDED[module]
-        fault = f"{needs} need {module}, which is missing here"
-        raise UnusableError(fault, where=where, cure=f"install it with: {install_command(extra)}")
+def check_pyarrow(where: str) -> None:
+    """Refuse what needs pyarrow where that is not installed, with the command that installs it."""
+    if find_spec("pyarrow") is None:
+        fault = "Parquet and Feather files need pyarrow, which is missing here"
+        cure = f"install it with: {install_command('columnar')}"
+        raise UnusableError(fault, where=where, cure=cure)
 
 
 @dataclass(frozen=True)
@@ -78,7 +76,6 @@ class ColumnarFile(TableReader):
 
     @property
     def column_names(self) -> list[str]:
-        """The columns that can be read, each name once."""
         return list(self._places)
 
     @property
@@ -123,6 +120,7 @@ class ColumnarFile(TableReader):
             return 0.0
         with _library_faults(self.path.name):
             table = first.slice(0, HEAD_ROWS).to_pandas()
+        # Codes of a few rows say nothing of the texts that all rows become.
         table = table.astype({n: "str" for n in table if table[n].dtype == "category"})
         deep_bytes = float(table.memory_usage(deep=True, index=False).sum())
         has_count = self.kind == "parquet"
@@ -131,7 +129,6 @@ class ColumnarFile(TableReader):
 
     @cached_property
     def _parquet_metadata(self) -> Any:
-        """What a Parquet file says of itself."""
         from pyarrow.parquet import read_metadata
 
         with _library_faults(self.path.name):
@@ -139,7 +136,7 @@ class ColumnarFile(TableReader):
 
     @cached_property
     def _file_schema(self) -> Any:
-        check_package("pyarrow", self.path.name)
+        check_pyarrow(self.path.name)
         with _library_faults(self.path.name):
             if self.kind == "parquet":
                 return self._parquet_metadata.schema.to_arrow_schema()
@@ -179,6 +176,7 @@ class ColumnarFile(TableReader):
                     first += row_count * (begin == end)
                 for batch in batches:
                     batch = batch.rename_columns(names) if self.is_renamed else batch
+                    # pyarrow itself would follow an offset out of the file.
                     batch.validate(full=True)
                     last = first + batch.num_rows
                     if chosen is not None:
@@ -188,7 +186,6 @@ class ColumnarFile(TableReader):
                     yield batch
 
     def _row_groups(self, places: list[int]) -> Iterator[tuple[int, Iterable[Any]]]:
-        """The size of every group of rows, and its batches."""
         import pyarrow as pa
 
         if self.kind == "feather":
@@ -203,6 +200,7 @@ class ColumnarFile(TableReader):
         from pyarrow.parquet import ParquetFile
 
         fields = [self._file_schema.field(i) for i in places]
+        # As codes: what the file holds once would be in memory for every row.
         texts = [field.name for field in fields if pa.types.is_string(field.type)]
         # A name that stands twice chooses two columns.
         wanted = None if self.is_renamed else [field.name for field in fields]
@@ -298,7 +296,6 @@ def _holding(names: Sequence[str]) -> str:
 
 
 def _text_bytes(values: pd.Series) -> int:
-    """The letters of a column whose texts the file holds once each."""
     if not isinstance(values.dtype, pd.CategoricalDtype):
         return 0
     lengths = np.array([len(str(text)) for text in values.cat.categories], dtype=np.int64)

@@ -85,7 +85,6 @@ class CsvParser(ExitStack):
         self.findings: tuple[Finding, ...] = ()
 
     def parse_file(self, arguments: Mapping[str, Any]) -> pd.DataFrame:
-        """The table, or UnusableError."""
         table = self.read_table(arguments)
         dialect, survey = self.dialect, self._surveyed()
         self._check_short_rows(table, survey)
@@ -157,7 +156,7 @@ class CsvParser(ExitStack):
         self._is_checked = True
 
     def _check_short_rows(self, table: pd.DataFrame, survey: QuoteCheck) -> None:
-        """Find rows that pandas filled up, where there is a sign of them."""
+        """Refuse rows that pandas filled up."""
         dialect = self.dialect
         is_filled = dialect.width > 1 and dialect.extra != "empty"
         if not is_filled or not table.iloc[:, -1].isna().any():
@@ -311,7 +310,7 @@ _GROUPED = re.compile(r"[+-]?\d{1,3}(\.\d{3})+")
 
 @dataclass(frozen=True)
 class TextFile(TextSource, TableReader):
-    """A delimited text with its first bytes."""
+    """A delimited text."""
 
     @classmethod
     def recognize(cls, start: FileStart) -> TextFile | None:
@@ -454,7 +453,6 @@ class TextFile(TextSource, TableReader):
         return rows
 
     def open_unpacked(self) -> io.BufferedReader:
-        """The decompressed bytes."""
         return guarded_bytes(self.path, self.compression, wide=False)
 
     def _control_finding(self) -> Iterator[Finding]:
@@ -505,7 +503,6 @@ def _arguments(dialect: Dialect, compression: str) -> dict[str, Any]:
 def _late_words(
     table: pd.DataFrame, dialect: Dialect, text: Collection[str]
 ) -> dict[str, set[str]]:
-    """What is no number in the columns that begin as numbers."""
     words = {}
     for name, values in table.items():
         if name not in text and values.dtype.kind not in "iufc":
@@ -539,7 +536,6 @@ def _words_for_nothing(dialect: Dialect) -> dict[str, list[str]]:
 def _missing_readings(
     parser: CsvParser, arguments: Mapping[str, Any], table: pd.DataFrame
 ) -> Iterator[ColumnReading]:
-    """The words that count as missing in columns of numbers which begin with some."""
     names = [n for n in _words_for_nothing(parser.dialect) if table[n].dtype.kind in "iuf"]
     if not names:
         return

@@ -125,7 +125,6 @@ class Dialect:
 
     @cached_property
     def names(self) -> list[str]:
-        """The columns' names, made up where there is no header."""
         if not self.header:
             return [f"column {i + 1}" for i in range(self.width)]
         return unique_names(self.header, "")[0]
@@ -156,7 +155,6 @@ class Dialect:
 
     @property
     def quotes(self) -> Quotes:
-        """How its quotes are read."""
         padded = self.padded or self.delimiter == " "
         return Quotes(self.delimiter, self.quote, self.reading, padded)
 
@@ -181,7 +179,6 @@ class Dialect:
 
     @property
     def is_wide(self) -> bool:
-        """Whether letters take two bytes."""
         return self.encoding.startswith("utf-16")
 
 
@@ -308,7 +305,7 @@ class CsvRows:
 
 
 def check_rows(source: TextSource, dialect: Dialect, choice: QuoteChoice | None = None) -> None:
-    """Raise UnusableError at the first row of another width or with unfitting quotes."""
+    """Refuse the first row of another width or with unfitting quotes."""
     with source.open_lines(dialect.encoding) as lines:
         fault = CsvRows(lines, dialect, choice).fault()
     if fault is not None:
@@ -329,7 +326,7 @@ def has_fitting_quotes(source: TextSource, dialect: Dialect) -> bool:
 
 
 def survey_file(path: Path, source: TextSource, quotes: Quotes) -> QuoteCheck:
-    """The quotes in a file, or in one with its bytes; UnusableError for NUL or an endless line."""
+    """The quotes in a file, or in one with its bytes."""
     compression = source.compression if path == source.path else ""
     check = QuoteCheck(quotes)
     with GuardedFile(open_bytes(path, compression), source.path.name, wide=False) as file:

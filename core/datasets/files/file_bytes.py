@@ -49,7 +49,7 @@ def too_large_error(path: Path, max_bytes: float = 0) -> UnusableError:
 
 
 def check_stream(unpacked: IO[bytes], path: Path) -> None:
-    """Unpack a file once, without storing it; raises UnusableError beyond the limit."""
+    """Unpack a file once, without storing it, up to the limit."""
     remaining_bytes = max_unpacked_bytes(path.stat().st_size)
     while chunk := unpacked.read(2**18):
         remaining_bytes -= len(chunk)
@@ -58,12 +58,13 @@ def check_stream(unpacked: IO[bytes], path: Path) -> None:
 
 
 def check_archive(archive: zipfile.ZipFile, path: Path, packed: int = 0) -> None:
-    """Check a model's archive by its directory; raises where it is too large or packed otherwise.
+    """Check the size of a model's archive by its directory, and how it is packed.
 
     `path` is its file, or contains it, with `packed` bytes (0 for the file's size).
     """
     entries = archive.infolist()
     size = sum(entry.file_size for entry in entries)
+    # Arrays of trees pack better than tables, but not without a bound.
     if size > min(MAX_MODEL_BYTES, 4 * max_unpacked_bytes(packed or path.stat().st_size)):
         fault = f"unpacked, this file takes {size / 1e6:,.0f} MB, more than a model of its size"
         raise UnusableError(fault, where=str(path), cure="give a file that Tunescope exported")
@@ -107,7 +108,7 @@ _JSON_START = (b'{"', b"{\n", b"{\r\n", b'[{"', b"[\n", b"[\r\n", b"[{\n")
 
 
 def check_foreign(start: bytes, name: str) -> None:
-    """Raise UnusableError where a file with these first bytes is no text and no table."""
+    """Refuse a file whose first bytes are those of no text and no table."""
     if kind := _foreign(start):
         raise UnusableError(f"this is {kind[0]}, not a table", where=name, cure=kind[1])
     if start.startswith(_UTF_32) or (not start.startswith(_UTF_16) and _is_wide(start)):
@@ -174,7 +175,7 @@ def _is_wide(start: bytes) -> bool:
 
 
 def check_fixed_width(text: str, name: str) -> None:
-    """Raise UnusableError for columns that stand below each other with nothing but blanks between.
+    """Refuse columns that stand below each other with nothing but blanks between.
 
     Where nearly every row has as many words, these are its cells.
     """
@@ -211,18 +212,16 @@ class GuardedFile(io.RawIOBase):
         self.lines = 0  # that ended so far
 
     def readable(self) -> bool:
-        """Always True."""
         return True
 
     def readinto(self, buffer: object) -> int:
-        """Fill the buffer from the file; raises UnusableError at damaged or endless content."""
         view = memoryview(buffer).cast("B")  # type: ignore[arg-type]
         block = self.read_block(len(view))
         view[: len(block)] = block
         return len(block)
 
     def read_block(self, size: int = 2**18) -> bytes:
-        """The next bytes, empty at the end; raises as `readinto`."""
+        """The next bytes, empty at the end."""
         with file_faults(self._name):
             block = self._inner.read(size)
         if not self._wide and b"\0" in block:
@@ -232,6 +231,7 @@ class GuardedFile(io.RawIOBase):
             raise UnusableError(fault, where=f"{self._name}, line {lines_before + 1}", cure=cure)
         self.lines += int(np.count_nonzero(np.frombuffer(block, np.uint8) == 10))
         last = block.rfind(b"\n")
+        # Old Macs ended lines by a carriage return alone.
         last = last if last >= 0 else block.rfind(b"\r")
         ahead = self._since_newline if last < 0 else 0
         self._since_newline = ahead + len(block) - last - 1
@@ -242,13 +242,12 @@ class GuardedFile(io.RawIOBase):
         return block
 
     def close(self) -> None:
-        """Close the inner file too."""
         self._inner.close()
         super().close()
 
 
 def check_path(file: str) -> Path:
-    """The path of an existing, ordinary file; raises UnusableError with the nearest name."""
+    """The path of an existing, ordinary file."""
     path = Path(file).expanduser()
     try:
         if path.is_dir():
@@ -302,7 +301,7 @@ def file_faults(name: str) -> Iterator[None]:
 
 @contextmanager
 def unchanged(path: Path) -> Iterator[None]:
-    """Raise UnusableError where a file is written to while it is read inside."""
+    """Refuse a file that is written to while it is read inside."""
     with file_faults(path.name):
         before = path.stat()
     try:
@@ -318,7 +317,7 @@ def unchanged(path: Path) -> Iterator[None]:
 
 
 def compression_of(path: Path) -> str:
-    """gzip, bz2, xz, zip or "" by the first bytes; UnusableError for an empty or foreign file."""
+    """gzip, bz2, xz, zip or "" by the first bytes."""
     with file_faults(path.name), path.open("rb") as file:
         start = file.read(2**16)
     if not start:
@@ -352,7 +351,7 @@ class TextSource:
 
     @cached_property
     def start(self) -> tuple[str, str]:
-        """The encoding and the text of the first bytes."""
+        """What `decode_head` says of the first bytes."""
         return decode_head(self.head)
 
     @property
@@ -374,7 +373,7 @@ class TextSource:
 
 
 def guarded_bytes(path: Path, compression: str, *, wide: bool) -> io.BufferedReader:
-    """The file's decompressed bytes, guarded as in `GuardedFile`."""
+    """Decompressed, and guarded as by `GuardedFile`."""
     guarded = GuardedFile(open_bytes(path, compression), path.name, wide=wide)
     return io.BufferedReader(guarded, 2**18)
 
@@ -404,7 +403,7 @@ def _open_zip(path: Path) -> IO[bytes]:
 
 
 def read_head(path: Path, compression: str) -> bytes:
-    """The first megabyte, or ten lines; UnusableError if empty, binary, endless or a bomb."""
+    """The first megabyte, or ten lines, of what is no bomb."""
     if compression in ("gzip", "bz2", "xz"):  # a zip file declares its size
         with file_faults(path.name), open_bytes(path, compression) as packed:
             check_stream(packed, path)

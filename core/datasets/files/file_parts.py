@@ -83,6 +83,7 @@ class FilePart:
             return dataset
         source = replace(dataset.source, path=str(self.path), fingerprint=fingerprint(self.path))
         if self.compression:
+            # The part was written unpacked; whoever reads the file by this needs its packing.
             csv_arguments = dict(source.read_csv)
             if "compression" in csv_arguments:
                 csv_arguments["compression"] = self.compression
@@ -101,7 +102,7 @@ class FilePart:
 def open_file_part(
     file: TableReader, choices: DataOptions, row_limit: RowLimit
 ) -> Iterator[FilePart]:
-    """The rows to read, in a temporary file if sampled; UnusableError if impossible."""
+    """The rows to read, in a temporary file if sampled."""
     wanted = row_limit.rows
     if wanted is not None and wanted < 0:
         fault = f"{wanted:,} rows cannot be drawn"
@@ -110,6 +111,7 @@ def open_file_part(
         fault = "rows are drawn from CSV, LIBSVM, Parquet and Feather files alone"
         cure = "leave out how many rows are wanted, or save the table as CSV in UTF-8"
         raise UnusableError(fault, where=file.path.name, cure=cure)
+    # What cannot be drawn from is read whole, whatever it takes.
     estimate = file.bytes_of_rows(choices) if wanted is None and file.can_be_drawn else 0.0
     # All rows, in place: no copy of the file is made.
     if wanted == ALL or (wanted is None and estimate <= _max_bytes(file)):
@@ -123,7 +125,6 @@ def open_file_part(
 
 
 def _max_bytes(file: TableReader) -> float:
-    """What rows may take, also of a file that is made to fill the memory."""
     return min(max_data_bytes(), file.max_bytes)
 
 
@@ -174,7 +175,6 @@ def _drawn_part(
 
 @contextmanager
 def _written_part(file: TextFile, folder: Path) -> Iterator[IO[bytes]]:
-    """A file of the same name in another folder, for some of the rows."""
     path = folder / file.path.name
     try:
         with path.open("wb") as into:

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import overload
 
 import numpy as np
@@ -20,7 +19,7 @@ from core.datasets.dataset import Dataset, DataSource
 from core.datasets.dataset_summary import Column
 from core.datasets.files.csv_table import TextFile
 from core.datasets.files.delimited_rows import NUMBER, is_number
-from core.datasets.files.file_bytes import fingerprint, guarded_bytes
+from core.datasets.files.file_bytes import fingerprint
 from core.datasets.files.row_sampling import RowFormat
 from core.datasets.files.table_reader import FileStart
 from core.datasets.finding import Finding
@@ -74,12 +73,9 @@ class LibsvmFile(TextFile):
     def recognize(cls, start: FileStart) -> LibsvmFile | None:
         file = cls(start.path, start.compression, start.head)
         text = file.start[1]
+        # So full of faults that nothing tells it, a file is still what its name says.
         is_named = any(suffix in _ENDINGS for suffix in start.path.suffixes) and ":" in text
         return file if looks_like_libsvm(text) or is_named else None
-
-    def read_rows(self, zero_based: bool | None = None) -> LibsvmRows:
-        """The matrix and the labels; `zero_based`: how a larger file counts, None to detect."""
-        return read_rows(self.path, self.compression, self.head, zero_based)
 
     def row_format(self, target: str = "") -> RowFormat:
         return RowFormat()
@@ -138,51 +134,48 @@ class LibsvmRows:
     queries: np.ndarray | None
     zero_based: bool
     digest: str
-    path: Path
-    compression: str
+    file: TextFile
 
     @property
     def source(self) -> DataSource:
-        """Where they came from."""
         arguments = {
             "n_features": int(self.matrix.shape[1]),
             "zero_based": self.zero_based,
             "query_id": self.queries is not None,
         }
         counting = f"LIBSVM, indices from {0 if self.zero_based else 1}"
-        words = [counting, "row groups (qid)" if self.queries is not None else "", self.compression]
+        path, packed = str(self.file.path), self.file.compression
+        words = [counting, "row groups (qid)" if self.queries is not None else "", packed]
         described = ", ".join(filter(None, words))
-        path, packed = str(self.path), self.compression
         return DataSource(path, "libsvm", {}, arguments, self.digest, described, packed)
 
     def check(self, from_one: str = "") -> None:
-        """Raise UnusableError with the place of the first fault, if there is one."""
-        _check_lines(self.path, self.compression, from_one=from_one)
+        """Refuse the first fault, with its place."""
+        _check_lines(self.file, from_one=from_one)
 
 
-def read_rows(
-    path: Path, compression: str, head: bytes, zero_based: bool | None = None
-) -> LibsvmRows:
-    """Read the file in one pass, or UnusableError; `zero_based`: None to detect."""
-    has_queries = b" qid:" in head
+def read_rows(file: TextFile, zero_based: bool | None = None) -> LibsvmRows:
+    """Read the file in one pass; `zero_based`: how a larger file counts, None to detect."""
+    has_queries = b" qid:" in file.head
+    # Hashing releases Python's lock, so it goes on beside the loader.
     with ThreadPoolExecutor(1) as executor:
-        digest_future = executor.submit(fingerprint, path)
+        digest_future = executor.submit(fingerprint, file.path)
         try:
-            with guarded_bytes(path, compression, wide=False) as file:
-                loaded = load_svmlight_file(file, zero_based=True, query_id=has_queries)
+            with file.open_unpacked() as stream:
+                loaded = load_svmlight_file(stream, zero_based=True, query_id=has_queries)
         except (ValueError, OverflowError) as error:
-            raise load_error(error, path, compression) from None
+            raise load_error(error, file) from None
         digest = digest_future.result()
     matrix, target, *queries = loaded
     if has_queries and len(queries[0]) != len(target):
-        _check_lines(path, compression, has_queries=True)
+        _check_lines(file, has_queries=True)
     if len(target) == 0:
-        raise UnusableError("there is no row", where=path.name, cure="choose a file with rows")
+        raise UnusableError("there is no row", where=file.path.name, cure="choose a file with rows")
     # The format counts from 1; a 0 anywhere says that this file does not.
     is_zero_based = bool(matrix.nnz and matrix.indices.min() == 0)
     is_zero_based = is_zero_based if zero_based is None else zero_based
     row_queries = queries[0] if has_queries else None
-    rows = LibsvmRows(matrix, target, row_queries, is_zero_based, digest, path, compression)
+    rows = LibsvmRows(matrix, target, row_queries, is_zero_based, digest, file)
     # The loader takes what Python's numbers take; what it should not is found line by line.
     if matrix.shape[1] > MAX_FEATURES + 1 or not np.isfinite(matrix.data).all():
         rows.check()
@@ -207,8 +200,8 @@ def _has_stray_zeros(matrix: sparse.csr_matrix) -> bool:
 
 
 def from_rows(rows: LibsvmRows, choices: DataOptions) -> Dataset:
-    """The dataset of a LIBSVM file; `choices` that apply to tables only raise UnusableError."""
-    name = rows.path.name
+    """The dataset of a LIBSVM file; `choices` that apply to tables only are refused."""
+    name = rows.file.path.name
     columns = {choices.target, *choices.roles, *choices.kinds, *choices.readings}
     if columns - {"", TARGET}:
         fault = "a LIBSVM file has its target in front of each row and only numbers behind it"
@@ -256,7 +249,6 @@ def from_rows(rows: LibsvmRows, choices: DataOptions) -> Dataset:
 
 
 def _labelled_rows(rows: LibsvmRows) -> tuple[LibsvmRows, int]:
-    """The rows with a target, and how many have none."""
     is_labelled = np.isfinite(rows.target)
     if is_labelled.all():
         return rows, 0
@@ -270,10 +262,7 @@ def _filled_columns(matrix: sparse.csr_matrix) -> np.ndarray:
 
 
 def with_test(train: Dataset, rows: LibsvmRows) -> Dataset:
-    """The dataset with a second LIBSVM file to test on; both get the larger number of features.
-
-    Raises UnusableError where the second file counts from 0 and the first from 1.
-    """
+    """The dataset with a second LIBSVM file to test on; both get the larger number of features."""
     assert train.matrix is not None
     zero_based = bool(train.source.libsvm["zero_based"])
     # The larger width counts, as neither file need have a value of every feature.
@@ -290,10 +279,10 @@ def with_test(train: Dataset, rows: LibsvmRows) -> Dataset:
     labelled, set_aside, values = rows, 0, np.zeros(len(rows.target))
     if train.task.has_target:
         labelled, set_aside = _labelled_rows(rows)
-        values, _, _ = settle_target_like(train, pd.Series(labelled.target), rows.path.name)
+        values, _, _ = settle_target_like(train, pd.Series(labelled.target), rows.file.path.name)
     test = replace(
         train,
-        name=rows.path.name,
+        name=rows.file.path.name,
         source=rows.source,
         matrix=labelled.matrix,
         target=values,
@@ -313,30 +302,28 @@ def _widened(train: Dataset, width: int) -> Dataset:
     return replace(train, matrix=matrix, source=source, columns=columns)
 
 
-def load_error(error: Exception, path: Path, compression: str) -> UnusableError:
-    """The error for what the loader failed on, with its place."""
+def load_error(error: Exception, file: TextFile) -> UnusableError:
+    """What the loader failed on, with its place."""
     if isinstance(error, UnusableError):
         return error
     try:
-        _check_lines(path, compression)
+        _check_lines(file)
     except UnusableError as located:
         return located
     reason = str(error).strip().rstrip(".")
     fault, cure = f"the file cannot be read as LIBSVM ({reason})", "label index:value index:value"
-    return UnusableError(fault, where=path.name, cure=f"write each row as: {cure}")
+    return UnusableError(fault, where=file.path.name, cure=f"write each row as: {cure}")
 
 
-def _check_lines(
-    path: Path, compression: str, *, from_one: str = "", has_queries: bool = False
-) -> None:
-    """Raise UnusableError with line and position of what is wrong first, if anything.
+def _check_lines(file: TextFile, *, from_one: str = "", has_queries: bool = False) -> None:
+    """Refuse what is wrong first, with line and position.
 
     `from_one` says who counts from 1, where this one must, too; `has_queries`: every row has a qid.
     """
-    with guarded_bytes(path, compression, wide=False) as file:
-        for number, line in enumerate(file, 1):
+    with file.open_unpacked() as lines:
+        for number, line in enumerate(lines, 1):
             text = line.split(b"#", 1)[0].decode("utf-8", "replace")
-            where, previous_index = f"{path.name}, line {number}", -1
+            where, previous_index = f"{file.path.name}, line {number}", -1
             tokens = list(_TOKEN.finditer(text))
             pairs = [token for token in tokens[1:] if not token[0].startswith("qid:")]
             if tokens and has_queries and len(tokens) - len(pairs) != 2:
@@ -360,7 +347,7 @@ def _check_label(text: str, where: str) -> None:
 
 
 def _check_pair(token: str, where: str, previous_index: int, from_one: str) -> int:
-    """The pair's index, if the pair is valid."""
+    """The pair's index."""
     index_text, _, value_text = token.partition(":")
     value = _parse_number(value_text)
     index = int(index_text) if _INDEX.fullmatch(index_text) else None

@@ -28,8 +28,6 @@ _ANNOTATED = tuple(name for name in conll.UNIVERSAL if name not in ("ID", "FORM"
 
 @dataclass(frozen=True)
 class _Content:
-    """What a file holds."""
-
     table: pd.DataFrame
     lines: list[int]  # of every row
     findings: tuple[Finding, ...] = ()

@@ -24,7 +24,7 @@ READERS: tuple[type[TableReader], ...] = (
 
 
 def open_table(file: str) -> TableReader:
-    """The reader of a file or sheet (book.xlsx#Sheet2); UnusableError if missing or no table."""
+    """The reader of a file or sheet (book.xlsx#Sheet2)."""
     name, sheet = split_sheet_address(file)
     start = FileStart(check_path(name), sheet)
     readers = (each.recognize(start) for each in READERS)

@@ -22,7 +22,12 @@ from core.datasets.files.addresses import with_sheet
 from core.datasets.files.filling import HOURS, date_text, with_fills
 from core.datasets.files.sniffing import header_of, is_figure, names_place
 from core.datasets.files.table_reader import HEAD_ROWS, FileStart, TableReader, unique_names
-from core.datasets.files.workbook import Merged, SheetExtent, damaged_file_error
+from core.datasets.files.workbook import (
+    Merged,
+    SheetExtent,
+    damaged_file_error,
+    other_document_error,
+)
 from core.datasets.finding import Finding
 from core.datasets.raw_table import STORED, RawTable
 from core.errors import UnusableError
@@ -50,7 +55,7 @@ class SheetHeader:
 def head_of(
     rows: Rows, extent: SheetExtent, columns: Sequence[int], required_column: str = ""
 ) -> SheetHeader:
-    """The beginning of a sheet's table; UnusableError if nothing is below the header."""
+    """The beginning of the table in the first rows of a sheet."""
     start, depth = _header_rows(rows, _rows_above(rows, required_column), columns, extent.merged)
     units: tuple[str, ...] = ()
     filled = [i for i in range(start, len(rows)) if any(rows[i])]
@@ -155,7 +160,7 @@ def _joined_findings(names: Sequence[str], depth: int) -> list[Finding]:
 
 
 def fills_of(extent: SheetExtent, names: Mapping[int, str], head: SheetHeader) -> tuple[Fill, ...]:
-    """Merged cells below the header (column, first, last row); UnusableError across columns."""
+    """Merged cells below the header: column, first, last row."""
     fills: list[Fill] = []
     for top, left, bottom, right in extent.merged:
         inside = [name for column, name in names.items() if left <= column <= right]
@@ -197,14 +202,11 @@ _EMPTY = ""  # a cell without a value
 
 @dataclass(frozen=True)
 class _Sheet:
-    """A sheet that was looked at."""
-
     extent: SheetExtent
     columns: list[int]  # that hold values, from 0
     head: list[list[Any]]  # the first rows of these, "" where there is no value
 
     def header(self, required_column: str = "") -> SheetHeader:
-        """The beginning of its table; raises UnusableError if nothing is below the header."""
         rows = [list(map(_as_text, row)) for row in self.head]
         return head_of(rows, self.extent, self.columns, required_column)
 
@@ -218,6 +220,7 @@ class _Sheet:
         columns = [[cell for cell in column if cell] for column in zip(*rows, strict=True)]
         full = [cells for cells in columns if 2 * len(cells) >= len(rows)]
         has_numbers = any(all(map(is_figure, cells)) for cells in full)
+        # Of one column a note has a few lines, and a table of texts very many.
         if len(full) < 2:  # texts, one below the other
             return len(rows) >= 5 * _MANY_ROWS
         return len(rows) > 1 and (has_numbers or len(rows) >= _MANY_ROWS)
@@ -238,14 +241,14 @@ class SheetFile(TableReader):
 
     @cached_property
     def _extents(self) -> dict[str, SheetExtent]:
-        """All sheets, hidden ones last; raises UnusableError if damaged."""
+        """All sheets, hidden ones last."""
         with _library_faults(self.path.name):
             extents = _KINDS[self.kind][1](self.path)
         return {extent.name: extent for extent in sorted(extents, key=lambda e: e.is_hidden)}
 
     @cached_property
     def sheet_names(self) -> tuple[str, ...]:
-        """The sheets that hold data; raises UnusableError if none does."""
+        """The sheets that hold data."""
         names = tuple(name for name, extent in self._extents.items() if extent.is_filled())
         if names:
             return names
@@ -257,7 +260,6 @@ class SheetFile(TableReader):
 
     @cached_property
     def _sheet(self) -> _Sheet:
-        """The sheet that is read; raises UnusableError if it does not exist or is empty."""
         names, wanted = self.sheet_names, self.requested_sheet
         # The first sheet often is a note on the others: then the first with a table is read.
         if not wanted:
@@ -278,12 +280,10 @@ class SheetFile(TableReader):
 
     @property
     def sheet_name(self) -> str:
-        """The name of the sheet that is read."""
         return self.sheet_extent.name
 
     @property
     def sheet_extent(self) -> SheetExtent:
-        """Its extent; raises UnusableError as reading does."""
         return self._sheet.extent
 
     @cached_property
@@ -295,6 +295,7 @@ class SheetFile(TableReader):
         extent = self._extents[name].complete()  # first, since opening may read every sheet
         with _library_faults(self.path.name):
             sheet = self._excel_file.book.get_sheet_by_name(name)
+            # It was counted before, so it has cells that this library cannot read.
             if sheet.start is None:
                 raise damaged_file_error(self.path.name, "its cells cannot be read")
             head: list[list[Any]] = []
@@ -400,20 +401,15 @@ def _archive_kind(path: Path) -> str:
                     return "xlsb"
                 if any(name.startswith("xl/") for name in names):
                     return "xlsx"
-                raise _other_document_error(path)
+                raise other_document_error(path.name)
             if "content.xml" not in names or "mimetype" not in names:
                 return ""
             kind = archive.open("mimetype").read(200).decode("ascii", "replace").strip()
     except (zipfile.BadZipFile, OSError, NotImplementedError, RuntimeError, ValueError, EOFError):
         return ""  # opening the archive raises the error
     if kind.removesuffix("-template") != _ODS:
-        raise _other_document_error(path)
+        raise other_document_error(path.name)
     return "ods"
-
-
-def _other_document_error(path: Path) -> UnusableError:
-    fault = "this is an Office document, but no spreadsheet"
-    return UnusableError(fault, where=path.name, cure="save its table as a spreadsheet or CSV file")
 
 
 def _common_form(counts: Counter[str]) -> str:

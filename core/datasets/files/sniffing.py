@@ -106,7 +106,7 @@ def _is_value(cell: str) -> bool:
 
 
 def is_figure(cell: str) -> bool:
-    """Whether a cell is a number, with a decimal point or a decimal comma."""
+    """Whether a cell is a number, with a point or a comma."""
     return is_number(cell) or is_number(cell, ",")
 
 
@@ -192,7 +192,7 @@ def _one_column(lines: list[str], quotes: Quotes, name: str) -> list[list[str]]:
 
 
 def _evenness(rows: list[list[str]]) -> tuple[float, int]:
-    """The share of rows below the first with the usual number of cells, and this number."""
+    """The share of rows with the usual number of cells, and this number."""
     below = [row for row in rows[1:] if not row[0].startswith("#")] or rows[1:] or rows
     counts = Counter(len(row) for row in below)
     if not counts:
@@ -266,7 +266,6 @@ def sniff_dialect(
     """The dialect of a text table; a single column holds texts at best.
 
     The first reading of quotes (or the `choice`) under which all rows of the head are equally wide.
-    Raises UnusableError for no row, nothing below the header, or a quote open above it.
     """
     encoding, text = decode_head(head)
     # The last line of a head may be cut.

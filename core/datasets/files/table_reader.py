@@ -50,12 +50,10 @@ class FileStart:
 
     @cached_property
     def text(self) -> str:
-        """The first letters."""
         return decode_head(self.head[:_START_BYTES])[1]
 
     @property
     def is_complete(self) -> bool:
-        """Whether these letters are all."""
         return len(self.head) < _START_BYTES
 
 
@@ -79,17 +77,17 @@ class TableReader(ABC):
     @classmethod
     @abstractmethod
     def recognize(cls, start: FileStart) -> TableReader | None:
-        """The reader where the file is of this format; UnusableError where nobody can read it."""
+        """The reader where the file is of this format."""
 
     @abstractmethod
     def first_cells(self, required_column: str = "") -> Mapping[str, Sequence[str]]:
-        """Every column's first values as text; raises UnusableError where it is no table."""
+        """Every column's first values as text."""
 
     @abstractmethod
     def read(
         self, kinds: Mapping[str, str], missing: Sequence[str] = MISSING, required_column: str = ""
     ) -> RawTable:
-        """The table, whose `line_of` names a row's place; UnusableError with that of a fault.
+        """The table, whose `line_of` names a row's place.
 
         `kinds`: what columns are taken for, as a person says; `missing`: words for nothing;
         `required_column`: a name that is known to be there.
@@ -127,6 +125,7 @@ def unique_names(names: Sequence[str], where: str) -> tuple[list[str], list[Find
             positions[name] = [i]
             unique.append(name)
             continue
+        # A column of the file may be called so itself.
         while (numbered := f"{name} ({last_number[name]})") in taken:
             last_number[name] += 1
         taken.add(numbered)

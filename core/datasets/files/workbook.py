@@ -83,7 +83,7 @@ _FAULTS = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)
 
 
 class _EnoughSeen(Exception):  # noqa: N818 - it ends a scan early and is no error
-    """The sheet holds a value, and no more was asked."""
+    """No more was asked than whether the sheet holds a value."""
 
 
 @dataclass
@@ -114,11 +114,9 @@ class SheetExtent:
 
     @property
     def where(self) -> str:
-        """File and sheet, for errors."""
         return f"{self.file}, sheet {self.name}"
 
     def is_filled(self) -> bool:
-        """Whether it holds a value; raises UnusableError if damaged."""
         if self.scan is not None:
             probe = SheetExtent(self.name, self.file, part_name=self.part_name, is_probe=True)
             try:
@@ -129,7 +127,7 @@ class SheetExtent:
         return self.cells > 0
 
     def complete(self) -> SheetExtent:
-        """The same once all cells are counted; UnusableError if damaged or too large."""
+        """The same once all cells are counted."""
         if self.scan is not None:
             scan, self.scan = self.scan, None
             scan(self)
@@ -156,17 +154,14 @@ class SheetExtent:
             raise _EnoughSeen
 
     def add_letters(self, letters: int) -> None:
-        """Record the texts of cells."""
         self.letters += letters
         if self.letters > MAX_LETTERS:
             raise self._too_large(f"texts of more than {MAX_LETTERS:,} letters")
 
     def shared_letters(self, index: int) -> int:
-        """The letters of a shared text."""
         return self.lengths[index] if index < len(self.lengths) else 0
 
     def hide_columns(self, first: int, last: int) -> None:
-        """Record hidden columns."""
         self.hidden.update(range(max(first, 0), min(last + 1, self.max_columns)))
 
     def add_numbers(self, column: int, style: Hashable, count: int = 1) -> None:
@@ -175,7 +170,6 @@ class SheetExtent:
             self.numbers[column][self.forms.get(style, "")] += count
 
     def _check_spread(self) -> None:
-        """Check that the cells are not so far apart that empty ones between fill the memory."""
         # Libraries make a rectangle of cells up to the last value, wherever that lies.
         grid_cells, size_text = (
             self.rows * self.width,
@@ -194,7 +188,7 @@ class SheetExtent:
 
 
 def scanned_sheets(extents: Sequence[SheetExtent]) -> list[SheetExtent]:
-    """Sheets of which a library reads all at once; UnusableError if together they are too large."""
+    """Sheets of which a library reads all at once, if that is not too much."""
     n_cells = sum(extent.complete().rows * extent.width for extent in extents)
     if n_cells > MAX_GRID_CELLS or sum(extent.letters for extent in extents) > MAX_LETTERS:
         fault = "its sheets together hold more than can be read from a workbook"
@@ -210,6 +204,12 @@ def damaged_file_error(name: str, why: str = "") -> UnusableError:
     return UnusableError(f"the workbook is damaged{reason}", where=name, cure=cure)
 
 
+def other_document_error(name: str) -> UnusableError:
+    """The error for a document of another Office program."""
+    fault = "this is an Office document, but no spreadsheet"
+    return UnusableError(fault, where=name, cure="save its table as a spreadsheet or CSV file")
+
+
 def password_error(name: str) -> UnusableError:
     """The error for a workbook with a password."""
     return UnusableError("the workbook has a password", where=name, cure="save it without one")
@@ -217,7 +217,7 @@ def password_error(name: str) -> UnusableError:
 
 @contextmanager
 def open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
-    """The archive; raises UnusableError if damaged, a decompression bomb, or with a password."""
+    """The archive, if it is no decompression bomb and has no password."""
     try:
         with zipfile.ZipFile(path) as archive:
             entries = archive.infolist()
@@ -240,7 +240,7 @@ def parse_part(
     on_end: Callable[[str], None] | None = None,
     on_text: Callable[[str], None] | None = None,
 ) -> None:
-    """Pass through a part once, without storing it; UnusableError for malformed XML or a DTD."""
+    """Pass through a part once, without storing it; a DTD is refused."""
     parser = expat.ParserCreate()
 
     def refuse_entities(*_: object) -> None:

@@ -34,7 +34,7 @@ Links = list[tuple[str, str, str]]  # id, target and kind of every internal link
 
 
 def read_xlsx(path: Path) -> list[SheetExtent]:
-    """The sheets of a workbook, not yet looked at; raises UnusableError if damaged."""
+    """The sheets of a workbook, not yet looked at."""
     sheets: list[tuple[str, str, bool]] = []
 
     def note_sheet(tag: str, attributes: dict[str, str]) -> None:
@@ -83,7 +83,6 @@ def part_links(archive: zipfile.ZipFile, part_name: str, name: str) -> Links:
 
 
 def _parts(archive: zipfile.ZipFile, links: Links, kind: str) -> list[str]:
-    """The parts of a kind that the archive has."""
     return [target for _, target, each in links if each == kind and target in archive.namelist()]
 
 
@@ -137,6 +136,7 @@ class _XlsxCells:
         self._style = 0
 
     def start_element(self, tag: str, attributes: dict[str, str]) -> None:
+        # Hardly a program writes prefixes, and a call for every tag takes long.
         if ":" in tag:
             tag = local_name(tag)
         if tag == "c":
@@ -206,7 +206,7 @@ _ODS_CELLS = ("table:table-cell", "table:covered-table-cell")
 
 
 def read_ods(path: Path) -> list[SheetExtent]:
-    """The sheets of a spreadsheet, in order; raises UnusableError if damaged or too large."""
+    """The sheets of a spreadsheet, in order."""
 
     def refuse_password(tag: str, _: dict[str, str]) -> None:
         if local_name(tag) == "encryption-data":

@@ -71,6 +71,7 @@ def documents_of_counts(
     if words and len(words) != table.shape[1]:
         fault = f"there are {len(words):,} words for {table.shape[1]:,} columns of counts"
         raise UnusableError(fault, where=where, cure="name every column once")
+    # A file may name a word twice in a line, or with 0: a vocabulary counts what is stored.
     table.sum_duplicates()
     table.eliminate_zeros()
     _refuse_strange_counts(table, words, where)

@@ -56,7 +56,6 @@ class TextTfidf(FitTransformer):
         self.directions = directions
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Fit and transform, CSR of shape (n, p), or dense directions."""
         texts = texts_of(X)
         self.feature_names_in_ = np.array([str(name) for name in X.columns], dtype=object)
         self.n_features_in_ = 1
@@ -79,7 +78,6 @@ class TextTfidf(FitTransformer):
         return self._along_directions(tfidf)
 
     def transform(self, X: Any) -> Any:
-        """The TF-IDF of further texts, CSR of shape (texts, p), or dense directions."""
         check_is_fitted(self)
         blocks = [
             _weighing(getattr(self, f"{name}_idf_")).transform(counts)

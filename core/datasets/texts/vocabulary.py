@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
@@ -31,12 +31,7 @@ class WordRules:
     size: int = 1000  # maximal number of words
     max_document_share: float = 0.95  # of documents with a word
     min_documents: int = 2  # with a word
-    stop_words: frozenset[str] | None = None  # None for those of the language
     language: str = "en"  # one of stop_words.CHOICES
-
-    def excluded_words(self) -> frozenset[str]:
-        """The words excluded from any documents."""
-        return stop_words(self.language) if self.stop_words is None else self.stop_words
 
 
 PAPER_RULES = WordRules()
@@ -67,10 +62,11 @@ def common_words(
         language = rules.language
         if language == AUTO:
             language = guess_language(dict(zip(words, total.tolist(), strict=True)))
-        stops = replace(rules, language=language).excluded_words()
+        stops = stop_words(language)
         is_counted &= np.array([normalized_text(word) not in stops for word in words])
-        if language == BY_FREQUENCY and rules.stop_words is None:
+        if language == BY_FREQUENCY:
             frequent = is_counted & (spread > _FREQUENT * documents)
+            # Where many words are frequent, as in texts of one form, they are the subject itself.
             if frequent.sum() <= _FEW * is_counted.sum():
                 is_counted &= ~frequent
     columns = np.flatnonzero(is_counted)

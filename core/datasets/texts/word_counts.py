@@ -23,7 +23,7 @@ class FitTransformer(TransformerMixin, BaseEstimator):
 
 
 class TextCounts(FitTransformer):
-    """Counts of the words of the training texts; `vocabulary_` are at most `size` words, sorted."""
+    """Counts of words of the training texts, CSR (texts, V); at most `size` words, sorted."""
 
     def __init__(self, where: str = "", size: int = 1000, language: str = "en") -> None:
         self.where = where
@@ -31,7 +31,6 @@ class TextCounts(FitTransformer):
         self.language = language
 
     def fit_transform(self, X: Any, y: Any = None) -> sparse.csr_matrix:
-        """Fit and transform, CSR of shape (n, V)."""
         documents = documents_of_texts(
             X.iloc[:, 0], self.where, WordRules(size=self.size, language=self.language)
         )
@@ -41,20 +40,18 @@ class TextCounts(FitTransformer):
         return documents.counts
 
     def transform(self, X: Any) -> sparse.csr_matrix:
-        """The counts of further texts, CSR of shape (texts, V)."""
         check_is_fitted(self)
         return count_words(X.iloc[:, 0], self.vocabulary_)
 
 
 class CommonCounts(FitTransformer):
-    """The columns `kept_`, shape (V,), at most `size`, that the rules keep of given word counts."""
+    """The columns `kept_`, shape (V,), at most `size`, that the rules keep of word counts, CSR."""
 
     def __init__(self, where: str = "", size: int = 1000) -> None:
         self.where = where
         self.size = size
 
     def fit_transform(self, X: Any, y: Any = None) -> sparse.csr_matrix:
-        """Fit and transform, CSR of shape (n, V)."""
         words = numbered_words(X.shape[1])
         documents = documents_of_counts(X, where=self.where, rules=WordRules(size=self.size))
         column_of_word = {word: column for column, word in enumerate(words)}
@@ -64,8 +61,8 @@ class CommonCounts(FitTransformer):
         return documents.counts
 
     def transform(self, X: Any) -> sparse.csr_matrix:
-        """The counts of further documents, CSR of shape (documents, V)."""
         check_is_fitted(self)
         counts = sparse.csr_matrix(X, dtype=np.float64)[:, self.kept_]
+        # Given counts may store zeros, which are no words of a document.
         counts.eliminate_zeros()
         return counts

@@ -68,22 +68,15 @@ def from_table(raw_table: RawTable, choices: DataOptions) -> Dataset:
     # Taking rows copies the table, which is left alone where all have a target.
     set_aside = int(len(table) - has_target.sum())
     rows = table if not set_aside else table[has_target].reset_index(drop=True)
-    dataset = Dataset(
-        name=name,
-        source=raw_table.source,
-        columns=columns,
-        table=rows[features],
-        matrix=None,
-        target=values,
-        task=settled_task,
+    dataset = dataset_of_rows(
+        replace(raw_table, table=rows), columns, features, values, settled_task
+    )
+    target = target_findings(target_name, values, settled_task, classes, bool(task), set_aside)
+    dataset = replace(
+        dataset,
         classes=classes,
-        row_groups=row_groups(rows, columns),
         set_aside=set_aside,
-        left_out=left_out(rows, columns),
-        findings=(
-            *target_findings(target_name, values, settled_task, classes, bool(task), set_aside),
-            *raw_table.findings,
-        ),
+        findings=(*target, *raw_table.findings),
         readings=raw_table.readings,
     )
     check = LeakageCheck(dataset)

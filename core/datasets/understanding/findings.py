@@ -1,7 +1,5 @@
 """Findings on features: unused columns, missing values, columns that leak the target.
 
-Leaks are copies of the target, or far better alone than all others together.
-
 | symbol | meaning |
 | --- | --- |
 | k | classes |
@@ -60,11 +58,7 @@ class LeakageCheck:
 
     @cached_property
     def candidates(self) -> list[str]:
-        """The features that need a check of their own.
-
-        Excluded are complete numeric columns where in more than a tenth of the rows the class
-        changes as they grow, or few values have another class, or |correlation| is below .99.
-        """
+        """The features that need a check of their own, most numeric columns being none."""
         names = [c.name for c in self._dataset.columns if c.role == "feature"]
         return [name for name in names if self._promise.get(name, True)]
 
@@ -142,6 +136,8 @@ def _by_class(matrix: np.ndarray, classes: np.ndarray) -> np.ndarray:
     is_pure = np.count_nonzero(is_change & ~is_other, axis=1) <= max_changes
     changes, has_gaps = np.count_nonzero(is_change, axis=1), np.isnan(matrix).any(axis=1)
     has_few_values = values <= max(_FEW_VALUES, labels)
+    # A column leaks if rows of a class lie together as it grows, or under few values, but for a
+    # tenth of them; where some are missing, only a closer look tells.
     can_leak = has_few_values & is_pure | (changes <= labels + max_changes) | has_gaps
     return can_leak.astype(int) + (can_leak & ((changes < labels) | has_gaps))
 

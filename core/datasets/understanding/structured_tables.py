@@ -83,8 +83,6 @@ def detect_layout(
 
 @dataclass(frozen=True)
 class _Head:
-    """The first rows of a table and what a person chose."""
-
     cells: Mapping[str, Sequence[str]]
     target: str
     sequences: Sequence[str]  # the columns of role sequence, one at most
@@ -92,7 +90,6 @@ class _Head:
     is_chosen: bool  # the task
 
     def free_columns(self, target: str) -> list[str]:
-        """Those that may be the sequence."""
         names = [name for name in self.cells if name != target]
         return [name for name in names if self.roles.get(name, "sequence") == "sequence"]
 

@@ -28,8 +28,7 @@ OLDEST = 2  # version of skops's files
 
 
 class _Archive(zipfile.ZipFile):
-    """Looks names up in constant time: skops asks for every array."""
-
+    # skops asks for every array whether it is there, which took the square of their number.
     def namelist(self) -> list[str]:
         return cast(list[str], self.NameToInfo.keys())
 
@@ -62,6 +61,7 @@ def load_model(path: Path, trusted: Collection[str]) -> Any:
                 check_archive(archive, path)
                 schema = json.loads(archive.read(SCHEMA))
             _check_schema(schema, trusted, path)
+            # The same open file: nobody can exchange it between the check and the loading.
             file.seek(0)
             model = skops.io.load(file, trusted=sorted(trusted))
         check_indices(model)
@@ -82,18 +82,16 @@ def _check_schema(schema: Any, trusted: Collection[str], path: Path) -> None:
     strangers = {name for name, _ in named_objects if name not in trusted}
     strangers |= {f"{name} ({loader})" for name, loader in named_objects if loader not in LOADERS}
     if strangers:
-        names = _first_names(sorted(strangers))
+        first = [name[:200] for name in sorted(strangers)[:3]]
+        names = ", ".join(first) + (" …" if len(strangers) > 3 else "")
         raise UnusableError(
             f"the file holds objects that no Tunescope model has ({names})",
             where=str(path),
             cure="open only model files that Tunescope exported",
         )
+    # Older schemas name things in ways that are not looked at above.
     if not int(schema["protocol"]) >= OLDEST:
         raise ValueError("written by an old skops")
-
-
-def _first_names(names: list[str]) -> str:
-    return ", ".join(name[:200] for name in names[:3]) + (" …" if len(names) > 3 else "")
 
 
 def schema_objects(schema: Any) -> Iterator[tuple[str, str]]:

@@ -73,6 +73,7 @@ def on_own_scale(model: Any) -> tuple[Any, float, float]:
         if isinstance(scaler, StandardScaler):  # to the last digit
             start, step = scaler.mean_[0], scaler.scale_[0]
         else:
+            # Two points tell any linear scale.
             start, end = scaler.inverse_transform([[0.0], [1.0]]).ravel()
             step = end - start
         mean, unit = mean + unit * float(start), unit * float(step)

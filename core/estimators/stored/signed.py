@@ -35,12 +35,12 @@ def verified_content(path: Path) -> bytes:
     """The content of a file that this computer signed.
 
     Raises:
-        UnusableError: not signed by this computer, or changed.
         OSError: it cannot be read.
     """
     data, key = path.read_bytes(), _read_key()
     start = len(MAGIC) + _SIGNATURE_BYTES
     signature, content = data[len(MAGIC) : start], data[start:]
+    # In constant time, so that no signature is found byte by byte.
     is_authentic = key is not None and hmac.compare_digest(signature, _signature(key, content))
     if not data.startswith(MAGIC) or not is_authentic:
         raise UnusableError(
@@ -60,6 +60,7 @@ def _read_key() -> bytes | None:
     """The key; None where missing or accessible to others."""
     try:
         with key_path().open("rb") as file:
+            # Of the open file: by its name another could stand there by now.
             about, key = os.fstat(file.fileno()), file.read(_KEY_BYTES + 1)
     except OSError:
         return None

@@ -17,11 +17,11 @@ SPACE = {f"x{i}": optuna.distributions.FloatDistribution(0.0, 1.0) for i in rang
 CANDIDATES = 1000
 
 
-def study_of(trials: int) -> optuna.Study:
+def study_of(trials: int, sampler: optuna.samplers.BaseSampler | None = None) -> optuna.Study:
     """A study with so many random trials of a smooth function with noise."""
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     rng = np.random.default_rng(0)
-    study = optuna.create_study(sampler=GpSampler(seed=0))
+    study = optuna.create_study(sampler=sampler or GpSampler(seed=0))
     for _ in range(trials):
         x = rng.random(4)
         value = float(((x - 0.4) ** 2).sum() + 0.01 * rng.standard_normal())
@@ -79,14 +79,13 @@ def scoring(trials: int) -> Callable[[], float]:
     return measured
 
 
-WORK: tuple[Work, ...] = tuple(
-    Work(f"ask of gp, d = 4, n = {trials}", asked, asking(trials), scoring(trials),
+WORK = tuple(
+    Work(f"ask of gp, d = 4, n = {trials}{called}", asked, of, scoring(trials),
          f"1 factor, {CANDIDATES} variances")
     for trials, asked in ((50, 0.015), (300, 0.04), (1000, 0.09))
-)  # fmt: skip
-WORK += tuple(
-    Work(f"ask of gp, d = 4, n = {trials}, {called} of forty", asked, several(trials, of),
-         scoring(trials), f"1 factor, {CANDIDATES} variances")
-    for trials, asked in ((50, 0.015), (300, 0.04), (1000, 0.09))
-    for called, of in (("mean", statistics.mean), ("largest", max))
+    for called, of in (
+        ("", asking(trials)),
+        (", mean of forty", several(trials, statistics.mean)),
+        (", largest of forty", several(trials, max)),
+    )
 )  # fmt: skip

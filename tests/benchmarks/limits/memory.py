@@ -22,8 +22,7 @@ def kilobytes(what):
     lines = dict(line.split(":", 1) for line in open("/proc/self/status"))
     return float(lines[what].split()[0])
 from app.cli import main
-from core.losses import build
-from core.tuning.tune import tune
+import core.losses.registry, core.tuning.tune
 before = kilobytes("VmRSS")
 main(["tune", sys.argv[1], "--model", "logistic", "--strategy", "evidence", "--rows", "all",
       "--run-dir", sys.argv[2]])

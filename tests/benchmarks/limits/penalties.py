@@ -54,20 +54,22 @@ def learning(
 ) -> Callable[[], float]:
     """Seconds of a learner from the arrays to its last step, the loss built too."""
 
-    def once() -> None:
-        X, y = data()
-        loss = build_loss(kind, X, y)
-        of = parameter_groups(loss)
-        if groups > 1:
-            of = np.where(of >= 0, np.arange(len(of)) * groups // len(of), of)
-        held = ()
-        if strategy == "gradient":
-            last = np.arange(len(y)) % 5 == 4
-            held = ((loss.for_data(X[~last], y[~last]), loss.for_data(X[last], y[last])),)
-        for _ in STRATEGIES[strategy].make(PenaltyProblem(loss, of, holdout=held)):
-            pass
+    return lambda: (data(), seconds(lambda: learn(strategy, kind, data(), groups)))[1]
 
-    return lambda: (data(), seconds(once))[1]
+
+def learn(strategy: str, kind: str, data: Data, groups: int) -> None:
+    """Take a learner's steps to the last one."""
+    X, y = data
+    loss = build_loss(kind, X, y)
+    of = parameter_groups(loss)
+    if groups > 1:
+        of = np.where(of >= 0, np.arange(len(of)) * groups // len(of), of)
+    held = ()
+    if strategy == "gradient":
+        last = np.arange(len(y)) % 5 == 4
+        held = ((loss.for_data(X[~last], y[~last]), loss.for_data(X[last], y[last])),)
+    for _ in STRATEGIES[strategy].make(PenaltyProblem(loss, of, holdout=held)):
+        pass
 
 
 def passes(data: Callable[[], Data], count: int) -> Callable[[], float]:
@@ -82,7 +84,6 @@ def passes(data: Callable[[], Data], count: int) -> Callable[[], float]:
 
 
 def grams(data: Callable[[], Data], count: int) -> Callable[[], float]:
-    """Seconds of so many XᵀX."""
     return lambda: count * seconds(lambda: data()[0].T @ data()[0], 5)
 
 

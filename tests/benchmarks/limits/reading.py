@@ -49,7 +49,6 @@ def write_libsvm(path: Path, rows: int, width: int, filled: int) -> None:
 
 @cache
 def table(texts: bool) -> str:
-    """A CSV of 30 columns."""
     path = Path(tempfile.mkdtemp()) / "table.csv"
     write_csv(path, ROWS, texts=texts)
     return str(path)
@@ -57,7 +56,6 @@ def table(texts: bool) -> str:
 
 @cache
 def pairs(width: int, filled: int) -> str:
-    """A LIBSVM file of 20,000 rows."""
     path = Path(tempfile.mkdtemp()) / "table.libsvm"
     write_libsvm(path, 20_000, width, filled)
     return str(path)

@@ -17,7 +17,6 @@ TRIALS = 10_000
 
 @cache
 def long_run() -> FinishedRun:
-    """A run of 10,000 random trials."""
     folder = Path(tempfile.mkdtemp()) / "long"
     tune = ["tune", "sample:iris", "--model", "knn", "--strategy", "random"]
     run_command([*tune, "--trials", str(TRIALS), "--patience", "0", "--run-dir", str(folder)])

@@ -35,7 +35,6 @@ def _spent(command: list[str], folder: Path) -> float:
 
 
 def first_line() -> float:
-    """Seconds of `tunescope tune FILE`."""
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / "table.csv"
         load_breast_cancer(as_frame=True).frame.to_csv(path, index=False)
@@ -45,7 +44,6 @@ def first_line() -> float:
 
 
 def libraries() -> float:
-    """Seconds of scikit-learn and pandas alone."""
     say = f"{LIBRARIES}; import sys; print(file=sys.stderr, flush=True); sys.stdin.close()"
     with tempfile.TemporaryDirectory() as name:
         command = [sys.executable, "-c", say + "; import time; time.sleep(9)"]

@@ -127,7 +127,6 @@ def gradients(loss: Callable[[], CrfLoss], count: int) -> Callable[[], float]:
 
 
 def fitting() -> float:
-    """Seconds of one fit at C = 1."""
     loss = tokens()
     begin = time.process_time()
     solve_penalized(loss, np.ones(loss.size), loss.initial_weights(), tolerance=1e-6)
@@ -155,7 +154,6 @@ def formatting() -> float:
 
 @cache
 def molecule(bases: int) -> RnaLoss:
-    """A random sequence without pairs."""
     letters = "".join(np.random.default_rng(bases).choice(list("ACGU"), bases))
     return build_rna([letters], ["." * bases], threads=1)
 

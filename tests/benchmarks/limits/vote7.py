@@ -23,7 +23,6 @@ def table(n: int, p: int, classes: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def fitting(n: int, p: int, classes: int) -> Callable[[], float]:
-    """Seconds of a fit, once compiled."""
 
     def measured() -> float:
         X, y = table(n, p, classes)
@@ -34,7 +33,6 @@ def fitting(n: int, p: int, classes: int) -> Callable[[], float]:
 
 
 def predicting(n: int, p: int, classes: int) -> Callable[[], float]:
-    """Seconds of the classes of as many rows."""
 
     def measured() -> float:
         X, y = table(n, p, classes)

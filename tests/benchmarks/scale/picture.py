@@ -18,7 +18,6 @@ Found = Mapping[str, Sequence[Point]]
 
 
 def drawn(curve: Curve, found: Found) -> str:
-    """The picture's text."""
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
         f'width="{WIDTH}" height="{HEIGHT}" font-family="sans-serif" font-size="13">',

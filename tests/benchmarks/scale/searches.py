@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import optuna
+from limits.gaussian_process import SPACE, study_of
+from limits.history import asking_with
 
 from app.session.shown_run import collection_paused
 from core.estimators.registry import MODELS
 from core.samplers.bayes import GpSampler
-from core.samplers.transfer.history import EarlierDataset, TuningHistory
-from core.samplers.transfer.joint_surrogate import TransferSampler
 from core.tuning.events import (
     DatasetFacts,
     RunFinished,
@@ -28,7 +28,6 @@ from core.tuning.runs.state import RunState, state_from_events
 from scale.curve import Curve, Line
 
 Call = Callable[[], object]
-AXES = {f"x{k}": optuna.distributions.FloatDistribution(0.0, 1.0) for k in range(4)}
 LARGEST_GP = 10_000
 
 
@@ -36,18 +35,9 @@ def asking(make_sampler: Callable[[], optuna.samplers.BaseSampler]) -> Callable[
     """The ask after so many trials; the one before is not counted."""
 
     def make(trials: int) -> Call:
-        optuna.logging.set_verbosity(optuna.logging.ERROR)
-        rng = np.random.default_rng(0)
-        study = optuna.create_study(sampler=make_sampler())
-        for _ in range(trials):
-            x = rng.random(4)
-            params = {f"x{k}": float(x[k]) for k in range(4)}
-            value = float(((x - 0.4) ** 2).sum() + 0.01 * rng.standard_normal())
-            study.add_trial(
-                optuna.trial.create_trial(params=params, distributions=AXES, value=value)
-            )
-        study.tell(study.ask(AXES), 1.0)
-        return lambda: study.ask(AXES)
+        study = study_of(trials, make_sampler())
+        study.tell(study.ask(SPACE), 1.0)
+        return lambda: study.ask(SPACE)
 
     return make
 
@@ -77,30 +67,8 @@ def opening(trials: int) -> Call:
 
 def transferring(kernel: str) -> Callable[[int], Call]:
     """The ask after three trials, with so many earlier datasets of eleven trials each."""
-    model = MODELS["elastic-net"]
-
-    def make(datasets: int) -> Call:
-        optuna.logging.set_verbosity(optuna.logging.ERROR)
-        rng, space = np.random.default_rng(0), model.space("binary")
-        axes = {axis.name: optuna.distributions.FloatDistribution(0.0, 1.0) for axis in space}
-        earlier = tuple(
-            EarlierDataset(
-                str(k),
-                (float(rng.normal(6, 1)), float(rng.normal(3, 1)), 2.0),
-                tuple({name: float(rng.random()) for name in axes} for _ in range(11)),
-                tuple(float(score) for score in rng.random(11)),
-            )
-            for k in range(datasets)
-        )
-        sampler = TransferSampler(
-            seed=0, history=TuningHistory(earlier, (6.0, 3.0, 2.0)), kernel=kernel
-        )
-        study = optuna.create_study(sampler=sampler, direction="maximize")
-        for score in (0.5, 0.6, 0.55):
-            study.tell(study.ask(axes), score)
-        return lambda: study.ask(axes)
-
-    return make
+    names = [axis.name for axis in MODELS["elastic-net"].space("binary")]
+    return lambda datasets: asking_with(datasets, names, kernel)
 
 
 CURVES = (

@@ -8,14 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from limits.penalties import learn
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
 from sklearn.model_selection import GridSearchCV
 
 from core.datasets.reading import read_dataset
-from core.losses import build_loss, parameter_groups
-from core.penalties.penalty_problem import PenaltyProblem
-from core.tuning.strategies.registry import STRATEGIES
 from scale.curve import Curve, Line
 
 Data = tuple[object, np.ndarray]
@@ -44,33 +42,23 @@ def wide(columns: int) -> Data:
     return X, (scores + rng.logistic(size=WIDE_ROWS) > 0).astype(int)
 
 
-def learning(strategy: str, data: Callable[[int], Data], groups: int = 1) -> Callable[[int], Call]:
+def learning(strategy: str, data: Callable[[int], Data]) -> Callable[[int], Call]:
     """A learner from the arrays to its last step."""
 
     def make(size: int) -> Call:
-        X, y = data(size)
-        return lambda: _learned(strategy, X, y, groups)
+        rows = data(size)
+        return lambda: learn(strategy, "logistic", rows, 1)
 
     return make
 
 
 def grouped(strategy: str) -> Callable[[int], Call]:
-    """A learner on 100,000 sparse columns in so many groups."""
 
     def make(groups: int) -> Call:
-        X, y = wide(WIDTH)
-        return lambda: _learned(strategy, X, y, groups)
+        rows = wide(WIDTH)
+        return lambda: learn(strategy, "logistic", rows, groups)
 
     return make
-
-
-def _learned(strategy: str, X: object, y: np.ndarray, groups: int) -> None:
-    loss = build_loss("logistic", X, y)
-    of = parameter_groups(loss)
-    if groups > 1:
-        of = np.where(of >= 0, np.arange(len(of)) * groups // len(of), of)
-    for _ in STRATEGIES[strategy].make(PenaltyProblem(loss, of)):
-        pass
 
 
 def cross_validated(data: Callable[[int], Data]) -> Callable[[int], Call]:
@@ -98,7 +86,6 @@ def grid_searched(data: Callable[[int], Data]) -> Callable[[int], Call]:
 
 
 def read_by(read: Callable[[str], object]) -> Callable[[int], Call]:
-    """Reading a CSV of so many rows."""
 
     def make(rows: int) -> Call:
         path = Path(tempfile.mkdtemp()) / "table.csv"

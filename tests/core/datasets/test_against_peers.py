@@ -17,7 +17,6 @@ import re
 import tempfile
 import unicodedata
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +26,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyarrow import feather, parquet
-from python_calamine import CalamineWorkbook
 
 from core.datasets.files.registry import open_table
 from core.datasets.raw_table import FormatOptions, RawTable, with_formats
@@ -45,6 +43,7 @@ NAMES = (
     *("1", "2020", "", "y;z", "a.b", "sentence", "text", "date", "two\nlines", "index"),
 )
 NOT_IN_SHEETS = (math.inf, -math.inf, "#DIV/0!")  # as numbers and texts
+Rows = Sequence[Sequence[Any]]
 Made = Callable[[random.Random], Any]
 
 
@@ -109,14 +108,6 @@ def tables(draw: st.DrawFn, makers: dict[str, Made], max_columns: int = 8) -> li
     return [names, *map(list, zip(*cells, strict=True))]
 
 
-@dataclass(frozen=True)
-class Peer:
-    """What another library reads: names, and rows of cells."""
-
-    names: Sequence[str]
-    rows: Sequence[Sequence[Any]]
-
-
 def read(path: Path) -> RawTable:
     """The table as every reading begins."""
     return with_formats(open_table(str(path)).read({}), FormatOptions())
@@ -157,52 +148,32 @@ def is_same(ours: Any, theirs: Any) -> bool:
     return any(math.isclose(ours, number, rel_tol=4e-16) for number in numbers_of(text))
 
 
-def check(raw: RawTable, peer: Peer) -> None:
+def check(raw: RawTable, names: Sequence[str], rows: Rows) -> None:
     """Every row, every column and every cell are theirs, or a sentence says what was done."""
     said = [*(f.sentence for f in raw.findings), *(r.full_sentence for r in raw.readings)]
     table = raw.table
-    assert len(table) == len(peer.rows), (len(table), len(peer.rows), raw.source.described, said)
-    assert table.shape[1] == len(peer.names), (list(table), peer.names, raw.source.described, said)
-    for place, (name, theirs) in enumerate(zip(map(str, table), peer.names, strict=True)):
+    assert len(table) == len(rows), (len(table), len(rows), raw.source.described, said)
+    assert table.shape[1] == len(names), (list(table), names, raw.source.described, said)
+    for place, (name, theirs) in enumerate(zip(map(str, table), names, strict=True)):
         bare = text_of(theirs) or f"Unnamed: {place}"
         assert name == bare or any(f"“{bare}”" in sentence for sentence in said), (name, theirs)
         own = " ".join(sentence for sentence in said if f"“{name}”" in sentence)
         for line, ours in enumerate(table[name]):
-            cell = peer.rows[line][place]
+            cell = rows[line][place]
             is_said = ("missing" if pd.isna(ours) else "is the number") in own
             assert is_same(ours, cell) or is_said, (name, line, ours, cell, said)
 
 
-def peer_of(rows: list[list[Any]], described: str) -> Peer:
+def named_rows(rows: Rows, described: str) -> tuple[Sequence[str], Rows]:
     """The rows of a file without types, as the description says that they are divided."""
     above = re.search(r"(\d+) lines? above the table left out", described)
     rows = rows[int(above[1]) if above else 0 :]
     if "no header" in described:
-        return Peer([f"column {i + 1}" for i in range(len(rows[0]))], rows)
-    return Peer(rows[0], rows[1:])
+        return ([f"column {i + 1}" for i in range(len(rows[0]))], rows)
+    return rows[0], rows[1:]
 
 
-@dataclass(frozen=True)
-class Dialect:
-    """How a CSV file is written."""
-
-    delimiter: str
-    is_quoted: bool  # all of it
-    end: str
-    encoding: str
-    has_header: bool
-
-    def write(self, table: list[list[Any]], path: Path) -> None:
-        out = io.StringIO(newline="")
-        quoting = csv.QUOTE_ALL if self.is_quoted or self.delimiter == " " else csv.QUOTE_MINIMAL
-        how = {"delimiter": self.delimiter, "quoting": quoting, "lineterminator": self.end}
-        rows = table if self.has_header else table[1:]
-        csv.writer(out, **how).writerows([["" if c is None else str(c) for c in r] for r in rows])
-        path.write_bytes(out.getvalue().encode(self.encoding, "replace"))
-
-
-DIALECTS = st.builds(
-    Dialect,
+DIALECTS = st.tuples(
     st.sampled_from(",;\t| "),
     st.booleans(),
     st.sampled_from(("\r\n", "\n")),
@@ -214,11 +185,16 @@ usual = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[He
 
 @usual
 @given(tables(TYPED | SPELLED), DIALECTS)
-def test_csv_beside_pandas(table: list[list[Any]], dialect: Dialect) -> None:
+def test_csv_beside_pandas(table, dialect):
+    delimiter, is_quoted, end, encoding, has_header = dialect
+    out = io.StringIO(newline="")
+    quoting = csv.QUOTE_ALL if is_quoted or delimiter == " " else csv.QUOTE_MINIMAL
+    writer = csv.writer(out, delimiter=delimiter, quoting=quoting, lineterminator=end)
+    writer.writerows(["" if c is None else str(c) for c in r] for r in table[not has_header :])
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "table.csv"
-        dialect.write(table, path)
-        how = {"sep": dialect.delimiter, "encoding": dialect.encoding, "header": None}
+        path.write_bytes(out.getvalue().encode(encoding, "replace"))
+        how = {"sep": delimiter, "encoding": encoding, "header": None}
         theirs = pd.read_csv(path, **how, dtype=str, keep_default_na=False)
         try:
             stored = open_table(str(path)).read({})
@@ -234,12 +210,12 @@ def test_csv_beside_pandas(table: list[list[Any]], dialect: Dialect) -> None:
     is_told = len(theirs) >= 4 and theirs.iloc[1:].map(text_of).any(axis=None)
     if not is_told or (theirs.shape[1] == 1 and "one column" not in raw.source.described):
         return  # signs within few texts could as well divide columns; which do is said
-    check(raw, peer_of(theirs.to_numpy().tolist(), raw.source.described))
+    check(raw, *named_rows(theirs.to_numpy().tolist(), raw.source.described))
 
 
 @usual
 @given(tables(TYPED), st.sampled_from(("parquet", "feather")))
-def test_parquet_and_feather_beside_pyarrow(table: list[list[Any]], ending: str) -> None:
+def test_parquet_and_feather_beside_pyarrow(table, ending):
     arrays = [_array(column) for column in zip(*table[1:], strict=True)]
     made = pa.Table.from_arrays(arrays, names=table[0])
     with tempfile.TemporaryDirectory() as folder:
@@ -253,7 +229,7 @@ def test_parquet_and_feather_beside_pyarrow(table: list[list[Any]], ending: str)
             theirs = feather.read_table(path)
         raw = read(path)
     rows = list(zip(*(column.to_pylist() for column in theirs.columns), strict=True))
-    check(raw, Peer(theirs.column_names, rows))
+    check(raw, theirs.column_names, rows)
 
 
 def _array(cells: Sequence[Any]) -> pa.Array:
@@ -263,33 +239,41 @@ def _array(cells: Sequence[Any]) -> pa.Array:
     return pa.array(cells, pa.uint64() if is_wide else None)
 
 
+def _in_sheet(cell: Any) -> Any:
+    """None for what no sheet holds; a text without blanks that OpenDocument joins."""
+    if cell in NOT_IN_SHEETS:
+        return None
+    return re.sub(r"\s+", " ", cell) if isinstance(cell, str) else cell
+
+
 @usual
-@given(tables({name: made for name, made in TYPED.items() if name != "wide"}, 5))
-def test_sheets_beside_calamine(table: list[list[Any]]) -> None:
-    openpyxl = pytest.importorskip("openpyxl")
-    book = openpyxl.Workbook()
-    for row in table:
-        book.active.append([None if c in NOT_IN_SHEETS else c for c in row])
+@given(
+    tables({name: made for name, made in TYPED.items() if name != "wide"}, 5),
+    st.sampled_from(("openpyxl", "odf")),
+)
+def test_sheets_beside_openpyxl_and_odfpy(table, engine):
+    pytest.importorskip(engine)
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "table.xlsx"
-        book.save(path)
+        path = Path(folder) / {"openpyxl": "table.xlsx", "odf": "table.ods"}[engine]
+        cells = pd.DataFrame([list(map(_in_sheet, row)) for row in table], dtype=object)
+        cells.to_excel(str(path), header=False, index=False)
         try:
             raw = read(path)
         except UnusableError:
             if len(table) < 4 or len(table[0]) < 2 or not any(map(any, table[1:])):
                 return  # not enough for a table
             raise
-        rows = CalamineWorkbook.from_path(path).get_sheet_by_index(0).to_python(False)
-    rows = [
-        [row[i] for i in range(len(rows[0])) if any(text_of(r[i]) for r in rows)] for row in rows
-    ]
-    peer = peer_of(rows, raw.source.described)
-    check(raw, Peer(peer.names, [row for row in peer.rows if any(map(text_of, row))]))
+        how = {"header": None, "dtype": object, "na_filter": False}
+        theirs = pd.read_excel(path, engine=engine, **how).to_numpy().tolist()
+    filled = [i for i in range(len(theirs[0])) if any(text_of(row[i]) for row in theirs)]
+    rows = [[row[i] for i in filled] for row in theirs]
+    names, rows = named_rows(rows, raw.source.described)
+    check(raw, names, [row for row in rows if any(map(text_of, row))])
 
 
 @usual
 @given(tables(TYPED))
-def test_arff_beside_liac(table: list[list[Any]]) -> None:
+def test_arff_beside_liac(table):
     liac = pytest.importorskip("arff")
     # It writes no quotes within names, and each name once.
     names = [re.sub(r"[\"\n]", "", f"{text_of(n)} {i}") for i, n in enumerate(table[0])]
@@ -308,4 +292,4 @@ def test_arff_beside_liac(table: list[list[Any]]) -> None:
         path = Path(folder) / "table.arff"
         path.write_text(text, encoding="utf-8")
         raw = read(path)
-    check(raw, Peer(names, liac.loads(text)["data"]))
+    check(raw, names, liac.loads(text)["data"])

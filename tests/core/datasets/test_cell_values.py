@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import itertools
 import math
 
 import numpy as np
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from core.datasets.cell_values import ColumnFormat, cell_number, cell_text, iso_date, read_cells
 
-NUMBER = ColumnFormat("number")
+NUMBER, TRUTH = ColumnFormat("number"), ("False", "True")
 GERMAN = ColumnFormat("number", (), ",", ".")
 DOLLARS = ColumnFormat("number", ("NA",), ".", ",", "$")
 
@@ -114,42 +115,52 @@ def read(values: list[object], form: ColumnFormat) -> list[object]:
     return [None if pd.isna(cell) else cell for cell in cells]
 
 
+YES = ColumnFormat("yes/no", pair=("no", "yes"))
+DAY = pd.Timestamp(2024, 3, 25)
+ISO = ("2024-03-25", "2024-03-25T00:00:00", DAY)
+
+
 @pytest.mark.parametrize(
-    ("pair", "texts"),
+    ("values", "form", "cells"),
     [
-        (("False", "True"), ["TRUE", "true", "1", "yes", True, 1.0, "ja", " True "]),
-        (("0", "1"), ["TRUE", "1.0", "Y", "on", 1]),
-        (("nein", "ja"), ["JA", "Ja", "yes", "1"]),
+        (
+            ["TRUE", "1", "yes", True, 1.0, "ja", " True "],
+            ColumnFormat("yes/no", pair=TRUTH),
+            "True",
+        ),
+        (["TRUE", "1.0", "Y", "on", 1], ColumnFormat("yes/no", pair=("0", "1")), "1"),
+        (["JA", "Ja", "yes", "1"], ColumnFormat("yes/no", pair=("nein", "ja")), "ja"),
+        (["perhaps", "no"], YES, ["perhaps", "no"]),
+        ([1.0, 2.0, None], ColumnFormat(), ["1", "2", None]),
+        (["1.0", "2 ", ""], ColumnFormat(), ["1", "2", None]),
+        # Where versions are told apart, 1.10 is not 1.1 and 1.0 is not 1.
+        (["1.0", "1.10"], ColumnFormat(whole=False), ["1.0", "1.10"]),
+        (["?", "a"], ColumnFormat(missing=("?",)), [None, "a"]),
+        (pd.Categorical(["a", "b"]), ColumnFormat(), ["a", "b"]),
+        (["Ulm", "ULM ", "NA"], ColumnFormat(missing=("NA",), folds=True), ["ulm", "ulm", None]),
+        ([1.0, math.inf, -math.inf], NUMBER, [1.0, None, None]),
+        # Dates come in the form of the training rows; what that cannot hold stays.
+        (["25.03.2024", *ISO], ColumnFormat("date", date_format="%d.%m.%Y"), "25.03.2024"),
+        (["03/25/2024", *ISO], ColumnFormat("date", date_format="%m/%d/%Y"), "03/25/2024"),
+        (["25 Mar 2024", *ISO], ColumnFormat("date", date_format="%d %b %Y"), "25 Mar 2024"),
+        (
+            ["2300-01-05", "no date", "2021-01-05"],
+            ColumnFormat("date", date_format="%d.%m.%y"),
+            ["2300-01-05", "no date", "05.01.21"],
+        ),
     ],
+    ids=itertools.count(),
 )
-def test_yes_is_yes_in_every_spelling(pair: tuple[str, str], texts: list[object]) -> None:
-    form = ColumnFormat("yes/no", pair=pair)
-    assert read(texts, form) == [pair[1]] * len(texts)
-
-
-def test_what_is_neither_yes_nor_no_stays() -> None:
-    assert read(["perhaps", "no"], ColumnFormat("yes/no", pair=("no", "yes"))) == ["perhaps", "no"]
-
-
-def test_categories() -> None:
-    assert read([1.0, 2.0, None], ColumnFormat()) == ["1", "2", None]
-    assert read(["1.0", "2 ", ""], ColumnFormat()) == ["1", "2", None]
-    # Where versions are told apart, 1.10 is not 1.1 and 1.0 is not 1.
-    assert read(["1.0", "1.10"], ColumnFormat(whole=False)) == ["1.0", "1.10"]
-    assert read(["?", "a"], ColumnFormat(missing=("?",))) == [None, "a"]
-    categories = pd.Series(["a", "b"]).astype("category")
-    assert read_cells(categories, ColumnFormat()).tolist() == ["a", "b"]
+def test_cells_in_the_form_of_their_column(values, form, cells):
+    """Of one text, all values are spellings."""
+    read = [None if pd.isna(cell) else cell for cell in read_cells(pd.Series(values), form)]
+    assert read == ([cells] * len(values) if isinstance(cells, str) else cells)
 
 
 def test_nothing_is_copied_where_nothing_changes() -> None:
     texts, numbers = pd.Series(["a", "b"], dtype="str"), pd.Series([1.5, 2.0])
     assert read_cells(texts, ColumnFormat()) is texts
     assert read_cells(numbers, NUMBER) is numbers
-
-
-def test_levels_that_differ_in_case_alone_can_be_one() -> None:
-    form = ColumnFormat(missing=("NA",), folds=True)
-    assert read(["Berlin", "BERLIN ", "NA"], form) == ["berlin", "berlin", None]
 
 
 MONTHS = {
@@ -198,22 +209,3 @@ def test_months_of_several_languages(language: str) -> None:
 )
 def test_dates_by_the_order_of_their_parts(text: str, order: str, date: str) -> None:
     assert iso_date(text, ColumnFormat("date", date_format="ISO8601", order=order)) == date
-
-
-def test_infinity_is_no_number_to_learn_from() -> None:
-    assert read([1.0, math.inf, -math.inf], NUMBER) == [1.0, None, None]
-
-
-@pytest.mark.parametrize("form", ["%d.%m.%Y", "%m/%d/%Y", "%d %b %Y"])
-def test_dates_come_in_the_form_of_the_training_rows(form: str) -> None:
-    day = pd.Timestamp(2024, 3, 25)
-    written = [day.strftime(form), "2024-03-25", "2024-03-25T00:00:00", day, "no date"]
-    expected = [*[day.strftime(form)] * 4, "no date"]
-    assert read(written, ColumnFormat("date", date_format=form)) == expected
-
-
-def test_a_date_that_a_form_cannot_hold_stays() -> None:
-    form = ColumnFormat("date", date_format="%d.%m.%y")
-    assert read(["2300-01-05", "1066-10-14", "2021-01-05"], form) == [
-        *("2300-01-05", "1066-10-14", "05.01.21")
-    ]

@@ -86,6 +86,9 @@ def test_words_for_nothing() -> None:
     assert guess(["a", "?"], reading="values").form.missing == ()
     numbers = guess(["1.5 %", "NA", "#DIV/0!", "2 %"]).form
     assert (numbers.kind, numbers.missing) == ("number", ("NA", "#DIV/0!"))
+    assert guess(["1.5", "NA", "NA", "2.5"]).sentence == "“NA” counts as missing (2 rows)"
+    said = guess(["2021-01", "?", "2021-02"]).sentence
+    assert said == "“2021-01” is 1 January 2021; “?” counts as missing (1 row)"
 
 
 @pytest.mark.parametrize(
@@ -154,8 +157,8 @@ def test_long_numbers_that_name_things() -> None:
 
 
 def code_sentence(values: pd.Series) -> str:
-    found = guess_of_numbers(values)
-    return found.sentence if found else ""
+    guessed = guess_of_numbers(values)
+    return guessed.sentence if guessed else ""
 
 
 def test_days_without_separators() -> None:
@@ -238,12 +241,6 @@ def test_no_form_is_tried_on_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("core.datasets.column_format.moments", None)
     for words in (["red", "blue"], ["item 1", "item 2"], ["a-1-b", "c-2-d"], ["12 Main St"]):
         assert date_forms(words) == []
-
-
-def test_words_for_nothing_are_counted() -> None:
-    assert guess(["1.5", "NA", "NA", "2.5"]).sentence == "“NA” counts as missing (2 rows)"
-    said = guess(["2021-01", "?", "2021-02"]).sentence
-    assert said == "“2021-01” is 1 January 2021; “?” counts as missing (1 row)"
 
 
 def test_yes_and_no() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.datasets import dump_svmlight_file
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
 from core.datasets.dataset import Dataset, DataSource
@@ -68,19 +68,10 @@ def refuse_torn(units: list[set[int]], parts: list[tuple[np.ndarray, np.ndarray]
             assert not (unit & set(one.tolist()) and unit & set(other.tolist()))
 
 
-def test_what_is_a_quarter_of_all_rows_is_divided_and_that_is_said() -> None:
-    table = pd.DataFrame(np.random.default_rng(3).normal(size=(80, 3)), columns=list("abc"))
-    table.loc[:29, list("abc")] = [1.0, 2.0, 3.0]
-    table["y"] = np.random.default_rng(4).normal(size=80)
-    dataset = table_dataset(table)
-    assert "stay on one side of every split, but for what comes 30 times" in said(dataset)
-    train = splits_of(dataset, 0)[0][0]
-    assert 0 < np.sum(train < 30) < 30
-
-
-@settings(max_examples=30, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=20, deadline=None)
 @given(st.data())
-def test_no_unit_is_on_both_sides(data: st.DataObject) -> None:
+def test_no_unit_is_on_both_sides(data):
     rows = data.draw(st.integers(40, 120))
     rng = np.random.default_rng(data.draw(st.integers(0, 10_000)))
     table = pd.DataFrame({"a": rng.normal(size=rows).round(3), "b": rng.choice(list("uvw"), rows)})
@@ -120,7 +111,7 @@ def copied(rows: int, share: float, seed: int = 0) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("share", [0.02, 0.2, 0.4])
-def test_classes_keep_their_shares(share: float) -> None:
+def test_classes_keep_their_shares(share):
     dataset = table_dataset(copied(1000, share))
     labels = np.array(dataset.classes)
     whole = np.array([np.mean(dataset.target == one) for one in labels])
@@ -131,7 +122,7 @@ def test_classes_keep_their_shares(share: float) -> None:
 
 
 @pytest.mark.parametrize("share", [0.0, 0.2])
-def test_apart_the_splits_are_those_of_scikit_learn(share: float) -> None:
+def test_apart_the_splits_are_those_of_scikit_learn(share):
     """Where no rows are equal, or a person has them apart, which a finding offers to mend."""
     dataset = table_dataset(copied(500, share), together=share == 0)
     assert dataset.units is None
@@ -152,7 +143,7 @@ def test_apart_the_splits_are_those_of_scikit_learn(share: float) -> None:
     assert any(f.proposal for f in dataset.findings) == (share > 0)
 
 
-def test_equal_rows_are_counted_as_pandas_counts() -> None:
+def test_equal_rows_are_counted_as_pandas_counts():
     rng = np.random.default_rng(3)
     table = pd.DataFrame(rng.integers(0, 9, (500, 3)).astype(float), columns=list("abc"))
     table.loc[rng.random(500) < 0.1, "a"] = np.nan
@@ -163,7 +154,7 @@ def test_equal_rows_are_counted_as_pandas_counts() -> None:
     assert f"{twins} of 500 rows equal another row" in said(dataset)
 
 
-def test_where_few_values_make_rows_equal_they_are_divided_one_by_one() -> None:
+def test_where_few_values_make_rows_equal_they_are_divided_one_by_one():
     rng = np.random.default_rng(0)
     table = pd.DataFrame(rng.integers(0, 2, (2000, 7)), columns=list("abcdefg"))
     table["y"] = np.where(rng.random(2000) < 0.3, "yes", "no")
@@ -175,7 +166,7 @@ def test_where_few_values_make_rows_equal_they_are_divided_one_by_one() -> None:
     assert abs(np.mean(dataset.target[test] == "yes") - np.mean(dataset.target == "yes")) < 0.001
 
 
-def test_few_different_rows_and_a_common_one() -> None:
+def test_few_different_rows_and_a_common_one():
     few = pd.DataFrame({"x": np.arange(60) % 6 * 1.7, "y": np.arange(60) % 2})
     assert "there are only 6 different ones" in said(table_dataset(few))
     assert len(hold_out(table_dataset(few), 0.3, 0)[1]) == 18
@@ -189,29 +180,21 @@ def test_few_different_rows_and_a_common_one() -> None:
     refuse_torn([{80 + k, 90 + k} for k in range(10)], splits_of(dataset, 0))
 
 
-def test_a_class_of_copies_of_one_row_is_still_learned_and_tested() -> None:
-    rng = np.random.default_rng(4)
-    table = pd.DataFrame({"x": rng.normal(size=100), "y": np.repeat(["a", "b"], [94, 6])})
-    table.loc[94:, "x"] = 5.0
-    dataset = table_dataset(table)
+def test_a_class_of_copies_of_one_row_is_still_learned_and_tested():
+    x = np.random.default_rng(4).normal(size=100)
+    x[94:] = 5.0
+    dataset = table_dataset(pd.DataFrame({"x": x, "y": np.repeat(["a", "b"], [94, 6])}))
     for one, other in splits_of(dataset, 1):
         assert "b" in dataset.target[one]
         assert "b" in dataset.target[other] or len(other) < 20
 
 
-def test_a_sparse_file(tmp_path: Path) -> None:
-    rng = np.random.default_rng(5)
+@pytest.mark.slow
+def test_a_sparse_file(read, tmp_path):
     matrix = sparse.random(200, 30, 0.2, random_state=1, format="lil")
     matrix[:40] = matrix[40:80]
-    lines = []
-    for k in range(200):
-        row = matrix.tocsr()[k]
-        cells = " ".join(
-            f"{j + 1}:{float(v)!r}" for j, v in zip(row.indices, row.data, strict=True)
-        )
-        lines.append(f"{int(rng.integers(2))} {cells}")
     path = tmp_path / "some.libsvm"
-    path.write_text("\n".join(lines) + "\n")
+    dump_svmlight_file(matrix.tocsr(), np.random.default_rng(5).integers(2, size=200), str(path))
     dataset = read_dataset(str(path))
     dense = [tuple(row) for row in dataset.matrix.toarray()]
     units = [unit for unit in related(dense, None) if any(any(dense[k]) for k in unit)]
@@ -220,76 +203,60 @@ def test_a_sparse_file(tmp_path: Path) -> None:
     assert read_dataset(str(path), DataOptions(together=False)).units is None
 
 
-# Sequences, molecules, texts ------------------------------------------------------------------
-
-
-def test_sequences_with_a_twin_and_of_one_document_stay_together(tmp_path: Path) -> None:
+def test_sequences_with_a_twin_and_of_one_document_stay_together(read):
     rng = np.random.default_rng(7)
     words = [rng.choice(list("abcdefgh"), rng.integers(3, 9)).tolist() for _ in range(60)]
     words[20:30] = words[:10]
-    lines = [
-        f"s{k},d{k % 20},{word},{'XY'[word < 'd']}" for k, own in enumerate(words) for word in own
+    tokens = [
+        (f"s{k}", f"d{k % 20}", word, "XY"[word < "d"])
+        for k, own in enumerate(words)
+        for word in own
     ]
-    path = tmp_path / "tags.csv"
-    path.write_text("sequence,document,word,tag\n" + "\n".join(lines) + "\n")
-    for roles in ({"document": "ignore"}, {"document": "group"}):
-        dataset = read_dataset(str(path), DataOptions(roles=roles))
+    table = pd.DataFrame(tokens, columns=["sequence", "document", "word", "tag"])
+    for role, documents in (("ignore", None), ("group", [k % 20 for k in range(60)])):
+        dataset = read(table, roles={"document": role})
         assert dataset.task == "sequence"
         assert "20 of 60 sequences have the same tokens as another" in said(dataset)
-        documents = [k % 20 for k in range(60)] if "group" in roles.values() else None
         units = related([tuple(own) for own in words], documents)
         owner = np.array([int(name[1:]) for name in dataset.row_groups])
         for one, other in splits_of(dataset, 0):
             refuse_torn(units, [(np.unique(owner[one]), np.unique(owner[other]))])
     assert "20 groups of 60 sequences" in said(dataset)
-    count = len(np.unique(dataset.row_groups[hold_out(dataset, 0.3, 0)[1]]))
-    assert 15 <= count <= 21
+    assert 15 <= len(np.unique(dataset.row_groups[hold_out(dataset, 0.3, 0)[1]])) <= 21
+    proposals = {f.proposal.words: f.proposal.roles for f in read(table).findings if f.proposal}
+    assert proposals["Keep the sequences of one document together"] == {"document": "group"}
 
 
-def test_documents_of_sequences_are_proposed(tmp_path: Path) -> None:
-    lines = [f"s{k},d{k % 20},w{k}{i},{'XY'[i % 2]}" for k in range(60) for i in range(4)]
-    path = tmp_path / "tags.csv"
-    path.write_text("sequence,document,word,tag\n" + "\n".join(lines) + "\n")
-    [finding] = [f for f in read_dataset(str(path)).findings if f.proposal]
-    assert finding.proposal.roles == {"document": "group"}
-    assert finding.proposal.words == "Keep the sequences of one document together"
-
-
-def hairpins(families: int, each: int) -> list[tuple[str, str, str]]:
+def hairpins(families: int, each: int) -> pd.DataFrame:
+    """Molecules of families, of three lengths."""
     rng = np.random.default_rng(8)
-    return [
-        ("GGG" + "".join(rng.choice(list("ACGU"), 4 + k % 3)) + "CCC", f"RF{f:05}", "")
-        for f in range(families)
-        for k in range(each)
-    ]
+    lengths = [k % 3 for _ in range(families) for k in range(each)]
+    letters = ["GGG" + "".join(rng.choice(list("ACGU"), 4 + more)) + "CCC" for more in lengths]
+    structures = [f"(((....{'.' * more})))" for more in lengths]
+    return pd.DataFrame({"sequence": letters, "structure": structures})
 
 
 @pytest.mark.parametrize("name", ["family", "rfam", "Rfam_acc"])
-def test_families_of_molecules_stay_whole(tmp_path: Path, name: str) -> None:
-    path = tmp_path / "rna.csv"
-    lines = [f"{seq},(((....{'.' * (len(seq) - 10)}))),{own}" for seq, own, _ in hairpins(15, 4)]
-    path.write_text(f"sequence,structure,{name}\n" + "\n".join(lines) + "\n")
-    dataset = read_dataset(str(path))
+def test_families_of_molecules_stay_whole(read, name):
+    table = hairpins(15, 4).assign(**{name: [f"RF{k // 4:05}" for k in range(60)]})
+    dataset = read(table)
     assert f"same “{name}” stay on one side of every split: 15 groups" in said(dataset)
     families = [{4 * f + k for k in range(4)} for f in range(15)]
     refuse_torn(families, splits_of(dataset, 0))
     assert abs(len(hold_out(dataset, 0.3, 0)[1]) - 18) <= 2
-    apart = read_dataset(str(path), DataOptions(together=False))  # as runs of before understood it
+    apart = read(table, together=False)  # as runs of before understood it
     assert apart.row_groups is None
     assert apart.columns[2].role == "ignore"
-    assert read_dataset(str(path), DataOptions(roles={name: "ignore"})).row_groups is None
+    assert read(table, roles={name: "ignore"}).row_groups is None
 
 
-def test_few_families_are_fewer_folds(tmp_path: Path) -> None:
-    path = tmp_path / "rna.csv"
-    sizes = [1] * 6 + [30] * 3
+def test_few_families_are_fewer_folds(read):
     lines = [
         f"GGG{'ACGU'[k % 4] * (4 + k)}CCC,(((....{'.' * k}))),f{family}"
-        for family, size in enumerate(sizes)
+        for family, size in enumerate([1] * 6 + [30] * 3)
         for k in range(size)
     ]
-    path.write_text("sequence,structure,family\n" + "\n".join(lines) + "\n")
-    dataset = read_dataset(str(path))
+    dataset = read("sequence,structure,family\n" + "\n".join(lines) + "\n")
     train, test = hold_out(dataset, 0.3, 0)
     few = np.flatnonzero(dataset.row_groups >= 6)  # three families
     assert "only the groups stay together" in said(dataset)  # all three have the same letters
@@ -299,40 +266,32 @@ def test_few_families_are_fewer_folds(tmp_path: Path) -> None:
     assert len(train) > len(test) > 10
 
 
-def test_equal_molecules_are_one_unit(tmp_path: Path) -> None:
-    path, letters = tmp_path / "rna.csv", [seq for seq, _, _ in hairpins(10, 5)]
-    letters[30:40] = [one.lower().replace("u", "t") for one in letters[:10]]
-    lines = [f"m{k},{seq},(((....{'.' * (len(seq) - 10)})))" for k, seq in enumerate(letters)]
-    path.write_text("id,sequence,structure\n" + "\n".join(lines) + "\n")
-    dataset = read_dataset(str(path))
-    units = related([(one.upper().replace("T", "U"),) for one in letters], None)
+def test_equal_molecules_are_one_unit(read):
+    table = hairpins(10, 5)
+    twins = [letters.lower().replace("u", "t") for letters in table["sequence"][:10]]
+    table.loc[30:39, "sequence"] = twins
+    table["structure"] = [f"(((....{'.' * (len(own) - 10)})))" for own in table["sequence"]]
+    dataset = read(table)
+    units = related([(one.upper().replace("T", "U"),) for one in table["sequence"]], None)
     refuse_torn(units, splits_of(dataset, 0))
     twins = sum(len(unit) for unit in units if len(unit) > 1)
     assert f"{twins} of 50 molecules have the same letters as another" in said(dataset)
 
 
-def test_equal_texts_are_one_unit(tmp_path: Path) -> None:
+def test_equal_texts_are_one_unit(read):
     rng = np.random.default_rng(9)
     words = ["river", "mountain", "forest", "village", "meadow", "harbour", "island", "valley"]
     texts = [" ".join(rng.choice(words, 12)) for _ in range(45)] * 2
     texts[45:60] = [text.upper().replace(" ", "  ") for text in texts[45:60]]
-    path = tmp_path / "texts.csv"
-    path.write_text("id,text\n" + "\n".join(f"{k},{text}" for k, text in enumerate(texts)) + "\n")
-    dataset = read_dataset(str(path), DataOptions(task="topics", target="text"))
+    dataset = read(pd.DataFrame({"id": range(90), "text": texts}), task="topics", target="text")
     assert "90 of 90 texts say the same as another" in said(dataset)
     refuse_torn([{k, 45 + k} for k in range(45)], splits_of(dataset, 0))
 
 
-def test_what_a_second_file_shares_with_the_first_is_said(tmp_path: Path) -> None:
+def test_what_a_second_file_shares_with_the_first_is_said(read, write):
     table = copied(200, 0)
-    first, second = tmp_path / "a.csv", tmp_path / "b.csv"
-    table.head(150).to_csv(first, index=False)
-    table.tail(80).to_csv(second, index=False)
-    dataset = read_dataset(str(first), test_file=str(second))
+    dataset = read(table.head(150), test_file=write(table.tail(80), "b.csv"))
     assert "30 of 80 rows of the test file equal another row" in said(dataset)
-
-
-# Proposals ------------------------------------------------------------------------------------
 
 
 def proposed(table: pd.DataFrame) -> dict[str, dict]:
@@ -351,7 +310,7 @@ def proposed(table: pd.DataFrame) -> dict[str, dict]:
         ("who", lambda rng: rng.choice([f"AB-{k:03}" for k in range(50)], 200), "one “who”"),
     ],
 )
-def test_identifiers_are_proposed(name: str, values: object, words: str) -> None:
+def test_identifiers_are_proposed(name, values, words):
     rng = np.random.default_rng(10)
     table = copied(200, 0)
     table.insert(0, name, values(rng))
@@ -364,28 +323,26 @@ def test_identifiers_are_proposed(name: str, values: object, words: str) -> None
     refuse_torn(units, splits_of(dataset, 0))
 
 
-def test_plausible_features_are_not_proposed() -> None:
+def test_plausible_features_are_not_proposed():
     rng = np.random.default_rng(11)
-    table = copied(200, 0)
-    table.insert(0, "age", rng.integers(20, 70, 200))
-    table.insert(0, "patient_weight", rng.normal(size=200))
-    table.insert(0, "user_rating", rng.integers(0, 10, 200))
-    table.insert(0, "member", rng.choice(["yes", "no"], 200))
-    table.insert(0, "city", rng.choice(["Rome", "Oslo", "Bern", "Kyiv", "Lima", "Quito"], 200))
-    table.insert(0, "customer", np.arange(200))  # one row each
-    assert proposed(table) == {}
+    features = {
+        "age": rng.integers(20, 70, 200),
+        "patient_weight": rng.normal(size=200),
+        "user_rating": rng.integers(0, 10, 200),
+        "member": rng.choice(["yes", "no"], 200),
+        "city": rng.choice(["Rome", "Oslo", "Bern", "Kyiv", "Lima", "Quito"], 200),
+        "customer": np.arange(200),  # one row each
+    }
+    assert proposed(pd.concat([pd.DataFrame(features), copied(200, 0)], axis=1)) == {}
 
 
-def test_a_date_is_proposed_but_no_day_of_birth() -> None:
+def test_a_date_is_proposed_but_no_day_of_birth():
     table = copied(200, 0)
     days = pd.date_range("2024-01-01", periods=200, freq="D").strftime("%Y-%m-%d").to_numpy()
     table.insert(0, "birth_date", days[::-1])
     assert proposed(table) == {}
     table.insert(0, "admitted", days)
     assert proposed(table) == {"admitted": {"latest": "admitted"}}
-
-
-# The latest rows ------------------------------------------------------------------------------
 
 
 def dated(rows: int = 300) -> pd.DataFrame:
@@ -396,11 +353,15 @@ def dated(rows: int = 300) -> pd.DataFrame:
     return table
 
 
-def test_the_latest_rows_test_with_ties_whole() -> None:
+def days_of(table: pd.DataFrame) -> np.ndarray:
+    return pd.to_datetime(table["day"], format="%d.%m.%Y").to_numpy()
+
+
+def test_the_latest_rows_test_with_ties_whole():
     table = dated()
     dataset = table_dataset(table, latest="day")
     train, test = hold_out(dataset, 0.3, 0)
-    days = pd.to_datetime(table["day"], format="%d.%m.%Y").to_numpy()
+    days = days_of(table)
     assert days[train].max() < days[test].min()
     assert sorted([*train, *test]) == list(range(300))
     per_day = pd.Series(days).value_counts().max()
@@ -409,17 +370,16 @@ def test_the_latest_rows_test_with_ties_whole() -> None:
     assert "The latest rows by “day” test the result" in said(dataset)
 
 
-def test_a_class_of_one_row_has_no_time() -> None:
+def test_a_class_of_one_row_has_no_time():
     table = dated()
-    target = table.columns[-1]
-    table[target] = np.where(np.arange(300) % 2, "a", "b")
-    table.loc[7, target] = "rare"
-    train, test = hold_out(table_dataset(table, latest="day", target=target), 0.3, 0)
-    days = pd.to_datetime(table.drop(index=7)["day"], format="%d.%m.%Y").to_numpy()
+    table["y"] = np.where(np.arange(300) % 2, "a", "b")
+    table.loc[7, "y"] = "rare"
+    train, test = hold_out(table_dataset(table, latest="day", target="y"), 0.3, 0)
+    days = days_of(table.drop(index=7))
     assert days[train].max() < days[test].min()
 
 
-def test_what_belongs_to_a_latest_row_does_not_train() -> None:
+def test_what_belongs_to_a_latest_row_does_not_train():
     table = dated()
     table["patient"] = np.arange(300) % 100
     dataset = table_dataset(table, roles={"patient": "group"}, target="y", latest="day")
@@ -430,7 +390,7 @@ def test_what_belongs_to_a_latest_row_does_not_train() -> None:
     assert len(train) > 150
 
 
-def test_numbers_and_holes_tell_the_time_too() -> None:
+def test_numbers_and_holes_tell_the_time_too():
     table = copied(200, 0)
     table["year"] = np.repeat(np.arange(2000, 2020), 10).astype(float)
     table.loc[[3, 199], "year"] = np.nan
@@ -450,16 +410,16 @@ def test_numbers_and_holes_tell_the_time_too() -> None:
         ("same", "no two different times"),
     ],
 )
-def test_columns_that_tell_no_time(latest: str, words: str) -> None:
+def test_columns_that_tell_no_time(latest, words):
     table = dated().assign(word="some", same=1.0)
     table.loc[:9, "word"] = "other"
     with pytest.raises(UnusableError, match=words):
         table_dataset(table, target="y", latest=latest)
 
 
-def test_a_class_that_is_only_late_is_refused() -> None:
+def test_a_class_that_is_only_late_is_refused():
     table = dated()
-    order = np.argsort(pd.to_datetime(table["day"], format="%d.%m.%Y").to_numpy())
+    order = np.argsort(days_of(table))
     table.loc[order[-20:], "y"] = "new"
     with pytest.raises(UnusableError, match="class “new” is only among the latest rows"):
         hold_out(table_dataset(table, latest="day"), 0.3, 0)

@@ -34,14 +34,22 @@ def dataset_of(target: list | np.ndarray, groups: np.ndarray | None = None) -> D
 UNEVEN = np.repeat(["a", "b", "c"], [60, 30, 10])
 
 
-def test_hold_out_keeps_the_shares() -> None:
+def shares_of(rows: np.ndarray) -> list[int]:
+    return [int(np.sum(UNEVEN[rows] == label)) for label in "abc"]
+
+
+def test_hold_out_and_folds_keep_the_shares():
     data = dataset_of(UNEVEN)
     train, test = hold_out(data, 0.3, 0)
     assert sorted([*train, *test]) == list(range(100))
-    assert [int(np.sum(UNEVEN[test] == label)) for label in "abc"] == [18, 9, 3]
+    assert shares_of(test) == [18, 9, 3]
+    for _, score in cross_validation_folds(data, np.arange(100), 5, 1):
+        assert shares_of(score) == [12, 6, 2]
+    train, test = hold_out(dataset_of(np.linspace(0, 1, 50)), 0.3, 0)  # numbers have no shares
+    assert (len(train), len(test)) == (35, 15)
 
 
-def test_the_seed_decides() -> None:
+def test_the_seed_decides():
     data = dataset_of(UNEVEN)
     np.testing.assert_array_equal(hold_out(data, 0.3, 5)[1], hold_out(data, 0.3, 5)[1])
     assert hold_out(data, 0.3, 5)[1].tolist() != hold_out(data, 0.3, 6)[1].tolist()
@@ -50,13 +58,8 @@ def test_the_seed_decides() -> None:
         np.testing.assert_array_equal(one[1], other[1])
 
 
-def test_regression_is_held_out_too() -> None:
-    train, test = hold_out(dataset_of(np.linspace(0, 1, 50)), 0.3, 0)
-    assert (len(train), len(test)) == (35, 15)
-
-
 @pytest.mark.parametrize("count", [2, 5, 10])
-def test_folds_score_every_row_once(count: int) -> None:
+def test_folds_score_every_row_once(count):
     rows = np.arange(0, 100, 2)
     parts = cross_validation_folds(dataset_of(UNEVEN), rows, count, 0)
     assert len(parts) == count
@@ -65,13 +68,8 @@ def test_folds_score_every_row_once(count: int) -> None:
         assert sorted([*fit, *score]) == rows.tolist()
 
 
-def test_folds_are_stratified() -> None:
-    for _, score in cross_validation_folds(dataset_of(UNEVEN), np.arange(100), 5, 1):
-        assert [int(np.sum(UNEVEN[score] == label)) for label in "abc"] == [12, 6, 2]
-
-
 @pytest.mark.parametrize("target", [UNEVEN, np.linspace(0, 1, 100)])
-def test_groups_of_rows_stay_together(target: np.ndarray) -> None:
+def test_groups_of_rows_stay_together(target):
     groups = np.random.default_rng(0).integers(0, 25, 100)
     data = dataset_of(target, groups)
     train, test = hold_out(data, 0.3, 0)
@@ -82,52 +80,49 @@ def test_groups_of_rows_stay_together(target: np.ndarray) -> None:
         assert sorted([*fit, *score]) == train.tolist()
 
 
-def test_a_class_with_fewer_rows_than_folds_is_split_without_a_warning() -> None:
-    target = np.repeat(["a", "b"], [40, 3])
-    parts = cross_validation_folds(dataset_of(target), np.arange(43), 5, 0)
-    assert all("b" in target[fit] for fit, _ in parts)
-
-
-def refused(data: Dataset, words: str, count: int = 0) -> None:
-    def split() -> object:
-        return (
-            cross_validation_folds(data, np.arange(data.rows), count, 0)
-            if count
-            else hold_out(data, 0.3, 0)
-        )
-
-    with pytest.raises(UnusableError, match=words) as caught:
-        split()
-    assert caught.value.where
-    assert caught.value.cure
-
-
-def test_what_cannot_be_split() -> None:
-    lonely = dataset_of(["a"] * 20 + ["b"])
-    refused(lonely, "class “b” has only one row")
-    refused(lonely, "class “b” has only one row", 5)
-    refused(dataset_of([0.1, 0.2, 0.3]), "3 rows cannot be split")
-    refused(dataset_of([0.1, 0.2, 0.3, 0.4]), "4 rows to train on cannot make 5 folds", 5)
-    refused(dataset_of(["a", "b", "a", "b", "c", "c"]), "no class has 5 rows", 5)
-    refused(dataset_of([0.1, 0.2]), "1 folds are too few", 1)
-    one_group = dataset_of(UNEVEN, np.zeros(100))
-    refused(one_group, "all rows belong to one group")
-    refused(one_group, "1 groups of rows cannot make", 5)
-    by_class = dataset_of(np.repeat(["a", "b"], 30), np.repeat([0, 1], 30))
-    refused(by_class, "leaves a class without rows")
-    for share in (0.0, 1.0, -1, 1.5):
-        with pytest.raises(UnusableError, match="out of range"):
-            hold_out(dataset_of(UNEVEN), share, 0)
-
-
-def test_a_class_of_two_rows_is_on_both_sides() -> None:
+def test_a_rare_class_is_on_both_sides_and_in_folds_without_a_warning():
     target = np.repeat(["a", "b"], [48, 2])
     train, test = hold_out(dataset_of(target), 0.3, 0)
     assert "b" in target[train]
     assert "b" in target[test]
+    parts = cross_validation_folds(dataset_of(target[5:]), np.arange(45), 5, 0)
+    assert all("b" in target[5:][fit] for fit, _ in parts)
 
 
-def test_rows_of_a_matrix_are_split_alike() -> None:
+LONELY, ONE_GROUP = dataset_of(["a"] * 20 + ["b"]), dataset_of(UNEVEN, np.zeros(100))
+BY_CLASS = dataset_of(np.repeat(["a", "b"], 30), np.repeat([0, 1], 30))
+
+
+@pytest.mark.parametrize(
+    ("data", "count", "words"),
+    [
+        (LONELY, 0, "class “b” has only one row"),
+        (LONELY, 5, "class “b” has only one row"),
+        (dataset_of([0.1, 0.2, 0.3]), 0, "3 rows cannot be split"),
+        (dataset_of([0.1, 0.2, 0.3, 0.4]), 5, "4 rows to train on cannot make 5 folds"),
+        (dataset_of([*"ababcc"]), 5, "no class has 5 rows"),
+        (dataset_of([0.1, 0.2]), 1, "1 folds are too few"),
+        (ONE_GROUP, 0, "all rows belong to one group"),
+        (ONE_GROUP, 5, "1 groups of rows cannot make"),
+        (BY_CLASS, 0, "leaves a class without rows"),
+    ],
+)
+def test_what_cannot_be_split(data, count, words):
+    split = cross_validation_folds if count else hold_out
+    arguments = (np.arange(data.rows), count, 0) if count else (0.3, 0)
+    with pytest.raises(UnusableError, match=words) as caught:
+        split(data, *arguments)
+    assert caught.value.where
+    assert caught.value.cure
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0, -1, 1.5])
+def test_shares_out_of_range(share):
+    with pytest.raises(UnusableError, match="out of range"):
+        hold_out(dataset_of(UNEVEN), share, 0)
+
+
+def test_rows_of_a_matrix_are_split_alike():
     data = dataset_of(UNEVEN)
     other = replace(data, table=None, matrix=None)
     np.testing.assert_array_equal(hold_out(data, 0.3, 0)[0], hold_out(other, 0.3, 0)[0])

@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.datasets.files.columnar_table import NEEDED
 from core.datasets.summary import summarize
 from core.errors import UnusableError
 from core.estimators import optional_parts
@@ -32,8 +31,8 @@ from core.tuning.problem_setup import build_problem, read_data
 def test_every_part_is_an_extra_of_the_distribution_that_brings_its_modules():
     project = Path(__file__).parents[3] / "pyproject.toml"
     extras = tomllib.loads(project.read_text(encoding="utf-8"))["project"]
-    of_files = {extra for extra, _ in NEEDED.values()}
-    assert {*extras["optional-dependencies"]} - {"test"} == {*OPTIONAL_DEPENDENCIES} | of_files
+    others = {"columnar", "test"}  # of files, and of these tests
+    assert {*extras["optional-dependencies"]} - others == {*OPTIONAL_DEPENDENCIES}
     for name, part in OPTIONAL_DEPENDENCIES.items():
         brought = " ".join(extras["optional-dependencies"][name])
         assert part.extra == name
@@ -136,18 +135,3 @@ def test_a_library_that_is_missing_is_offered_with_the_command_that_brings_it(mo
     assert entry["reason"] == f"It needs {name}, which is not installed."
     with pytest.raises(UnusableError, match=re.escape(install_command(name))):
         build_problem(Plan(data, name, "random"), dataset)
-
-
-def test_the_list_of_models_imports_no_library_and_says_what_is_missing(tmp_path):
-    (tmp_path / "xgboost").mkdir()
-    (tmp_path / "xgboost" / "__init__.py").write_text("raise RuntimeError", encoding="utf-8")
-    code = (
-        f"import sys; sys.path.insert(0, {str(tmp_path)!r}); sys.modules['catboost'] = None; "
-        "from app.__main__ import main; sys.argv = ['tunescope', 'models']; main()"
-    )
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    listed = [line for line in ran.stdout.splitlines() if not line.startswith(" ")]
-    titles = {"lightgbm": "LightGBM", "xgboost": "XGBoost", "catboost": "CatBoost"}
-    assert {f"{name}: {title}" for name, title in titles.items()} <= set(listed)
-    assert "Needs catboost: " + install_command("catboost") in ran.stdout
-    assert "Needs xgboost" not in ran.stdout

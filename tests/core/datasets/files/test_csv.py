@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import json
-import lzma
-import zipfile
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from packing import PACKERS
+from recorded_calls import agree, recorded_table
 
-from core.datasets.cell_values import read_cells
-from core.datasets.dataset import Dataset
 from core.datasets.files.sniffing import sniff_dialect
 from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
@@ -24,31 +20,11 @@ from core.errors import UnusableError
 Write = Callable[..., str]
 
 
-def plain_table(dataset: Dataset, file: str = "") -> pd.DataFrame:
-    """What anyone gets with the recorded arguments and formats, after a trip through JSON."""
-    arguments = json.loads(json.dumps(dict(dataset.source.read_csv)))
-    table = pd.read_csv(file or dataset.source.path, **arguments)
-    for name, form in (dataset.source.formats or {}).items():
-        if form.rewrites:
-            table[name] = read_cells(table[name], form)
-    return table
-
-
-def agree(dataset: Dataset) -> None:
-    """The program's table is the one that plain pandas reads."""
-    plain = plain_table(dataset)
-    plain = plain[plain[dataset.target_name].notna()].reset_index(drop=True)
-    assert dataset.table is not None
-    pd.testing.assert_frame_equal(
-        plain[dataset.feature_names].reset_index(drop=True), dataset.table, check_exact=True
-    )
-    assert [str(v) for v in plain[dataset.target_name].tolist()] == [
-        str(v) for v in dataset.target.tolist()
-    ]
+NAMES = ["size", "colour", "weight", "kind"]
 
 
 def table_text(delimiter: str = ",", decimal: str = ".", header: bool = True) -> str:
-    lines = [delimiter.join(("size", "colour", "weight", "kind"))] if header else []
+    lines = [delimiter.join(NAMES)] if header else []
     for i in range(40):
         colour = ("red", "green", "blue")[i % 3]
         weight = f"{i * 0.25 + 0.5}".replace(".", decimal)
@@ -56,54 +32,32 @@ def table_text(delimiter: str = ",", decimal: str = ".", header: bool = True) ->
     return "\n".join(lines) + "\n"
 
 
+ENCODINGS = {"utf-8": "UTF-8", "utf-8-sig": "UTF-8", "cp1252": "Windows-1252", "utf-16": "UTF-16"}
+
+
 @pytest.mark.parametrize(
     ("delimiter", "decimal"),
     [(",", "."), *((sign, mark) for sign in (";", "\t", "|", " ", "   ") for mark in ".,")],
 )
 @pytest.mark.parametrize("header", [True, False])
-def test_delimiters_decimals_headers(
-    write: Write, delimiter: str, decimal: str, header: bool
-) -> None:
-    dataset = read_dataset(str(write(table_text(delimiter, decimal, header))))
-    assert dataset.rows == 40
-    assert dataset.task == "binary"
-    assert dataset.classes == ("no", "yes")
-    names = (
-        ["size", "colour", "weight", "kind"] if header else [f"column {i}" for i in (1, 2, 3, 4)]
-    )
+def test_delimiters_decimals_headers_and_encodings(write, delimiter, decimal, header):
+    text = table_text(delimiter, decimal, header).replace("blue", "grün")
+    encoding = list(ENCODINGS)[(ord(delimiter[0]) + ord(decimal) + header) % 4]
+    dataset = read_dataset(write(text, encoding=encoding))
+    assert (dataset.rows, dataset.task, dataset.classes) == (40, "binary", ("no", "yes"))
+    names = NAMES if header else [f"column {i}" for i in (1, 2, 3, 4)]
     assert [column.name for column in dataset.columns] == names
-    weights = dataset.table[names[2]].to_numpy()
-    np.testing.assert_array_equal(weights, np.arange(40) * 0.25 + 0.5)
-    agree(dataset)
-
-
-@pytest.mark.parametrize(
-    ("encoding", "word"),
-    [("utf-8", "UTF-8"), ("utf-8-sig", "UTF-8"), ("cp1252", "Windows-1252"), ("utf-16", "UTF-16")],
-)
-def test_encodings(write: Write, encoding: str, word: str) -> None:
-    text = table_text(";", ",").replace("blue", "grün").replace("kind", "größe")
-    dataset = read_dataset(str(write(text, encoding=encoding)))
-    assert dataset.target_name == "größe"
-    assert set(dataset.table["colour"]) == {"red", "green", "grün"}
-    assert word in dataset.source.described
+    np.testing.assert_array_equal(dataset.table[names[2]], np.arange(40) * 0.25 + 0.5)
+    assert set(dataset.table[names[1]]) == {"red", "green", "grün"}
+    assert ENCODINGS[encoding] in dataset.source.described
     agree(dataset)
 
 
 @pytest.mark.parametrize("ending", ["gz", "csv"])
-@pytest.mark.parametrize("pack", ["gzip", "bz2", "xz", "zip"])
-def test_compression_is_told_by_content(tmp_path: Path, pack: str, ending: str) -> None:
-    path = tmp_path / f"table.{ending}"
-    data = table_text().encode()
-    packers = {"gzip": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
-    if pack == "zip":
-        with zipfile.ZipFile(path, "w") as archive:
-            archive.writestr("table.csv", data)
-    else:
-        path.write_bytes(packers[pack](data))
-    dataset = read_dataset(str(path))
-    assert dataset.rows == 40
-    assert dataset.source.compression == pack
+@pytest.mark.parametrize("pack", PACKERS)
+def test_compression_is_told_by_content(write: Write, pack: str, ending: str) -> None:
+    dataset = read_dataset(write(PACKERS[pack](table_text().encode()), f"table.{ending}"))
+    assert (dataset.rows, dataset.source.compression) == (40, pack)
     agree(dataset)
 
 
@@ -111,23 +65,19 @@ def test_missing_values_in_their_usual_spellings(write: Write) -> None:
     spellings = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?", "-", ".", "n/a"]
     lines = [f"{i * 7 % 31}.5,{'ab'[i % 2]},{'uv'[i // 2 % 2]}" for i in range(40)]
     lines += [f"{missing},{missing},u" for missing in spellings]
-    dataset = read_dataset(str(write("x,w,y\n" + "\n".join(lines) + "\n")))
-    by_name = {column.name: column for column in dataset.columns}
-    assert by_name["x"].kind == "number"
-    assert by_name["x"].missing == len(spellings)
+    dataset = read_dataset(write("x,w,y\n" + "\n".join(lines) + "\n"))
+    numbers, words, _ = dataset.columns
+    assert (numbers.kind, numbers.missing) == ("number", len(spellings))
     # Among words some of them are words: Namibia, a house without a garage.
-    assert by_name["w"].missing == len(spellings) - 4
-    assert set(by_name["w"].categories) == {"a", "b", "NA", "None", "-", "."}
-    reading = next(reading for reading in dataset.readings if reading.column == "w")
-    assert reading.sentence == (
-        "“NA”, “None”, “-” … is a value of its own (4 rows); "
-        "“N/A”, “NaN”, “nan” … counts as missing (7 rows)"
-    )
-    reading = next(reading for reading in dataset.readings if reading.column == "x")
-    assert reading.sentence == "“NA”, “N/A”, “NaN” … counts as missing (11 rows)"
-    again = read_dataset(dataset.source.path, DataOptions(readings={"w": "missing"}))
-    column = next(column for column in again.columns if column.name == "w")
-    assert (column.missing, column.categories) == (len(spellings), ("a", "b"))
+    assert words.missing == len(spellings) - 4
+    assert set(words.categories) == {"a", "b", "NA", "None", "-", "."}
+    assert {reading.column: reading.sentence for reading in dataset.readings} == {
+        "w": "“NA”, “None”, “-” … is a value of its own (4 rows); "
+        "“N/A”, “NaN”, “nan” … counts as missing (7 rows)",
+        "x": "“NA”, “N/A”, “NaN” … counts as missing (11 rows)",
+    }
+    again = read_dataset(dataset.source.path, DataOptions(readings={"w": "missing"})).columns[1]
+    assert (again.missing, again.categories) == (len(spellings), ("a", "b"))
     agree(dataset)
 
 
@@ -136,7 +86,7 @@ def test_padded_cells_as_in_the_adult_file(write: Write) -> None:
         f"{i % 50 + 17}, {('Private', '?', 'Gov')[i % 3]}, {'<=50K' if i % 2 else '>50K'}"
         for i in range(60)
     ]
-    dataset = read_dataset(str(write("\n".join(lines), "adult.data")))
+    dataset = read_dataset(write("\n".join(lines), "adult.data"))
     assert dataset.classes == ("<=50K", ">50K")
     assert dataset.columns[1].missing == 20
     agree(dataset)
@@ -148,7 +98,7 @@ def test_what_ends_no_line_of_a_table(write: Write, mark: str) -> None:
     text = f"si{mark}ze,words{mark}here,y\n" + rows
     names = [f"si{mark}ze", f"words{mark}here", "y"]
     assert sniff_dialect(text.encode(), "table.csv", complete=True).names == names
-    assert [column.name for column in read_dataset(str(write(text))).columns] == names
+    assert [column.name for column in read_dataset(write(text)).columns] == names
 
 
 @pytest.mark.parametrize(
@@ -156,7 +106,7 @@ def test_what_ends_no_line_of_a_table(write: Write, mark: str) -> None:
 )
 def test_blanks_around_names_are_no_part_of_them(write: Write, header: str) -> None:
     rows = "".join(f"{i},{'0' * (i % 3)}{i % 7},{i % 2}\n" for i in range(20))
-    file = str(write(header + "\n" + rows))
+    file = write(header + "\n" + rows)
     assert sniff_dialect(Path(file).read_bytes(), "", complete=True).names == ["size", "kind", "y"]
     for target in ("y", " y "):
         choices = DataOptions(
@@ -179,7 +129,7 @@ def test_trailing_delimiters_row_names_and_titles(write: Write, header: str, sty
         "row names": f"{header}\n" + "".join(f"row{i},{row}\n" for i, row in enumerate(rows)),
         "title": f"A table\n\n{header}\n" + "\n".join(rows) + "\n",
     }[style]
-    dataset = read_dataset(str(write(text)))
+    dataset = read_dataset(write(text))
     assert (dataset.target_name, dataset.feature_names) == ("r", ["p", "q"])
     assert dataset.table["p"].tolist() == [i * 3 % 17 for i in range(40)]
     wanted = [np.nan if i % 5 == 0 else i * 1.5 for i in range(40)]
@@ -187,7 +137,7 @@ def test_trailing_delimiters_row_names_and_titles(write: Write, header: str, sty
     assert {finding.column for finding in dataset.findings} <= {"", "Unnamed: 3"}
     agree(dataset)
     # The words for nothing without blanks around them are pandas' to find.
-    plain = read_dataset(str(write(text.replace(" NA ", "NA"))))
+    plain = read_dataset(write(text.replace(" NA ", "NA")))
     np.testing.assert_array_equal(plain.table["q"], wanted)
     agree(plain)
 
@@ -201,7 +151,7 @@ def test_kinds_of_columns(write: Write) -> None:
             f",the quick brown fox number {i} jumps over it,{'abc'[i % 3]},{i * 0.37 % 3:.3f}"
         )
     header = "customer_id,day,other_day,flag,bit,fixed,empty,remark,letter,amount\n"
-    dataset = read_dataset(str(write(header + "\n".join(rows))))
+    dataset = read_dataset(write(header + "\n".join(rows)))
     kinds = {column.name: (column.kind, column.role) for column in dataset.columns}
     assert kinds == {
         "customer_id": ("identifier", "ignore"),
@@ -226,7 +176,7 @@ def test_kinds_of_columns(write: Write) -> None:
 def test_choices_of_a_person_come_first(write: Write) -> None:
     text = "id,code,x,y,z\n" + "".join(f"{i},{i % 4},{i % 9},{i % 3},{i % 2}\n" for i in range(60))
     dataset = read_dataset(
-        str(write(text)),
+        write(text),
         DataOptions(
             target="z",
             roles={"id": "feature", "x": "group", "y": "ignore"},
@@ -241,8 +191,8 @@ def test_choices_of_a_person_come_first(write: Write) -> None:
 
 
 def test_text_that_only_begins_below_the_head(write: Write) -> None:
-    body = "1.25,3.5,0\n2.5,4.25,1\n" * 60_000
-    dataset = read_dataset(str(write("p,q,y\n" + body + "many,3.5,0\nfew,1.5,1\n" * 20_000)))
+    body = "1.25,3.5,0\n2.5,4.25,1\n" * 50_000
+    dataset = read_dataset(write("p,q,y\n" + body + "many,3.5,0\nfew,1.5,1\n" * 6_000))
     assert dataset.columns[0].kind == "category"
     assert dataset.table["p"].iloc[0] == "1.25"
     agree(dataset)
@@ -250,7 +200,7 @@ def test_text_that_only_begins_below_the_head(write: Write) -> None:
 
 def test_rows_without_a_target_are_counted_and_left_out(write: Write) -> None:
     text = "p,q,y\n" + "".join(f"{i % 7},{i},{'' if i % 10 == 0 else i % 2}\n" for i in range(50))
-    dataset = read_dataset(str(write(text)))
+    dataset = read_dataset(write(text))
     assert (dataset.rows, dataset.set_aside, len(dataset.table)) == (45, 5, 45)
     assert dataset.classes == (0, 1)
     assert dataset.target.dtype.kind == "i"
@@ -262,7 +212,7 @@ def test_rows_without_a_target_are_counted_and_left_out(write: Write) -> None:
 )
 def test_the_usual_target(write: Write, header: str, wanted: str) -> None:
     text = header + "\n" + "".join(f"{i % 2},{i % 3 % 2},{i % 5 % 2}\n" for i in range(40))
-    assert read_dataset(str(write(text))).target_name == wanted
+    assert read_dataset(write(text)).target_name == wanted
 
 
 @pytest.mark.parametrize(
@@ -281,11 +231,11 @@ def test_the_usual_target(write: Write, header: str, wanted: str) -> None:
 )
 def test_the_task_follows_from_the_target(write: Write, values: list[str], task: str) -> None:
     lines = [f"{i % 7},{values[i % len(values)]}" for i in range(12 * len(values))]
-    assert read_dataset(str(write("x,y\n" + "\n".join(lines)))).task == task
+    assert read_dataset(write("x,y\n" + "\n".join(lines))).task == task
 
 
 def test_the_task_can_be_chosen(write: Write) -> None:
-    path = str(write("x,y\n" + "".join(f"{i % 7},{i % 4}\n" for i in range(60))))
+    path = write("x,y\n" + "".join(f"{i % 7},{i % 4}\n" for i in range(60)))
     assert read_dataset(path).task == "multiclass"
     chosen = read_dataset(path, DataOptions(task="regression"))
     assert chosen.task == "regression"
@@ -295,7 +245,7 @@ def test_the_task_can_be_chosen(write: Write) -> None:
 
 
 def test_classes_with_fractions_are_labels_when_they_are_a_category(write: Write) -> None:
-    path = str(write("x,y\n" + "".join(f"{i % 7},{i % 2 + 0.5}\n" for i in range(60))))
+    path = write("x,y\n" + "".join(f"{i % 7},{i % 2 + 0.5}\n" for i in range(60)))
     with pytest.raises(UnusableError, match="numbers with fractions"):
         read_dataset(path, DataOptions(task="binary"))
     dataset = read_dataset(path, DataOptions(kinds={"y": "category"}))
@@ -303,67 +253,56 @@ def test_classes_with_fractions_are_labels_when_they_are_a_category(write: Write
     agree(dataset)
 
 
-def test_a_header_of_numbers(write: Write) -> None:
-    rng = np.random.default_rng(0)
-    rows = rng.normal(size=(30, 4)).round(3).astype(str)
-    text = "0,1,2,3\n" + "\n".join(",".join(row) for row in rows)
-    dataset = read_dataset(str(write(text)))
-    assert dataset.rows == 30
-    assert dataset.target_name == "3"
-
-
-def test_only_letters_without_a_header(write: Write) -> None:
-    text = "".join(f"{'pe'[i % 2]},{'xsbf'[i % 4]},{'yn'[i // 3 % 2]}\n" for i in range(60))
-    dataset = read_dataset(str(write(text)))
-    assert dataset.rows == 60
-    assert dataset.feature_names == ["column 1", "column 2"]
+NUMBERED = "".join(f"{i / 7:.3f},{i % 9},{i * 0.3:.1f},{i * i}\n" for i in range(40))
+LETTERS = "".join(f"{'pe'[i % 2]},{'xsbf'[i % 4]},{'yn'[i // 3 % 2]}\n" for i in range(40))
 
 
 @pytest.mark.parametrize(
-    ("above", "count"),
+    ("text", "names", "lines_above"),
     [
-        ("# made by hand\n# one, two, three, four\n", 2),
-        ("Weights of parcels\n\n", 2),
-        ("sep=,\n", 1),
-        ("\n", 1),
-        ("", 0),
+        ("0,1,2,3\n" + NUMBERED, ["0", "1", "2", "3"], 0),
+        (LETTERS, ["column 1", "column 2", "column 3"], 0),
+        ("#" + table_text(), ["#size", *NAMES[1:]], 0),
+        *(
+            (above + table_text(), NAMES, count)
+            for above, count in {
+                "# made by hand\n# one, two, three, four\n": 2,
+                "Weights of parcels\n\n": 2,
+                "sep=,\n": 1,
+                "\n": 1,
+                '# from 5" pipes\n': 1,
+                '# "small" things\n': 1,
+                '#,"closed, here"\n': 1,
+            }.items()
+        ),
     ],
+    ids=itertools.count(),
 )
-def test_lines_above_the_table(write: Write, above: str, count: int) -> None:
-    dataset = read_dataset(str(write(above + table_text())))
-    assert dataset.feature_names == ["size", "colour", "weight"]
+def test_headers_and_lines_above_them(write, text, names, lines_above):
+    dataset = read_dataset(write(text))
     assert dataset.rows == 40
-    assert dataset.source.read_csv.get("skiprows", 0) == count
+    assert [column.name for column in dataset.columns] == names
+    assert dataset.source.read_csv.get("skiprows", 0) == lines_above
     agree(dataset)
-
-
-@pytest.mark.parametrize("above", ['# from 5" pipes', '# "small" things', '#,"closed, here"'])
-def test_a_quote_above_the_table(write: Write, above: str) -> None:
-    assert read_dataset(str(write(f"{above}\n" + table_text()))).rows == 40
 
 
 def test_an_open_quote_above_the_table_swallows_nothing(write: Write) -> None:
     text = '#,"5 inch\na,b,y\n1,2,x\n3,4,"z"\n5,6,x\n7,8,z\n9,9,z\n'
     with pytest.raises(UnusableError, match=r"line 1: a note above the table opens a quote"):
-        read_dataset(str(write(text)))
-
-
-def test_a_header_behind_a_number_sign(write: Write) -> None:
-    dataset = read_dataset(str(write("#" + table_text())))
-    assert dataset.feature_names == ["#size", "colour", "weight"]
+        read_dataset(write(text))
 
 
 def test_a_second_file_is_read_like_the_first(write: Write) -> None:
     first = "x,c,y\n" + "".join(f"{i % 7},{'12a'[i % 3]},{i % 2}\n" for i in range(60))
     second = "y;c;x;more\n" + "".join(f"{i % 2};{i % 2 + 1};{i},5;u\n" for i in range(20))
-    dataset = read_dataset(str(write(first, "train.csv")), test_file=str(write(second, "test.csv")))
+    dataset = read_dataset(write(first, "train.csv"), test_file=write(second, "test.csv"))
     test = dataset.test
     assert test is not None
     assert test.rows == 20
     assert list(test.table.columns) == ["x", "c"]
     assert test.table["x"].iloc[1] == 1.5
     assert test.table["c"].tolist()[:2] == ["1", "2"]
-    plain = plain_table(test)
+    plain = recorded_table(test.source)
     pd.testing.assert_frame_equal(plain[["x", "c"]], test.table, check_exact=True)
 
 
@@ -378,24 +317,22 @@ def test_new_classes_in_the_second_file_are_found(write: Write) -> None:
 def test_letters_of_windows_1252_come_at_any_place(write: Write) -> None:
     word = "„größe“ – 5 €, œuvre"
     rows = [f"{i};{word if i == 39 else 'plain'};{'ab'[i % 2]}" for i in range(40)]
-    for above in (0, 60_000):  # in the first megabyte, and far below it
+    for above in (0, 40_000):  # in the first megabyte, and below it
         more = [f"{i};a plain word or two;{'ab'[i % 2]}" for i in range(above)]
         path = write("\n".join(["n;word;kind", *more, *rows]) + "\n", encoding="cp1252")
         dataset = read_dataset(str(path), DataOptions(roles={"word": "feature"}))
         assert dataset.table["word"].iloc[-1] == word
         assert dataset.source.read_csv["encoding"] == "cp1252"
     odd = b"n;word;kind\n" + b"".join(b"%d;\x81\xe4;%d\n" % (i, i % 2) for i in range(40))
-    dataset = read_dataset(str(write(odd)), DataOptions(roles={"word": "feature"}))
+    dataset = read_dataset(write(odd), DataOptions(roles={"word": "feature"}))
     assert dataset.source.read_csv["encoding"] == "latin-1"  # 0x81 is none of Windows-1252
 
 
 @pytest.mark.parametrize(("word", "missing"), [("NA", 70), ("abc", 70), ("true", 70), ("", 70)])
-def test_words_below_the_first_rows_of_a_column_of_numbers(
-    write: Write, word: str, missing: int
-) -> None:
+def test_words_below_the_first_rows_of_a_column_of_numbers(write, word, missing):
     cells = [f"{i % 97}.5" if i < 630 or i % 2 else word for i in range(770)]
     rows = "".join(f"{cell},{i % 3}.25,{i % 2}\n" for i, cell in enumerate(cells))
-    dataset = read_dataset(str(write("x,z,y\n" + rows)))
+    dataset = read_dataset(write("x,z,y\n" + rows))
     column = dataset.columns[0]
     assert (column.kind, column.missing) == ("number", missing)
     assert dataset.table is not None

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import csv
 import gzip
-import json
 import unicodedata
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from recorded_calls import recorded_table
 
 from core.datasets.dataset import Dataset
 from core.datasets.files.csv_table import TextFile
@@ -23,6 +24,8 @@ from core.datasets.reading import read_dataset
 from core.export.bundle.csv_rows import columns_of
 from core.export.own_table.answer_rows import Answers
 from core.export.own_table.own_table import output_form, own_table_of, write_own_table
+
+Write = Callable[..., str]
 
 
 def test_a_repeated_name_is_numbered_and_said():
@@ -70,16 +73,14 @@ BODY = [[f"{i * 1.5}", str(i % 13), "abc"[i % 3]] for i in range(60)]
 NAMES, UNITS = ["weight", "speed", "kind"], ["kg", "m/s", ""]
 
 
-def written(path: Path, rows: list[list[str]], delimiter: str = ",") -> Path:
+def written(path: Path, rows: list[list[str]]) -> Path:
     if path.suffix == ".xlsx":
-        openpyxl = pytest.importorskip("openpyxl")
-        book = openpyxl.Workbook()
-        for row in rows:
-            book.active.append([float(c) if c.replace(".", "").isdigit() else c for c in row])
-        book.save(path)
-        return path
+        from sheet_books import xlsx
+
+        cells = [[float(c) if c.replace(".", "").isdigit() else c for c in row] for row in rows]
+        return xlsx(path, cells)
     with path.open("w", newline="") as file:
-        csv.writer(file, delimiter=delimiter).writerows(rows)
+        csv.writer(file).writerows(rows)
     return path
 
 
@@ -98,9 +99,7 @@ def kinds(dataset: Dataset) -> dict[str, str]:
     ],
 )
 @pytest.mark.parametrize("units", [[], ["(kg)", "[m/s]", ""], ["kg", "m/s", "-"]])
-def test_the_names_stand_above_cells_of_one_kind(
-    tmp_path: Path, ending: str, above: list[list[str]], units: list[str]
-) -> None:
+def test_the_names_stand_above_cells_of_one_kind(tmp_path, ending, above, units):
     rows = [*above, NAMES, *([units] if units else []), *BODY]
     dataset = read_dataset(str(written(tmp_path / f"a.{ending}", rows)))
     suffixes = (", kg", ", m/s") if units else ("", "")
@@ -124,9 +123,7 @@ def test_the_names_stand_above_cells_of_one_kind(
         (["1.5", "2", "kg"], 0),
     ],
 )
-def test_a_first_row_is_no_row_of_units(
-    tmp_path: Path, ending: str, second: list[str], missing: int
-) -> None:
+def test_a_first_row_is_no_row_of_units(tmp_path, ending, second, missing):
     dataset = read_dataset(str(written(tmp_path / f"a.{ending}", [NAMES, second, *BODY])))
     assert list(kinds(dataset)) == NAMES
     assert dataset.rows + dataset.set_aside == len(BODY) + 1
@@ -134,18 +131,19 @@ def test_a_first_row_is_no_row_of_units(
 
 
 @pytest.mark.parametrize(
-    "second", [["", "", "odd", "one", "out"], ["word", "other", "a", "new", "text"]]
+    ("names", "second"),
+    [
+        (["weight", "speed", "kind", "colour", "size"], ["", "", "odd", "one", "out"]),
+        (["weight", "speed", "kind", "colour", "size"], ["word", "other", "a", "new", "text"]),
+        (["name", "colour"], ["n1", "red"]),
+    ],
 )
-def test_a_first_row_without_its_numbers_is_a_row(tmp_path: Path, second: list[str]) -> None:
+def test_a_first_row_without_its_numbers_is_a_row(tmp_path, names, second):
     rows = [[f"{i * 1.5}", str(i % 13), *("abc"[(i + j) % 3] for j in range(3))] for i in range(60)]
-    names = ["weight", "speed", "kind", "colour", "size"]
+    if len(names) == 2:  # words alone
+        rows = [[f"n{i % 9}", ["red", "green"][i % 2]] for i in range(60)]
     dataset = read_dataset(str(written(tmp_path / "a.csv", [names, second, *rows])))
     assert [column.name for column in dataset.columns] == names
-
-
-def test_a_table_of_words_stays(tmp_path: Path) -> None:
-    words = [["name", "colour"], *([f"n{i % 9}", ["red", "green"][i % 2]] for i in range(40))]
-    assert list(kinds(read_dataset(str(written(tmp_path / "b.csv", words))))) == ["name", "colour"]
 
 
 def test_new_rows_may_lack_the_units_or_write_them_in_the_cells(tmp_path: Path) -> None:
@@ -164,14 +162,11 @@ def test_answers_stand_behind_the_names_and_the_units_stay(tmp_path: Path, endin
     out, answers = tmp_path / f"b.{ending}", Answers([pd.DataFrame({"answer": range(len(BODY))})])
     write_own_table(out, output_form(out, table), own_table_of(table), answers)
     if ending == "xlsx":
-        import openpyxl
-
-        cells = [[cell.value for cell in row] for row in openpyxl.load_workbook(out).active.rows]
-        cells = [[*row, *[None] * (4 - len(row))] for row in cells]
+        cells = pd.read_excel(out, header=None, dtype=str, engine="openpyxl")
     else:
-        cells = list(csv.reader(out.read_text().splitlines()))
-    assert [row[3] in (None, "") for row in cells[1:4]] == [False, True, False]
-    assert [cells[1][3], str(cells[3][3]), cells[2][0]] == ["answer", "0", "kg"]
+        cells = pd.read_csv(out, header=None, dtype=str, names=range(4))
+    assert cells[3].fillna("").tolist()[1:4] == ["answer", "", "0"]
+    assert cells[0][2] == "kg"
 
 
 NOUNS = [
@@ -180,124 +175,93 @@ NOUNS = [
 ]
 
 
-def prose(count: int = 60, seed: int = 0, comma: str = ",") -> list[str]:
-    """Sentences of different lengths, with commas and semicolons here and there."""
-    random = np.random.default_rng(seed)
+def prose() -> list[str]:
+    """Sixty sentences of different lengths, with commas and semicolons here and there."""
+    random = np.random.default_rng(0)
     texts = []
-    for _ in range(count):
+    for _ in range(60):
         words = list(random.choice(NOUNS, random.integers(4, 30)))
         for place in random.integers(0, len(words) - 1, random.integers(0, 4)):
-            words[place] = words[place].rstrip(",;") + random.choice([comma, comma, ";"])
+            words[place] = words[place].rstrip(",;") + random.choice([",", ",", ";"])
         texts.append(" ".join(words).capitalize() + ".")
     return texts
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+MIXED = "\n or \r\n"
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r", MIXED])
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
 @pytest.mark.parametrize("header", ["review text", ""])
 @pytest.mark.parametrize("quoted", [False, True])
-def test_every_line_is_a_text(
-    tmp_path: Path, end: str, mark: str, header: str, quoted: bool
-) -> None:
+def test_every_line_is_a_text(write: Write, end: str, mark: str, header: str, quoted: bool) -> None:
     texts = prose()
-    lines = [f'"{text}"' if quoted else text for text in texts]
-    path = tmp_path / "texts.csv"
-    path.write_bytes((mark + end.join(([header] if header else []) + lines) + end).encode())
-    dataset = read_dataset(str(path))
+    lines = [*([header] if header else []), *(f'"{text}"' if quoted else text for text in texts)]
+    ends = ["\n", "\r\n"] if end == MIXED else [end, end]
+    content = mark + "".join(line + ends[i % 2] for i, line in enumerate(lines))
+    dataset = read_dataset(write(content.encode()))
     assert (dataset.task, dataset.feature_names) == ("topics", [header or "column 1"])
     assert dataset.table.iloc[:, 0].tolist() == texts
-    again = pd.read_csv(path, **json.loads(json.dumps(dict(dataset.source.read_csv))))
-    assert again.iloc[:, 0].tolist() == texts
+    assert recorded_table(dataset.source).iloc[:, 0].tolist() == texts
     if header:
-        cells, lines_of = columns_of(path.read_bytes().decode("utf-8-sig"), [header])
+        cells, lines_of = columns_of(content.removeprefix("\ufeff"), [header])
         assert cells[header] == texts
         assert len(lines_of) == 60
 
 
-@pytest.mark.parametrize("comma", [",", " ,", ";"])
-def test_a_comma_in_every_text_is_no_delimiter(tmp_path: Path, comma: str) -> None:
-    texts = [f"The {a}{comma} and after it the {b}" for a in NOUNS for b in NOUNS]
-    path = tmp_path / "texts.csv"
-    path.write_text("text\n" + "\n".join(texts) + "\n")
-    dataset = read_dataset(str(path), DataOptions(target="text", task="topics"))
-    assert dataset.table["text"].tolist() == texts
+NUMBERS = [*prose()[:4], "12", *prose()[5:9], "3.5", *prose()[10:]]
+PAIRS = [(a, b) for a in NOUNS for b in NOUNS]
+LONG = [" ".join(NOUNS * 13_000), *prose()[1:]]
 
 
-def test_the_given_target_decides_between_delimiters(tmp_path: Path) -> None:
-    path = tmp_path / "texts.csv"
-    rows = [f"{text.replace(';', '')};{i % 2};{i}" for i, text in enumerate(prose(comma=","))]
-    path.write_text("body;label;number\n" + "\n".join(rows) + "\n")
-    assert read_dataset(str(path), DataOptions(target="body", task="topics")).rows == 60
-    assert read_dataset(
-        str(path), DataOptions(target="label", roles={"body": "ignore"})
-    ).classes == (0, 1)
-    path.write_text("wish;list\n" + "\n".join(f"the {a};{b}" for a in NOUNS for b in NOUNS) + "\n")
-    whole = read_dataset(str(path), DataOptions(target="wish;list", task="topics"))
+@pytest.mark.parametrize(
+    "texts",
+    [
+        *([f"The {a}{comma} and after it the {b}" for a, b in PAIRS] for comma in (",", " ,", ";")),
+        [f"{a} {b}" for a, b in PAIRS],
+        NUMBERS,
+        LONG,
+    ],
+    ids=["commas", "spaced commas", "semicolons", "two words", "numbers", "a million letters"],
+)
+def test_signs_within_texts_are_no_delimiters(write: Write, texts: list[str]) -> None:
+    csv.field_size_limit(131_072)  # as in a new process
+    content = "text\n" + "\n".join(texts) + "\n"
+    for choices in (DataOptions(target="text", task="topics"), DataOptions(task="topics")):
+        dataset = read_dataset(write(content), choices)
+        assert dataset.table["text"].tolist() == texts
+    assert columns_of(content, ["text"])[0]["text"] == texts
+
+
+def test_the_given_target_decides_between_delimiters(write: Write) -> None:
+    rows = [f"{text.replace(';', '')};{i % 2};{i}" for i, text in enumerate(prose())]
+    path = write("body;label;number\n" + "\n".join(rows) + "\n")
+    assert read_dataset(path, DataOptions(target="body", task="topics")).rows == 60
+    options = DataOptions(target="label", roles={"body": "ignore"})
+    assert read_dataset(path, options).classes == (0, 1)
+    path = write("wish;list\n" + "\n".join(f"the {a};{b}" for a, b in PAIRS) + "\n")
+    whole = read_dataset(path, DataOptions(target="wish;list", task="topics"))
     assert whole.table["wish;list"].iloc[1] == "the anchor;harbour"
 
 
-def test_texts_of_two_words_are_one_column_below_a_name(tmp_path: Path) -> None:
-    path = tmp_path / "texts.csv"
-    texts = [f"{a} {b}" for a in NOUNS for b in NOUNS]
-    path.write_text("text\n" + "\n".join(texts) + "\n")
-    assert read_dataset(str(path), DataOptions(task="topics")).table["text"].tolist() == texts
-
-
-def test_a_number_among_the_texts_stays(tmp_path: Path) -> None:
-    texts = prose()
-    texts[4], texts[9] = "12", "3.5"
-    path = tmp_path / "texts.csv"
-    path.write_text("text\n" + "\n".join(texts) + "\n")
-    assert read_dataset(str(path)).table["text"].tolist() == texts
-
-
-def test_blanks_still_divide_tables_of_numbers(tmp_path: Path) -> None:
-    path = tmp_path / "table.txt"
+@pytest.mark.parametrize("above", ["", "Measurements\n", "# made by hand\n"])
+def test_blanks_still_divide_tables_of_numbers(write: Write, above: str) -> None:
     rows = [f"{i % 7}   {i * 0.5} {'ab'[i % 2]}" for i in range(40)]
-    for above in ("", "Measurements\n", "# made by hand\n"):
-        path.write_text(above + "p q r\n" + "\n".join(rows) + "\n")
-        dataset = read_dataset(str(path))
-        assert dataset.feature_names == ["p", "q"]
-        assert dataset.rows == 40
-
-
-def test_a_text_of_a_million_letters(tmp_path: Path) -> None:
-    texts = prose()
-    texts[0] = " ".join(NOUNS * 13_000)
-    assert len(texts[0]) > 10**6
-    csv.field_size_limit(131_072)  # as in a new process
-    path = tmp_path / "texts.csv"
-    path.write_text("text\n" + "\n".join(texts) + "\n")
-    dataset = read_dataset(str(path))
-    assert dataset.table["text"].tolist() == texts
-    assert columns_of(path.read_text(), ["text"])[0]["text"] == texts
-
-
-def test_mixed_line_ends(tmp_path: Path) -> None:
-    texts = prose()
-    path = tmp_path / "texts.csv"
-    path.write_bytes(
-        b"text\r\n" + b"".join(t.encode() + (b"\n", b"\r\n")[i % 2] for i, t in enumerate(texts))
-    )
-    assert read_dataset(str(path)).table["text"].tolist() == texts
+    dataset = read_dataset(write(above + "p q r\n" + "\n".join(rows) + "\n"))
+    assert (dataset.feature_names, dataset.rows) == (["p", "q"], 40)
 
 
 @pytest.mark.parametrize("header", ["a\n", ""])
-@pytest.mark.parametrize("ending", [".csv", ".csv.gz"])
-def test_empty_cells_in_quotes_are_missing(tmp_path: Path, header: str, ending: str) -> None:
-    path = tmp_path / f"a{ending}"
-    data = (header + '""\n' * 20).encode()
-    path.write_bytes(gzip.compress(data) if ending.endswith("gz") else data)
-    raw = open_table(str(path)).read({})
+@pytest.mark.parametrize("pack", [str.encode, lambda text: gzip.compress(text.encode())])
+def test_empty_cells_in_quotes_are_missing(write, header, pack):
+    raw = open_table(write(pack(header + '""\n' * 20))).read({})
     assert raw.table.shape == (20, 1)
     assert raw.table.isna().to_numpy().all()
     assert raw.table.dtypes.iloc[0].kind == "f"  # as a column of empty cells
     assert "quotes" not in raw.source.described
 
 
-def test_an_empty_text_in_quotes_is_a_row(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text('text\n"one two, three"\n""\n\n  \n"four, five"\n')
-    raw = open_table(str(path)).read({})
+def test_an_empty_text_in_quotes_is_a_row(write: Write) -> None:
+    raw = open_table(write('text\n"one two, three"\n""\n\n  \n"four, five"\n')).read({})
     assert raw.table["text"].isna().tolist() == [False, True, False]
     assert [raw.line_of(row) for row in range(4)] == [2, 3, 6, 0]

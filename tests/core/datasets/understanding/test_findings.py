@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,12 +10,10 @@ from core.datasets.columns import describe_column, describe_columns
 from core.datasets.dataset import Dataset, DataSource
 from core.datasets.finding import UnusableTargetError
 from core.datasets.raw_table import DataOptions, RawTable
-from core.datasets.reading import read_dataset
 from core.datasets.samples import SAMPLES
 from core.datasets.summary import summarize
 from core.datasets.understanding import findings
 from core.datasets.understanding.feature_table import from_table
-from core.records import to_plain
 
 ROWS, COLUMNS = 160, 400
 
@@ -48,6 +43,7 @@ def test_columns_are_described_as_they_are_one_by_one(wide):
     assert {c.name: c.distinct for c in together}["key id"] == ROWS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", ["classes", "amounts"])
 def test_leaks_are_found_as_by_a_look_at_each(wide, task, monkeypatch):
     rng = np.random.default_rng(4)
@@ -91,6 +87,7 @@ def noise() -> pd.DataFrame:
     return pd.DataFrame(rng.normal(size=(300, 3)), columns=["a", "b", "c"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [300, 12_000])
 def test_columns_that_give_the_target_away(rows):
     rng = np.random.default_rng(1)
@@ -175,6 +172,7 @@ def test_what_is_right_in_all_of_few_rows_is_no_leak():
     assert telling(dataset) == ["sign", "size"]
 
 
+@pytest.mark.slow
 def test_of_very_many_columns_the_telling_ones_are_found_before_one_is_left_out():
     """Forty of 800 columns tell the target as well as genes tell a disease: an easy question."""
     rng = np.random.default_rng(8)
@@ -196,10 +194,6 @@ def test_days_and_rare_values_are_no_leak():
     table["shop"] = [f"shop {one}" for one in at]
     table["y"] = np.where(at % 2, "yes", "no")
     assert dataset_of(table).feature_names == ["x", "day", "shop"]
-
-
-def test_no_false_alarm_on_the_samples():
-    assert [telling(sample.read()) for sample in SAMPLES.values()] == [[] for _ in SAMPLES]
 
 
 def test_rare_classes(noise):
@@ -226,23 +220,9 @@ def test_lost_columns_and_gaps(noise):
 
 
 def test_only_a_counting_column_is_better_than_none():
-    table = pd.DataFrame({"x": np.arange(40), "y": np.arange(40) * 2.5})
-    dataset = dataset_of(table)
+    dataset = dataset_of(pd.DataFrame({"x": np.arange(40), "y": np.arange(40) * 2.5}))
     assert dataset.feature_names == ["x"]
     assert dataset.columns[0].note
-
-
-@pytest.mark.parametrize("name", SAMPLES)
-def test_samples(name):
-    sample = SAMPLES[name]
-    dataset, again = sample.read(), sample.read()
-    assert dataset.task == sample.task
-    assert dataset.target_name == sample.target
-    assert dataset.source.fingerprint == again.source.fingerprint
-    assert dataset.source.format == "sample"
-    assert dataset.rows >= 60
-    assert sample.title
-    assert sample.sentence.endswith((".", "?"))
 
 
 def test_the_groups_of_the_generated_sample_are_useful_and_useless():
@@ -251,168 +231,82 @@ def test_the_groups_of_the_generated_sample_are_useful_and_useless():
     ill = (dataset.target == "yes").astype(float)
     strength = dataset.table.corrwith(pd.Series(ill)).abs()
     useful = strength[[c for c in strength.index if c.startswith(("blood_", "lifestyle_"))]]
-    useless = strength.drop(useful.index)
-    assert useful.mean() > 4 * useless.mean()
-    assert set(summarize(dataset)["prefixes"]) == {
-        "blood",
-        "lifestyle",
-        "noisea",
-        "gene",
-        "weather",
-        "stars",
-    }
+    assert useful.mean() > 4 * strength.drop(useful.index).mean()
+    groups = {"blood", "lifestyle", "noisea", "gene", "weather", "stars"}
+    assert set(summarize(dataset)["prefixes"]) == groups
 
 
-@pytest.mark.parametrize("name", SAMPLES)
-def test_summary_of_samples_is_plain_data(name):
-    dataset = SAMPLES[name].read()
-    summary = summarize(dataset)
-    assert json.dumps(to_plain(summary), allow_nan=False)
-    assert summary["rows"] == dataset.rows
-    features = [name for name in dataset.feature_names if name != dataset.sequence_name]
-    assert summary["features"] == len(features)
-    assert sum(c["count"] for c in summary["classes"]) == (dataset.rows if dataset.classes else 0)
-    preview = summary["preview"]
-    aside = [c.name for c in dataset.columns if c.role in ("group", "ignore")]
-    assert preview["columns"] == [
-        *(*dataset.feature_names, *aside),
-        *([dataset.target_name] if dataset.target_name else []),
-    ]
-    assert len(preview["rows"]) == 50
-    assert {len(row) for row in preview["rows"]} == {len(preview["columns"])}
-    members = [column for group in summary["prefixes"].values() for column in group]
-    assert sorted(members) == sorted(features)
-
-
-def test_nothing_is_never_shown_with_a_sign(tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_text("a,y\n" + "-0.0,1.5\n0.25,-0.0\n-1e-9,2.5\n" * 9)
-    rows = summarize(read_dataset(str(path)))["preview"]["rows"]
-    assert rows[:3] == [["0", "1.5"], ["0.25", "0"], ["-1e-09", "2.5"]]
-    path.write_text("".join(f"{at % 2} 1:-0.0 2:{at}\n" for at in range(30)))
-    assert summarize(read_dataset(str(path)))["preview"]["rows"][0][0] == "0"
-
-
-def test_only_texts_of_several_words_are_offered_as_texts(tmp_path):
+def test_only_texts_of_several_words_are_offered_as_texts(read):
     rng = np.random.default_rng(0)
     words = ["ship", "storm", "bread", "onion", "comet", "moon"]
-    table = pd.DataFrame({"a": rng.normal(size=60)})
-    table["code"] = [f"V{at:04}" for at in range(60)]
-    table["remark"] = [f"{' '.join(rng.choice(words, 3))} {at}" for at in range(60)]
-    table["number_id"] = rng.permutation(60)
-    table["y"] = rng.integers(0, 2, 60)
-    table.to_csv(tmp_path / "t.csv", index=False)
-    dataset = read_dataset(str(tmp_path / "t.csv"))
+    columns = {
+        "a": rng.normal(size=60),
+        "code": [f"V{at:04}" for at in range(60)],
+        "remark": [f"{' '.join(rng.choice(words, 3))} {at}" for at in range(60)],
+        "number_id": rng.permutation(60),
+        "y": rng.integers(0, 2, 60),
+    }
+    dataset = read(pd.DataFrame(columns))
     offers = {f.column: f.proposal for f in dataset.findings if "is left out" in f.sentence}
     assert offers["code"] is None
     assert offers["number_id"].option == "--role number_id=feature"
     assert offers["remark"].kinds == {"remark": "text"}
-    again = read_dataset(str(tmp_path / "t.csv"), DataOptions(kinds={"remark": "text"}))
-    assert "remark" in again.feature_names
+    assert "remark" in read(pd.DataFrame(columns), kinds={"remark": "text"}).feature_names
 
 
-def test_the_preview_has_the_values_of_columns_that_are_left_out(tmp_path):
-    lines = [f"P{i:03},{i % 9},,{'yn'[i % 2]}" for i in range(60)]
-    lines[0] = "P000,0,,"  # a row without a target is set aside, here too
-    path = tmp_path / "patients.csv"
-    path.write_text("\n".join(["patient,age,note,ill", *lines]))
-    preview = summarize(read_dataset(str(path)))["preview"]
-    assert preview["columns"] == ["age", "patient", "note", "ill"]
-    assert preview["rows"][0] == ["1", "P001", "", "n"]
-    assert preview["rows"][49] == ["5", "P050", "", "y"]
-
-
-def test_summary_of_a_wide_sparse_file(tmp_path):
-    path = tmp_path / "wide.libsvm"
-    path.write_text("".join(f"{i % 2} {i + 1}:1.5 5000:2\n" for i in range(60)))
-    summary = summarize(read_dataset(str(path)))
-    assert len(summary["columns"]) == 300
-    assert summary["more_columns"] == 5001 - 300
-    assert summary["columns"][-1]["role"] == "target"
-    assert summary["preview"]["rows"][3][3] == "1.5"
-    assert json.dumps(to_plain(summary), allow_nan=False)
-
-
-def test_a_wide_file_is_summarized_without_looking_through_its_columns_for_each(
-    tmp_path, monkeypatch
-):
-    path = tmp_path / "wide.libsvm"
-    path.write_text("".join(f"{i % 2} {1 + 7 * i}:1 2000:2\n" for i in range(60)))
-    asked, name_of = [], Dataset.sequence_name.fget
-    monkeypatch.setattr(
-        Dataset, "sequence_name", property(lambda dataset: asked.append(1) or name_of(dataset))
-    )
-    assert summarize(read_dataset(str(path)))["features"] == 2000
-    assert len(asked) < 10
-
-
-def labelled_texts(path: Path, **more: list) -> str:
+def labelled_texts(**more: list) -> pd.DataFrame:
     """Texts with a label, which the column "code" says in other words."""
-    label = [("spam", "ham", "news")[i % 3] for i in range(90)]
     words = ["ship", "storm", "harbour", "bread", "onion", "soup", "comet", "planet", "moon"]
     random = np.random.default_rng(0)
     texts = [" ".join(random.choice(words, 12)) + "." for _ in range(90)]
-    code = [7 if one == "spam" else 3 if one == "ham" else 5 for one in label]
-    pd.DataFrame({"text": texts, "code": code, **more, "label": label}).to_csv(path, index=False)
-    return str(path)
+    columns = {"text": texts, "code": [7, 3, 5] * 30, **more, "label": ["spam", "ham", "news"] * 30}
+    return pd.DataFrame(columns)
 
 
-def test_texts_with_a_label_in_other_words_propose_topics(tmp_path):
-    path = labelled_texts(tmp_path / "mails.csv")
-    assert read_dataset(path).feature_names == ["text"]
+def test_texts_with_a_label_in_other_words_propose_topics(read):
+    table = labelled_texts()
+    assert read(table).feature_names == ["text"]
     with pytest.raises(UnusableTargetError) as refused:
-        read_dataset(path, DataOptions(roles={"text": "ignore"}))
+        read(table, roles={"text": "ignore"})
     assert "“code”: it leaks the target" in refused.value.sentence
     assert "or choose topics as the task" in refused.value.sentence
     assert refused.value.texts == ("text",)
     # A person may insist.
-    insisted = read_dataset(path, DataOptions(roles={"code": "feature"}))
-    assert insisted.feature_names == ["text", "code"]
-    assert read_dataset(path, DataOptions(task="topics", target="text")).feature_names == ["text"]
+    assert read(table, roles={"code": "feature"}).feature_names == ["text", "code"]
+    assert read(table, task="topics", target="text").feature_names == ["text"]
 
 
-def test_a_column_that_says_the_target_in_other_words_is_left_out(tmp_path):
-    path = labelled_texts(tmp_path / "mails.csv", length=[i % 11 for i in range(90)])
-    dataset = read_dataset(path)
-    assert dataset.feature_names == ["text", "length"]
+def test_a_column_that_says_the_target_in_other_words_is_left_out(read, write):
+    table = labelled_texts(length=[i % 11 for i in range(90)])
+    dataset = read(table, test_file=write(table, "test.csv"))
+    assert dataset.feature_names == dataset.test.feature_names == ["text", "length"]
     assert "code" in dataset.left_out
     said = [finding.sentence for finding in dataset.findings]
     assert any(one.startswith("“code” is left out: it leaks the target.") for one in said)
-    again = read_dataset(path, test_file=path)
-    assert again.test.feature_names == ["text", "length"]
 
 
-def test_a_column_that_is_nearly_the_target_stays(tmp_path):
-    frame = pd.DataFrame({"copy": ["a", "b"] * 40, "other": range(80), "kind": [0, 1] * 40})
-    frame.loc[0, "copy"] = "b"
-    frame.to_csv(tmp_path / "t.csv", index=False)
-    assert "copy" in read_dataset(str(tmp_path / "t.csv")).feature_names
+def test_a_column_that_is_nearly_the_target_stays(read):
+    table = pd.DataFrame({"copy": ["a", "b"] * 40, "other": range(80), "kind": [0, 1] * 40})
+    table.loc[0, "copy"] = "b"
+    assert "copy" in read(table).feature_names
     finer = pd.DataFrame({"x": [0.1, 1.1, 0.2, 1.2] * 20, "z": [1, 2] * 40, "kind": [0, 1] * 40})
-    finer.to_csv(tmp_path / "t.csv", index=False)
-    assert read_dataset(str(tmp_path / "t.csv")).feature_names == ["x"]
-    alone = finer[["z", "kind"]]
-    alone.to_csv(tmp_path / "t.csv", index=False)
-    dataset = read_dataset(str(tmp_path / "t.csv"))  # nothing else is there: told, and kept
+    assert read(finer).feature_names == ["x"]
+    dataset = read(finer[["z", "kind"]])  # nothing else is there: told, and kept
     assert dataset.feature_names == ["z"]
     assert any("alone tells the target" in finding.sentence for finding in dataset.findings)
 
 
-def test_the_same_of_many_columns_is_one_finding(tmp_path):
+def test_the_same_of_many_columns_is_one_finding():
     rng = np.random.default_rng(0)
     table = pd.DataFrame(rng.normal(size=(100, 30))).add_prefix("c")
     table.iloc[:80, :9] = np.nan
     table.iloc[:, 9:16] = 4
     table["y"] = np.arange(100) % 2
-    found = {f.sentence: f.proposal for f in dataset_of(table).findings}
-    gaps = (
-        "“c0”, “c1”, “c2” and 6 other columns are each missing in more than half of the 100 rows."
-    )
-    assert found[gaps].roles == {f"c{at}": "ignore" for at in range(9)}
-    same = (
-        "“c9”, “c10”, “c11” and 4 other columns are left out: of each, the same value in every row."
-    )
-    assert found[same] is None
-    assert len(found) == 2
+    same, gaps = dataset_of(table).findings
+    assert "“c2” and 6 other columns are each missing in more than half of the 100" in gaps.sentence
+    assert gaps.proposal.roles == {f"c{at}": "ignore" for at in range(9)}
+    assert "“c11” and 4 other columns are left out: of each, the same value" in same.sentence
+    assert same.proposal is None
     few = dataset_of(table.drop(columns=[f"c{at}" for at in range(5, 30)]))
     assert [f.column for f in few.findings] == [f"c{at}" for at in range(5)]
 

@@ -6,7 +6,6 @@ import contextlib
 import csv
 import pickle
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,6 +14,7 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 from sklearn.feature_extraction.text import CountVectorizer
 
+from core.datasets.dataset import Dataset
 from core.datasets.preparation import output_names, preparation
 from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
@@ -35,27 +35,16 @@ def sentences(count: int, seed: int = 0) -> list[str]:
     ]
 
 
-def write(path: Path, columns: dict[str, list], header: bool = True) -> str:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, quoting=csv.QUOTE_ALL)
-        if header:
-            writer.writerow(columns)
-        writer.writerows(zip(*columns.values(), strict=True))
-    return str(path)
+def quoted(columns: dict[str, list]) -> str:
+    """A file in which every cell is quoted."""
+    return pd.DataFrame(columns).to_csv(index=False, quoting=csv.QUOTE_ALL)
 
 
-def sentence_for(file: str, test_file: str = "", **choices: object) -> str:
+def refusal(file: str, test_file: str = "", **choices: object) -> str:
     with pytest.raises(UnusableError) as caught:
         read_dataset(file, DataOptions(**choices), test_file=test_file)
     assert "\n" not in caught.value.sentence
     return caught.value.sentence
-
-
-@pytest.fixture
-def posts(tmp_path: Path) -> str:
-    label = ["ab"[i % 2] for i in range(60)]
-    given = {"label": label, "number": list(range(60)), "body": sentences(60)}
-    return write(tmp_path / "posts.csv", given)
 
 
 @pytest.mark.parametrize(
@@ -67,8 +56,8 @@ def posts(tmp_path: Path) -> str:
         {"source": ["web"] * 40, "text": sentences(40)},
     ],
 )
-def test_texts_alone_are_documents_without_being_asked_for(tmp_path: Path, columns: dict) -> None:
-    dataset = read_dataset(write(tmp_path / "texts.csv", columns))
+def test_texts_alone_are_documents_without_being_asked_for(read, columns):
+    dataset = read(quoted(columns))
     assert (dataset.task, dataset.target_name, dataset.classes) == ("topics", "", ())
     assert dataset.feature_names == ["text"]
     assert dataset.table["text"].tolist() == columns["text"]
@@ -86,78 +75,75 @@ def test_texts_alone_are_documents_without_being_asked_for(tmp_path: Path, colum
         {"label": [f"t{i}" for i in range(40)]},
     ],
 )
-def test_where_something_could_be_predicted_topics_must_be_asked_for(
-    tmp_path: Path, more: dict
-) -> None:
-    path = write(tmp_path / "texts.csv", {"text": sentences(40), **more})
+def test_where_something_could_be_predicted_topics_must_be_asked_for(read, more):
+    text = quoted({"text": sentences(40), **more})
     with contextlib.suppress(UnusableError):  # some have no feature but texts
-        assert read_dataset(path).task != "topics"
-    assert read_dataset(path, DataOptions(task="topics")).feature_names == ["text"]
+        assert read(text).task != "topics"
+    assert read(text, task="topics").feature_names == ["text"]
 
 
-def test_of_several_columns_of_texts_the_longest_is_taken_or_the_one_asked_for(
-    tmp_path: Path,
-) -> None:
+def test_of_several_columns_of_texts_the_longest_is_taken_or_the_one_asked_for(read):
     body = [" ".join(pair) for pair in zip(sentences(40, 1), sentences(40, 2), strict=True)]
-    path = write(tmp_path / "mails.csv", {"subject": sentences(40), "body": body})
-    assert read_dataset(path).feature_names == ["body"]
-    assert read_dataset(path, DataOptions(task="topics", target="subject")).feature_names == [
-        "subject"
-    ]
+    mails = quoted({"subject": sentences(40), "body": body})
+    assert read(mails).feature_names == ["body"]
+    assert read(mails, task="topics", target="subject").feature_names == ["subject"]
 
 
-def test_a_label_beside_the_texts_is_left_out_and_a_group_keeps_them_together(posts: str) -> None:
-    dataset = read_dataset(posts, DataOptions(task="topics", roles={"label": "group"}))
+POSTS = {"label": [*"ab"] * 30, "number": list(range(60)), "body": sentences(60)}
+
+
+def test_a_label_beside_the_texts_is_left_out_and_a_group_keeps_them_together(read):
+    dataset = read(quoted(POSTS), task="topics", roles={"label": "group"})
     roles = {column.name: column.role for column in dataset.columns}
     assert roles == {"label": "group", "number": "ignore", "body": "feature"}
     assert len(np.unique(dataset.row_groups)) == 2
     assert list(dataset.left_out) == ["label", "number"]
-    assert read_dataset(posts, DataOptions(target="label")).task == "binary"
+    assert read(quoted(POSTS), target="label").task == "binary"
 
 
-def test_texts_without_a_header_and_over_several_lines(tmp_path: Path) -> None:
+def test_texts_without_a_header_and_over_several_lines(read):
     texts = [text.replace(", ", ",\n") for text in sentences(30)]
-    dataset = read_dataset(write(tmp_path / "texts.csv", {"": texts}, header=False))
+    dataset = read(quoted({"": texts}).removeprefix('""\n'))
     assert dataset.task == "topics"
     assert dataset.table.iloc[:, 0].tolist() == texts
     again = pd.read_csv(dataset.source.path, **dataset.source.read_csv)
     assert again.equals(dataset.table)
 
 
-def test_empty_texts_stay_as_documents_without_words(tmp_path: Path) -> None:
+def test_empty_texts_stay_as_documents_without_words(read):
     texts = sentences(30)
     texts[3] = texts[17] = ""
-    dataset = read_dataset(write(tmp_path / "texts.csv", {"id": list(range(30)), "text": texts}))
+    dataset = read(quoted({"id": list(range(30)), "text": texts}))
     assert dataset.rows == 30
     assert np.flatnonzero(dataset.documents.token_counts == 0).tolist() == [3, 17]
     assert summarize(dataset)["structured"]["empty"] == 2
 
 
-def test_the_summary_counts_words_as_scikit_learn_does() -> None:
-    dataset = SAMPLES["texts"].read()
-    summary = summarize(dataset)
+@pytest.fixture(scope="module")
+def sample() -> Dataset:
+    return SAMPLES["texts"].read()
+
+
+def test_the_summary_counts_words_as_scikit_learn_does(sample):
+    summary = summarize(sample)
     told = summary["structured"]
     counter = CountVectorizer(
         stop_words="english", token_pattern=r"[a-z]{3,}", min_df=2, max_df=0.95, max_features=1000
     )
-    counts = counter.fit_transform(dataset.table["text"])
+    counts = counter.fit_transform(sample.table["text"])
     totals = np.asarray(counts.sum(axis=0)).ravel()
     assert told["vocabulary"] == counts.shape[1]
     assert told["mean"] == pytest.approx(counts.sum() / 400, abs=0.05)
-    assert dict(map(tuple, told["words"])) == {
-        word: totals[counter.vocabulary_[word]] for word, _ in told["words"]
-    }
+    for word, total in told["words"]:
+        assert total == totals[counter.vocabulary_[word]]
     assert [n for _, n in told["words"]] == sorted(totals, reverse=True)[: len(told["words"])]
     assert (told["kind"], told["column"], told["count"]) == ("document", "text", 400)
-    assert summary["texts"] == ["text"]
-    assert summary["target"] == ""
+    assert (summary["texts"], summary["target"]) == (["text"], "")
     assert summary["preview"]["columns"] == ["text", "id"]
 
 
-def test_the_sample_is_what_it_says() -> None:
-    dataset = SAMPLES["texts"].read()
-    # Words of one subject come together far more often than words of two.
-    counts, words = dataset.documents.counts, list(dataset.documents.vocabulary)
+def test_words_of_one_subject_come_together_in_the_sample(sample):
+    counts, words = sample.documents.counts, list(sample.documents.vocabulary)
     there = (counts > 0).astype(float)
     together = (there.T @ there).toarray()
     subjects = ("ship harbour captain wave sailor anchor", "bank price market loan interest profit")
@@ -166,14 +152,20 @@ def test_the_sample_is_what_it_says() -> None:
     assert within > 3 * together[np.ix_(sea, bank)].mean()
 
 
-# Preparation ----------------------------------------------------------------------------------
+def test_documents_are_divided_like_rows(sample):
+    train, test = hold_out(sample, 0.3, 0)
+    assert (len(train), len(test)) == (280, 120)
+    parts = cross_validation_folds(sample, train, 5, 0)
+    scored = np.concatenate([score for _, score in parts])
+    assert sorted(scored.tolist()) == train.tolist()
+    one = replace(sample, table=sample.table.head(1), target=np.zeros(1))
+    with pytest.raises(UnusableError, match="1 text cannot be split into training and test texts"):
+        hold_out(one, 0.3, 0)
 
 
-def test_the_vocabulary_is_that_of_the_training_rows_alone(tmp_path: Path) -> None:
+def test_the_vocabulary_is_that_of_the_training_rows_alone(read):
     texts = ["harbour sailor", "harbour anchor", "sailor anchor", *["rocket comet"] * 4]
-    dataset = read_dataset(
-        write(tmp_path / "texts.csv", {"text": texts}), DataOptions(task="topics")
-    )
+    dataset = read(quoted({"text": texts}), task="topics")
     fitted = preparation(dataset, scale=False, sparse_ok=True).fit(dataset.features.iloc[:3])
     assert output_names(fitted) == ["anchor", "harbour", "sailor"]
     again = pickle.loads(pickle.dumps(fitted))
@@ -181,16 +173,25 @@ def test_the_vocabulary_is_that_of_the_training_rows_alone(tmp_path: Path) -> No
     assert again.transform(rows).toarray().tolist() == [[0, 0, 2], [0, 0, 0], [1, 0, 0]]
 
 
-def counts_file(path: Path, counts: np.ndarray) -> str:
-    dump_svmlight_file(sparse.csr_matrix(counts), np.arange(len(counts)) % 3, str(path))
-    return str(path)
+def poisson(rows: int, words: int, mean: float = 1.0) -> np.ndarray:
+    return np.random.default_rng(rows).poisson(mean, (rows, words)).astype(float)
 
 
-def test_counts_of_a_sparse_file_are_documents_where_a_person_says_so(tmp_path: Path) -> None:
-    counts = np.random.default_rng(0).poisson(0.6, (40, 12)).astype(float)
+@pytest.fixture
+def counts_file(tmp_path):
+    def written(counts: np.ndarray, name: str = "words") -> str:
+        path = str(tmp_path / f"{name}.libsvm")
+        dump_svmlight_file(sparse.csr_matrix(counts), np.arange(len(counts)) % 3, path)
+        return path
+
+    return written
+
+
+def test_counts_of_a_sparse_file_are_documents_where_a_person_says_so(counts_file):
+    counts = poisson(40, 12, 0.6)
     counts[:, 4] = 0
     counts[7, 4] = 5  # in one document only
-    file = counts_file(tmp_path / "words.libsvm", counts)
+    file = counts_file(counts)
     assert read_dataset(file).task == "multiclass"
     assert summarize(read_dataset(file))["counts"]
     dataset = read_dataset(file, DataOptions(task="topics"))
@@ -204,89 +205,59 @@ def test_counts_of_a_sparse_file_are_documents_where_a_person_says_so(tmp_path: 
     found = fitted.transform(dataset.features).toarray()
     np.testing.assert_array_equal(found, counts[:, kept])
     told = summarize(dataset)
-    assert told["structured"]["column"] == ""
-    assert told["structured"]["vocabulary"] == 11
+    assert (told["structured"]["column"], told["structured"]["vocabulary"]) == ("", 11)
     assert len(told["preview"]["columns"]) == 12
 
 
-def test_a_second_file_is_understood_as_the_first(tmp_path: Path) -> None:
-    first = write(tmp_path / "first.csv", {"text": sentences(40)})
-    second = write(tmp_path / "second.csv", {"text": sentences(9, 1), "more": list(range(9))})
-    dataset = read_dataset(first, test_file=second)
-    assert (dataset.test.task, dataset.test.rows, dataset.test.feature_names) == (
-        "topics",
-        9,
-        ["text"],
-    )
-    assert "no column “text”" in sentence_for(
-        first, test_file=write(tmp_path / "third.csv", {"a": [1, 2], "b": [2, 1]})
-    )
-    counts = np.random.default_rng(0).poisson(1.0, (20, 9)).astype(float)
-    wide = np.random.default_rng(1).poisson(1.0, (6, 11)).astype(float)
-    train = counts_file(tmp_path / "first.libsvm", counts)
-    whole = read_dataset(
-        train, DataOptions(task="topics"), test_file=counts_file(tmp_path / "second.libsvm", wide)
-    )
+def test_a_second_file_is_understood_as_the_first(read, write, counts_file):
+    first = quoted({"text": sentences(40)})
+    second = write(quoted({"text": sentences(9, 1), "more": list(range(9))}), "second.csv")
+    test = read(first, test_file=second).test
+    assert (test.task, test.rows, test.feature_names) == ("topics", 9, ["text"])
+    third = write("a,b\n1,2\n2,1\n", "third.csv")
+    assert "no column “text”" in refusal(write(first), third)
+    file, wider = counts_file(poisson(20, 9)), counts_file(poisson(6, 11), "wider")
+    whole = read_dataset(file, DataOptions(task="topics"), test_file=wider)
     assert whole.matrix.shape == (20, 11)
     assert whole.columns[10].name == "word 11"
-    np.testing.assert_array_equal(whole.test.matrix.toarray(), wide)
+    np.testing.assert_array_equal(whole.test.matrix.toarray(), poisson(6, 11))
     assert whole.test.target.tolist() == [0.0] * 6
 
 
-def test_documents_are_divided_like_rows() -> None:
-    dataset = SAMPLES["texts"].read()
-    train, test = hold_out(dataset, 0.3, 0)
-    assert (len(train), len(test)) == (280, 120)
-    parts = cross_validation_folds(dataset, train, 5, 0)
-    scored = np.concatenate([score for _, score in parts])
-    assert sorted(scored.tolist()) == train.tolist()
-    one = replace(dataset, table=dataset.table.head(1), target=np.zeros(1))
-    with pytest.raises(UnusableError, match="1 text cannot be split into training and test texts"):
-        hold_out(one, 0.3, 0)
-
-
-# Bad input ------------------------------------------------------------------------------------
-
-
-def test_texts_that_are_empty(tmp_path: Path) -> None:
-    path = write(tmp_path / "none.csv", {"label": list("ab") * 20, "text": [""] * 40})
-    said = sentence_for(path, task="topics", target="text")
-    assert said == "none.csv, column text: all texts are empty; choose a column that holds texts."
-    assert sentence_for(path, task="topics") == said  # labels are no texts
-    alone = write(tmp_path / "alone.csv", {"text": [""] * 40})
-    assert "every cell below the header is empty" in sentence_for(alone, task="topics")
-
-
-def test_columns_that_hold_no_texts(tmp_path: Path, posts: str) -> None:
-    numbers = write(tmp_path / "numbers.csv", {"a": [1, 2, 3] * 9, "b": [4, 5, 7] * 9})
-    assert "no column holds texts" in sentence_for(numbers, task="topics")
-    assert "did you mean “body”" in sentence_for(posts, task="topics", target="bdoy")
-    assert "column number: the column holds numbers (0)" in sentence_for(
-        posts, task="topics", target="number"
-    )
-    assert "there is only one column" in sentence_for(
-        write(tmp_path / "one.csv", {"a": list(range(30))})
-    )
+@pytest.mark.parametrize(
+    ("columns", "choices", "words"),
+    [
+        (
+            {"label": [*"ab"] * 20, "text": [""] * 40},
+            {"target": "text"},
+            "table.csv, column text: all texts are empty; choose a column that holds texts.",
+        ),
+        # Labels are no texts.
+        ({"label": [*"ab"] * 20, "text": [""] * 40}, {}, "table.csv, column text: all texts are"),
+        ({"text": [""] * 40}, {}, "every cell below the header is empty"),
+        ({"a": [1, 2, 3] * 9, "b": [4, 5, 7] * 9}, {}, "no column holds texts"),
+        (POSTS, {"target": "bdoy"}, "did you mean “body”"),
+        (POSTS, {"target": "number"}, "column number: the column holds numbers (0)"),
+        ({"a": list(range(30))}, {"task": ""}, "there is only one column"),
+    ],
+)
+def test_columns_that_hold_no_texts(write, columns, choices, words):
+    assert words in refusal(write(quoted(columns)), **{"task": "topics", **choices})
 
 
 @pytest.mark.parametrize(("value", "words"), [(-2.0, "a negative count"), (0.5, "no whole number")])
-def test_what_is_no_count(tmp_path: Path, value: float, words: str) -> None:
-    counts = np.random.default_rng(0).poisson(1.0, (20, 6)).astype(float)
+def test_what_is_no_count(counts_file, value, words):
+    counts = poisson(20, 6)
     counts[4, 2] = value
-    file = counts_file(tmp_path / "words.libsvm", counts)
+    file = counts_file(counts)
     assert not summarize(read_dataset(file))["counts"]
-    said = sentence_for(file, task="topics")
+    said = refusal(file, task="topics")
     assert said.startswith(f"words.libsvm, document 5, word 3: {value:g} is {words}; give")
 
 
 @pytest.fixture
 def reviews() -> pd.DataFrame:
     return SAMPLES["reviews"].table()
-
-
-def written(path: Path, table: pd.DataFrame) -> str:
-    table.to_csv(path / "reviews.csv", index=False)
-    return str(path / "reviews.csv")
 
 
 @pytest.mark.parametrize(
@@ -299,58 +270,44 @@ def written(path: Path, table: pd.DataFrame) -> str:
         ("review price", "price"),
     ],
 )
-def test_what_stands_beside_texts_is_predicted(
-    tmp_path: Path, reviews: pd.DataFrame, columns: str, target: str
-) -> None:
-    dataset = read_dataset(written(tmp_path, reviews[columns.split()]))
+def test_what_stands_beside_texts_is_predicted(read, reviews, columns, target):
+    dataset = read(reviews[columns.split()])
     assert (dataset.task == "binary", dataset.target_name) == (target == "buys_again", target)
     assert dataset.has_texts
-    assert "review" in dataset.feature_names
     [said] = [f for f in dataset.findings if f.column == "review"]
     assert said.sentence == "“review” holds texts: words and parts of words become columns."
     assert not said.serious
-    assert summarize(dataset)["texts"] == ["review"]  # whose topics are offered above the table
+    summary = summarize(dataset)
+    assert summary["texts"] == ["review"]  # whose topics are offered above the table
+    kinds = {column["name"]: (column["role"], column["kind"]) for column in summary["columns"]}
+    assert kinds["review"] == ("feature", "text")
+    shown = [
+        row[summary["preview"]["columns"].index("review")] for row in summary["preview"]["rows"]
+    ]
+    assert any(text.startswith(("Bought", "A present")) for text in shown)
     topics = read_dataset(dataset.source.path, DataOptions(task="topics", target="review"))
     assert (topics.task, topics.feature_names) == ("topics", ["review"])
 
 
-def test_the_target_asked_for_stays_what_it_was(tmp_path: Path, reviews: pd.DataFrame) -> None:
-    reviews["label"] = reviews.pop("buys_again")
-    path = written(tmp_path, reviews[["label", "price", "review"]])
-    assert read_dataset(path).target_name == "label"
-    assert read_dataset(path, DataOptions(target="price")).target_name == "price"
+def test_the_target_asked_for_stays_what_it_was(read, reviews):
+    table = reviews.rename(columns={"buys_again": "label"})[["label", "price", "review"]]
+    assert read(table).target_name == "label"
+    assert read(table, target="price").target_name == "price"
 
 
-def test_empty_texts_are_said_and_left_out(tmp_path: Path, reviews: pd.DataFrame) -> None:
-    reviews.insert(0, "remark", "")
-    dataset = read_dataset(written(tmp_path, reviews))
-    assert "remark" not in dataset.feature_names
-    assert "“remark” is left out: every value is missing." in [
-        finding.sentence for finding in dataset.findings
-    ]
-    reviews["remark"] = [" " * (1 + i % 7) for i in range(len(reviews))]
-    dataset = read_dataset(written(tmp_path, reviews), DataOptions(kinds={"remark": "text"}))
+@pytest.mark.parametrize(
+    ("remarks", "kinds", "words"),
+    [("", {}, "every value is missing."), (" ", {"remark": "text"}, "")],
+)
+def test_empty_texts_are_said_and_left_out(read, reviews, remarks, kinds, words):
+    table = reviews.assign(remark=[remarks * (1 + i % 7) for i in range(len(reviews))])
+    dataset = read(table[["remark", *reviews]], kinds=kinds)
     assert "remark" not in dataset.feature_names
     [said] = [f.sentence for f in dataset.findings if f.column == "remark"]
-    assert said.startswith("“remark” is left out: ")
+    assert said.startswith(f"“remark” is left out: {words}")
 
 
-def test_very_long_texts_are_told_by_words_alone(
-    tmp_path: Path, reviews: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_very_long_texts_are_told_by_words_alone(read, reviews, monkeypatch):
     monkeypatch.setattr(ngrams, "MAX_PARTED_LETTERS", 1000)
-    dataset = read_dataset(written(tmp_path, reviews))
-    [said] = [f for f in dataset.findings if f.column == "review"]
+    [said] = [f for f in read(reviews).findings if f.column == "review"]
     assert said.sentence.startswith("“review” holds texts: words become columns.")
-
-
-def test_the_summary_says_text(tmp_path: Path, reviews: pd.DataFrame) -> None:
-    summary = summarize(read_dataset(written(tmp_path, reviews)))
-    assert [(c["name"], c["role"], c["kind"]) for c in summary["columns"]] == [
-        ("bought", "feature", "category"),
-        ("price", "feature", "number"),
-        ("review", "feature", "text"),
-        ("buys_again", "target", "yes/no"),
-    ]
-    assert summary["texts"] == ["review"]
-    assert any(row[2].startswith(("Bought", "A present")) for row in summary["preview"]["rows"])

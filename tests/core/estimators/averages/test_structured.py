@@ -95,15 +95,6 @@ def test_base_pairs_are_the_mean_over_folders():
     np.testing.assert_allclose(average.log_losses(MOLECULES, STRUCTURES), by_hand, rtol=1e-12)
 
 
-def test_one_folder_alone_is_itself():
-    (member,) = _folders()[1:2]
-    average = average_models("structure", [member], [1.0], ())
-    np.testing.assert_array_equal(average.predict(MOLECULES), member[1].predict(MOLECULES))
-    np.testing.assert_array_equal(
-        average.pair_counts(MOLECULES, STRUCTURES), member[1].pair_counts(MOLECULES, STRUCTURES)
-    )
-
-
 @pytest.mark.parametrize("task", ["sequence", "structure"])
 def test_pickled_cloned_and_fitted_again(task):
     if task == "sequence":

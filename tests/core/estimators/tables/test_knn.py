@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.neighbors import KNeighborsClassifier
 
 from core.datasets.reading import read_dataset
 from core.space import Axis
@@ -18,13 +17,13 @@ from core.tuning.problem_setup import build_problem
 from core.tuning.scores.scoring import score_setting
 
 
-def problem_of(path: Path, rows: int, model: str = "knn") -> Problem:
+def problem_of(path: Path, rows: int) -> Problem:
     random = np.random.default_rng(0)
     table = pd.DataFrame(random.normal(size=(rows, 3)), columns=["a", "b", "c"])
     table["goal"] = np.where(table["a"] + 0.1 * random.normal(size=rows) > 0, "yes", "no")
     table.to_csv(path, index=False)
     dataset = read_dataset(str(path))
-    plan = Plan(DataPlan(str(path)), model, "random", folds=3, metric="log_loss")
+    plan = Plan(DataPlan(str(path)), "knn", "random", folds=3, metric="log_loss")
     return build_problem(plan, dataset)
 
 
@@ -51,12 +50,3 @@ def test_an_axis_is_cut_at_its_most_and_the_default_with_it() -> None:
     assert axis.up_to(0).high == 1
     choice = Axis("w", "w", "choice", choices=("a", "b"), default="a")
     assert choice.up_to(0) is choice
-
-
-def test_predictions_are_the_librarys(tmp_path: Path) -> None:
-    problem = problem_of(tmp_path / "data.csv", 90)
-    X, y = problem.training_data
-    said = problem.pipeline(problem.default).fit(X, y).predict_proba(X)
-    scaled = (X - X.mean()) / X.std(ddof=0)
-    own = KNeighborsClassifier().fit(scaled.to_numpy(), y).predict_proba(scaled.to_numpy())
-    np.testing.assert_allclose(said, own, atol=1e-12)
