@@ -28,21 +28,22 @@ MAX_CATEGORIES = 12
 _ENDS = (0.05, 0.95)  # quantiles: beyond them hardly a row supports the curve
 
 
-def number_grid(values: np.ndarray, points: int = POINTS) -> np.ndarray:
+def number_grid(values: np.ndarray) -> np.ndarray:
     """All different numbers where they are few, else even steps between the 5 and 95 % quantile."""
     finite_values = values[np.isfinite(values)]
     different = np.unique(finite_values)
-    if len(different) <= points:
+    if len(different) <= POINTS:
         return different
     low, high = np.quantile(finite_values, _ENDS)
+    # One number may fill all between the quantiles.
     if low == high:
         low, high = different[0], different[-1]
-    return np.linspace(low, high, points)
+    return np.linspace(low, high, POINTS)
 
 
-def frequent_values(values: pd.Series, max_values: int = MAX_CATEGORIES) -> list[Any]:
+def frequent_values(values: pd.Series) -> list[Any]:
     """The most frequent values, the most frequent first."""
-    return pd.Series(values).dropna().value_counts().index[:max_values].tolist()
+    return pd.Series(values).dropna().value_counts().index[:MAX_CATEGORIES].tolist()
 
 
 def individual_curves(
@@ -60,6 +61,7 @@ def _with_values(X: Any, row_indices: np.ndarray, column: int, values: np.ndarra
     if hasattr(X, "iloc"):
         copy = X.iloc[row_indices].reset_index(drop=True)
         dtype = X.dtypes.iloc[column]
+        # A grid may hold what the column does not: a fraction, or a third value.
         if pd.api.types.is_bool_dtype(dtype):
             dtype = np.dtype(object)
         if pd.api.types.is_integer_dtype(dtype):
@@ -68,6 +70,7 @@ def _with_values(X: Any, row_indices: np.ndarray, column: int, values: np.ndarra
         return copy
     selected_rows = X[row_indices].tocsc()
     old = np.asarray(selected_rows[:, [column]].todense()).ravel()
+    # Added as a difference: to set entries of a sparse matrix one by one takes far longer.
     entries = (values.astype(float) - old, (np.arange(len(old)), np.full(len(old), column)))
     return (selected_rows + sparse.csc_matrix(entries, shape=selected_rows.shape)).tocsr()
 
@@ -100,7 +103,7 @@ def _masked_entries(X: sparse.csr_matrix, mask: np.ndarray) -> sparse.csr_matrix
 
 
 def alike_groups(
-    columns: Sequence[np.ndarray], is_category: Sequence[bool], min_correlation: float = ALIKE
+    columns: Sequence[np.ndarray], is_category: Sequence[bool]
 ) -> list[tuple[list[int], float]]:
     """Columns that are nearly the same: groups of which all pairs are correlated so much.
 
@@ -122,18 +125,17 @@ def alike_groups(
     np.fill_diagonal(distances, 0.0)
     # Complete linkage: every pair of a group is as close as the threshold asks.
     tree = linkage(squareform(distances, checks=False), "complete")
-    labels = fcluster(tree, 1.0 - min_correlation + 1e-12, "distance")
+    labels = fcluster(tree, 1.0 - ALIKE + 1e-12, "distance")
     groups = [np.flatnonzero(labels == label) for label in np.unique(labels)]
     pairs = [(g.tolist(), float(close[np.ix_(g, g)].min())) for g in groups if len(g) > 1]
     return sorted(pairs, key=lambda pair: pair[0][0])
 
 
 def _rank_correlations(columns: Sequence[np.ndarray]) -> np.ndarray:
-    """|Spearman's ρ|, a missing value as the middle rank, 0 for a constant column."""
     ranks = []
     for values in columns:
         is_finite = np.isfinite(values)
-        rank = np.zeros(len(values))
+        rank = np.zeros(len(values))  # a missing value has the middle rank
         if is_finite.any():
             rank[is_finite] = rankdata(values[is_finite])
             rank[is_finite] -= rank[is_finite].mean()

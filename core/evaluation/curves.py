@@ -47,6 +47,7 @@ def threshold_counts(positive: np.ndarray, score: np.ndarray) -> ThresholdCounts
     """The counts of rows of the class (n,) and their scores, from which both curves follow."""
     order = np.argsort(-score, kind="stable")
     ordered, ones = score[order], positive[order]
+    # No threshold lies between equal scores.
     ends = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))
     true = np.cumsum(ones)[ends]
     return ThresholdCounts(ordered[ends], true, ends + 1 - true)
@@ -99,23 +100,23 @@ def average_precision_with_interval(
     n = len(score)
     owners = np.arange(n) if groups is None else groups[order]
     count = int(owners.max()) + 1
+    # Weights instead of drawn rows, so that the scores are sorted once for all resamples.
     resampled = []
     for _ in range(int(np.clip(_MAX_RESAMPLED_ROWS / n, 100, RESAMPLES))):
         weights = np.bincount(generator.integers(count, size=count), minlength=count)[owners]
         true = np.cumsum(weights * ones)[ends]
         calls = np.cumsum(weights)[ends]
-        if true[-1] > 0:
+        if true[-1] > 0:  # a resample may lack the class
             precision = np.divide(true, calls, out=np.zeros(len(ends)), where=calls > 0)
             resampled.append(float(np.diff(true, prepend=0.0) @ precision / true[-1]))
     low, high = np.percentile(resampled, (2.5, 97.5))
     return average, float(low), float(high)
 
 
-def calibration(
-    positive: np.ndarray, probability: np.ndarray, bins: int = BINS
-) -> list[CalibrationBin]:
+def calibration(positive: np.ndarray, probability: np.ndarray) -> list[CalibrationBin]:
     """Mean probability and observed share of every bin of probabilities but empty ones."""
-    bin_of_row = np.minimum((probability * bins).astype(int), bins - 1)
+    # A probability of 1 belongs to the last bin, which has no bin above it.
+    bin_of_row = np.minimum((probability * BINS).astype(int), BINS - 1)
     entries = []
     for bin_index in np.unique(bin_of_row):
         inside = bin_of_row == bin_index

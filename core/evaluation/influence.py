@@ -70,13 +70,11 @@ def standard_error(influence: np.ndarray, groups: np.ndarray | None = None) -> f
     return math.sqrt(float(influence @ influence))
 
 
-def normal_interval(
-    estimate: float, error: float, level: float = LEVEL, *, bounded: bool = False
-) -> tuple[float, float]:
+def normal_interval(estimate: float, error: float, *, bounded: bool = False) -> tuple[float, float]:
     """Estimate ± z · error; for a bounded share on the scale of its log odds, so within 0 … 1."""
     from scipy import special  # a metric's title does not need it
 
-    half_width = float(special.ndtri(0.5 + level / 2)) * error
+    half_width = float(special.ndtri(0.5 + LEVEL / 2)) * error
     if not bounded or not 0.0 < estimate < 1.0:
         return estimate - half_width, estimate + half_width
     odds, half_width = special.logit(estimate), half_width / (estimate * (1.0 - estimate))

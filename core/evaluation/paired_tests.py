@@ -27,20 +27,19 @@ def mcnemar(won: int, lost: int) -> float:
     return min(1.0, 2.0 * float(special.bdtr(min(won, lost), won + lost, 0.5)))
 
 
-def difference_interval(
-    won: int, lost: int, rows: int, level: float = LEVEL
-) -> tuple[float, float]:
+def difference_interval(won: int, lost: int, rows: int) -> tuple[float, float]:
     """An interval of Δ that lies to one side of 0 exactly when the exact McNemar test rejects.
 
     It is the score interval of Tango (1998, Statistics in Medicine 17, eq. 5–8): all Δ whose score
     statistic (b − c − nΔ) / √(n (2q + Δ(1 − Δ))), with q at its maximum likelihood for this Δ, is
-    not significant. Where that alone rejects Δ = 0, the interval is extended to 0.
+    not significant.
     """
-    z = float(special.ndtri(0.5 + level / 2))
+    z = float(special.ndtri(0.5 + LEVEL / 2))
     gain = (won - lost) / rows
     low = _interval_end(won, lost, rows, z)
     high = -_interval_end(lost, won, rows, z)
-    if mcnemar(won, lost) >= 1.0 - level:
+    # Where the score test alone rejects Δ = 0, and the exact test does not, 0 is inside.
+    if mcnemar(won, lost) >= 1.0 - LEVEL:
         low, high = min(low, 0.0), max(high, 0.0)
     return min(low, gain), max(high, gain)
 
@@ -61,13 +60,14 @@ def _interval_end(won: int, lost: int, rows: int, z: float) -> float:
     return float(optimize.brentq(excess_score, -1.0, top))
 
 
-def share_interval(right: int, rows: int, level: float = LEVEL) -> tuple[float, float]:
+def share_interval(right: int, rows: int) -> tuple[float, float]:
     """The score interval of a share of rows that are right (Wilson 1927)."""
-    z = float(special.ndtri(0.5 + level / 2))
+    z = float(special.ndtri(0.5 + LEVEL / 2))
     share, weight = right / rows, z * z / rows
     middle = (share + weight / 2) / (1 + weight)
     half_width = z * math.sqrt(share * (1 - share) / rows + weight / (4 * rows)) / (1 + weight)
     low, high = max(0.0, middle - half_width), min(1.0, middle + half_width)
+    # Rounding must not leave out the end that the observed share lies on.
     return (0.0 if right == 0 else low), (1.0 if right == rows else high)
 
 
@@ -76,25 +76,23 @@ def discordant(right: np.ndarray, other_right: np.ndarray) -> tuple[int, int]:
     return int((right & ~other_right).sum()), int((~right & other_right).sum())
 
 
-def corrected_interval(
-    values: np.ndarray, train_share: float, level: float = LEVEL
-) -> tuple[float, float]:
+def corrected_interval(values: np.ndarray, train_share: float) -> tuple[float, float]:
     """The interval of the mean of a fold's scores, or differences, (K,); NaN with fewer than two.
 
     The corrected resampled t interval of Nadeau & Bengio ("Inference for the generalization error",
     Machine Learning 52, 2003, section 3): with K − 1 degrees of freedom and (1/K + n_test/n_train)
-    s², since training sets of folds overlap and s²/K is too small. Folds without a value (NaN) are
-    left out; ``train_share`` is n_train / (n_train + n_test).
+    s². Folds without a value (NaN) are left out; ``train_share`` is n_train / (n_train + n_test).
     """
     finite_values = values[np.isfinite(values)]
     if len(finite_values) < 2:
         return math.nan, math.nan
     error = corrected_error(finite_values, train_share)
-    half_width = float(stats.t.ppf(0.5 + level / 2, len(finite_values) - 1)) * error
+    half_width = float(stats.t.ppf(0.5 + LEVEL / 2, len(finite_values) - 1)) * error
     return float(finite_values.mean()) - half_width, float(finite_values.mean()) + half_width
 
 
 def corrected_error(values: np.ndarray, train_share: float) -> float:
     """The standard error of the mean of K folds' values, √((1/K + n_test/n_train) s²)."""
+    # s²/K alone is too small, since the training sets of folds overlap.
     test_ratio = (1.0 - train_share) / train_share
     return math.sqrt((1.0 / len(values) + test_ratio) * float(values.var(ddof=1)))

@@ -24,9 +24,7 @@ LEVEL = 0.95
 _TAILS = 8.0  # standard deviations of the number of discordant rows that are summed over
 
 
-def mcnemar_power(
-    rows: int, gain: float, discordance: float = DISCORDANCE, level: float = LEVEL
-) -> float:
+def mcnemar_power(rows: int, gain: float, discordance: float = DISCORDANCE) -> float:
     """The probability that the exact McNemar test shows a gain on n rows.
 
     Σ_d P(d discordant rows) P(so many of them won that the two-sided test rejects | d).
@@ -34,19 +32,18 @@ def mcnemar_power(
     psi = max(discordance, gain)
     if rows < 1 or psi <= 0.0:
         return 0.0
+    # Far from ψ n the probabilities are too small to count, and for many rows too many to sum.
     margin = _TAILS * math.sqrt(rows * psi * (1.0 - psi)) + _TAILS
     counts = np.arange(max(1, int(rows * psi - margin)), min(rows, int(rows * psi + margin)) + 1)
     of_count = np.exp(_log_binomial(counts, rows, psi))
-    max_lost = _max_lost(counts, (1.0 - level) / 2)
+    max_lost = _max_lost(counts, (1.0 - LEVEL) / 2)
     lost_share = (1.0 - gain / psi) / 2  # the probability that a discordant row is lost
     shown_share = special.bdtr(np.maximum(max_lost, 0), counts, lost_share)
     return float(of_count @ np.where(max_lost >= 0, shown_share, 0.0))
 
 
-def smallest_gain(
-    rows: int, discordance: float = DISCORDANCE, *, folds: int = 0, target_power: float = POWER
-) -> float:
-    """The smallest gain of a share that is shown with `target_power`; 1.0 if none is.
+def smallest_gain(rows: int, *, folds: int = 0) -> float:
+    """The smallest gain of a share that is shown with the power `POWER`; 1.0 if none is.
 
     Rows are those of one test set or of all folds together; folds are of nested cross-validation,
     judged by the corrected resampled t, and 0 for a test set.
@@ -54,17 +51,15 @@ def smallest_gain(
 
     def power_of_gain(gain: float) -> float:
         if folds:
-            psi = max(discordance, gain)
+            psi = max(DISCORDANCE, gain)
             return fold_power(gain, math.sqrt((psi - gain**2) * folds / rows), folds)
-        return mcnemar_power(rows, gain, discordance)
+        return mcnemar_power(rows, gain)
 
-    return _root(power_of_gain, target_power, 1.0)
+    return _root(power_of_gain, 1.0)
 
 
-def smallest_r2_gain(
-    rows: int, r2: float = 0.5, *, folds: int = 0, target_power: float = POWER
-) -> float:
-    """The smallest gain of R² that is shown with `target_power`; 1 − r2 if none is.
+def smallest_r2_gain(rows: int, r2: float = 0.5, *, folds: int = 0) -> float:
+    """The smallest gain of R² that is shown with the power `POWER`; 1 − r2 if none is.
 
     The tuned model is taken to explain a part u of what the default model leaves as error, so that
     e_default = e + u with e and u independent and normal, Var(u) = Δ and Var(e) = 1 − R² − Δ in
@@ -80,10 +75,10 @@ def smallest_r2_gain(
         z = float(special.ndtri(0.5 + LEVEL / 2))
         return float(special.ndtr(gain * math.sqrt(rows) / deviation - z))
 
-    return _root(power_of_gain, target_power, unexplained)
+    return _root(power_of_gain, unexplained)
 
 
-def fold_power(gain: float, deviation: float, folds: int, level: float = LEVEL) -> float:
+def fold_power(gain: float, deviation: float, folds: int) -> float:
     """The probability that the corrected resampled t interval of K folds lies above 0.
 
     Differences of folds, of mean `gain`, are taken to be independent and normal: their mean over
@@ -91,23 +86,23 @@ def fold_power(gain: float, deviation: float, folds: int, level: float = LEVEL) 
     """
     if deviation <= 0.0:
         return 1.0 if gain > 0.0 else 0.0
-    needed = float(special.stdtrit(folds - 1, 0.5 + level / 2)) * math.sqrt(1 + folds / (folds - 1))
+    needed = float(special.stdtrit(folds - 1, 0.5 + LEVEL / 2)) * math.sqrt(1 + folds / (folds - 1))
     return 1.0 - float(special.nctdtr(folds - 1, gain * math.sqrt(folds) / deviation, needed))
 
 
-def _root(power_of_gain: Callable[[float], float], target_power: float, max_gain: float) -> float:
-    """The gain of power `target_power`, by bisection; `max_gain` where no gain has it."""
+def _root(power_of_gain: Callable[[float], float], max_gain: float) -> float:
+    """The gain of power `POWER`, by bisection; `max_gain` where no gain has it."""
+    # Just below the largest gain, at which nothing is left to vary.
     low, high = 0.0, max_gain * (1.0 - 1e-9)
-    if power_of_gain(high) < target_power:
+    if power_of_gain(high) < POWER:
         return max_gain
     while high - low > 1e-5 * max_gain:
         middle = (low + high) / 2
-        low, high = (low, middle) if power_of_gain(middle) >= target_power else (middle, high)
+        low, high = (low, middle) if power_of_gain(middle) >= POWER else (middle, high)
     return high
 
 
 def _log_binomial(counts: np.ndarray, rows: int, share: float) -> np.ndarray:
-    """Log P(counts) of a binomial with `rows` draws."""
     ways = special.gammaln(rows + 1.0) - special.gammaln(counts + 1.0)
     ways -= special.gammaln(rows - counts + 1.0)
     return ways + special.xlogy(counts, share) + special.xlog1py(rows - counts, -share)

@@ -11,9 +11,8 @@ Notation:
 The average is one of densities, row by row: log Σ_t w_t p_t(row), and then summed over the rows.
 An average over the whole test set would pick its single best model.
 
-How many models the average needs grows with every ten trials, and a dropped one may be needed then.
-Where the number of trials is planned, `TopModels` keeps as many as the plan's end needs; otherwise
-one spare, and `evicted_members` have to be fitted again.
+How many models the average needs grows with every ten trials, and a dropped one may be needed then:
+`TopModels` keeps as many as the planned number of trials needs, and one spare.
 """
 
 from __future__ import annotations
@@ -27,7 +26,6 @@ import numpy as np
 from core.gp.kernels import Array, Indices
 from core.gp.warping import scale_of
 
-KINDS = ("uniform", "tempered", "greedy")
 SHARE = 10  # one model in ten
 BAG = 5  # models that greedy selection begins with
 ROUNDS = 100
@@ -42,20 +40,16 @@ def member_count(finished: int) -> int:
 
 
 def best_tenth(
-    scores: Mapping[int, float],
-    *,
-    maximize: bool,
-    finished: int | None = None,
-    excluded: Collection[int] = (),
+    scores: Mapping[int, float], *, maximize: bool, excluded: Collection[int] = ()
 ) -> list[int]:
     """The numbers of the T best trials, the best first; of equal scores the earlier trial first.
 
-    `scores`: {trial: f}, not finite ones count as failed; `finished`: S, None for the trials with a
-    finite score; `excluded`: trials that a person left out, they count in S but are no members.
+    `scores`: {trial: f}, not finite ones count as failed; `excluded`: trials that a person left
+    out, they count in S but are no members.
     """
     ranked = rank_trials(scores, maximize=maximize)
-    T = member_count(len(ranked) if finished is None else finished)
-    return [number for number in ranked if number not in excluded][:T]
+    members = [number for number in ranked if number not in excluded]
+    return members[: member_count(len(ranked))]
 
 
 def rank_trials(scores: Mapping[int, float], *, maximize: bool) -> list[int]:
@@ -71,34 +65,31 @@ def uniform_weights(count: int) -> Array:
 
 
 def tempered_weights(
-    scores: Mapping[int, float], chosen: Sequence[int], *, maximize: bool, temperature: float = 1.0
+    scores: Mapping[int, float], chosen: Sequence[int], *, maximize: bool
 ) -> Array:
-    """Weights ∝ exp(z/temperature), z the standardized score; shape (len(chosen),).
-
-    Scores {trial: f} are standardized over all trials with a finite score, not over the members
-    `chosen` alone: one standard deviation then does not shrink as the members become alike.
-    """
+    """Weights ∝ exp z of the members `chosen`, z the standardized score {trial: f}, shape (T,)."""
+    # Standardized over all trials with a score: over the members alone one standard deviation
+    # would shrink as they become alike.
     finite = np.array([score for score in scores.values() if math.isfinite(score)])
-    scale = scale_of(finite, maximize).deviation
-    z = np.array([scores[number] for number in chosen]) / scale
+    z = np.array([scores[number] for number in chosen]) / scale_of(finite, maximize).deviation
     z = z if maximize else -z
-    with np.errstate(over="ignore"):  # towards temperature 0 all but the best are −∞
-        weights = np.exp((z - z.max()) / temperature)
+    weights = np.exp(z - z.max())
     return weights / weights.sum()
 
 
-def greedy_weights(log_densities: Array, *, rounds: int = ROUNDS, bag: int = BAG) -> Array:
+def greedy_weights(log_densities: Array, *, rounds: int = ROUNDS) -> Array:
     """Weights by greedy selection with replacement (Caruana et al. 2004), shape (T,).
 
     Begins with a bag of the best members (§2.2, "sorted ensemble initialization"), then adds,
     `rounds` times, the member with which the bag's average predicts the rows best; the weights are
-    the counts in the best bag on the way, never worse than the best single member. `log_densities`:
-    log p of validation rows that the members were not fitted to, shape (rows, T), finite or −∞.
+    the counts in the best bag on the way. `log_densities`: log p of validation rows that the
+    members were not fitted to, shape (rows, T), finite or −∞.
     """
+    # A bag of the best one alone is tried as well: no weights are then worse than it.
     T = log_densities.shape[1]
     order = np.argsort(-log_densities.sum(axis=0), kind="stable")
     bags: list[tuple[float, Array]] = []
-    for start in sorted({1, min(bag, T)}):
+    for start in sorted({1, min(BAG, T)}):
         counts = np.bincount(order[:start], minlength=T).astype(float)
         bags.append((log_predictive(log_densities, counts / start), counts))
         bags.append(_grow_bag(log_densities, counts, rounds))
@@ -106,9 +97,7 @@ def greedy_weights(log_densities: Array, *, rounds: int = ROUNDS, bag: int = BAG
     return best / best.sum()
 
 
-def greedy_mean_weights(
-    predictions: Array, y: Array, *, rounds: int = ROUNDS, bag: int = BAG
-) -> Array:
+def greedy_mean_weights(predictions: Array, y: Array, *, rounds: int = ROUNDS) -> Array:
     """As `greedy_weights`, for the mean squared error of the weighted mean prediction, shape (T,).
 
     `predictions` of validation rows, shape (rows, T); y: the true numbers, shape (rows,).
@@ -117,7 +106,7 @@ def greedy_mean_weights(
     errors = predictions - y[:, None]
     order = np.argsort(np.mean(errors**2, axis=0), kind="stable")
     best, least = np.zeros(T), np.inf
-    for start in sorted({1, min(bag, T)}):
+    for start in sorted({1, min(BAG, T)}):
         counts = np.bincount(order[:start], minlength=T).astype(float)
         total = errors @ counts
         for _ in range(rounds + 1):
@@ -132,27 +121,28 @@ def greedy_mean_weights(
 
 
 def bagged_weights(
-    choose: Callable[[Indices], Array], losses: Callable[[Array], Array], count: int, seed: int = 0
+    choose: Callable[[Indices], Array], losses: Callable[[Array], Array], count: int
 ) -> Array:
     """Mean weights of greedy selections among random halves of the members, shape (count,).
 
-    Members that one selection passes over for their equals share the weight: less is owed to
-    chance where many are alike (Caruana et al. 2004, §2.3). A half without what all depends on is
-    clearly worse than the best half, and left out.
+    Members that one selection passes over for their equals share the weight (Caruana et al. 2004,
+    §2.3).
 
     Args:
         choose: the weights of some members, in `BAG_ROUNDS` rounds.
         losses: of the average with weights (count,), for every row, finite.
     """
-    random, size = np.random.default_rng(seed), math.ceil(BAG_SHARE * count)
+    random, size = np.random.default_rng(0), math.ceil(BAG_SHARE * count)
     bags = np.zeros((BAGS, count))
     for weights in bags:
         members = np.sort(random.permutation(count)[:size])
         weights[members] = choose(members)
     rows = np.stack([losses(weights) for weights in bags])
+    # A half without what all depends on is clearly worse than the best half, and left out.
     gaps = rows - rows[rows.mean(axis=1).argmin()]
     errors = gaps.std(axis=1) / math.sqrt(rows.shape[1])
     mean = bags[gaps.mean(axis=1) <= CLEAR_ERRORS * errors].mean(axis=0)
+    # Each of more than fifty members may have less than the least weight: the largest stays.
     mean[mean < min(LEAST_WEIGHT, mean.max())] = 0.0
     return mean / mean.sum()
 
@@ -175,31 +165,6 @@ def _grow_bag(log_densities: Array, counts: Array, rounds: int) -> tuple[float, 
         if value > best_value:
             best, best_value = counts.copy(), value
     return best_value, best
-
-
-def weights(
-    kind: str,
-    scores: Mapping[int, float],
-    chosen: Sequence[int],
-    *,
-    maximize: bool,
-    temperature: float = 1.0,
-    log_densities: Array | None = None,
-) -> dict[int, float]:
-    """{member: w}: uniform 1/T; tempered by the scores; greedy by validation densities.
-
-    Arguments of `tempered_weights` and `greedy_weights`, columns in the order of `chosen`. Raises
-    ValueError: the kind is none of `KINDS`, or greedy has no densities.
-    """
-    if kind == "uniform":
-        values = uniform_weights(len(chosen))
-    elif kind == "tempered":
-        values = tempered_weights(scores, chosen, maximize=maximize, temperature=temperature)
-    elif kind == "greedy" and log_densities is not None:
-        values = greedy_weights(log_densities)
-    else:
-        raise ValueError(f"no weights called {kind}, or without what they need")
-    return dict(zip(chosen, values.tolist(), strict=True))
 
 
 def average_log_densities(log_densities: Array, weights: Array) -> Array:
@@ -276,7 +241,7 @@ class TopModels(Generic[Model]):
     that a person left out of the average; they count in S.
     """
 
-    def __init__(self, *, maximize: bool, planned: int = 0) -> None:
+    def __init__(self, *, maximize: bool, planned: int) -> None:
         self.maximize, self.planned = maximize, planned
         self.scores: dict[int, float] = {}
         self.excluded: set[int] = set()
@@ -291,11 +256,6 @@ class TopModels(Generic[Model]):
     def members(self) -> list[int]:
         """The trials whose models are averaged, the best first."""
         return best_tenth(self.scores, maximize=self.maximize, excluded=self.excluded)
-
-    @property
-    def evicted_members(self) -> list[int]:
-        """Members whose models were dropped; once fitted again they go to `restore`."""
-        return [number for number in self.members if number not in self._models]
 
     @property
     def trials_with_models(self) -> list[int]:
@@ -319,15 +279,9 @@ class TopModels(Generic[Model]):
         self._evict()
 
     def include(self, number: int) -> None:
-        """Takes a trial back in; where it is among the best again, it is missing at first."""
+        """Takes a trial back in; where it is among the best again, its model is missing."""
         self.excluded.discard(number)
         self._evict()
-
-    def restore(self, number: int, model: Model) -> None:
-        """The model of a missing trial, fitted again; not held unless it is among the best."""
-        if number in self.scores:
-            self._models[number] = model
-            self._evict()
 
     def _ranked_trials(self) -> list[int]:
         ranked = rank_trials(self.scores, maximize=self.maximize)

@@ -13,10 +13,6 @@ Notation (Brofos's letters, then McInerney's; T is ours):
     p(η)    the hyperprior: uniform in the box, logarithmic ranges by their logarithm
     T       temperature: p̃(η|X) ∝ p̃(X|η)^(1/T) p(η), on the standardized scale
 
-Trials that are running count as if they had given what the posterior expects of them (the kriging
-believer of Ginsbourger et al. 2010), so that workers do not crowd at one point. Trials that failed
-count as the worst score so far, so that the search leaves a region that keeps failing.
-
 EB-Hyp draws settings from the posterior of the hyperparameters. On the scale of the log likelihoods
 themselves, thousands of nats, a draw is a point mass, and a sample is the arg max; T = 1 in units
 of the scores' standard deviation spreads the samples, T → 0 is Algorithm 1 as printed.
@@ -81,16 +77,16 @@ class GpSampler(ProposingSampler, Generic[OptionsT]):
         super().__init__(space, seed=seed)
         self.options = cast(OptionsT, self.Options()) if options is None else options
         self.surrogate: Surrogate | None = None
-        self._prepared_space: SearchSpace | None = None
+
+    def prepare_space(self, space: SearchSpace) -> None:
+        self._domain = SearchDomain(space.axes)
+        self._reader = ObservationReader(space)
+        self._fitter = self._new_fitter(always_learn=self.options.always_learn)
+
+    def _new_fitter(self, *, always_learn: bool) -> GpFitter:
+        return GpFitter(self.options.kernel, self._domain.axis_of, always_learn=always_learn)
 
     def propose(self, study: Study, trial: FrozenTrial, space: SearchSpace) -> Setting:
-        """A start point, or the point that the surrogate and the rule choose."""
-        if self._prepared_space is not space:
-            self._prepared_space = space
-            self._domain = SearchDomain(space.axes)
-            self._reader = ObservationReader(space)
-            kernel, always = self.options.kernel, self.options.always_learn
-            self._fitter = GpFitter(kernel, self._domain.axis_of, always_learn=always)
         observed = self._reader.read(study, trial)
         self.finish_where_last(self._domain, observed)
         if trial.number < self._start_count() or len(observed.points) == 0:
@@ -98,7 +94,7 @@ class GpSampler(ProposingSampler, Generic[OptionsT]):
             start = self._start_point(trial, observed)
             self._show_early(trial, observed, start)
             return space.setting(start)
-        regression = self._fit_posterior(trial, observed)
+        regression = self._fit_posterior(self._fitter, trial, observed)
         point, reason = self._next_point(study, trial, observed, regression)
         self._describe(regression, observed, point)
         self._note_expectation(study, trial, reason, regression, point)
@@ -109,6 +105,7 @@ class GpSampler(ProposingSampler, Generic[OptionsT]):
     ) -> tuple[Array, str]:
         """The point to try by the fitted surrogate, and the reason."""
         best, where = response_to_beat(regression)
+        # Workers must not crowd at one point, and the search leaves a region that keeps failing.
         surface, incumbent = condition_on_pending(regression, observed), observed.points[where]
         # Where every setting was tried, one is tried again: noise may be left to see through.
         for points in (observed.tried_points, observed.tried_points[:0]):
@@ -120,7 +117,7 @@ class GpSampler(ProposingSampler, Generic[OptionsT]):
         return incumbent, reason
 
     def explores(self, search: AcquisitionSearch, unknown: Proposal, rho: float) -> bool:
-        """Whether this trial goes to θᵘ instead of θ*: never."""
+        """Whether this trial goes to θᵘ instead of θ*: ρ is a uniform draw."""
         return False
 
     def _choose_proposal(
@@ -133,6 +130,7 @@ class GpSampler(ProposingSampler, Generic[OptionsT]):
         if self.options.stop_when_certain and self._is_certain(search):
             reason = "no better setting is expected, and none is still unknown"
             self.mark_exhausted(reason, ends_study=True)
+        # Without a rule the search for θᵘ, as dear as that for θ*, is spared.
         if type(self).explores is GpSampler.explores:
             return improvement, "improve"
         area = search if self.options.as_published else search.interior_search()
@@ -144,6 +142,8 @@ class GpSampler(ProposingSampler, Generic[OptionsT]):
 
     def _improvement(self, search: AcquisitionSearch, trial: FrozenTrial) -> Proposal | None:
         """θ*: of the whole space; not as published, near the best or with a prior inwards."""
+        # A surrogate of few trials expects most at the edges, where least is known: alternate
+        # trials stay near the best, the others shun the edges.
         acquisition = ACQUISITIONS[self.options.acquisition]
         if self.options.as_published:
             return search.maximize(acquisition)
@@ -151,6 +151,8 @@ class GpSampler(ProposingSampler, Generic[OptionsT]):
             local_proposal = search.local_search().maximize(acquisition)
             if local_proposal is not None:
                 return local_proposal
+        # The prior is a factor of what is maximized: it is added to a logarithm, as all but the
+        # mean are.
         logarithmic = self.options.acquisition != "mean"
         return (search.interior_search() if logarithmic else search).maximize(acquisition)
 
@@ -177,9 +179,7 @@ class GpSampler(ProposingSampler, Generic[OptionsT]):
         if len(observed.points) < MIN_SHOWN_TRIALS:
             return
         # A fitter of its own: what is shown must not change what is proposed later.
-        fitter = GpFitter(self.options.kernel, self._domain.axis_of, always_learn=False)
-        z = self._score_warp(observed).to_responses(observed.scores)
-        regression = fitter.fit(observed.points, z, self.random_generator(trial, FIT))
+        regression = self._fit_posterior(self._new_fitter(always_learn=False), trial, observed)
         self._describe(regression, observed, point)
         assert self.surrogate is not None
         self.surrogate = replace(self.surrogate, proposes=False)
@@ -195,9 +195,11 @@ class GpSampler(ProposingSampler, Generic[OptionsT]):
                 return point
         return points[0]
 
-    def _fit_posterior(self, trial: FrozenTrial, observed: Observations) -> GpPosterior:
+    def _fit_posterior(
+        self, fitter: GpFitter, trial: FrozenTrial, observed: Observations
+    ) -> GpPosterior:
         z = self._score_warp(observed).to_responses(observed.scores)
-        return self._fitter.fit(observed.points, z, self.random_generator(trial, FIT))
+        return fitter.fit(observed.points, z, self.random_generator(trial, FIT))
 
     def _score_warp(self, observed: Observations) -> ScoreWarp:
         if not self.options.as_published:
@@ -243,7 +245,6 @@ class HybridSampler(GpSampler[HybridOptions]):
     Options = HybridOptions
 
     def explores(self, search: AcquisitionSearch, unknown: Proposal, rho: float) -> bool:
-        """Whether ρ ≥ τ."""
         return rho >= self.options.tau
 
 
@@ -257,7 +258,7 @@ class VariableSampler(GpSampler[VariableOptions]):
     Options = VariableOptions
 
     def explores(self, search: AcquisitionSearch, unknown: Proposal, rho: float) -> bool:
-        """The chosen rule, at ν = Φ((μ(θᵘ) − best)/sd(θᵘ))."""
+        # ν = Φ((μ(θᵘ) − best)/sd(θᵘ)).
         mean, sd = np.array([unknown.mean]), np.array([unknown.sd])
         nu = float(probability_of_improvement(mean, sd, search.best)[0])
         promising = rho < min(1.0, nu * self.options.tau)
@@ -283,7 +284,6 @@ class EbHypSampler(GpSampler[EbHypOptions]):
     def _next_point(
         self, study: Study, trial: FrozenTrial, observed: Observations, regression: GpPosterior
     ) -> tuple[Array, str]:
-        """A draw of the performance model, and a setting by its values of the settings."""
         # Running trials are left out: draws differ, so that workers do not crowd.
         without_pending = replace(observed, pending=observed.pending[:0])
         candidates, prior = self._candidates(trial, observed)
@@ -303,9 +303,7 @@ class EbHypSampler(GpSampler[EbHypOptions]):
     def _candidates(self, trial: FrozenTrial, observed: Observations) -> tuple[Array, Array]:
         """Allowed points that were not tried, shape (m, width), and their p(η), shape (m,).
 
-        Every point of a small finite space, otherwise a uniform scrambled Sobol set. Only the arg
-        max looks closer around the best trials: as candidates of a sample these would count a
-        region twice.
+        Every point of a small finite space, otherwise a uniform scrambled Sobol set.
         """
         domain = self._domain
         if domain.size <= ENUMERATED:
@@ -314,6 +312,8 @@ class EbHypSampler(GpSampler[EbHypOptions]):
             random = self.random_generator(trial, SEARCH)
             sobol = qmc.Sobol(len(domain.space), scramble=True, rng=random)
             points = domain.points_from_uniforms(sobol.random_base2(CANDIDATES.bit_length() - 1))
+            # Only the arg max looks closer around the best trials: as candidates of a sample these
+            # would count a region twice.
             if self.options.rule == "thompson":
                 best = np.argsort(observed.scores * (-1 if observed.maximize else 1), kind="stable")
                 incumbents = observed.points[best[:INCUMBENTS]]

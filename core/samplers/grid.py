@@ -161,7 +161,9 @@ class GridSampler(ProposingSampler):
         super().__init__(space, seed=seed)
         self.points, self.powers_of_two, self.values = points, powers_of_two, dict(values or {})
         self._order: list[Setting] = []
-        self._order_of: SearchSpace | None = None
+
+    def prepare_space(self, space: SearchSpace) -> None:
+        self._order = self.settings(space)
 
     def settings(self, space: SearchSpace) -> list[Setting]:
         """All settings in the order in which they are tried; ValueError: more than a million."""
@@ -169,9 +171,7 @@ class GridSampler(ProposingSampler):
         return _coarse_to_fine(values, {axis.name for axis in space.axes if axis.kind != "choice"})
 
     def propose(self, study: Study, trial: FrozenTrial, space: SearchSpace) -> Setting:
-        """The first setting of the order that no other trial has had; then from the start."""
-        if self._order_of is not space:
-            self._order, self._order_of = self.settings(space), space
+        # Of all trials, running and failed ones too: a grid visits every point once.
         names = list(space.described)
         tried_keys = {
             tuple(other_trial.params[name] for name in names)
@@ -193,6 +193,6 @@ class GridSampler(ProposingSampler):
         param_name: str,
         param_distribution: BaseDistribution,
     ) -> Any:
-        """The middle of the axis: where a grid starts."""
+        # The middle of the axis: where a grid starts.
         refuse_several_objectives(study)
         return self.settings(SearchSpace({param_name: param_distribution}))[0][param_name]

@@ -1,4 +1,4 @@
-"""The base of our samplers: a study's observations, random numbers, and the notes on a trial.
+"""The base of our samplers, and those without a model: observations, random numbers, notes.
 
 Every random number derives from the seed and the trial's number, never from a state that runs on:
 a run that is resumed by asking again for the same trials gets the same trials.
@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from optuna.distributions import BaseDistribution
-from optuna.samplers import BaseSampler
+from optuna.samplers import BaseSampler, CmaEsSampler, TPESampler
 from optuna.search_space import IntersectionSearchSpace
 from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState
@@ -64,6 +64,7 @@ class ObservationReader:
         finished_trials: list[tuple[int, Array, float]] = []
         pending, failed = list[Array](), list[Array]()
         for trial in study.get_trials(deepcopy=False):
+            # A trial of another branch of the space says nothing about these axes.
             if trial.number == new_trial.number or not self.space.contains(trial.params):
                 continue
             point = self._trial_point(trial)
@@ -134,14 +135,12 @@ class ProposingSampler(BaseSampler):
     def infer_relative_search_space(
         self, study: Study, trial: FrozenTrial
     ) -> dict[str, BaseDistribution]:
-        """The fixed space, or the intersection of the finished trials' spaces."""
         refuse_several_objectives(study)
         return self._fixed if self._fixed is not None else self._seen.calculate(study)
 
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> dict[str, Any]:
-        """A whole setting from `propose`; nothing while the space is unknown."""
         refuse_several_objectives(study)
         if not search_space:
             note_reason(study, trial, "random")
@@ -150,7 +149,11 @@ class ProposingSampler(BaseSampler):
             if self._space is None or self._space.described != search_space:
                 self._space = SearchSpace(search_space)
                 self.exhausted, self.finished_reason = False, ""  # of another space
+                self.prepare_space(self._space)
             return self.propose(study, trial, self._space)
+
+    def prepare_space(self, space: SearchSpace) -> None:
+        """Compute what depends on the space alone: before the first proposal, or in another one."""
 
     def propose(self, study: Study, trial: FrozenTrial, space: SearchSpace) -> Setting:
         """The setting to try, noted on the trial with its reason."""
@@ -163,7 +166,7 @@ class ProposingSampler(BaseSampler):
         param_name: str,
         param_distribution: BaseDistribution,
     ) -> Any:
-        """A uniform draw from one distribution."""
+        # Parameters that not all trials have, and all of them while the space is unknown.
         refuse_several_objectives(study)
         axis_space = SearchSpace({param_name: param_distribution})
         random = self.random_generator(trial, zlib.crc32(param_name.encode()))
@@ -172,7 +175,6 @@ class ProposingSampler(BaseSampler):
     def after_trial(
         self, study: Study, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None
     ) -> None:
-        """Ends `Study.optimize` where `ends_study` says so."""
         if self.ends_study:
             try:
                 study.stop()
@@ -186,6 +188,7 @@ class ProposingSampler(BaseSampler):
 
     def finish_where_last(self, domain: SearchDomain, observed: Observations) -> None:
         """Marks a finite space that this trial exhausts."""
+        # Two points of one setting may differ by a rounding.
         if np.isfinite(domain.size):
             distinct_points = np.unique(np.round(observed.tried_points, 9), axis=0)
             if len(distinct_points) + 1 >= domain.size:
@@ -229,6 +232,7 @@ def uniform_setting(space: SearchSpace, random: np.random.Generator) -> Setting:
     """A setting drawn uniformly: numbers over their (logarithmic) range, choices evenly."""
     unit = []
     for axis in space.axes:
+        # One draw for every axis, whatever its kind: the others then do not shift.
         draw = random.random()
         if axis.kind == "choice":
             unit += np.eye(axis.width)[int(draw * axis.width)].tolist()
@@ -241,6 +245,35 @@ class RandomSampler(ProposingSampler):
     """Draws uniformly, logarithmic ranges by their logarithm (Bergstra & Bengio 2012)."""
 
     def propose(self, study: Study, trial: FrozenTrial, space: SearchSpace) -> Setting:
-        """A uniform draw that depends on the seed and the trial's number only."""
         note_reason(study, trial, "random")
         return uniform_setting(space, self.random_generator(trial, 0))
+
+
+class AnnotatedTpeSampler(TPESampler):
+    """The tree-structured Parzen estimator (Bergstra et al. 2011), as Optuna has it."""
+
+    def __init__(self, *, seed: int = 0, start_trials: int = 10) -> None:
+        super().__init__(seed=seed, n_startup_trials=start_trials)
+        self.start_trials = start_trials
+
+    def before_trial(self, study: Study, trial: FrozenTrial) -> None:
+        # As the sampler itself counts: it draws at random until so many trials have finished.
+        super().before_trial(study, trial)
+        finished = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
+        note_reason(study, trial, "random" if len(finished) < self.start_trials else "tpe")
+
+
+class AnnotatedCmaEsSampler(CmaEsSampler):
+    """CMA-ES (Hansen 2016), as Optuna has it: two numbers or more; the others at random."""
+
+    def __init__(self, *, seed: int = 0) -> None:
+        # It would warn of every choice, which CMA-ES leaves to chance.
+        super().__init__(seed=seed, warn_independent_sampling=False)
+
+    def sample_relative(
+        self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
+    ) -> dict[str, Any]:
+        # Nothing is proposed for the first trials, nor where a single axis is a number.
+        proposed = super().sample_relative(study, trial, search_space)
+        note_reason(study, trial, "cma-es" if proposed else "random")
+        return proposed

@@ -27,6 +27,7 @@ MAX_DENSE_BYTES = 4e8  # of a sparse table that is made dense, so that every mod
 def stays_sparse(dataset: Dataset) -> bool:
     """Whether the columns become or stay a sparse matrix, which not every model takes."""
     if dataset.matrix is None:
+        # Words become columns of their own, nearly all of them zeros.
         return dataset.has_texts
     rows, columns = dataset.matrix.shape
     # Float64; a table that is made dense is one that every model takes.
@@ -74,6 +75,7 @@ def usual_repeats(rows: int, columns: int, classes: int) -> int:
     """How often few rows are divided into folds; `classes` is 0 for regression."""
     if rows * columns * max(1, classes - 1) > MAX_REPEATED_VALUES:
         return 1
+    # Scores of few rows differ by chance more than good settings do: repeats average that out.
     return next((repeat_count for max_rows, repeat_count in _REPEATS if rows <= max_rows), 1)
 
 

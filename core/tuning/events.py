@@ -42,6 +42,7 @@ class DatasetFacts(Record):
     def test_set_text(self) -> str:
         """Such as "60 sequences (600 tokens)", or ""."""
         size = self.task.count_text(self.test_rows)
+        # Whole sequences are held out: their number says more than that of the tokens.
         if self.task.has_sequences and self.test_sequences:
             return f"{self.test_sequences} sequences ({size})"
         return size if self.test_rows else ""
@@ -170,7 +171,6 @@ class RunStarted(Event):
 
     @cached_property
     def run_plan(self) -> Plan:
-        """The plan as a `Plan`."""
         data = {"file": "", **self.plan.get("data", {})}
         return plan_from_dict({"model": "", "strategy": "", **self.plan, "data": data})
 
@@ -544,6 +544,7 @@ def _read_slowly(line: bytes) -> Event:
 
 @cache
 def _reader(beginning: bytes) -> Callable[[bytes], Event]:
+    # Kept by the beginning of a line: to make a reader costs more than to read a line.
     return line_reader(_event_class(beginning.removeprefix(_BEGINNING).decode()))
 
 

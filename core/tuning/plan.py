@@ -101,14 +101,13 @@ class Plan:
         if self.minutes is None:
             cure = "go on with so many trials more (--trials N)"
             raise UnusableError("no minutes bound this run", where="minutes", cure=cure)
+        # A run that took longer than planned has its further minutes from now on.
         return self.changed(minutes=round(max(self.minutes, spent / 60) + minutes, 2))
 
     def as_dict(self) -> dict[str, Any]:
-        """A plain dict for JSON; `plan_from_dict` reverses it."""
         return asdict(self)
 
     def changed(self, **changes: Any) -> Plan:
-        """The same plan with other values in some fields."""
         return replace(self, **changes)
 
 
@@ -148,6 +147,7 @@ def evaluation_of(plan: Plan, task: str, rows: int, kind: str) -> str:
     if evaluation:
         return evaluation
     has_test_choice = bool(data.test_file) or bool(data.latest) or data.test_size is not None
+    # Penalty learners need a few fits: to repeat the tuning in five folds takes a moment.
     has_few_rows = Task(task).is_table and rows < FEW_ROWS
     return "nested" if has_few_rows and kind == "penalties" and not has_test_choice else "test"
 

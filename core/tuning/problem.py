@@ -46,7 +46,9 @@ from core.tuning.strategies.strategy import Strategy
 VALIDATION_FOLDS = 5  # one of them is held out
 MAX_USUAL_WORKERS = 8  # of a run of several models, where nobody says how many
 MAX_PARALLEL_VALUES = 2.5e7  # of a table, to which several members are fitted at a time
-_NEXT_SEED = 7919  # between two divisions of the same rows into folds
+# Between two divisions of the same rows into folds: a prime, so that the divisions of two runs
+# whose seeds are neighbours are not the same.
+_NEXT_SEED = 7919
 MAX_CROSS_VALIDATED_ROWS = 8000  # of several models; of more, one fifth is precise enough
 
 
@@ -72,7 +74,6 @@ class Problem:
 
     @property
     def is_nested(self) -> bool:
-        """Whether every row is tested, by nested cross-validation."""
         return bool(self.outer)
 
     @property
@@ -81,7 +82,6 @@ class Problem:
         return self.strategy.recalls(self.options)
 
     def with_rows(self, train_rows: np.ndarray, test_rows: np.ndarray) -> Problem:
-        """The same problem with other rows to tune and fit on, and to test on."""
         return replace(self, train_rows=train_rows, test_rows=test_rows, outer=())
 
     def single_model(self, name: str) -> Problem:
@@ -96,6 +96,7 @@ class Problem:
             start_options["start_trials"] = 1 + len(known_starts) + SPREAD_TRIALS
         options = search.option_values(start_options)
         plan = self.plan.changed(model=name, strategy=search.name, options={})
+        # Without the axes of the whole run, whose only one is which model is tried.
         problem = replace(self, plan=plan, model=model, strategy=search, options=options, axes=())
         return replace(problem, is_one_of_several=True)
 
@@ -150,6 +151,11 @@ class Problem:
         return self.averages and self.validation_scheme != "cv" and not self.strategy.several
 
     @property
+    def has_holdout(self) -> bool:
+        """Whether the kept members of an average were fitted without the validation rows."""
+        return self.keeps_models and self.validation_scheme == "validation"
+
+    @property
     def validation_scheme(self) -> str:
         """How settings are scored: cv, validation or training (`averaging_options.JUDGED`)."""
         scheme = self.options.judged
@@ -161,7 +167,6 @@ class Problem:
 
     @property
     def fold_repeats(self) -> int:
-        """How often the training rows are divided into folds."""
         # One division is what a single model's scores are compared on; only a race repeats it.
         if not self.strategy.several or self.validation_scheme != "cv":
             return 1
@@ -179,14 +184,12 @@ class Problem:
 
     @cached_property
     def _fold_variance(self) -> float | None:
-        """The variance of the training targets, where numbers are predicted in folds."""
         if self.validation_scheme != "cv" or not self.dataset.task.has_numbers:
             return None
         return float(np.var(self.dataset.target[self.train_rows]))
 
     @property
     def fold_metric(self) -> Metric:
-        """The metric of one fold's rows."""
         return fold_metric(self.metric, self._fold_variance)
 
     @property
@@ -206,6 +209,7 @@ class Problem:
     @property
     def refits_at_once(self) -> int:
         """How many members of an average are fitted at the same time: fewer of large tables."""
+        # Each fit copies its rows: of a large table that memory costs more than the time saves.
         values = len(self.train_rows) * feature_count(self.dataset)
         return self.workers if values <= MAX_PARALLEL_VALUES else 1
 
@@ -221,7 +225,6 @@ class Problem:
 
     @property
     def default(self) -> Setting:
-        """The setting without tuning."""
         if self.strategy.several:
             default_model_name = default_model(self.dataset, len(self.train_rows))
             setting = self.single_model(default_model_name).default
@@ -230,7 +233,6 @@ class Problem:
 
     @property
     def training_data(self) -> tuple[Any, np.ndarray]:
-        """Raw training rows and their targets."""
         rows = self.train_rows
         return take_rows(self.dataset.features, rows), self.dataset.target[rows]
 
@@ -271,11 +273,9 @@ class Problem:
 
     @property
     def fixed_parameters(self) -> Setting:
-        """Parameters of the estimator that the plan fixes."""
         return {name: getattr(self.plan, name) for name in self.dataset.task.parameters}
 
     def estimator(self, setting: Setting) -> Any:
-        """The unfitted estimator of a setting."""
         estimator = self.model.build(self.dataset.task, setting, self.plan.seed)
         estimator = estimator.set_params(**self.fixed_parameters)
         if self.own_columns is None:
@@ -299,7 +299,6 @@ class Problem:
 
     @property
     def validated_rows(self) -> int:
-        """How many rows a trial is scored on."""
         return sum(len(rows) for _, rows in self.splits) // self.fold_repeats
 
     def fold_data(self) -> list[FoldData]:

@@ -93,6 +93,7 @@ def build_problem(plan: Plan, dataset: Dataset) -> Problem:
     train, test, outer = divide_train_test(plan, dataset, strategy.kind)
     options = strategy.option_values(plan.options)
     rare, reason = rare_class(dataset.task, class_counts(dataset, train)), ""
+    # Averages are of probabilities, whose changes an accuracy hardly sees.
     if not plan.metric and strategy.averages and not strategy.several:
         metric = METRICS[dataset.task.averaged_metric]
     elif not plan.metric:
@@ -133,6 +134,7 @@ def as_first_started(problem: Problem, started: RunStarted | None) -> Problem:
     """The problem with the metric and the space of its first event; None for a new run."""
     if started is None:
         return problem
+    # Scores of other divisions could not be compared with those that are recorded.
     if started.repeats != problem.fold_repeats:
         problem = replace(problem, options=problem.options.changed(repeats=started.repeats))
     metric, model, plan = problem.metric, problem.model, problem.plan
@@ -167,6 +169,7 @@ def divide_train_test(
     units = dataset.rows
     if dataset.task.has_sequences:
         assert dataset.row_groups is not None  # the sequences
+        # A share of the sequences, however long they are.
         units = len(np.unique(dataset.row_groups))
     train, test = hold_out(dataset, plan.data.share_tested(units), plan.seed)
     return train, test, ()
@@ -235,6 +238,16 @@ def _fitting_strategies(kind: str, task: str) -> str:
 
 def _with_losses(task: str) -> str:
     return "model " + " or ".join(name for name, model in MODELS.items() if task in model.loss)
+
+
+def check_same_data(
+    dataset: Dataset, fingerprint: str, problem: str, cure: str = "put the old file back"
+) -> None:
+    """Raise UnusableError with a problem where a run had data of another fingerprint."""
+    # Runs of earlier versions may have recorded none.
+    if fingerprint not in ("", dataset.source.fingerprint):
+        where = dataset.source.path or dataset.name
+        raise UnusableError(problem, where=where, cure=cure)
 
 
 def check_numbers(dataset: Dataset) -> None:

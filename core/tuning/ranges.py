@@ -117,6 +117,7 @@ def check_searched(plan: Plan, strategy: Strategy, model: str, space: Sequence[A
 def check_free(axes: Sequence[Axis], min_free: int, strategy: str) -> None:
     """Raise UnusableError unless `min_free` axes, as far as the model has so many, are free."""
     free_names = [axis.name for axis in axes if axis.is_free]
+    # A model without any setting still has its default to be scored.
     if axes and not free_names:
         raise UnusableError(
             "every setting is fixed, so that nothing is left to search",
@@ -288,7 +289,6 @@ class RangeEdge:
 
     @property
     def sentence(self) -> str:
-        """A sentence for the result, the report and the terminal."""
         low, high = (shortest_number(end) for end in self.wider)
         return (
             f"The best {self.name} ({setting_value_text(self.value)}) lies at the edge of its "
@@ -329,6 +329,7 @@ def _wider_range(axis: Axis, value: float) -> tuple[float, float] | None:
     """The range that goes on beyond the edge; None where the value lies at none."""
     scale, inverse = (math.log, math.exp) if axis.log else (float, float)
     low, high, position = scale(axis.low), scale(axis.high), scale(value)
+    # Of integers the end itself counts: 2 % of a short range is less than a step.
     near = 0.0 if axis.kind == "int" else NEAR * (high - low)
     least, most = axis.bounds
     step = WIDER * (high - low)

@@ -28,7 +28,6 @@ class Gain(Record):
 
     @property
     def is_positive(self) -> bool:
-        """Whether the tuned model is better, by however little."""
         return self.difference is not None and self.difference > 0
 
     @property
@@ -200,6 +199,7 @@ class EvaluationFacts(Record):
     rows: int = 0  # of the dataset, in `units`
     units: str = "rows"
     drawn: bool = False  # from a larger file
+    reweighted: bool | None = optional()  # the test rows had a share in the weights of an average
 
 
 @dataclass(frozen=True)
@@ -312,7 +312,8 @@ def _fitted_rows_text(facts: EvaluationFacts) -> str:
     if facts.fitted != "all":
         return "" if facts.kind == "nested" else "The model is the one that was tested."
     drawn = "drawn " if facts.drawn else ""
-    rows = f"the model that is kept is fitted on all {facts.rows:,} {drawn}{facts.units}."
+    weights = ", which also chose its weights" if facts.reweighted else ""
+    rows = f"the model that is kept is fitted on all {facts.rows:,} {drawn}{facts.units}{weights}."
     if facts.kind == "nested":
         return rows[0].upper() + rows[1:]
     return f"The score was measured on a model fitted without the test {facts.units}; {rows}"

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core.datasets.dataset import Dataset
-from core.errors import UnusableError
 from core.processes import ProcessLostError
 from core.tuning.events import (
     DatasetFacts,
@@ -39,6 +38,7 @@ from core.tuning.problem_setup import (
     MAX_WORKERS,
     as_first_started,
     build_problem,
+    check_same_data,
     read_data,
     with_row_count,
 )
@@ -71,7 +71,6 @@ class NewRun:
         return [text for text in texts if text]
 
     def with_workers(self, count: int) -> NewRun:
-        """The same run, with so many trials at a time or as many as a run may have."""
         return replace(self, plan=self.plan.changed(workers=min(count, MAX_WORKERS)))
 
     def events(self, folder: RunFolder, **options: Any) -> Generator[Event, None, None]:
@@ -128,7 +127,9 @@ def tune(
     # A resumed run keeps the metric and the space of its first start, whatever today's version
     # recommends.
     problem = as_first_started(build_problem(plan, dataset), state.started if past else None)
-    _check_same_data(state, dataset)
+    began = "the data has changed since this run began"
+    cure = "put the old file back, or start a new run"
+    check_same_data(dataset, state.started.dataset.fingerprint, began, cure)
     clock = RunClock(state.seconds)
     requests = deque() if requests is None else requests
     context = EvaluationContext(state, clock, read_before(past), requests)
@@ -183,10 +184,12 @@ def _run_events(
                     context = replace(context, history=(*context.history, event))
                 yield event
     if problem.strategy.kind == "trials" and state.best_trial is None:
+        # Nothing can be fitted or tested, so that no TuningEnded comes before it.
         yield RunFailed(sentence=_all_failed_text(state))
         return
     yield TuningEnded(because=run.because)
     ensemble = None if isinstance(run, LearningRun) else run.ensemble
+    # Members that their trials have fitted need no second fit.
     fitted_models = ensemble.models.member_models() if ensemble else {}
     because, learned = run.because, run.taken_learned()
     try:
@@ -243,7 +246,6 @@ def start_event(
 
 
 def _sequence_counts(problem: Problem) -> tuple[int, int] | tuple[None, None]:
-    """How many sequences the training and test rows have."""
     dataset = problem.dataset
     if not dataset.task.has_sequences:
         return None, None
@@ -261,13 +263,3 @@ def _all_failed_text(state: RunState) -> str:
         f"No trial gave a score. The reason given most often: {common_reason} "
         "Choose another model, or allow each trial more time."
     )
-
-
-def _check_same_data(state: RunState, dataset: Dataset) -> None:
-    recorded_fingerprint = state.started.dataset.fingerprint
-    if recorded_fingerprint and recorded_fingerprint != dataset.source.fingerprint:
-        raise UnusableError(
-            "the data has changed since this run began",
-            where=dataset.source.path or dataset.name,
-            cure="put the old file back, or start a new run",
-        )

@@ -6,9 +6,6 @@ the present dataset and of earlier ones, whose scores are made comparable: each 
 The first trial goes to the largest posterior mean given the earlier datasets alone, every later one
 to the largest expected improvement over the best response of this dataset.
 
-Trials that are running count as if they had given what the posterior expects of them, trials that
-failed as the worst response of this dataset so far (of all, while it has none).
-
 `TransferSampler` computes μ and σ of the present dataset anew at every trial, and with them its
 responses, O(T); those of the earlier trials stay as they are.
 """
@@ -66,11 +63,10 @@ class Responses:
 
 
 class JointSearch(AcquisitionSearch):
-    """A search whose candidates include the earlier trials' settings.
+    """A search whose candidates include the earlier trials' settings."""
 
-    The neighbours' kernel has a cusp at every trial, where its posterior mean is often largest.
-    """
-
+    # The neighbours’ kernel has a cusp at every trial, where its posterior mean is often largest:
+    # an ascent ends there only where it begins there.
     ascent_options: ClassVar[dict[str, Any]] = {"rounds": 25, "tolerance": 1e-4}
 
     def __init__(self, earlier_points: Array, *arguments: Any) -> None:
@@ -107,7 +103,6 @@ class JointSurrogateSampler(ProposingSampler):
         self.history = history if history is not None else TuningHistory()
         self.kernel, self.replacement = kernel, replacement
         self.state: JointSurface | None = None
-        self._prepared_space: SearchSpace | None = None
 
     def respond(self, observed: Observations) -> Responses:
         """The responses of the earlier and the present trials."""
@@ -119,9 +114,6 @@ class JointSurrogateSampler(ProposingSampler):
         return usable_trials(self.history, space, max_datasets)
 
     def propose(self, study: Study, trial: FrozenTrial, space: SearchSpace) -> Setting:
-        """The setting to try, and why."""
-        if self._prepared_space is not space:
-            self._prepare_space(space)
         observed = self._reader.read(study, trial)
         self.finish_where_last(self._domain, observed)
         if len(observed.points) + len(self.earlier.points) == 0:
@@ -139,13 +131,13 @@ class JointSurrogateSampler(ProposingSampler):
         self._note_expectation(study, trial, reason, responses.scale, mean, sd)
         return setting
 
-    def _prepare_space(self, space: SearchSpace) -> None:
-        self._prepared_space = space
+    def prepare_space(self, space: SearchSpace) -> None:
         self._domain = SearchDomain(space.axes)
         self._reader = ObservationReader(space)
         self.earlier = self.trials_of(space)
         self.coordinates = Coordinates(space.axes, self.history.simplex)
         self._fitter = JointFitter(self.kernel, self.coordinates, self.earlier)
+        # All trials of many datasets are too many for a picture, and for candidates.
         has_few = len(self.earlier.points) <= EXACT
         self._shown = self.earlier if has_few else self.earlier.nearest(NEIGHBOURS)
         self._candidates = self._domain.snap_points(self._shown.points)
@@ -158,8 +150,10 @@ class JointSurrogateSampler(ProposingSampler):
         regression: JointPosterior,
     ) -> Array:
         best, incumbent = self._to_beat(observed, responses, regression)
+        # A failed trial counts as the worst response of this dataset; of all, while it has none.
         worst = float(responses.present.min()) if len(responses.present) else None
         surface, domain = condition_on_pending(regression, observed, worst), self._domain
+        # There is nothing to improve on yet: the first trial goes to the largest mean.
         is_first = len(observed.points) + len(observed.pending) == 0
         # Where every setting was tried, one is tried again.
         for points in (observed.tried_points, observed.tried_points[:0]):
@@ -198,6 +192,7 @@ class JointSurrogateSampler(ProposingSampler):
                 axis.name: (draw if new else proposal)[axis.name]
                 for axis, new in zip(space.axes, is_replaced, strict=True)
             }
+            # No element was drawn: that has a probability of its own, and is no failure to redraw.
             if setting == proposal:
                 return proposal, False
             if not observed.has_tried(space.to_unit_vector(setting)):
@@ -246,6 +241,7 @@ class JointSurrogateSampler(ProposingSampler):
     def _note_expectation(
         study: Study, trial: FrozenTrial, reason: str, scale: ResponseScale, mean: float, sd: float
     ) -> None:
+        # Before a second score nobody knows in which unit an expectation would be.
         if scale.settled:
             note_reason(study, trial, reason, scale.to_score(mean), scale.deviation * sd)
         else:
@@ -291,12 +287,11 @@ class TransferSampler(JointSurrogateSampler):
     method = "transfer"
 
     def respond(self, observed: Observations) -> Responses:
-        """Present responses by the mean and deviation so far; earlier ones keep theirs."""
         scale = scale_of(observed.scores, observed.maximize, self._pooled)
         return Responses(self._earlier_responses, scale.to_response(observed.scores), scale)
 
-    def _prepare_space(self, space: SearchSpace) -> None:
-        super()._prepare_space(space)
+    def prepare_space(self, space: SearchSpace) -> None:
+        super().prepare_space(space)
         datasets = self.history.datasets
         scales = [own_scale(dataset) for dataset in datasets]
         self._pooled = pooled_deviation(scales, [len(dataset.scores) for dataset in datasets])

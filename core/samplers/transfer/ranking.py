@@ -128,14 +128,10 @@ class RankingAt(LossPoint):
         super().__init__(w, float(loss.C * losses.sum()), gradient)
 
     def product(self, v: np.ndarray) -> np.ndarray:
-        """H v."""
         return np.asarray(self.dense_hessian() @ v)
 
     def dense_hessian(self) -> np.ndarray:
-        """The generalized Hessian 2C Xᵀ M X, shape (q, q).
-
-        (M X)_i = (|A_i| + |B_i|) x_i − Σ_{j ∈ A_i ∪ B_i} x_j.
-        """
+        # 2C Xᵀ M X with (M X)_i = (|A_i| + |B_i|) x_i − Σ_{j ∈ A_i ∪ B_i} x_j.
         X = self._data.X
         b, below, a, above = pair_sums(self._s, self._data.ranks, self._data.starts, X)
         return np.asarray(2.0 * self._C * (X.T @ ((a + b)[:, None] * X - below - above)))

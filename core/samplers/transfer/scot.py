@@ -3,9 +3,8 @@
 Bardenet et al. 2013: a ranker learns from the pairs within every dataset which of two settings is
 better; its latent scores, standardized over all trials, are the responses of a Gaussian process
 over all of them. Yogatama & Mann (2014, §4.2) rank by a linear support vector machine, C = 1,
-tolerance 1e-3. What is linear in the statistics of a dataset is the same on both sides of every
-pair, so that a linear ranker cannot tell datasets apart; Bardenet's own kernel is Gaussian, which
-random Fourier features (Rahimi & Recht 2007) stand for.
+tolerance 1e-3; Bardenet's own kernel is Gaussian, which random Fourier features (Rahimi & Recht
+2007) stand for.
 """
 
 from __future__ import annotations
@@ -54,12 +53,11 @@ class ScotSampler(JointSurrogateSampler):
         self._starts: Indices = np.zeros(1, dtype=int)
 
     def trials_of(self, space: SearchSpace) -> EarlierTrials:
-        """The earlier trials of the kernel; the ranker learns from all datasets with any."""
+        # The ranker learns from all datasets, the kernel from the nearest.
         self._all_trials = usable_trials(self.history, space)
         return self._all_trials if self.kernel == "sqe" else self._all_trials.nearest(NEIGHBOURS)
 
     def respond(self, observed: Observations) -> Responses:
-        """Latent scores of all trials, ranked anew."""
         # It imports numba, which takes a second and which no other strategy needs.
         from core.samplers.transfer.ranking import ranked_trials, solve_ranking
 
@@ -69,13 +67,14 @@ class ScotSampler(JointSurrogateSampler):
         y = np.concatenate([self._earlier_scores, sign * observed.scores])
         starts = np.append(self._starts, len(y)) if len(observed.points) else self._starts
         data = ranked_trials(X, y, starts)
+        # From the last solution: one trial more moves it little.
         self._w = solve_ranking(data, C=self.C, start=self._w)
         z = standardized(X @ self._w)
         earlier, present = z[: len(self.earlier.points)], z[len(all_trials.points) :]
         return Responses(earlier, present, matched_scale(observed, present))
 
-    def _prepare_space(self, space: SearchSpace) -> None:
-        super()._prepare_space(space)
+    def prepare_space(self, space: SearchSpace) -> None:
+        super().prepare_space(space)
         trials = self._all_trials
         self._w = None
         self._draw_waves()
@@ -108,6 +107,8 @@ class ScotSampler(JointSurrogateSampler):
         """The ranker's features of points in dataset k (0 the present one), shape (m, q)."""
         statistics = np.tile(self._all_trials.statistics[k], (len(points), 1))
         rows = self._ranker_rows(points, statistics)
+        # What is linear in the statistics of a dataset is the same on both sides of every pair: a
+        # linear ranker cannot tell datasets apart.
         if self.features == "linear":
             return rows
         waves = np.cos(rows @ self._frequencies.T + self._phases)

@@ -72,14 +72,14 @@ def average_predictions(members: Sequence[Predictions], weights: np.ndarray) -> 
     """The average of densities, row by row (McInerney 2017, eq. 4).
 
     Classes by the largest mean probability; numbers by the weighted mean; documents and molecules
-    by the log of the mean density. Base pairs cannot be averaged once called: molecules get
-    densities only.
+    by the log of the mean density.
     """
     first = members[0]
     if first.documents is not None:
         logs = np.stack([_documents(member)[:, 0] for member in members], axis=1)
         mean = average_log_densities(logs, weights)
         return Predictions(first.labels, documents=np.stack([mean, first.documents[:, 1]], axis=1))
+    # Base pairs cannot be averaged once called: molecules get densities only.
     if first.pairs is not None:
         return Predictions(first.labels, losses=_mean_loss(members, weights))
     if first.probabilities is None:
@@ -93,11 +93,7 @@ def average_predictions(members: Sequence[Predictions], weights: np.ndarray) -> 
 
 
 def log_densities(y: np.ndarray, members: Sequence[Predictions]) -> np.ndarray:
-    """Log p of the true targets y, (n,), under every member, shape (n, T), finite.
-
-    Numbers count as normal around the prediction with the member's mean squared error on these
-    rows; tokens and molecules by their parts of the joint density.
-    """
+    """Log p of the true targets y, (n,), under every member, shape (n, T), finite."""
     return np.stack([_log_density(y, member) for member in members], axis=1)
 
 
@@ -159,14 +155,17 @@ def _probabilities(member: Predictions) -> np.ndarray:
 def _log_density(y: np.ndarray, member: Predictions) -> np.ndarray:
     if member.documents is not None:
         return np.asarray(_documents(member)[:, 0])
+    # Tokens and molecules: their parts of the joint density.
     if member.losses is not None:
         return -member.losses
     if member.probabilities is None:
+        # A number counts as normal around its prediction, with the mean squared error here.
         errors = (y - member.labels) ** 2
         variance = max(float(errors.mean()), _MIN_DENSITY)
         return -0.5 * (math.log(2 * math.pi * variance) + errors / variance)
     codes = y[:, None].astype(int)
     true_probability = np.take_along_axis(member.probabilities, codes, axis=1)[:, 0]
+    # −1 is a class of the test rows that training never saw.
     return np.log(np.maximum(np.where(y < 0, 0.0, true_probability), _MIN_DENSITY))
 
 

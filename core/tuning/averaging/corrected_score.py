@@ -3,8 +3,7 @@
 The held-out rows are drawn with replacement; what the same rule chooses by the drawn rows is scored
 on the others (BBC-CV; Tsamardinos, Greasidou and Borboudakis 2018, Algorithm 5). The others are 37
 of 100 rows: their scores vary as much as those of as many new rows as are held out do, around a
-score that is itself known from so many. The interval is the wider of the middle 95 % and the normal
-one, as each alone held too few fresh scores of small tables.
+score that is itself known from so many.
 """
 
 from __future__ import annotations
@@ -76,10 +75,13 @@ def corrected_score(
     if len(values) < MIN_RESAMPLES:
         return None
     estimate, deviation = float(values.mean()), _SURE * float(values.std())
+    # The wider of the middle 95 % and the normal interval: each alone held too few fresh scores of
+    # small tables.
     low, high = np.percentile(values, (2.5, 97.5))
     # No end lies beyond every score that was seen, such as an accuracy above 1.
     low = max(min(low, estimate - deviation), values.min())
     high = min(max(high, estimate + deviation), values.max())
+    # Fewer units were drawn from than there are: the score of all is known as much better.
     shrinkage = math.sqrt(len(used_units) / unit_count)
     ends = [estimate + shrinkage * (float(end) - estimate) for end in (low, high)]
     return CorrectedScore(estimate, *ends)
@@ -108,6 +110,7 @@ def greedy_average(y: np.ndarray, predictions_by_trial: PredictionsByTrial) -> C
     logs = log_densities(y, members) if has_densities else -((labels - y[:, None]) ** 2)
 
     def choose(rows: np.ndarray) -> dict[int, float]:
+        # Of many trials only the best are tried: the others hardly ever have a weight.
         best = np.argsort(-logs[rows].mean(axis=0), kind="stable")[:MAX_MEMBERS]
         if has_densities:
             weights = greedy_weights(logs[rows][:, best], rounds=GREEDY_ROUNDS)

@@ -1,9 +1,8 @@
 """The average while it forms: its members, weights and held-out score after every trial.
 
 Members are the T = max(1, ⌊S/10⌋) best of S trials by f (McInerney 2017, §3.2). The average is
-compared with the single best by cross-fitting: the held-out rows lie in G folds (of
-cross-validation, or five parts of one holdout); for each, members and weights are chosen by the
-other folds and scored on it, without another fit.
+compared with the single best by cross-fitting: for each of G folds of the held-out rows, members
+and weights are chosen by the other folds and scored on it, without another fit.
 
 | symbol | code | shape | meaning |
 | --- | --- | --- | --- |
@@ -21,18 +20,36 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from core.samplers.averaging import TopModels, effective_members, member_count, rank_trials, weights
+from core.datasets.dataset import Dataset
+from core.samplers.averaging import (
+    TopModels,
+    effective_members,
+    greedy_weights,
+    member_count,
+    most_disputed,
+    rank_trials,
+    tempered_weights,
+    uniform_weights,
+)
 from core.space import Setting
 from core.tuning.averaging.averaged_predictions import (
     average_predictions,
     concatenate_predictions,
     is_averageable,
     log_densities,
+    member_disagreement,
 )
 from core.tuning.averaging.corrected_score import best_trial, corrected_score, greedy_average
-from core.tuning.averaging.disagreement import members_disagree
-from core.tuning.events import EnsembleUpdated, Event, TrialExcluded, TrialFinished
+from core.tuning.events import (
+    DisputedRow,
+    EnsembleUpdated,
+    Event,
+    MembersDisagree,
+    TrialExcluded,
+    TrialFinished,
+)
 from core.tuning.problem import Problem
 from core.tuning.run_results import OmittedTrial
 from core.tuning.scores.metric import Predictions
@@ -41,6 +58,9 @@ from core.tuning.scores.scoring import TrialResult
 
 FOLD_COUNT = 5  # of rows that are held out once
 MAX_GREEDY_ROWS = 5000  # more change nothing and cost seconds
+MAX_DISPUTED_ROWS = 12  # in the event of them
+_MAX_LETTERS = 90  # characters of a row's text
+_MAX_VALUES = 4  # of a row, in its text
 
 
 @dataclass(frozen=True)
@@ -105,6 +125,7 @@ class SettingEnsemble:
             ]
         else:  # held out once: fold scores are not recorded, but close to that of all rows
             max_trials *= 2
+        # Each fold's members are chosen by the others, so that each has a ranking of its own.
         best_numbers = [self._ranked_trials(table)[:max_trials] for table in score_tables]
         return sorted({number for numbers in best_numbers for number in numbers})
 
@@ -136,6 +157,7 @@ class SettingEnsemble:
 
     def exclude(self, event: TrialExcluded) -> None:
         """Exclude a trial, or include it again."""
+        # What cannot be averaged stays out, whatever a person wants.
         if event.excluded or event.number in self._left_out:
             self.models.exclude(event.number)
         else:
@@ -168,6 +190,7 @@ class SettingEnsemble:
 
     def _weights(self, members: list[int]) -> np.ndarray:
         latest = self._latest
+        # The same members on the same rows: greedy selection would choose the same again.
         if self._kind == "greedy" and latest is not None and latest.members == members:
             return np.array(latest.weights)
         logs, has_all = None, all(number in self._predictions for number in members)
@@ -190,6 +213,7 @@ class SettingEnsemble:
 
     def _average_score(self, fold: int, scores: dict[int, float], members: list[int]) -> float:
         key = (fold, *members)
+        # Tempered weights depend on the scores of all trials, which grow.
         if self._kind != "tempered" and key in self._average_scores:
             return self._average_scores[key]
         predictions = [self._predictions[number].folds[fold] for number in members]
@@ -258,25 +282,24 @@ def member_weights(
         maximize: whether larger scores are better.
         logs: for greedy, log densities of held-out rows under every member, shape (n, T).
     """
-    if kind == "greedy" and logs is None:
-        kind = "uniform"
-    if logs is not None and len(logs) > MAX_GREEDY_ROWS:
-        logs = logs[:: math.ceil(len(logs) / MAX_GREEDY_ROWS)]
-    weight_by_trial = weights(kind, scores, members, maximize=maximize, log_densities=logs)
-    return np.array([weight_by_trial[number] for number in members])
+    if kind == "tempered":
+        return tempered_weights(scores, members, maximize=maximize)
+    if kind == "uniform" or logs is None:
+        return uniform_weights(len(members))
+    return greedy_weights(logs[:: math.ceil(len(logs) / MAX_GREEDY_ROWS)])
 
 
 def holdout_folds(problem: Problem) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """The dataset's rows of every holdout fold, and their targets as metrics take them.
 
-    The folds share no row. After several divisions they are those of the first, and a row is in its
-    fold once for every division.
+    After several divisions they are those of the first, a row in its fold once for every division.
     """
     if problem.validation_scheme == "training":
         return [], []
     repeats = problem.fold_repeats
     first_division = problem.splits[: len(problem.splits) // repeats]
     folds = [np.tile(rows, repeats) for _, rows in first_division]
+    # Held out once: parts of these rows stand for folds, what is kept together in one of them.
     if len(folds) == 1:
         (rows,), groups = folds, problem.dataset.kept_together
         units = np.arange(len(rows)) if groups is None else _number_groups(groups[rows])
@@ -366,3 +389,78 @@ def _take_predictions(predictions: Predictions, rows: np.ndarray) -> Predictions
 def _finite_mean(values: list[float]) -> float | None:
     value = float(np.mean(values))
     return value if math.isfinite(value) else None
+
+
+def members_disagree(
+    problem: Problem,
+    rows: np.ndarray,
+    members: Sequence[int],
+    weights: np.ndarray,
+    all_predictions: Sequence[Predictions],
+) -> MembersDisagree:
+    """The event with those of the held-out `rows` about which the members disagree most."""
+    dataset = problem.dataset
+    disagreements = member_disagreement(all_predictions, weights)
+    targets = targets_of(dataset.target[rows], dataset.task, dataset.classes)
+    disputed = most_disputed(disagreements, MAX_DISPUTED_ROWS)
+    disputed_predictions = [predictions.subset(disputed) for predictions in all_predictions]
+    outputs = _member_outputs(targets[disputed], disputed_predictions)
+    return MembersDisagree(
+        members=list(members),
+        weights=[float(weight) for weight in weights],
+        classes=[str(name) for name in dataset.classes],
+        rows=[
+            DisputedRow(
+                row=int(rows[index]),
+                about=row_text(dataset, int(rows[index])),
+                truth=_target_text(dataset, int(rows[index])),
+                spread=float(disagreements[index]),
+                said=[member_outputs[position] for member_outputs in outputs],
+            )
+            for position, index in enumerate(disputed)
+        ],
+        spread=float(disagreements.mean()),
+    )
+
+
+def row_text(dataset: Dataset, row: int) -> str:
+    """A row in a few words: its name or text, or its first values."""
+    # A name or a text says more of a row than its values.
+    if dataset.row_names is not None:
+        return _shortened_text(str(dataset.row_names[row]))
+    if dataset.matrix is not None:
+        stored = dataset.matrix[row]
+        pairs = list(zip(stored.indices, stored.data, strict=True))[:_MAX_VALUES]
+        named = [f"feature {column + 1} {_value_text(value)}" for column, value in pairs]
+        return _shortened_text(", ".join(named))
+    assert dataset.table is not None
+    values = dataset.table.iloc[row]
+    if len(values) == 1:
+        return _shortened_text(_value_text(values.iloc[0]))
+    named = [f"{name} {_value_text(value)}" for name, value in values.iloc[:_MAX_VALUES].items()]
+    return _shortened_text(", ".join(named) + (", …" if len(values) > _MAX_VALUES else ""))
+
+
+def _member_outputs(targets: np.ndarray, all_predictions: Sequence[Predictions]) -> list[list[Any]]:
+    """Every member's output for every row: probabilities, a number, or a log density."""
+    first = all_predictions[0]
+    if first.probabilities is not None:
+        return [np.asarray(member.probabilities).tolist() for member in all_predictions]
+    if first.documents is None and first.losses is None:
+        return [[float(number) for number in member.labels] for member in all_predictions]
+    return log_densities(targets, all_predictions).T.tolist()
+
+
+def _target_text(dataset: Dataset, row: int) -> str:
+    has_value = dataset.task.has_classes or dataset.task.has_numbers
+    return _value_text(dataset.target[row]) if has_value else ""
+
+
+def _value_text(value: Any) -> str:
+    if isinstance(value, (float, np.floating)):
+        return "missing" if pd.isna(value) else f"{value:.4g}"
+    return " ".join(str(value).split())
+
+
+def _shortened_text(text: str) -> str:
+    return text if len(text) <= _MAX_LETTERS else text[: _MAX_LETTERS - 1].rstrip() + "…"

@@ -155,6 +155,7 @@ class ClusterMonitor:
 
     def require_packages(self, packages: Sequence[str]) -> None:
         """Use no worker that lacks these packages of optional parts."""
+        # Those that were checked for another model are checked anew.
         if tuple(packages) != self._needed:
             self._needed = tuple(packages)
             self._checked, self.remarks = {}, []

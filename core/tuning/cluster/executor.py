@@ -83,17 +83,15 @@ class ClusterExecutor(TrialExecutor):
 
     @property
     def workers(self) -> int:
-        """As the cluster is now."""
-        threads = max(1, self._monitor.threads)  # without any, one trial waits for the first
+        # Without any thread, one trial waits for the first, or the run would end.
+        threads = max(1, self._monitor.threads)
         return threads if self._max_running is None else min(threads, self._max_running)
 
     @property
     def running(self) -> int:
-        """With those that wait for a worker."""
         return len(self._busy) + len(self._unassigned_trials)
 
     def submit_request(self, task: TrialRequest, limit: float | None = None) -> None:
-        """Send it to a worker, or let it wait for one."""
         self._start_trial(_RunningClusterTrial(task, None, AWAKE.seconds, limit))
 
     def _start_trial(self, busy: _RunningClusterTrial) -> None:
@@ -120,7 +118,6 @@ class ClusterExecutor(TrialExecutor):
         busy.future.add_done_callback(lambda future: self._ended.put(future.key))
 
     def wait_for_results(self, seconds: float) -> list[TrialResult]:
-        """The trials that ended; raises UnusableError where the scheduler does not come back."""
         self._check_scheduler()
         self._reassign_trials()
         results = []
@@ -149,7 +146,6 @@ class ClusterExecutor(TrialExecutor):
             self._start_trial(replace(busy, since=AWAKE.seconds))
 
     def worker_updates(self) -> Sequence[Event]:
-        """Those that the monitor sees."""
         return self._monitor.worker_updates()
 
     def _keys_of_ended(self, seconds: float) -> list[str]:
@@ -257,7 +253,7 @@ class ClusterExecutor(TrialExecutor):
         return call.answer_within(ANSWER_SECONDS)
 
     def close(self) -> None:
-        """Cancel what is running, and end the processes of this run on every worker."""
+        # Cancelled trials end by themselves; idle processes of this run have to be told.
         futures: Sequence[Any] = [busy.future for busy in self._busy.values()]
         self._busy, self._unassigned_trials = {}, []
         if self._client.status != "running":

@@ -32,6 +32,7 @@ _DENSE_LIMIT = 4e9  # bytes
 
 def advise(summary: DatasetSummary) -> Advice:
     """Every model and its strategies, the recommended ones first."""
+    # What went wrong with an extension before this call was told then.
     facts, earlier_errors = _modeling_facts(summary), set(extension_errors())
     candidates = MODELS.answers(lambda model: _candidate(model, facts))
     best, _ = _best_suggestion(
@@ -67,7 +68,6 @@ class _Candidate:
 
     @property
     def rank(self) -> int:
-        """The rank of its suggestion; 0 without one."""
         return 0 if self.suggestion is None else self.suggestion.rank
 
 
@@ -142,7 +142,6 @@ def _modeling_facts(summary: DatasetSummary) -> ModelingFacts:
 
 
 def _has_texts(summary: DatasetSummary) -> bool:
-    """Whether words of texts become columns."""
     has_text = any(column.kind == "text" for column in summary.feature_columns)
     return has_text and summary.task.is_table
 
@@ -243,7 +242,6 @@ def _strategy_offer(
 
 
 def _strategies(model: str, offers: Mapping[str, _Offer]) -> list[StrategyAdvice]:
-    """The strategies that suit a model, the recommended one first."""
     suggestions = {
         name: by_model[model] for name, (_, by_model) in offers.items() if model in by_model
     }
@@ -256,7 +254,6 @@ def _strategies(model: str, offers: Mapping[str, _Offer]) -> list[StrategyAdvice
 
 
 def _default_minutes(facts: ModelingFacts) -> float:
-    """How long several models are tuned by default."""
     columns = facts.columns + (TEXT_WIDTH if facts.texts else 0)
     return minutes_for(facts.rows, columns, facts.classes)
 

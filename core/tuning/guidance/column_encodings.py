@@ -72,10 +72,7 @@ def _may_change(column: Column) -> bool:
 
 
 def encoding_sentences(fitted: Pipeline, columns: Sequence[Column], rows: int) -> dict[str, str]:
-    """What became of each column that was encoded or filled, {column: a sentence}.
-
-    `fitted` is the preparation, `rows` the number of rows in which `columns` were described.
-    """
+    """What a fitted preparation does to the columns of so many rows, {column: a sentence}."""
     described = {column.name: column for column in columns}
     encode = fitted.named_steps["columns"]
     steps = list(listed_steps(getattr(encode, "transformers_", ())))

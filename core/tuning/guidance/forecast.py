@@ -76,6 +76,7 @@ def _trials_estimate(problem: Problem) -> RunEstimate:
         affordable_trials = max(1, int(60 * (problem.minutes or plan.minutes) / seconds_per_trial))
         trials = min(trials, affordable_trials) if trials else affordable_trials
         seconds = min(fixed + trials * seconds_per_trial, 60 * (problem.minutes or plan.minutes))
+    # The whole tuning is repeated without each outer fold.
     seconds *= 1 + len(problem.outer)
     values = _grid_values(problem)
     return RunEstimate(
@@ -110,7 +111,6 @@ def _fit_rows(problem: Problem, folds: int) -> int:
 
 
 def _structured_effort(problem: Problem) -> float:
-    """The work of a learner on sequences or molecules, in default fits."""
     effort = problem.strategy.effort
     if not problem.strategy.holds_out:
         return float(effort.structured)
@@ -125,7 +125,6 @@ def _structured_effort(problem: Problem) -> float:
 
 
 def _grid_values(problem: Problem) -> dict[str, list[Any]]:
-    """{axis label: values} of a strategy that can list them; else empty."""
     if problem.strategy.values is None:
         return {}
     values = problem.strategy.values(problem.space, problem.options)
@@ -133,7 +132,6 @@ def _grid_values(problem: Problem) -> dict[str, list[Any]]:
 
 
 def _measure_seconds(problem: Problem, fit_rows: int) -> tuple[float, float]:
-    """Seconds to prepare and to fit so many rows at the default setting."""
     sample = _sample_rows(problem, min(fit_rows, _MAX_PREPARED_ROWS))
     X, y = take_rows(problem.dataset.features, sample), problem.dataset.target[sample]
     start_time = time.perf_counter()
@@ -156,8 +154,6 @@ def _measure_seconds(problem: Problem, fit_rows: int) -> tuple[float, float]:
 
 
 def _by_epochs(problem: Problem, X: Any, y: np.ndarray, epochs: int) -> float:
-    """Seconds of a fit of so many epochs, from fits of one epoch and of a few."""
-
     def seconds_of_fit(epoch_count: int) -> float:
         start_time = time.perf_counter()
         problem.estimator(problem.default).set_params(epochs=epoch_count).fit(X, y)

@@ -67,7 +67,6 @@ class Advice(Record):
 
     @property
     def fitting_models(self) -> list[ModelAdvice]:
-        """The models that can be used."""
         return [model for model in self.models if model.fits_task]
 
 

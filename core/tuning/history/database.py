@@ -82,7 +82,6 @@ def _add_axes(database: sqlite3.Connection) -> None:
 
 
 def _setting(text: Any) -> dict[str, Any] | None:
-    """The setting of a row of version 1; None where it is damaged."""
     try:
         content = json.loads(text)
     except (ValueError, TypeError, RecursionError):
@@ -163,6 +162,7 @@ def hold_file_lock(path: Path, patience: float = PATIENCE) -> Iterator[None]:
         except RunLockedError:
             raise _locked_error(path) from None
         except OSError:
+            # In a folder that cannot be written nothing is renamed or replaced either.
             pass
         yield
 
@@ -216,6 +216,7 @@ def _error_code(error: sqlite3.Error) -> int:
 
 
 def _writable(path: Path, patience: float) -> sqlite3.Connection:
+    # One thread at a time uses it, but not always the one that opened it.
     database = sqlite3.connect(
         path, timeout=patience, isolation_level=None, check_same_thread=False
     )
@@ -324,7 +325,6 @@ def _free_name(path: Path) -> Path:
 
 
 def _read_only(path: Path) -> OpenFile:
-    """A copy in memory, brought up to date there."""
     database = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
     database.text_factory = _decode_text
     try:
@@ -386,7 +386,6 @@ class HistoryFile:
         return True
 
     def close(self) -> None:
-        """Close the file."""
         self.database.close()
 
     def switch_value(self, name: str) -> str:
@@ -397,7 +396,6 @@ class HistoryFile:
 
     @contextmanager
     def translated_errors(self) -> Iterator[None]:
-        """Raise SQLite's errors as UnusableError."""
         try:
             yield
         except sqlite3.ProgrammingError:

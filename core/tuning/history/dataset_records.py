@@ -138,6 +138,7 @@ def is_plain(value: Any) -> bool:
     if isinstance(value, float):
         return math.isfinite(value)
     if isinstance(value, str):
+        # Half of a surrogate pair could not be encoded again.
         return len(value) <= LONGEST and not any(0xD800 <= ord(letter) < 0xE000 for letter in value)
     return value is None or (isinstance(value, int) and abs(value) < LARGEST)
 
@@ -195,11 +196,9 @@ def setting_reader(
 ) -> Callable[[Rows], list[Setting | None]]:
     """A function that makes settings in a space of rows of values, None where they do not fit.
 
-    Class weights are an axis of some tables only: where either side lacks it, it means no weights.
-
-    Args:
-        names: of the values, in their order.
+    `names` are those of the values, in their order.
     """
+    # Class weights are an axis of some tables only: where either side lacks it, it means none.
     optional = CLASS_WEIGHT.name
     axes = [axis for axis in space if axis.name in names or axis.name != optional]
     axis_names = [axis.name for axis in space]
@@ -323,6 +322,7 @@ def delete_datasets(database: sqlite3.Connection, condition: str, *values: Any) 
         values,
     )
     deleted = database.execute(f"DELETE FROM datasets WHERE {condition}", values).rowcount
+    # The switch that closed a dataset names its id, which is to be gone as well.
     database.execute(
         "DELETE FROM switches WHERE name LIKE ? || '%' AND substr(name, ?) NOT IN "
         "(SELECT id FROM datasets)",
@@ -385,7 +385,6 @@ def _parse_candidate(row: Row) -> UnreadDataset:
 
 
 def _sound_rows(rows: Iterable[Row], parse: Callable[[Row], T]) -> Iterator[T]:
-    """Parsed rows, without the damaged ones."""
     for row in rows:
         with contextlib.suppress(ValueError, TypeError, OverflowError):
             yield parse(row)

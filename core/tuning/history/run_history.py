@@ -78,7 +78,6 @@ class RunHistory:
         return event_of(datasets, model_problem)
 
     def record_trial(self, trial: TrialFinished) -> None:
-        """Add one finished trial."""
         self._add_trial(self._problem, trial)
 
     def record_model_trial(
@@ -105,7 +104,6 @@ class RunHistory:
             self._give_up(error)
 
     def _name_of(self, problem: Problem) -> str:
-        """The id of a model's dataset."""
         is_per_model = self.name and self._problem.strategy.several
         return f"{self.name}-{problem.model.name}" if is_per_model else self.name
 
@@ -118,7 +116,6 @@ class RunHistory:
             yield RemarkMade(sentence=self._sentences.pop(0))
 
     def close(self) -> None:
-        """Close the history's file."""
         if self._history is not None:
             self._history.close()
             self._history = None

@@ -96,7 +96,6 @@ class History:
             raise
 
     def close(self) -> None:
-        """Close the file."""
         self._file.close()
 
     def __enter__(self) -> History:
@@ -117,7 +116,6 @@ class History:
         self.set_switches([("enabled", "yes" if on else "no")])
 
     def set_switches(self, switches: Sequence[tuple[str, str]]) -> None:
-        """Set several (name, value) at once."""
         with self._file.writing() as database:
             for name, value in switches:
                 set_switch(database, name, value)
@@ -234,7 +232,6 @@ class History:
         self.notices += forget_copies(self.path, {id})
 
     def forget_all(self) -> None:
-        """Delete everything, the starter history too."""
         self._delete_datasets("1", removes_starter=True)
         self.notices += forget_in_readers(self.path, None)
         self.notices += forget_copies(self.path, None)
@@ -289,7 +286,6 @@ class History:
         Args:
             storage: a URL (sqlite:///studies.db, mysql://…), or the path of a journal or SQLite
                 file.
-            model: whose hyperparameters were tuned; a name in the registry.
             statistics: of the dataset that was tuned on; see `statistics_of`.
             study: its name; None for all studies of the storage.
             metric: of the studies' values; "" for the task's default.
@@ -325,7 +321,6 @@ class History:
         return deleted
 
     def _add_starter(self) -> None:
-        """Add the starter history to a file that has never had it."""
         with self._file.translated_errors():
             if self._file.switch_value("starter"):
                 return
@@ -339,6 +334,7 @@ def _nearest_first(
     candidates: Sequence[dataset_records.UnreadDataset], statistics: Statistics, max_datasets: int
 ) -> Sequence[int]:
     if len(candidates) <= max_datasets:
+        # All of them are read: how far they are does not matter.
         return range(len(candidates))
     datasets = tuple(
         EarlierDataset(candidate.id, candidate.statistics, (), ()) for candidate in candidates

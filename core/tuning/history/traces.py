@@ -196,7 +196,6 @@ def forget_in_readers(history: Path, ids: Collection[str] | None) -> list[str]:
 
 
 def _forget_below(folder: Path, ids: Collection[str] | None) -> list[Path]:
-    """Forget in a run's folder, or in all runs below it; the folders that cannot be written."""
     lost = []
     try:
         event_files = [folder / EVENTS, *sorted(folder.glob(f"*/{EVENTS}"))]

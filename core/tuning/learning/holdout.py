@@ -29,7 +29,7 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from core.datasets.splitting import cross_validation_folds
-from core.optimize.descent import solve_penalized
+from core.optimize.descent import per_weight, solve_penalized
 from core.optimize.loss import Loss
 from core.options import StrategyOptions
 from core.tuning.learning.training import PenaltyFit, PenaltyTraining
@@ -83,6 +83,7 @@ def holdout_remarks(problem: Problem, training: PenaltyTraining) -> tuple[str, .
     if not problem.strategy.holds_out:
         return ()
     is_single = resolved_options(problem, training).validation == "holdout"
+    # With folds every unit is held out once.
     held_out_units = unit_count(problem) // HOLDOUT_PARTS if is_single else unit_count(problem)
     penalty_count = _penalty_count(training)
     if penalty_count <= held_out_units:
@@ -101,6 +102,7 @@ def unit_count(problem: Problem) -> int:
 
 def unit_of_row(problem: Problem, rows: np.ndarray) -> np.ndarray:
     """The number of the unit of each row."""
+    # Rows that are kept together are held out together: they count as one.
     groups = problem.dataset.row_groups
     return np.arange(len(rows)) if groups is None else pd.factorize(groups[rows])[0]
 
@@ -139,9 +141,13 @@ def compare_with_default(
         problem.dataset, problem.train_rows, fold_count, problem.plan.seed
     )[fold]
     fit, _ = training.loss_pair(problem, fit_rows, held_rows)
+    # The same part is fitted with both penalties, so that nothing else tells them apart.
     learned, default = (
-        _unit_losses(problem, training, _minimizing_weights(fit, training, penalties, w), held_rows)
-        for penalties in (C, np.ones_like(C))
+        _unit_losses(problem, training, weights, held_rows)
+        for weights in (
+            _minimizing_weights(fit, training, penalties, w, _CLOSE)
+            for penalties in (C, np.ones_like(C))
+        )
     )
     gaps = learned - default
     # Written so that a NaN, of a single unit, keeps what was learned.
@@ -158,10 +164,10 @@ def compare_with_default(
 
 
 def _minimizing_weights(
-    loss: Loss, training: PenaltyTraining, C: np.ndarray, w: np.ndarray
+    loss: Loss, training: PenaltyTraining, C: np.ndarray, w: np.ndarray, tolerance: float
 ) -> np.ndarray:
-    penalties = np.concatenate(([0.0], C))[training.groups + 1]
-    return solve_penalized(loss, penalties, w, tolerance=_CLOSE).point.w
+    penalties = per_weight(C, training.groups)
+    return solve_penalized(loss, penalties, w, tolerance=tolerance).point.w
 
 
 def _unit_losses(
@@ -188,12 +194,15 @@ def choose_gamma(
     """The γ for a fitted folding model; None where it is planned, or nothing is folded."""
     if not problem.dataset.task.has_pairs or problem.plan.gamma_by == "hand":
         return None
+    # Every molecule is folded by a model that has not seen it: of its own training molecules a
+    # model is too sure.
     dataset, total = problem.dataset, np.zeros((len(GAMMAS), 3))
     count = min(_FOLD_COUNT, len(problem.train_rows))
     folds = cross_validation_folds(dataset, problem.train_rows, count, problem.plan.seed)
     for fit_rows, held_rows in folds:
         model = _fit_fold_model(problem, pipeline, learned, fit_rows, held_rows)
         X, y = take_rows(dataset.features, held_rows), dataset.target[held_rows]
+        # Beside those of `GAMMAS`, a row of the counts is of the model's own γ.
         total += model.pair_counts(X, y).sum(axis=0)[:OWN]
     if problem.plan.gamma_by == "f1":
         return GammaChoice(best_f1(total))
@@ -233,8 +242,8 @@ def _fit_fold_model(
     training = learned.training
     fit, _ = training.loss_pair(problem, fit_rows, held_rows)
     C = np.array([learned.penalties[name] for name in training.group_names])
-    weight_penalties = np.concatenate(([0.0], C))[training.groups + 1]  # 0 for intercepts
-    w = solve_penalized(fit, weight_penalties, learned.w, tolerance=_GAMMA_TOLERANCE).point.w
+    # Begun at the weights on all rows, which are close.
+    w = _minimizing_weights(fit, training, C, learned.w, _GAMMA_TOLERANCE)
     return training.pipeline(w, learned.penalties, ())[-1]
 
 

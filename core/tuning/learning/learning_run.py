@@ -129,6 +129,8 @@ def step_event(
     step: LearnerStep, names: Sequence[str], strategy: Strategy
 ) -> PenaltyStep | HyperGradientStep:
     """A learner's step as an event, arrays as {group: value}."""
+    # The gradient moves log penalties and watches the held-out loss; the others report the terms
+    # of their objective.
     if strategy.holds_out:
         at_bound = step.at_bound if step.at_bound is not None else np.zeros(len(names), bool)
         return HyperGradientStep(
@@ -190,6 +192,7 @@ def _fit_or_default(
 ) -> PenaltyFit:
     """The model at penalties C with some fields of `PenaltyFit`, or the default where C loses."""
     first = training.loss.initial_weights() if start is None else start
+    # Learned penalties of few data may do worse than none at all: the default is kept then.
     comparison = compare_with_default(problem, training, C, first)
     remarks = (comparison.remark,) if comparison.remark else ()
     if comparison.loses:
@@ -261,12 +264,9 @@ def recorded_fit(problem: Problem, state: RunState) -> PenaltyFit:
 
 
 def refit_penalties(problem: Problem, learned: PenaltyFit) -> PenaltyFit:
-    """The weights fitted to the training rows of a problem, at penalties learned on other rows.
-
-    The penalties keep their value whatever the number of rows (Foo, Do and Ng 2008: the final fit
-    on training and holdout data has C unscaled); for regression the ridge penalties σ² C do. A
-    group that only these rows have, such as a new category, gets the median penalty.
-    """
+    """The weights fitted to the training rows of a problem, at penalties learned on other rows."""
+    # The penalties keep their value whatever the number of rows (Foo, Do and Ng 2008: the final fit
+    # on training and holdout data has C unscaled); for regression the ridge penalties σ² C do.
     training = training_of(problem, like=learned.training)
     # A group that only these rows have, such as a new category, is held back like most.
     median_penalty = float(np.median(list(learned.penalties.values())))

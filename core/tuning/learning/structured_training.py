@@ -40,13 +40,11 @@ class _StructuredTraining(PenaltyTraining):
 
     @property
     def counted(self) -> np.ndarray:
-        """Which parameters the structures of the training rows have."""
         return self.loss.seen_parameters
 
     def loss_pair(
         self, problem: Problem, fit_rows: np.ndarray, held_rows: np.ndarray
     ) -> tuple[Loss, Loss]:
-        """Of whole sequences or molecules."""
         fit, held = (
             self.loss.for_data(*_loss_data(problem.dataset, rows)) for rows in (fit_rows, held_rows)
         )
@@ -59,7 +57,7 @@ class _StructuredTraining(PenaltyTraining):
     def pipeline(
         self, w: np.ndarray, penalties: dict[str, float], classes: tuple[Any, ...]
     ) -> Pipeline:
-        """It takes rows of tokens, or a column of letters."""
+        # The estimators encode tokens and letters by themselves.
         return Pipeline([("prepare", "passthrough"), ("model", self.fitted_model(w, penalties))])
 
 
@@ -84,17 +82,15 @@ class CrfTraining(_StructuredTraining):
 
     @property
     def occurrences(self) -> np.ndarray:
-        """How often the training sequences have each of them."""
         return self.loss.occurrences
 
     def fitted_model(self, w: np.ndarray, penalties: dict[str, float]) -> CrfTagger:
-        """The tagger."""
         tagger = CrfTagger(_single_penalty(penalties), self.sequence, self.decoding)
         return tagger.set_weights(self.loss, w, penalties, self.groups)
 
     def display_event(self, step: int, w: np.ndarray) -> SequencesLabelled:
-        """The examples with their marginal probabilities at w."""
         X, y = self.examples
+        # At w the penalties do not matter any more.
         tagger = self.fitted_model(w, {})
         marginals, labels = tagger.predict_proba(X), tagger.predict(X)
         names = X[self.sequence].astype(str).to_numpy()
@@ -115,7 +111,7 @@ class CrfTraining(_StructuredTraining):
 
 
 def _token_texts(features: pd.DataFrame) -> list[str]:
-    """The first text feature of every token, or its first feature."""
+    # Words are texts; numbers beside them say less to a reader.
     texts = [name for name in features if not pd.api.types.is_numeric_dtype(features[name])]
     return features[(texts or list(features))[0]].astype(str).tolist()
 
@@ -140,13 +136,11 @@ class RnaTraining(_StructuredTraining):
     examples: tuple[tuple[str, str, str], ...]  # (name, letters, structure) of those shown
 
     def fitted_model(self, w: np.ndarray, penalties: dict[str, float]) -> RnaFolder:
-        """The folding model."""
         return RnaFolder(_single_penalty(penalties), self.gamma).set_weights(
             self.loss, w, penalties, self.groups
         )
 
     def display_event(self, step: int, w: np.ndarray) -> MoleculesFolded:
-        """The examples with their pair probabilities at w."""
         folder = self.fitted_model(w, {})
         X = pd.DataFrame({"letters": [letters for _, letters, _ in self.examples]})
         foldings = zip(self.examples, folder.pair_probabilities(X), folder.predict(X), strict=True)
@@ -204,6 +198,7 @@ def _examples(unit_of_row: np.ndarray, min_length: int, max_length: int, seed: i
     """The rows of a few sequences or molecules of readable length, chosen by the seed."""
     lengths = np.bincount(unit_of_row)
     readable_units = np.flatnonzero((lengths >= min_length) & (lengths <= max_length))
+    # Where none has such a length, the shortest ones are read most easily.
     if not len(readable_units):
         readable_units = np.argsort(lengths, kind="stable")[:_EXAMPLES]
     chosen_units = np.random.default_rng(seed).permutation(readable_units)[:_EXAMPLES]

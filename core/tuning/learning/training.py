@@ -83,8 +83,7 @@ class TableTraining(PenaltyTraining):
     Attributes:
         prepare: the fitted preparation.
         group_of_column: the group of every prepared column.
-        unit: what a numeric target was divided by; penalties and norms are those of the quotient,
-            ridge penalties σ² C do not depend on it.
+        unit: what a numeric target was divided by; penalties and norms are those of the quotient.
     """
 
     loss: TableLoss
@@ -95,18 +94,14 @@ class TableTraining(PenaltyTraining):
     def loss_pair(
         self, problem: Problem, fit_rows: np.ndarray, held_rows: np.ndarray
     ) -> tuple[TableLoss, TableLoss]:
-        """The losses of two parts, with the parameters of the training loss.
-
-        The preparation is fitted on the rows to fit alone; a category that they lack is a column of
-        zeros.
-        """
         dataset = problem.dataset
+        # Fitted on the rows to fit alone: held-out rows must not tell it their means.
         prepare = clone(problem.preparation())
         matrices = [
             prepare.fit_transform(take_rows(dataset.features, fit_rows), dataset.target[fit_rows]),
             prepare.transform(take_rows(dataset.features, held_rows)),
         ]
-        # Fitted on other rows, the preparation may lack a category: its column is then zero.
+        # Such a preparation may lack a category: its column is then zero.
         selection = _selection(output_names(prepare), output_names(self.prepare))
         if selection is not None:
             matrices = [_select_columns(X, selection) for X in matrices]
@@ -118,25 +113,24 @@ class TableTraining(PenaltyTraining):
 
     @property
     def group_of_output(self) -> tuple[int, ...]:
-        """The group of every prepared column."""
         return tuple(int(group) for group in self.group_of_column)
 
     def noise_variance(self, w: np.ndarray) -> float | None:
-        """σ² of a linear model in the unit of its loss: its ridge penalties are σ² C_j."""
+        # In the unit of the loss: the ridge penalties are σ² C_j there.
         loss = self.loss
         return float(loss.noise_variance(w)) if isinstance(loss, LinearLoss) else None
 
     def without_rows(self) -> TableTraining:
-        """The same with one row alone; columns, unit and the least noise stay."""
+        # One row has to stay: a loss has at least that; columns, unit and least noise are kept.
         return replace(self, loss=self.loss.subset(np.arange(1)))
 
     def pipeline(
         self, w: np.ndarray, penalties: dict[str, float], classes: tuple[Any, ...]
     ) -> Pipeline:
-        """The fitted pipeline of scikit-learn's objects; it takes raw rows."""
         C = next(iter(penalties.values())) if len(penalties) == 1 else None
         labels = np.asarray(classes) if classes else None
         model = as_estimator(self.loss, w, C=C, classes=labels)
+        # Ridge penalties σ² C do not depend on the unit, coefficients do.
         if self.unit != 1.0:
             model.coef_, model.intercept_ = self.unit * model.coef_, self.unit * model.intercept_
         return Pipeline([("prepare", self.prepare), ("model", model)])
@@ -145,13 +139,14 @@ class TableTraining(PenaltyTraining):
 def table_training(
     problem: Problem, rows: np.ndarray, like: TableTraining | None = None
 ) -> TableTraining:
-    """The loss on some rows, with a preparation fitted there."""
+    """The loss on some rows, with a preparation fitted there and the unit of `like`."""
     dataset = problem.dataset
     prepare = clone(problem.preparation())
     X = fit_prepared(prepare, dataset, rows)
-    # The unit and the least noise of `like` are kept, so that penalties mean the same.
+    # The unit is kept, so that penalties mean the same.
     unit = _target_unit(problem, dataset.target[rows]) if like is None else like.unit
     loss = build_loss(problem.model.loss[dataset.task], X, _in_unit(dataset.target[rows], unit))
+    # Another floor of the noise would make the same C another ridge penalty.
     if like is not None and isinstance(like.loss, LinearLoss) and isinstance(loss, LinearLoss):
         loss = LinearLoss(loss.design, loss.y, like.loss.floor_share)
     columns, sources = output_names(prepare), output_sources(prepare)
@@ -199,11 +194,6 @@ class PenaltyFit:
     holdout_loss: float | None = None  # of the rows that were held out, if any
     remarks: tuple[str, ...] = ()
     noise_variance: float | None = None  # σ² of a linear model with learned noise
-
-    @property
-    def group_of_output(self) -> tuple[int, ...]:
-        """The group of every prepared column."""
-        return self.training.group_of_output
 
     def pipeline(self) -> Pipeline:
         """The fitted pipeline; it takes raw rows."""

@@ -1,11 +1,9 @@
 """Which of several models is tried next: the one with the most expected improvement a second.
 
-Every model first gets a few trials, so that none is given up on one bad draw: the cheaper ones
-first, but the best at the screening before a third of the time is gone. The next trial then
-goes to the model with the largest expected improvement on the best score of all (Mockus 1975;
-Jones, Schonlau and Welch 1998), divided by its expected seconds (Snoek, Larochelle and Adams 2012,
-§3.2) to a power that falls from 1 to 0 with the time left, so that dear models are not starved by
-cheap ones (Lee and others 2020).
+Every model first gets a few trials; the next one then goes to the model with the largest expected
+improvement on the best score of all (Mockus 1975; Jones, Schonlau and Welch 1998), divided by its
+expected seconds (Snoek, Larochelle and Adams 2012, §3.2) to a power that falls from 1 to 0 with the
+time left, so that dear models are not starved by cheap ones (Lee and others 2020).
 
 | symbol | code | meaning |
 | --- | --- | --- |
@@ -79,9 +77,12 @@ class RemainingBudget:
 def next_model(arms: Sequence[ArmEstimate], scale: float, budget: RemainingBudget) -> ArmChoice:
     """The model that is tried next; `scale` is the unit of small and large improvements."""
     seconds_left = budget.seconds_left
+    # The order matters: first every default, then the floor, so that none is given up on one bad
+    # draw, then turns and gains.
     new_arms = [arm for arm in arms if arm.trials == 0]
     if (first_arm := _first_arm(new_arms, arms, budget)) is not None:
         return ArmChoice(first_arm.model, "first")
+    # Nothing fits into the time: a run gives some model all the same.
     if len(new_arms) == len(arms):
         return ArmChoice(min(new_arms, key=lambda arm: arm.expected_seconds).model, "first")
     started_arms = [arm for arm in arms if arm.trials > 0]
@@ -95,6 +96,7 @@ def next_model(arms: Sequence[ArmEstimate], scale: float, budget: RemainingBudge
     arms_in_time = [arm for arm in arms if arm.expected_seconds <= seconds_left]
     if not arms_in_time:
         arms_in_time = [min(started_arms, key=lambda arm: arm.expected_seconds)]
+    # An expected gain is a guess: now and then a model that is no longer tried may prove it wrong.
     if budget.done % TURN_TRIALS == 0:
         open_arms = [
             arm
@@ -103,6 +105,7 @@ def next_model(arms: Sequence[ArmEstimate], scale: float, budget: RemainingBudge
         ]
         if open_arms:
             return ArmChoice(min(open_arms, key=lambda arm: arm.seconds).model, "turn")
+    # Early on, gains a second; at the end seconds that nobody needs are worth nothing.
     power = max(0.0, min(1.0, budget.share))
     best = max(
         arms_in_time,
@@ -129,6 +132,7 @@ def _first_arm(
         return None
     cheapest = min(quick_arms, key=lambda arm: arm.expected_seconds)
     leader = next((arm for arm in leaders if arm in quick_arms), cheapest)
+    # The cheaper ones first, but the leader before its share of the time is gone.
     is_late = cheapest.expected_seconds + leader.expected_seconds > budget.until_leader
     return leader if is_late else cheapest
 
@@ -143,5 +147,6 @@ def scale_of_scores(defaults: Sequence[float], noise: float) -> float:
     finite = sorted(score for score in defaults if math.isfinite(score))
     if not finite:
         return max(noise, 1e-9)
+    # The middle one: a single model that fails badly must not set the scale.
     middle = finite[len(finite) // 2]
     return max(noise, 0.5 * (finite[-1] - middle), 1e-9)

@@ -23,6 +23,7 @@ class MachineLoad:
 
     def add(self, outcome: TrialResult) -> None:
         """Add a trial or screening that ended."""
+        # Without a measured use of the processor, a fit says nothing about other programs.
         if outcome.cpu > 0:
             self._took, self._cpu = self._took + outcome.took, self._cpu + outcome.cpu
 
@@ -35,6 +36,7 @@ class MachineLoad:
 
 def refit_seconds(problem: Problem, trial: Trial) -> float:
     """The seconds to fit a trial's setting on the training rows and, at the end, on all rows."""
+    # By one fit, whatever the folds and their repeats were.
     fold_rows = max(1, len(problem.splits[0][0]))
     model = MODELS[split_model_setting(trial.setting)[0]]
     sizes = [len(problem.train_rows)]
@@ -49,5 +51,6 @@ def ending_seconds(problem: Problem, state: RunState) -> float:
     trials = [state.find_trial(number) for number in members] or [state.best_trial]
     refits = {t.number: t for t in (*trials, state.default_trial) if t is not None and t.took}
     seconds = [refit_seconds(problem, trial) for trial in refits.values()]
+    # Several are fitted at a time, and the end waits for the longest one.
     at_once = max(sum(seconds) / problem.refits_at_once, max(seconds, default=0.0))
     return _SAVING_SECONDS + _MARGIN * at_once

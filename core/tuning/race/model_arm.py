@@ -114,6 +114,7 @@ class ModelArm:
     @property
     def warm_start(self) -> Setting | None:
         """The best screened setting of an earlier dataset, no worse than the default."""
+        # Scores on more rows are higher: both have to be of as many.
         default_score = self.default_scores.get(self.past_rows, self.default_screening_score)
         good_pairs = [pair for pair in self.past_screenings if pair[1] >= default_score]
         setting, score = max(good_pairs, key=lambda pair: pair[1], default=({}, -math.inf))
@@ -140,6 +141,7 @@ class ModelArm:
     @property
     def proposal(self) -> TrialStarted:
         """Its sampler's next trial, asked for once until it is taken."""
+        # Models wait for their turn with it: asking twice would start a second trial.
         if self._proposal is None:
             trial_start = self._own_study.ask()
             past = trial_start.reason == "start" and trial_start.setting == self.warm_start
@@ -172,6 +174,7 @@ class ModelArm:
         if outcome.failure:
             self.failures += 1
             self.overdue_seconds = max(self.overdue_seconds, outcome.took)
+            # A model that had a score once may fail at some of its settings.
             if not self.scored_trials and self.failures >= MAX_FAILURES:
                 self.failed = outcome.failure
             return
@@ -190,24 +193,23 @@ class ModelArm:
                 self._numbers.setdefault(event.number, len(self._numbers))
             if isinstance(event, (TrialStarted, TrialFinished, TrialFailed)):
                 study_events.append(replace(event, number=self._numbers[event.number]))
-        if study_events:  # otherwise screenings may still follow
+        # Otherwise screenings may still follow, which decide how the study starts.
+        if study_events:
             self._own_study.replay_trials(study_events)
         for event in past:
             if isinstance(event, (TrialFinished, TrialFailed)):
                 self._count_result(_recorded_result(event))
 
     def expected_seconds(self, setting: Setting, fit_rows: int, folds: int) -> float:
-        """The seconds that a trial of a setting is expected to take.
-
-        By its trials, the nearer ones more; before the first by the screening. `fit_rows` and
-        `folds` are those of a trial.
-        """
+        """The seconds that a trial of a setting with `folds` of `fit_rows` is expected to take."""
         if not self.scored_trials:
             if not self.screening_rows:
                 return 0.0
+            # One that was ended at its limit would have taken longer: twice as long is a guess.
             return max(self.fold_seconds(fit_rows) * folds, 2.0 * self.overdue_seconds)
         unit = unit_vector(self.problem.space, setting)
         gaps = np.array([np.sum((trial.unit - unit) ** 2) for trial in self.scored_trials])
+        # Nearer trials count more; far from all of them, all count the same.
         weights = np.exp(-0.5 * gaps / _WIDTH**2) + 1e-3
         logs = np.log([self._seconds_from(trial, setting, folds) for trial in self.scored_trials])
         return float(np.exp(weights @ logs / weights.sum()))
@@ -217,18 +219,18 @@ class ModelArm:
         growth = self.problem.model.growth
         sizes = [(size**growth, seconds) for size, seconds in sorted(self.screening_times.items())]
         (size, seconds), slope = sizes[-1], sizes[-1][1] / sizes[-1][0]
+        # A part of the time is paid once, whatever the rows: one size alone overestimates many.
         if len(sizes) > 1:
             small, small_seconds = sizes[-2]
             slope = min(slope, max(0.0, (seconds - small_seconds) / (size - small)))
         return seconds + slope * (rows**growth - size)
 
     def _seconds_from(self, trial: ScoredTrial, setting: Setting, folds: int) -> float:
-        """The same, judged by one trial alone."""
         seconds = max(trial.seconds, _MIN_SECONDS) * folds / max(1, len(trial.folds))
         return seconds * self._relative_cost(trial, setting)
 
     def _relative_cost(self, trial: ScoredTrial, setting: Setting) -> float:
-        """How many times as long as a trial's the fits of a setting take, as far as known."""
+        # Known are axes such as the number of trees, to which the time is proportional.
         trial_setting = setting_at(self.problem.space, trial.unit)
         names = [n for n in self.problem.model.dearer if trial_setting.get(n) and n in setting]
         return math.prod(float(setting[name]) / float(trial_setting[name]) for name in names)

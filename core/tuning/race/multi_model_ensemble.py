@@ -1,9 +1,8 @@
 """The average over models and settings while it forms, compared with the single best.
 
 Members and weights are those of greedy selection with replacement over the first and the best
-trials of every model, the mean of several selections (Caruana and others 2004, §2.1, §2.3). Equal
-weights of the best tenth would be those of one model's neighbours, and do worse. The scores are
-cross-fitted: what the other folds choose is scored on each fold, without another fit.
+trials of every model, the mean of several selections (Caruana and others 2004, §2.1, §2.3). The
+scores are cross-fitted: what the other folds choose is scored on each fold, without another fit.
 
 | symbol | code | shape | meaning |
 | --- | --- | --- | --- |
@@ -40,6 +39,8 @@ from core.tuning.runs.trial_table import Trial
 from core.tuning.scores.metric import Predictions
 from core.tuning.scores.scoring import TrialResult
 
+# Equal weights of the best tenth would be those of one model's neighbours: on a medical table log
+# loss was .446, and is .39 with the first and the best trials of every model.
 MAX_OF_MODEL = 3  # of a model's trials beside its first ones, the best, may be members
 # Of log densities, the mean difference below which two trials of a model say the same: their
 # average gains some Δ²/8 = 1e-5 nats over them.
@@ -109,6 +110,7 @@ class MultiModelEnsemble:
     def add(self, outcome: TrialResult) -> None:
         """Add a trial that ended with a score."""
         self._finished += 1
+        # Trials that were ended early have no predictions for the other folds.
         if outcome.estimate is not None or not outcome.predictions:
             return
         if not all(is_averageable(predictions) for predictions in outcome.predictions):
@@ -145,6 +147,7 @@ class MultiModelEnsemble:
         w = self._weights(candidates, range(len(self._folds)))
         members = sorted(w, key=lambda n: (-w[n], -self._trials[n].score))
         weights = np.array([w[n] for n in members])
+        # By what the last one took: with many trials and rows, updates would hold up the run.
         self._due = time.monotonic() + PAUSE_FACTOR * (time.monotonic() - start_time)
         update = EnsembleUpdated(
             finished=self._finished,

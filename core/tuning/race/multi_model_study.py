@@ -69,7 +69,9 @@ class MultiModelStudy:
             for name, arm_problem in problem_by_model.items()
         }
         self._model_by_trial: dict[int, str] = {}
-        self._choice, self._compared = ArmChoice("", ""), ModelsCompared()
+        self._choice = ArmChoice("", "")
+        # The models when the last choice was made, the best first, and that choice.
+        self.compared = ModelsCompared()
         self.exhausted_reason = ""
         self.expected_seconds = 0.0  # of the trial that was asked for last
         self.has_requests = False  # settings entered by hand are of one model
@@ -77,14 +79,12 @@ class MultiModelStudy:
     # The screening -------------------------------------------------------------------------------
 
     def pending_screenings(self, max_rows: int) -> list[ScreeningTask]:
-        """Those of every default setting, then of warm starts; none once trials have started.
-
-        Where a fold has more than `max_rows`, a default is also fitted on a third of these or, of
-        very many, on `LARGE_FACTOR` times as many: two sizes tell how its time grows.
-        """
+        """Those of every default setting, then of warm starts; none once trials have started."""
         if self._model_by_trial:
             return []
         arms = self.arms.values()
+        # Two sizes tell how a model's time grows. Of very many rows the larger one is needed: by a
+        # thousand alone, boosting was taken for too dear and slow neighbours for cheap.
         sizes = [max_rows // 3, max_rows] if self._fit_rows > max_rows else [max_rows]
         if self._fit_rows > 2 * LARGE_FACTOR * max_rows:
             sizes = [max_rows, LARGE_FACTOR * max_rows]
@@ -108,10 +108,8 @@ class MultiModelStudy:
             self.arms[event.model].add_screening(replace(event, setting=arm_setting))
 
     def screening_limit(self, task: ScreeningTask, limit: float) -> float:
-        """Seconds that a screening may take; 0 to skip it.
-
-        All screenings of a model share one limit; another starts if it is expected to fit.
-        """
+        """Seconds that a screening may take; 0 to skip it."""
+        # All screenings of a model share one limit; another starts if it is expected to fit.
         arm = self.arms[task.model]
         seconds_left = round(limit - arm.screening_seconds, 2)
         rows = min(task.rows, self._fit_rows)
@@ -133,7 +131,7 @@ class MultiModelStudy:
         budget = RemainingBudget(seconds_left, share, len(self._model_by_trial))
         self._choice = next_model(estimates, self._score_scale, budget)
         # Before the proposal is taken: the leaderboard would ask for the next one too early.
-        self._compared = self._leaderboard()
+        self.compared = self._leaderboard()
         number = len(self._model_by_trial)
         self._model_by_trial[number] = self._choice.model
         arm = self.arms[self._choice.model]
@@ -155,23 +153,15 @@ class MultiModelStudy:
         """Whether a usable model had no trial yet."""
         return any(arm.started_count == 0 for arm in self._usable_arms)
 
-    @property
-    def incumbent(self) -> Incumbent | None:
-        """The trial that the next one is ended early against; None while little is known."""
-        best, spread = self.best_trial, self._fold_spread
-        if best is None or spread is None or len(best.folds) < 2:
-            return None
-        folds = tuple(self._sign * score for score in best.folds)
-        return Incumbent(folds, spread, self._sign)
-
     def incumbent_of(self, started: TrialStarted, seconds: float) -> Incumbent | None:
-        """What a trial is ended early against; None for a model's first ones of so few seconds.
-
-        An average gains by members that are worse alone, and knows trials on all folds alone.
-        """
+        """What a trial is ended early against; None for a model's first ones of so few seconds."""
+        # An average gains by members that are worse alone, and knows trials on all folds alone.
         arm = self.arms[split_model_setting(started.setting)[0]]
         is_first = arm.started_count <= MIN_TRIALS and self.expected_seconds <= seconds
-        return None if is_first else self.incumbent
+        best, spread = self.best_trial, self._fold_spread
+        if is_first or best is None or spread is None:
+            return None
+        return Incumbent(tuple(self._sign * score for score in best.folds), spread, self._sign)
 
     @property
     def best_trial(self) -> ScoredTrial | None:
@@ -184,11 +174,6 @@ class MultiModelStudy:
         arm = self.arms.get(self._choice.model)
         return None if arm is None else arm.surrogate()
 
-    @property
-    def compared(self) -> ModelsCompared:
-        """The models when the last choice was made, the best first, and that choice."""
-        return self._compared
-
     def replay_trials(self, past: Sequence[Event]) -> None:
         """Repeat the recorded asks and tells of this run, every model by itself."""
         events_by_model: dict[str, list[Event]] = {name: [] for name in self.arms}
@@ -197,6 +182,7 @@ class MultiModelStudy:
                 self.add_screening(event)
             if isinstance(event, (TrialStarted, TrialFinished, TrialFailed)):
                 name, setting = split_model_setting(event.setting)
+                # A model may be gone since, as an optional part that is no longer installed.
                 if name in events_by_model:
                     events_by_model[name].append(replace(event, setting=setting))
                 self._model_by_trial[event.number] = name
@@ -248,17 +234,17 @@ class MultiModelStudy:
 
     @property
     def _score_noise(self) -> float:
-        best = self.best_trial
-        if best is None or len(best.folds) < 2:
-            return 0.0
-        return fold_error(best.folds, self._problem.fold_repeats)
+        return self._error_of(self.best_trial) or 0.0
+
+    def _error_of(self, trial: ScoredTrial | None) -> float | None:
+        """The standard error of a trial's score; None where one fold tells nothing of it."""
+        if trial is None or len(trial.folds) < 2:
+            return None
+        return fold_error(trial.folds, self._problem.fold_repeats)
 
     @property
     def _fold_spread(self) -> float | None:
-        """The standard deviation of a fold's part in the difference of two settings.
-
-        The median over trials other than the best on all folds; None while these are few.
-        """
+        """The standard deviation of a fold's part in the difference of two settings."""
         best = self.best_trial
         if best is None or len(best.folds) < 2:
             return None
@@ -268,6 +254,7 @@ class MultiModelStudy:
             for trial in arm.scored_trials
             if trial.number != best.number and len(trial.folds) == len(best.folds)
         ]
+        # The median: settings that fail in one fold must not make all differences uncertain.
         return float(np.median(gaps)) if len(gaps) >= _MIN_GAPS else None
 
     def _leaderboard(self) -> ModelsCompared:
@@ -277,11 +264,7 @@ class MultiModelStudy:
 
     def _leaderboard_entry(self, arm: ModelArm) -> LeaderboardEntry:
         best = arm.best_trial
-        if best is None:
-            error = self._screening_error(arm.screening_rows)
-        else:
-            few = len(best.folds) < 2
-            error = None if few else fold_error(best.folds, self._problem.fold_repeats)
+        error = self._error_of(best) if best else self._screening_error(arm.screening_rows)
         fold_counts = [len(trial.folds) for trial in arm.scored_trials]
         return LeaderboardEntry(
             model=arm.name,
@@ -318,6 +301,7 @@ class MultiModelStudy:
         best, arm_best = self.best_trial, arm.best_trial
         if best is None or arm_best is None:
             return "waiting"
+        # Two standard errors; equal scores of all folds leave an error of 0.
         clear = 2.0 * max(self._score_noise, 1e-12)
         return "behind" if arm_best.score < best.score - clear else "tuned"
 
@@ -327,6 +311,7 @@ def _make_arm(
 ) -> ModelArm:
     if history_read is None:
         return ModelArm(name, problem, sign)
+    # A strategy that learns from earlier datasets gets all of them, the others two settings.
     learns = problem.strategy.uses_history
     history = history_of(history_read, problem.model.simplex) if learns else TuningHistory()
     warm_starts = settings_in(warm_start_history(history_read, problem))

@@ -51,11 +51,12 @@ class RaceRun(TrialRun):
     def _read_history(
         self, past: Sequence[Event]
     ) -> Generator[Event, None, dict[str, HistoryRead]]:
-        """The history of each model, if there is any; a run that screened a model has read it."""
+        """The history of each model, if there is any."""
         for event in past:
             if isinstance(event, TrialFinished):
                 self._record_trial(event, past=True)  # a kill may have come between
         events_by_model = {event.model: event for event in read_before(past)}
+        # A run that has screened a model goes on with what it read, or without.
         if any(isinstance(event, (ModelScreened, TrialFinished)) for event in past):
             return events_by_model
         reads = {
@@ -71,12 +72,12 @@ class RaceRun(TrialRun):
         return events_by_model
 
     def _read_model_history(self, problem: Problem) -> HistoryRead:
-        """What this run uses of a model's history: all, or the warm starts."""
+        # Of a history that is not learned from, only the warm starts are read and recorded.
         read = self._run_history.read(problem)
         return read if problem.strategy.uses_history else warm_start_history(read, problem)
 
     def _record_trial(self, event: TrialFinished, *, past: bool = False) -> None:
-        """Record a trial of one model; an estimate is no score to learn from."""
+        # The estimate of a trial that was ended early is no score to learn from.
         name, model_setting = split_model_setting(event.setting)
         if not event.behind and name in self._problem_by_model:
             problem, event = self._problem_by_model[name], replace(event, setting=model_setting)
@@ -110,10 +111,11 @@ class RaceRun(TrialRun):
 
     @property
     def time_limit(self) -> float | None:
-        """Seconds that a trial may take, longer on a busy machine."""
         planned_limit, minutes = self._problem.plan.time_limit, self._problem.minutes
         if planned_limit is not None or minutes is None:
             return planned_limit
+        # A share of the minutes, or a multiple of what this very trial should take; longer where
+        # other programs take the processor.
         limit = max(LIMIT_SHARE * 60 * minutes, LIMIT_FACTOR * self._study.expected_seconds)
         return max(MIN_LIMIT_SECONDS, limit) * self._load.stretch
 
@@ -138,7 +140,7 @@ class RaceRun(TrialRun):
 
     @cached_property
     def _seconds_before(self) -> float:
-        """Of earlier parts of a resumed run."""
+        # Of earlier parts of a resumed run: read once, before this part has taken any.
         return self._clock.seconds
 
     @property
@@ -162,6 +164,7 @@ class RaceRun(TrialRun):
         budget = self._budget_seconds
         if budget == math.inf:
             return None
+        # The end has seconds of its own, or the last refits would run over the minutes.
         return min(ending_seconds(self._problem, self._state), MAX_ENDING_SHARE * budget)
 
     @property
@@ -172,7 +175,7 @@ class RaceRun(TrialRun):
         return f"{super()._time_reason}, {stretch:.1f} times as long on this busy machine"
 
     def _patience_is_spent(self, executor: TrialExecutor) -> bool:
-        """Only when every model had its turn, and seconds passed too."""
+        # A hundred quick trials are soon spent, while dear models have not had their turn.
         if not super()._patience_is_spent(executor):
             return False
         best, minutes = self._state.best_trial, self._problem.minutes
@@ -223,6 +226,7 @@ def screening_row_count(columns: int) -> int:
 
 
 def _screening_event(task: ScreeningTask, outcome: TrialResult, fit_rows: int) -> ModelScreened:
+    # A fold may have fewer rows than the screening asked for.
     return ModelScreened(
         model=task.model,
         setting=task.setting,

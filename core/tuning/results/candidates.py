@@ -46,11 +46,7 @@ def selected_candidate(problem: Problem, state: RunState) -> Candidate | None:
 
 
 def find_candidate(problem: Problem, state: RunState, selection: ModelSelected) -> Candidate:
-    """The selected candidate.
-
-    Raises:
-        UnusableError: there is no such trial, it has no score, or nothing was averaged.
-    """
+    """The selected candidate; UnusableError where there is none."""
     if selection.kind == DEFAULT:
         return _default_candidate(problem, state)
     if selection.kind == TRIAL:
@@ -86,6 +82,7 @@ def candidates_of(problem: Problem, state: RunState) -> list[Candidate]:
             if simplest.number != best.number:
                 candidate = _trial_candidate(SIMPLEST, simplest)
                 optimism = 0.0 if winner.score is None else best.score - winner.score
+                # One of the same trials: its score is as optimistic as the winner's.
                 candidates.append(replace(candidate, score=simplest.score - optimism))
         if update is not None and len(update.members) > 1:
             interval = update.average_interval
@@ -107,6 +104,7 @@ def best_full_trial(state: RunState) -> Trial | None:
     """The best trial that was scored on all folds; the best of all where none was."""
     trials = [trial for trial in state.scored_trials() if not trial.behind]
     sign = 1.0 if state.maximize else -1.0
+    # Where a person took all of them out, one of these is still better than none.
     trials = [trial for trial in trials if trial.number not in state.excluded] or trials
     return max(trials, key=lambda t: (sign * t.score, -t.number), default=state.best_trial)
 
@@ -116,6 +114,7 @@ def _simplest_trial(state: RunState, best: Trial) -> Trial:
 
     def sort_key(trial: Trial) -> tuple[int, float, int]:
         name, _ = split_model_setting(trial.setting)
+        # A model that is not installed any more counts as the least simple.
         complexity = MODELS[name].complexity if name in MODELS else 9
         return complexity, -sign * trial.score, trial.number
 
@@ -206,6 +205,7 @@ def candidate_results(
             validation_interval=candidate.interval,
             taken=candidate.kind == selected_model.kind,
         )
+        # The results themselves hold the scores of these two.
         if predictions is not None and candidate.kind not in (selected_model.kind, DEFAULT):
             entry = with_test_scores(entry, candidate)
         entries.append(entry)
@@ -215,7 +215,6 @@ def candidate_results(
 def _fit_candidate(
     problem: Problem, state: RunState, candidate: Candidate, selected_model: SelectedModel
 ) -> Pipeline:
-    """A candidate's pipeline fitted on the training rows, from the average where it is a member."""
     if candidate.kind == AVERAGE:
         from core.tuning.averaging.averaged_model import fit_averaged_model
 

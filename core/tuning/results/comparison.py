@@ -53,7 +53,6 @@ class ComparisonContext:
 
     @property
     def is_default_setting(self) -> bool:
-        """Whether tuning ended at the default setting."""
         return not self.is_average and dict(self.setting) == dict(self.default_setting)
 
 
@@ -65,6 +64,7 @@ def results_of(predictions: ComparedPredictions, comparison: ComparisonContext) 
     intervals = score_intervals(metric, predictions, scores, seed, is_default)
     over_default = _gain_over(metric, scores, DEFAULT, intervals)
     over_baseline = _gain_over(metric, scores, BASELINE, intervals)
+    # To beat a bad default is no gain where a constant does so too.
     if over_default.is_positive and over_baseline.difference is not None:
         is_real = over_default.real and over_baseline.real and over_baseline.is_positive
         over_default = replace(over_default, real=is_real)
@@ -136,11 +136,11 @@ def _optimism_error(intervals: ScoreIntervals, validation_rows: int, rows: int) 
     """The standard error of validation − test: the test score's, and validation's by its rows."""
     low, high = intervals.scores[TUNED]
     error = (high - low) / (2 * _SURE)
+    # The variance of a mean over rows falls as their number grows.
     return error * math.sqrt(1.0 + (rows / validation_rows if validation_rows else 0.0))
 
 
 def _tested_units(task: Task, results: Results) -> tuple[int, str]:
-    """How much was tested, in the units that are drawn."""
     sequences = results.sequences
     return results.rows if sequences is None else sequences.count, task.items
 
@@ -251,6 +251,7 @@ def _confusion_counts(
 
 def _confusion(y: np.ndarray, labels: np.ndarray, count: int) -> list[list[int]]:
     """Rows counted, [actual][predicted], without those of a class that training never saw."""
+    # Such a class has no row in the matrix; a remark counts its rows.
     y, labels = y[y >= 0], labels[y >= 0]
     flat = np.bincount(y * count + labels, minlength=count * count)
     return flat.reshape(count, count).tolist()

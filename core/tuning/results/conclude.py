@@ -18,6 +18,7 @@ from core.datasets.dataset import Dataset, DataSource
 from core.datasets.preparation import output_names
 from core.errors import UnusableError, write_error
 from core.processes import ProcessLostError, stream_from_fork
+from core.space import Setting
 from core.tuning.events import (
     EvaluationShortened,
     Event,
@@ -34,8 +35,8 @@ from core.tuning.learning.learning_run import recorded_fit
 from core.tuning.learning.training import PenaltyFit
 from core.tuning.plan import Plan
 from core.tuning.problem import Problem
-from core.tuning.problem_setup import as_first_started, build_problem, read_data
-from core.tuning.ranges import edges_of
+from core.tuning.problem_setup import as_first_started, build_problem, check_same_data, read_data
+from core.tuning.ranges import edges_of, setting_value_text
 from core.tuning.results.candidates import (
     SelectedModel,
     candidate_results,
@@ -50,7 +51,6 @@ from core.tuning.results.model_metadata import (
     read_metadata,
     versions,
 )
-from core.tuning.results.moved_default import moved_default_remarks
 from core.tuning.results.test_evaluation import (
     EvaluationContext,
     predictions_of_folds,
@@ -89,15 +89,8 @@ def conclude(
 ) -> RunFinished | RunStopped | RunFailed:
     """The last event of a run that was stopped or killed, with its best so far as the result.
 
-    A run that was cut off while its winner was tested counts as finished.
-
-    Args:
-        events: everything so far.
-        folder: where the event and the fitted best are written.
-        because: why the run ends here, a clause, unless it had ended by itself.
-
-    Returns:
-        RunStopped or RunFinished, or RunFailed where no trial or step had ended.
+    It is RunFailed where no trial or step had ended. `because` is a clause, for a run that had not
+    ended by itself.
     """
     state = state_from_events(events)
     clock = RunClock(state.seconds)
@@ -109,6 +102,7 @@ def conclude(
     else:
         context = EvaluationContext(state, clock, read_before(events), stopped=True)
         because = state.tuning_ended.because if state.tuning_ended else because
+        # Tuning was over and only the test was cut off: that is the end it had come to.
         ended = RunFinished if state.tuning_ended else RunStopped
         try:
             results = _drain_events(evaluate_and_keep(problem, context, because, folder, None))
@@ -125,11 +119,7 @@ def conclude(
 def select_model(
     folder: RunFolder, selection: ModelSelected, dataset: Dataset | None = None
 ) -> RunFinished | RunStopped | RunFailed:
-    """Fit, test and write another candidate of an ended run of trials; its new last event.
-
-    Raises:
-        UnusableError: the run goes on, has no such candidate, or its data cannot be read.
-    """
+    """Fit, test and write another candidate of an ended run of trials; its new last event."""
     plan, events = folder.plan, folder.all_events()
     state = state_from_events(events)
     if state.ended is None or state.results is None:
@@ -145,24 +135,13 @@ def select_model(
 
 
 def fit_best_again(folder: RunFolder, dataset: Dataset | None = None) -> str:
-    """Fit an ended run's best again where its file cannot be opened on this computer.
-
-    Returns:
-        A sentence; "" where there was nothing to do.
-
-    Raises:
-        UnusableError: the data cannot be read, or have changed since the run.
-    """
+    """Fit an ended run's best again where its file cannot be opened here; a sentence, or ""."""
     if may_open_best(folder) or not has_best(folder):
         return ""
     plan, state = folder.plan, state_from_events(folder.all_events())
     dataset = dataset or read_data(plan.data)
-    if read_metadata(folder.path).source.fingerprint not in ("", dataset.source.fingerprint):
-        raise UnusableError(
-            "the model must be fitted again, and the data has changed since this run",
-            where=dataset.source.path or dataset.name,
-            cure="put the old file back",
-        )
+    changed = "the model must be fitted again, and the data has changed since this run"
+    check_same_data(dataset, read_metadata(folder.path).source.fingerprint, changed)
     problem = as_first_started(build_problem(plan, dataset), state.started)
     learned = recorded_fit(problem, state) if problem.strategy.kind == "penalties" else None
     tuned_model = fit_tuned_model(problem, state, learned, {})
@@ -193,10 +172,7 @@ def evaluate_and_keep(
 ) -> Generator[Event, None, Results]:
     """Test the winner against the default and the baseline; write it, fitted on all rows.
 
-    Args:
-        because: why the run ends.
-        folder: for the fitted best, if anywhere.
-        learned, fitted_models: as of `fit_tuned_model`.
+    `learned` and `fitted_models` are as of `fit_tuned_model`.
 
     Yields:
         The events of testing outer folds, of waiting for a disk, and Progress.
@@ -205,6 +181,7 @@ def evaluate_and_keep(
         ProcessLostError: the process that does so was lost, or took too long.
     """
     start, minutes = context.clock.seconds, problem.plan.minutes
+    # The end may take as long as the tuning; that of a run of seconds a minute.
     limit = math.inf if minutes is None else max(MIN_ENDING_SECONDS, 60 * minutes)
     stream = context.clock.stamped(
         _results_of(problem, context, because, folder, learned, fitted_models or {})
@@ -254,6 +231,7 @@ def _results_of(
         tuned_model = fit_tuned_model(problem, state, learned, fitted_models)
         fit_seconds = clock.seconds - fit_start
     else:
+        # The learner's copy of the rows would stay in memory through the test and the last fit.
         tuned_model = fit_tuned_model(problem, state, learned, fitted_models).without_rows()
         learned, fit_seconds = None, clock.seconds - fit_start
         predictions = predictions_of_test(problem, tuned_model.pipeline)
@@ -275,6 +253,9 @@ def _results_of(
     )
     repeated = repeats_tuning(problem, context)
     facts = _evaluation_facts(problem, refitted=final_fit.is_refitted, repeated=repeated)
+    if final_fit.ensemble != tuned_model.ensemble:
+        facts = replace(facts, reweighted=True)
+    # Without tuning in each fold the setting has seen the rows that test it.
     if not facts.repeated:
         gain, over_baseline = replace(results.gain, real=False), results.gain_over_baseline
         over_baseline = replace(over_baseline, real=False)
@@ -299,11 +280,38 @@ def _results_of(
         switched_off=learned.switched_off if learned else [],
         fits=state.fit_count,
         trials=state.finished,
+        # A trial that the end of the time cut off is no failure.
         failed=sum(trial.failure not in ("", ABANDONED) for trial in state.trials),
         seconds=round(seconds, 4),
         stopped_because=because,
         seed=plan.seed,
     )
+
+
+def moved_defaults(problem: Problem) -> Setting:
+    """{setting: the model's default} of those that the ranges of the plan leave out."""
+    plan = problem.plan
+    if not (plan.ranges or plan.fixed) or problem.strategy.several:
+        return {}
+    # The axes of a resumed run are those that were searched, narrowed already.
+    model_axes = replace(problem, axes=()).own_axes if problem.axes else problem.own_axes
+    setting = problem.default
+    return {a.name: a.default for a in model_axes if a.default != setting.get(a.name, a.default)}
+
+
+def moved_default_remarks(problem: Problem) -> list[str]:
+    """A sentence that names each such setting with both values; none where there is none."""
+    usual_values, setting = moved_defaults(problem), problem.default
+    if not usual_values:
+        return []
+    changes = ", ".join(
+        f"{name} {setting_value_text(setting[name])} instead of {setting_value_text(value)}"
+        for name, value in usual_values.items()
+    )
+    return [
+        "The ranges leave the model's default setting out; what is compared as the default setting "
+        f"is the nearest one inside: {changes}."
+    ]
 
 
 def _refit_end(problem: Problem, start: float) -> float:
@@ -370,10 +378,8 @@ def _write_patiently(
 
 
 def _evaluation_facts(problem: Problem, *, refitted: bool, repeated: bool) -> EvaluationFacts:
-    """How the scores came about, and the rows that the final model was fitted on."""
     dataset = problem.dataset
-    has_holdout = problem.keeps_models and problem.validation_scheme == "validation"
-    has_all_rows = len(problem.train_rows) == dataset.rows and not has_holdout
+    has_all_rows = len(problem.train_rows) == dataset.rows and not problem.has_holdout
     return EvaluationFacts(
         kind="nested" if problem.is_nested else "test",
         folds=len(problem.outer),
@@ -407,15 +413,13 @@ def _comparison(problem: Problem, tuned_model: TunedModel) -> ComparisonContext:
 def _write_model(
     problem: Problem, folder: RunFolder, tested_model: TunedModel, final_model: TunedModel
 ) -> None:
-    """Write the final model, and the metadata of it and of the tested one."""
     dataset = problem.dataset
     test_rows = np.arange(dataset.test.rows) if dataset.test else problem.test_rows
-    has_holdout = problem.keeps_models and problem.validation_scheme == "validation"
     metadata = model_metadata(
         dataset,
         problem.train_rows,
         test_rows,
-        fitted_rows=problem.splits[0][0] if has_holdout else (),
+        fitted_rows=problem.splits[0][0] if problem.has_holdout else (),
         output_names=_prepared_names(problem, final_model),
         encodings=_encodings(problem, final_model),
         penalties=_learned_penalties(final_model.learned),
@@ -445,7 +449,6 @@ def _write_model(
 
 
 def _with_sample(dataset: Dataset) -> DataSource:
-    """The source of a file, with how its rows were drawn."""
     sampled = dataset.sampled
     return replace(dataset.source, sampled=sampled.facts if sampled else None)
 
@@ -453,12 +456,11 @@ def _with_sample(dataset: Dataset) -> DataSource:
 def _learned_penalties(learned: PenaltyFit | None) -> LearnedPenalties:
     if learned is None:
         return NO_PENALTIES
-    groups = list(learned.group_of_output)
+    groups = list(learned.training.group_of_output)
     return LearnedPenalties(learned.penalties, groups, learned.noise_variance)
 
 
 def _encodings(problem: Problem, tuned_model: TunedModel) -> list[str]:
-    """What the model is given of the columns that are encoded or filled, a sentence each."""
     dataset = problem.dataset
     if dataset.table is None or not dataset.task.is_table:
         return []

@@ -65,13 +65,11 @@ class ModelMetadata:
 
     @property
     def kept_rows(self) -> int:
-        """How many rows the final pipeline was fitted on."""
         fitted = self.rows if self.refitted else len(self.fitted_rows or self.train_rows)
         return fitted + self.taught
 
     @property
     def learned_penalties(self) -> LearnedPenalties:
-        """Those of the final model."""
         return LearnedPenalties(self.penalties, self.group_of_output, self.noise_variance)
 
     def as_json(self) -> str:
@@ -108,11 +106,7 @@ def model_metadata(
 ) -> ModelMetadata:
     """The metadata of a pipeline fitted on rows of a dataset and not refitted.
 
-    Args:
-        test_rows: of ``dataset.test`` if there is one.
-        fitted_rows: of train_rows those that it was fitted on; none for all.
-        output_names: the names of the prepared columns.
-        encodings: what was encoded or filled, sentences.
+    `test_rows` are of ``dataset.test`` if there is one; `fitted_rows` none for all of train_rows.
     """
     return ModelMetadata(
         dataset=dataset.name,
@@ -153,6 +147,7 @@ def read_metadata(folder: Path) -> ModelMetadata:
         if not isinstance(plain, dict):
             raise ValueError("it is no object")
         training = plain.pop("training", None)
+        # An object that is not there is written as {}.
         present = {name: value for name, value in plain.items() if value != {}}
         metadata = read_as(ModelMetadata, present)
         return replace(metadata, training=read_training_rows(training, metadata.feature_names))
@@ -187,7 +182,6 @@ def _column_fields(column: Column) -> dict[str, Any]:
 
 
 def _to_json(value: Any) -> Any:
-    """Numpy's numbers and tuples as JSON has them."""
     if isinstance(value, Mapping):
         return {str(key): _to_json(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):

@@ -269,6 +269,7 @@ def _of_hundred(count: int, total: int) -> str:
 
 def _gain_ends(gain: Gain) -> str:
     """Such as "+0.4 to +7.1 points", or ""."""
+    # Equal ends are those of a model beside itself.
     if gain.low is None or gain.high is None or gain.low == gain.high:
         return ""
     low = signed_difference(gain.low, gain.metric)
@@ -551,6 +552,7 @@ def grid_fits(started: RunStarted) -> int | None:
     for axis in started.space:
         if axis.is_free:
             points *= len(axis.choices) if axis.kind == "choice" else GRID
+    # The last fit, at the best point, follows those of the folds.
     return points * folds + 1
 
 

@@ -118,7 +118,6 @@ def predictions_of_folds(
 def _refit_setting(
     problem: Problem, context: EvaluationContext, learned: PenaltyFit | None
 ) -> TunedModel:
-    """The final setting or penalties, fitted on the rows of an outer fold."""
     penalty_fit = None if learned is None else refit_penalties(problem, learned)
     return fit_tuned_model(problem, context.state, penalty_fit, {})
 
@@ -129,6 +128,7 @@ def _repeat_tuning(
     """The whole tuning on an outer fold, in its share of the time of the folds left."""
     clock, minutes, end_seconds = context.clock, problem.plan.minutes, math.inf
     if minutes is not None:
+        # What a fold leaves of its share is for those after it.
         end_seconds = clock.seconds + max(0.0, 60 * minutes - clock.seconds) / folds_left
     if problem.strategy.kind == "trials":
         return (yield from _repeat_trials(problem, context, end_seconds))
@@ -165,7 +165,6 @@ def _repeat_trials(
 
 
 def _apply_requests(context: EvaluationContext) -> Generator[Event, None, None]:
-    """Apply exclusions and the request to shorten while folds are tested."""
     while context.requests:
         event = context.requests.popleft()
         if isinstance(event, (TrialExcluded, EvaluationShortened)):

@@ -63,10 +63,12 @@ def cheapest_threshold(second: np.ndarray, is_second: np.ndarray, costs: Costs) 
     called_second = np.concatenate((np.cumsum((rows - positive)[::-1])[::-1], [0.0]))
     total = costs[0] * called_second + costs[1] * called_first
     best = np.flatnonzero(total <= total.min() * (1 + 1e-12))
+    # The last edge lies above every probability: from there no row is called the second class.
     edges = np.concatenate(([0.0], probabilities, [max(1.0, np.nextafter(probabilities[-1], 2.0))]))
     ideal = costs[0] / (costs[0] + costs[1])
     # The gap above the k-th probability excludes it and includes the next one.
     gaps = best[(edges[best] < ideal) & (ideal <= edges[best + 1])]
+    # An ideal of 0 is the lower end of the first gap, which excludes it.
     if len(gaps) or (ideal == 0 and 0 in best):
         return ideal
     low, high = edges[best], edges[best + 1]

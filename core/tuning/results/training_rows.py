@@ -50,7 +50,6 @@ class TrainingColumn(Record):
 
     @property
     def title(self) -> str:
-        """The name with the unit."""
         return column_title(self.name, self.unit)
 
 
@@ -69,11 +68,9 @@ class TrainingRows(Record):
     columns: tuple[TrainingColumn, ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         return {"form": FORM, **to_plain(self)}
 
     def as_json(self) -> str:
-        """As one JSON text."""
         return json.dumps(self.as_dict(), ensure_ascii=False, allow_nan=False)
 
 
@@ -90,6 +87,7 @@ def training_rows_of(dataset: Dataset, rows: np.ndarray | None = None) -> Traini
         return None
     if dataset.matrix is not None:
         matrix = dataset.matrix if rows is None else dataset.matrix[rows]
+        # Read column by column: as a dense table it might not fit into memory.
         columns = sparse.csc_matrix(matrix)
         values = (columns[:, index].toarray()[:, 0] for index in range(len(names)))
         return TrainingRows(int(matrix.shape[0]), tuple(map(_number_column, names, values)))
@@ -126,6 +124,7 @@ def _number_column(name: str, values: np.ndarray) -> TrainingColumn:
     if not len(values):
         return TrainingColumn(name, NUMBER, True)
     is_integer = bool(np.all(values == np.round(values)))
+    # Of integers one that occurs, rather than a half between two of them.
     middle = np.quantile(values, 0.5, method="lower") if is_integer else np.median(values)
     low, high = float(values.min()), float(values.max())
     return TrainingColumn(name, NUMBER, True, low, high, float(middle), is_integer)

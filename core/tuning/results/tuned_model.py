@@ -65,7 +65,6 @@ class TunedModel:
     extra_rows: int = 0  # rows of the file beyond the drawn ones, which it learned from in parts
 
     def without_rows(self) -> TunedModel:
-        """A copy without the rows that a learner remembers."""
         if self.learned is None:
             return self
         return replace(self, learned=self.learned.without_rows())
@@ -83,7 +82,6 @@ def fit_tuned_model(
 
     Args:
         problem: the run's, or that of an outer fold.
-        state: with at least one trial or step.
         learned: the penalty learner's state, where available (saves a fit).
         fitted_models: {trial: fitted estimator} of an average's members, likewise.
     """
@@ -106,7 +104,6 @@ def fit_tuned_model(
 
 
 def _with_decision(problem: Problem, tuned_model: TunedModel) -> TunedModel:
-    """The model, its pipeline with the chosen threshold or γ."""
     pipeline = tuned_model.pipeline
     if tuned_model.gamma is not None:
         pipeline = with_gamma(pipeline, tuned_model.gamma)
@@ -163,6 +160,7 @@ def _average_wins(problem: Problem, state: RunState) -> bool:
     sign = 1.0 if problem.scored_by.maximize else -1.0
     best = best_full_trial(state)
     lead = sign * (update.single - update.average)
+    # The best of many trials leads by chance too: a lead within its error says nothing.
     return len(update.members) > 1 and lead <= (best.error if best is not None else 0.0)
 
 
@@ -173,11 +171,9 @@ def _from_learner(learned: PenaltyFit) -> TunedModel:
 
 def has_other_rows(problem: Problem) -> bool:
     """Whether the final model is to be fitted on other rows than the tested one."""
-    # Members of an average were fitted without the validation rows.
-    has_holdout = problem.keeps_models and problem.validation_scheme == "validation"
     is_larger = len(problem.fitted_rows) != len(problem.train_rows)
     is_sampled = problem.dataset.sampled is not None
-    return problem.plan.refit and (is_larger or has_holdout or is_sampled)
+    return problem.plan.refit and (is_larger or problem.has_holdout or is_sampled)
 
 
 def refit_on_all_rows(
@@ -191,10 +187,8 @@ def refit_on_all_rows(
         The winner, or `tested_model` itself with sentences where it was not fitted again.
     """
     rows = problem.fitted_rows
-    # Members of an average were fitted without the validation rows.
-    has_holdout = problem.keeps_models and problem.validation_scheme == "validation"
     is_sampled = problem.dataset.sampled is not None
-    if not problem.plan.refit or (len(rows) == len(problem.train_rows) and not has_holdout):
+    if not problem.plan.refit or (len(rows) == len(problem.train_rows) and not problem.has_holdout):
         if is_sampled and problem.plan.refit and _can_learn_more(tested_model):
             return _fit_remaining(problem, tested_model)
         return tested_model, (_drawn_rows_remark(problem, tested_model),) if is_sampled else ()
@@ -240,7 +234,6 @@ def _fit_remaining(
 
 
 def _can_learn_more(tuned_model: TunedModel) -> bool:
-    """Whether its model can learn more rows without those that it knows."""
     is_single_model = tuned_model.learned is None and tuned_model.ensemble is None
     model = tuned_model.pipeline[-1]
     model = getattr(model, "estimator_", model)  # behind a threshold
@@ -248,7 +241,6 @@ def _can_learn_more(tuned_model: TunedModel) -> bool:
 
 
 def _drawn_rows_remark(problem: Problem, tuned_model: TunedModel) -> str:
-    """Why the final model knows the drawn rows alone."""
     remark = "The model that is kept was fitted on the drawn rows alone"
     if not problem.plan.refit:
         return f"{remark}: it is the one that was tested."
@@ -292,13 +284,10 @@ def supports_partial_fit(model: Any) -> bool:
 
 
 def fit_remaining_rows(pipeline: Any, dataset: Dataset) -> OutOfCoreFit:
-    """A copy of a pipeline, fitted on drawn rows, that has learned the file's other rows once each.
-
-    Raises:
-        UnusableError: the file has changed, or a part of it cannot be read.
-    """
+    """A copy of a pipeline, fitted on drawn rows, that has learned the file's other rows once."""
     assert dataset.sampled is not None
     path = Path(dataset.source.path)
+    # Which rows are left is known by their places in the file as it was.
     if fingerprint(path) != dataset.source.fingerprint:
         problem = "the file has changed since its rows were drawn"
         raise UnusableError(problem, where=path.name, cure="start anew")
@@ -309,6 +298,7 @@ def fit_remaining_rows(pipeline: Any, dataset: Dataset) -> OutOfCoreFit:
         try:
             rows = read_part(dataset, chunk)
         except UnusableError as error:
+            # A part in which every target is empty teaches nothing, and is no fault of the file.
             if "no row has a value" in error.what:
                 continue
             raise

@@ -25,11 +25,7 @@ def display_event(
 ) -> Event | None:
     """What a model shows after a fit, for under 1 % of its time; None where it has nothing.
 
-    Args:
-        X: prepared rows that `fitted` has not seen, shape (n, D).
-        y: their targets, shape (n,).
-        number: of the trial.
-        names: of the D columns: words, or pixels.
+    `X` are prepared rows that it has not seen, (n, D), `names` those of the D columns.
     """
     show = SHOWS.get(model.shows)
     return None if show is None else show(fitted, X, np.asarray(y), number, names)
@@ -54,6 +50,7 @@ def topics_found(
     return TopicsFound(
         number=number,
         count=len(sizes),
+        # Every pass counts its documents again.
         documents=int(fitted.documents_seen_ // fitted.passes),
         topics=[
             Topic(

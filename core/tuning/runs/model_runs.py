@@ -131,7 +131,6 @@ class LeaderboardRow(LeaderboardEntry):
 
     @property
     def best_known_score(self) -> float | None:
-        """The best score of a whole trial, else an estimate, else the screening's."""
         scores = (self.best, self.estimate, self.look)
         return next((score for score in scores if score is not None), None)
 
@@ -162,6 +161,7 @@ def average_row(run: RunState) -> LeaderboardRow | None:
     sign, single = 1.0 if run.started.maximize else -1.0, average.single
     state = "tuned" if single is not None and sign * (average.average - single) < 0 else "leads"
     ends = [end for end in average.average_interval or () if end is not None]
+    # An interval reaches 1.96 standard errors to either side.
     error = (max(ends) - min(ends)) / (2 * NORMAL_QUANTILE) if ends else None
     return LeaderboardRow("", 0, average.average, error, None, 0.0, 0.0, 0.0, state)
 
@@ -203,7 +203,6 @@ def _with_seen(row: LeaderboardRow, run: RunState) -> LeaderboardRow:
 
 
 def _screening_row(run: RunState, name: str) -> LeaderboardRow:
-    """A model's row before the first trial."""
     look = run.looks.get(name)
     if look is None:
         return LeaderboardRow(name, 0, None, None, None, 0.0, 0.0, 0.0, "waiting")

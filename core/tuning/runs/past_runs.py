@@ -143,7 +143,6 @@ class RunSummary:
 
     @property
     def display_name(self) -> str:
-        """The label's name, or the folder's."""
         return self.title or self.name
 
 
@@ -171,7 +170,6 @@ def list_runs(root: Path | None = None) -> PastRuns:
 
 
 def _with_plans(root: Path) -> list[Path]:
-    """The folders that hold a plan, or something of that name."""
     try:
         return [folder for folder in root.iterdir() if _file_mode(folder / PLAN) is not None]
     except OSError:  # there is none yet, or it cannot be read
@@ -234,7 +232,6 @@ def summarize_run(folder: RunFolder) -> RunSummary:
 
 
 def _split_key(plan: Plan, first: RunStarted) -> str:
-    """Equal for runs that are tested on the same rows."""
     data = plan.data
     drawn = (plan.seed, data.test_size, data.together, data.latest, data.test_file)
     counted = (first.dataset.test_rows, first.dataset.outer_folds)
@@ -254,7 +251,6 @@ def _just_begun(folder: RunFolder, plan: Plan) -> RunSummary:
 
 
 def _planned_run(folder: RunFolder, plan: Plan, last: Event | None) -> RunSummary:
-    """What folder, plan and label say of a run."""
     label = read_label(folder.path)
     return RunSummary(
         path=str(folder.path),
@@ -468,6 +464,7 @@ def _move_folder(folder: Path, parent: Path) -> Path:
 
 def _write_mark(folder: Path, now: datetime) -> None:
     with contextlib.suppress(OSError):  # on a full disk it counts as deleted at the next look
+        # An old mark, from before the run was restored, must not shorten its time.
         (folder / MARK).unlink(missing_ok=True)
         write_whole(folder / MARK, json.dumps({"deleted_at": now.isoformat()}))
 
@@ -477,6 +474,7 @@ def _read_mark(folder: Path, now: datetime) -> datetime:
     with contextlib.suppress(OSError, ValueError, TypeError, KeyError, RecursionError):
         with (folder / MARK).open("rb") as file:
             deleted_at = datetime.fromisoformat(json.loads(file.read(1000))["deleted_at"])
+        # A time to come, by a clock that was wrong, would keep the run for ever.
         if deleted_at.tzinfo is not None and deleted_at <= now + timedelta(days=1):
             return deleted_at
     _write_mark(folder, now)

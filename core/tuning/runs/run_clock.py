@@ -33,7 +33,6 @@ class AwakeTimer:
 
     @property
     def seconds(self) -> float:
-        """Seconds so far."""
         with self._lock:
             if self._ticking is None:
                 self._last_seconds, self._used = time.monotonic(), time.process_time()
@@ -75,7 +74,6 @@ class RunClock:
 
     @property
     def seconds(self) -> float:
-        """Seconds so far."""
         running = AWAKE.seconds - self._since if self._since is not None else 0.0
         return self._seconds + running
 
@@ -86,6 +84,7 @@ class RunClock:
                 event = next(events)
             except StopIteration as end:
                 return end.value
+            # Whoever reads the events may pause between them, which is no time of the run.
             self._seconds, self._since = self.seconds, None
             yield replace(event, seconds=round(self._seconds, 4))
             self._since = AWAKE.seconds

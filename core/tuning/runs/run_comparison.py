@@ -44,7 +44,6 @@ class BestSoFarCurve:
 
     @property
     def draws_test_rows(self) -> bool:
-        """Whether another seed gives other test rows."""
         return self.plan is None or not (self.plan.data.test_file or self.plan.data.latest)
 
 

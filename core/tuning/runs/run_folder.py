@@ -100,12 +100,10 @@ class RunFolder:
 
     @property
     def name(self) -> str:
-        """The folder's name, by which the command line finds it."""
         return self.path.name
 
     @property
     def plan(self) -> Plan:
-        """The plan as it was written at the start."""
         try:
             plain = json.loads((self.path / PLAN).read_text(encoding="utf-8"))
             if not isinstance(plain, dict):
@@ -198,7 +196,6 @@ class RunFolder:
         return file
 
     def close(self) -> None:
-        """Close the file of events."""
         if self._file is not None:
             self._file.close()
             self._file = None
@@ -236,19 +233,16 @@ class RunFolder:
             self.path.rmdir()
 
     def remove_run(self) -> None:
-        """Delete the run with its folder."""
         if self.path.exists():
             with self.hold_lock():
                 shutil.rmtree(self.path, ignore_errors=True)
 
     @property
     def is_running(self) -> bool:
-        """Whether a process is writing it."""
         return lock_holder(self.path / OWNER) is not None
 
 
 def _outdated_beats(lines: list[bytes]) -> set[int]:
-    """The indices of Progress lines, except the last."""
     is_beat = (line.startswith(BEAT) and line.endswith(b"}") for line in lines)
     return set([index for index, beat in enumerate(is_beat) if beat][:-1])
 
@@ -271,6 +265,7 @@ def new_folder(root: Path, plan: Plan) -> Path:
     moment = datetime.now().astimezone().strftime("%Y-%m-%d_%H%M%S")
     name = f"{moment}_{data}_{plan.model}_{plan.strategy}"
     path, count = root / name, 1
+    # Runs of one second differ by a number: each program makes a folder that is new.
     while not _make_folder(path):
         count += 1
         path = root / f"{name}_{count}"

@@ -115,7 +115,6 @@ class RunState(TrialTable):
 
     @property
     def tunes_several_models(self) -> bool:
-        """Whether several models are tuned in one run."""
         return tunes_several(self.started)
 
     @property
@@ -126,14 +125,12 @@ class RunState(TrialTable):
 
     @property
     def last_step(self) -> Step | None:
-        """The penalty learner's last step."""
         if self.gradients:
             return self.gradients[-1]
         return self.steps[-1] if self.steps else None
 
     @property
     def done_count(self) -> int:
-        """How many trials or steps have ended."""
         return len(self.trials) + len(self.steps) + len(self.gradients)
 
     @property
@@ -143,26 +140,21 @@ class RunState(TrialTable):
 
     @property
     def fit_count(self) -> int:
-        """How many models have been fitted."""
         return self.trial_fits + (self.last_step.fits if self.last_step is not None else 0)
 
     @property
     def ensemble(self) -> EnsembleUpdated | None:
-        """The latest average's members and weights; None where nothing is averaged."""
         return self.ensembles[-1] if self.ensembles else None
 
     @property
     def weights(self) -> dict[int, float]:
-        """{trial: its weight in the average}."""
         if self.ensemble is None:
             return {}
         return dict(zip(self.ensemble.members, self.ensemble.weights, strict=True))
 
     def prediction(self, trial: Trial) -> tuple[float, float | None] | None:
-        """The predicted score of a trial and its standard deviation, if there is one.
-
-        A standardized prediction becomes a score once this dataset's mean and scale are settled.
-        """
+        """The predicted score of a trial and its standard deviation, if there is one."""
+        # A standardized prediction becomes a score once this dataset's mean and scale are settled.
         if trial.response is None:
             return None if trial.expected is None else (trial.expected, trial.uncertainty)
         if self.common is None or not self.common.settled:
@@ -174,7 +166,6 @@ class RunState(TrialTable):
     def progress(
         self, seconds_left: float | None, ending: float | None = None, memory: int | None = None
     ) -> Progress:
-        """The Progress event of this moment."""
         return Progress(
             done=self.done_count,
             total=self.total,
@@ -372,7 +363,6 @@ class RunState(TrialTable):
         )
 
     def _copy_state(self) -> RunState:
-        """A copy that shares lists that only grow."""
         state = copy.copy(self)
         state.excluded, state.pending = set(self.excluded), dict(self.pending)
         state._responses = dict(self._responses)
@@ -422,7 +412,6 @@ class RunSeconds:
 
     @property
     def left(self) -> float:
-        """All that is left."""
         return self.free + self.kept
 
 

@@ -45,13 +45,11 @@ class GrowingArray:
 
     @classmethod
     def from_rows(cls, rows: np.ndarray) -> GrowingArray:
-        """An array with a copy of these rows."""
         array = cls(rows.dtype.type)
         array._rows, array._used = np.copy(rows), len(rows)
         return array
 
     def append(self, row: Any) -> None:
-        """Add one row."""
         # A list takes a row in a tenth of the time; both are joined when the rows are read.
         self._fresh.append(row)
 
@@ -119,7 +117,6 @@ class TrialTable:
 
     @property
     def numbers(self) -> np.ndarray:
-        """Trial numbers, shape (n,)."""
         return self._numbers.rows
 
     @property
@@ -148,12 +145,7 @@ class TrialTable:
         return np.isfinite(self.scores) & ~self.is_excluded
 
     def best_rows(self, count: int, *, estimates: bool = False) -> np.ndarray:
-        """The rows of the `count` best trials that count, best first, the earlier among equals.
-
-        Args:
-            count: 0 for all.
-            estimates: whether trials that were ended early are included.
-        """
+        """The rows of the `count` (0: all) best trials, best first, the earlier among equals."""
         rows = np.flatnonzero(self.scored_rows if estimates else self.competing)
         losses = -self.scores[rows] if self.maximize else self.scores[rows]
         if 0 < count < len(rows):  # no need to sort them all
@@ -180,16 +172,13 @@ class TrialTable:
         return 0 if self._best < 0 else self.finished - self._finished_at_best
 
     def find_trial(self, number: int | None) -> Trial | None:
-        """The trial of this number, if it has ended."""
         row = self.row_of.get(-1 if number is None else number)
         return None if row is None else self.trials[row]
 
     def setting_of(self, number: int) -> Setting:
-        """The setting of a trial that has ended."""
         return self.trials[self.row_of[number]].setting
 
     def scored_trials(self) -> list[Trial]:
-        """The trials that have a score."""
         return [trial for trial in self.trials if not trial.failure]
 
     def add_trial(self, trial: Trial) -> None:
@@ -245,7 +234,6 @@ class TrialTable:
         self._finished_at_best = int(np.isfinite(self.scores[: self._best + 1]).sum())
 
     def _copy_first(self, source: TrialTable, trials: int, replaced: int) -> None:
-        """Replace shared rows by a copy of the first ones."""
         self.excluded = set(self.excluded)
         self.trials = source.trials[:trials]
         self.replaced = source.replaced[:replaced]

@@ -52,6 +52,7 @@ def rare_class(task: str, counts: Mapping[str, int]) -> RareClass | None:
         return None
     label, min_count = min(counts.items(), key=lambda pair: pair[1])
     share = min_count / rows
+    # Each of many classes has a small share: rare is what lies far below an equal one.
     is_rare = share < min(RARE_SHARE, RELATIVE_SHARE / len(counts))
     return RareClass(label, share) if is_rare else None
 
@@ -68,10 +69,8 @@ def recommended_metric(
 
     Args:
         usual: the metric of the task where no class is rare.
-        rare: the rarest class, where it is rare.
         probabilities: whether the model gives class probabilities without more fits.
         costs: whether a threshold is chosen by costs of mistakes.
-        several: whether several models are tuned.
     """
     if costs and rare is None:
         why = "A threshold by what mistakes cost rests on probabilities"
@@ -110,13 +109,7 @@ Costs = tuple[float, float]
 def costs_of(costs: Mapping[str, float], dataset: Dataset, model: Model) -> Costs | None:
     """The cost of calling a row of the first, and of the second class the other one.
 
-    Args:
-        costs: {class: cost}; a class that is missing costs 1. Empty for no costs.
-        dataset: with the classes.
-        model: one that is exported without scikit-learn carries no threshold.
-
-    Raises:
-        UnusableError: there are not two classes, a class is unknown, or a cost is invalid.
+    `costs` is {class: cost}: a class that is missing costs 1; none has a cost where it is empty.
     """
     if not costs:
         return None
@@ -128,6 +121,7 @@ def costs_of(costs: Mapping[str, float], dataset: Dataset, model: Model) -> Cost
             where=where,
             cure="leave the costs out, or choose a target of two classes",
         )
+    # A model that is exported without scikit-learn has no place for it.
     if model.folder:
         raise UnusableError(
             f"{model.name} cannot carry a threshold into its exports",

@@ -75,9 +75,7 @@ def score_intervals(
 
     Args:
         metric: a contestant without its kind of predictions has no interval.
-        predictions: of the contestants.
-        scores: `predictions.scores`, the middle of normal intervals.
-        seed: of resamples.
+        scores: of `predictions.all_scores`, the middle of normal intervals.
         is_default: whether the tuned setting is the default one: the gain is exactly 0.
     """
     if predictions.folds is not None:
@@ -86,6 +84,7 @@ def score_intervals(
     is_independent = predictions.row_groups is None
     if metric.right is not None and (is_independent or metric.needs == "whole"):
         return _mcnemar_intervals(metric, predictions.y, outputs, is_default)
+    # Areas under a curve always: every resample would cost a sort.
     has_enough_units = metric.bounded or _unit_count(predictions) >= MIN_NORMAL_ROWS
     if metric.influence is not None and has_enough_units:
         intervals = _normal_intervals(metric, predictions, outputs, scores)
@@ -143,6 +142,7 @@ def _normal_intervals(
     assert metric.influence is not None
     groups = None
     if predictions.row_groups is not None:
+        # The spread of a few groups is not known well enough.
         if _unit_count(predictions) < MIN_NORMAL_ROWS:
             return None
         _, groups = np.unique(predictions.row_groups.astype(str), return_inverse=True)
@@ -199,10 +199,7 @@ def resampled_scores(
     """The scores of several models on the same resamples of rows, shape (models, B).
 
     Args:
-        metric: of the scores.
         y: codes or numbers, shape (rows,).
-        all_predictions: of each model for these rows.
-        seed: of the resamples.
         row_groups: the group of each row, drawn as a whole; None to draw single rows.
     """
     generator = np.random.default_rng(seed)
@@ -224,6 +221,7 @@ def _distinct_cells(
     y: np.ndarray, all_predictions: Sequence[Predictions]
 ) -> tuple[np.ndarray, list[Predictions], np.ndarray]:
     """One row for all that are equal in target and labels, and their counts."""
+    # One number for a row's target and labels: to sort numbers is far quicker than to sort rows.
     key = np.zeros(len(y), dtype=np.int64)
     for codes in (y, *(predictions.labels for predictions in all_predictions)):
         key = key * (int(codes.max()) + 2) + codes + 1  # unknown classes are −1

@@ -34,7 +34,6 @@ class Predictions:
     documents: np.ndarray | None = None  # log p of the predicted words and their number, (n, 2)
 
     def subset(self, rows: np.ndarray) -> Predictions:
-        """The same for some of the rows."""
         field_names = (f.name for f in fields(self) if f.name != "labels")
         arrays = {name: getattr(self, name) for name in field_names}
         present_arrays = {name: array[rows] for name, array in arrays.items() if array is not None}

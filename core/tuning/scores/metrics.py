@@ -92,6 +92,7 @@ def _roc_area(positive: np.ndarray, score: np.ndarray, weights: np.ndarray) -> n
     """P(score of a positive > score of a negative) + ½ P(equal), shape (B,); O(n) a resample."""
     order = np.argsort(score)
     ordered = score[order]
+    # Equal scores make one step together, of which half is won.
     starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
     sorted_weights = weights[:, order]
     above = np.add.reduceat(sorted_weights * positive[order], starts, axis=1)
@@ -221,11 +222,9 @@ def predict_all(
     """All predictions of a fitted estimator for n rows.
 
     Args:
-        estimator: a scikit-learn classifier or regressor, a model of sequences, molecules or
-            topics, or a pipeline that ends in one.
-        X: its input.
-        classes: the sorted class labels of the dataset; empty for other tasks. Classes that the
-            estimator never saw get probability 0.
+        estimator: a classifier or regressor, a model of sequences, molecules or topics, or a
+            pipeline that ends in one.
+        classes: of the dataset, sorted. Those that the estimator never saw get probability 0.
         task: needed for sequences, structures and topics.
         y: the true targets, needed for sequences and structures.
     """
@@ -261,33 +260,23 @@ def _predict_classes(estimator: Any, X: Any, classes: Sequence[Any]) -> Predicti
         from sklearn.model_selection import FixedThresholdClassifier  # slow to import
 
         labels = codes[np.argmax(known_probabilities, axis=1)]
+        # Its labels follow its threshold, not the larger probability.
         if isinstance(_model_of(estimator), FixedThresholdClassifier):
             labels = codes_of(estimator.predict(X), classes)
         return Predictions(labels, probabilities, probabilities)
     decisions = np.asarray(estimator.decision_function(X))
     if decisions.ndim == 1:
         decisions = np.stack([-decisions, decisions], axis=1)
+    # A class that the estimator never saw ranks below all others.
     scores = np.full((len(decisions), len(classes)), decisions.min() - 1.0)
     scores[:, codes] = decisions
     return Predictions(codes_of(estimator.predict(X), classes), scores)
 
 
-def score_estimator(
-    metric: Metric, estimator: Any, X: Any, y: np.ndarray, classes: Sequence[Any], task: str = ""
-) -> float:
-    """The score of a fitted estimator on rows X with the dataset's targets y.
-
-    Raises:
-        UnusableError: the metric needs probabilities and the model gives none.
-    """
-    predictions = predict_for_metric(metric, estimator, X, y, classes, task)
-    return metric.score(targets_of(y, task, classes), predictions)
-
-
 def predict_for_metric(
     metric: Metric, estimator: Any, X: Any, y: np.ndarray, classes: Sequence[Any], task: str = ""
 ) -> Predictions:
-    """The predictions of a fitted estimator, checked for a metric as in `score_estimator`."""
+    """The predictions of a fitted estimator; UnusableError where the metric needs others."""
     predictions = predict_all(estimator, X, classes, task=task, y=y)
     if getattr(predictions, metric.needs) is None:
         raise UnusableError(
@@ -296,12 +285,3 @@ def predict_for_metric(
             cure="choose accuracy or auc, or another model",
         )
     return predictions
-
-
-def metric_scores(y: np.ndarray, predictions: Predictions, task: str) -> dict[str, float]:
-    """{metric: value} of every metric of a task that is available; `y` in codes or numbers."""
-    return {
-        name: metric.score(y, predictions)
-        for name, metric in METRICS.items()
-        if task in metric.tasks and getattr(predictions, metric.needs) is not None
-    }

@@ -32,7 +32,6 @@ class ComparedPredictions:
 
     @property
     def by_model(self) -> dict[str, Predictions]:
-        """{contestant: predictions}."""
         return {TUNED: self.tuned, DEFAULT: self.default, BASELINE: self.baseline}
 
     def outputs_for(self, metric: Metric) -> dict[str, Predictions]:
@@ -69,15 +68,9 @@ def predictions_by(
     classes: Sequence[Any],
     row_groups: np.ndarray | None = None,
 ) -> ComparedPredictions:
-    """The predictions of the tuned model, the default and the baseline for test rows.
+    """The predictions of fitted pipelines (tuned, default, baseline) for test rows.
 
-    Args:
-        models: fitted pipelines in this order.
-        X: the models' input.
-        y: its targets, as in the dataset.
-        task: of the dataset.
-        classes: the sorted class labels; empty for other tasks.
-        row_groups: the group of each row, if any.
+    `y` and `classes` are as in the dataset.
     """
     tuned, default, baseline = (predict_all(model, X, classes, task=task, y=y) for model in models)
     return ComparedPredictions(targets_of(y, task, classes), tuned, default, baseline, row_groups)

@@ -82,7 +82,6 @@ class TrialResult:
 
     @property
     def score(self) -> float:
-        """The mean over folds, or its estimate."""
         if self.estimate is not None:
             return self.estimate
         return float(np.mean(self.fold_scores)) if self.fold_scores else math.nan
@@ -100,14 +99,14 @@ class Incumbent:
     def estimate(self, scores: Sequence[float]) -> float | None:
         """The estimated score over all folds of a setting that is clearly behind; else None.
 
-        Clearly: by `CLEAR_ERRORS` standard errors of the mean difference in at least `MIN_FOLDS`
-        folds, whose spread is that of other pairs or, where larger, of this very pair.
+        Clearly: by `CLEAR_ERRORS` standard errors of the mean difference in `MIN_FOLDS` or more.
         """
         done = len(scores)
         if not MIN_FOLDS <= done < len(self.fold_scores):
             return None
         differences = np.subtract(scores, self.fold_scores[:done])
         gap = float(np.mean(differences))
+        # Three differences may be alike by chance: other pairs say how much they differ at least.
         spread = max(self.spread, float(np.std(differences, ddof=1)))
         if self.sign * gap >= -CLEAR_ERRORS * spread / math.sqrt(done):
             return None
@@ -146,6 +145,7 @@ def score_trial(job: ScoringJob, request: TrialRequest) -> TrialResult:
         for index, fold in enumerate(_folds_of(job, request)):
             fold_score = _score_fold(job, setting, fold)
             if index == 0:
+                # The model of one fold stands for all of them.
                 event = _model_event(job, fold_score.estimator, fold, number)
             if not job.returns_model:
                 fold_score = replace(fold_score, estimator=None)

@@ -121,9 +121,8 @@ def predict_tokens(model: Any, X: Any, y: np.ndarray, predictions: Predictions) 
     """The predictions of a model of sequences with its losses and sequence numbers.
 
     Args:
-        model: fitted; ``log_losses(X, y)`` gives −log p of the sequences, a part for every token.
+        model: ``log_losses(X, y)`` gives −log p of the sequences, a part for every token.
         X: tokens, the sequence's name in the first column.
-        y: labels as in the dataset, shape (n,).
         predictions: labels and probabilities of the tokens.
     """
     _, sequences = np.unique(np.asarray(X.iloc[:, 0]).astype(str), return_inverse=True)
@@ -188,10 +187,7 @@ COMPLETED = Metric(
 def predict_documents(estimator: Any, X: Any) -> Predictions:
     """The predictions of a model of topics for n documents X.
 
-    Args:
-        estimator: fitted; ``completion(X)`` gives log p and words of every document, (n, 2). Or a
-            pipeline that ends in one.
-        X: its input.
+    Its ``completion(X)`` gives log p and words of every document, (n, 2).
     """
     model = estimator
     if hasattr(estimator, "named_steps"):

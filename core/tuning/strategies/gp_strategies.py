@@ -107,6 +107,7 @@ AS_PUBLISHED = Option(
     "anywhere. Otherwise the scores below the median are compressed, so that a few very bad ones "
     "hide nothing, every second trial stays near the best, and the others shun the edges.",
 )
+# On files held out, beginning with two of them beats transfer and the start by chance.
 EARLIER = Option(
     "earlier",
     "Settings taken from earlier datasets",
@@ -215,6 +216,7 @@ def _goal_text(moment: RunContext) -> str:
 
 
 def _hybrid_text(moment: RunContext) -> str:
+    # Shares that a person knows are words; the others are a percentage.
     exploring = 1 - float(HybridOptions.from_values(moment.options).tau)
     one_in = (words for n, words in _SHARES.items() if abs(exploring - 1 / n) < 0.01)
     share = next(one_in, f"A share of {round(100 * exploring)} %")
@@ -257,6 +259,7 @@ def _suggests_gp(facts: ModelingFacts, space: Space) -> Suggestion:
 
 
 def _suggests_average(facts: ModelingFacts, space: Space) -> Suggestion | None:
+    # Where there is a target, held-out rows tell the best setting apart from the others.
     if facts.task.has_target:
         return None
     return Suggestion(
@@ -276,8 +279,11 @@ def _gp_implementation(
     )
 
 
+# Optuna takes seconds to import: each sampler is imported when it is first asked for.
+
+
 def _load_gp() -> Implementation:
-    from core.samplers.bayes import GpSampler  # Optuna takes seconds to import
+    from core.samplers.bayes import GpSampler
 
     return _gp_implementation(GpSampler, WarmGpOptions, (*GP_OPTIONS, EARLIER))
 
@@ -397,7 +403,8 @@ REPLACEMENT = Option(
     low=0.0,
     high=1.0,
 )
-SCOT_KERNEL = replace(  # "printed" is a formula of the joint surface alone
+# "printed" is a formula of the joint surface alone.
+SCOT_KERNEL = replace(
     COMMON_KERNEL,
     help=COMMON_KERNEL.help.partition(" printed:")[0],
     choices=COMMON_KERNEL.choices[:2],
@@ -432,34 +439,28 @@ class ScotOptions(StrategyOptions):
     features: str = "rbf"
 
 
-def _load_transfer() -> Implementation:
-    from core.samplers.transfer.joint_surrogate import (
-        TransferSampler,  # Optuna takes seconds to import
+def _history_implementation(
+    sampler_class: Any, option_class: type[StrategyOptions], options: tuple[Option, ...]
+) -> Implementation:
+    return Implementation(
+        options,
+        lambda space, options, seed, history: sampler_class(
+            space, seed=seed, history=history, **vars(options)
+        ),
+        option_class,
     )
 
-    return Implementation(
-        (COMMON_KERNEL, REPLACEMENT),
-        lambda space, options, seed, history: TransferSampler(
-            space,
-            seed=seed,
-            history=history,
-            kernel=options.kernel,
-            replacement=options.replacement,
-        ),
-        TransferOptions,
-    )
+
+def _load_transfer() -> Implementation:
+    from core.samplers.transfer.joint_surrogate import TransferSampler
+
+    return _history_implementation(TransferSampler, TransferOptions, (COMMON_KERNEL, REPLACEMENT))
 
 
 def _load_scot() -> Implementation:
     from core.samplers.transfer.scot import ScotSampler
 
-    return Implementation(
-        (SCOT_KERNEL, FEATURES),
-        lambda space, options, seed, history: ScotSampler(
-            space, seed=seed, history=history, kernel=options.kernel, features=options.features
-        ),
-        ScotOptions,
-    )
+    return _history_implementation(ScotSampler, ScotOptions, (SCOT_KERNEL, FEATURES))
 
 
 def _works_text(moment: RunContext) -> str:

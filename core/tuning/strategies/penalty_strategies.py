@@ -217,13 +217,15 @@ def _where_recommended(name: str) -> Callable[[ModelingFacts, Space], Suggestion
     """For tables, by `recommend_update`."""
 
     def suggests(facts: ModelingFacts, space: Space) -> Suggestion | None:
+        # What it recommends was measured on tables.
         if facts.structured:
             return None
         from core.penalties.recommendation import recommend_update
 
         groups = max(1, len(facts.groups))
         weights, weights_text = facts.weights, ""
-        if facts.texts:  # their words are not counted yet
+        # Their words are not counted yet.
+        if facts.texts:
             weights = MAX_TEXT_COLUMNS * facts.outputs
             weights_text = "thousands of weights of words"
         recommendation = recommend_update(

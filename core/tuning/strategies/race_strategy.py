@@ -50,6 +50,7 @@ REPEATS = Option(
     high=10,
     lowest_label="automatic",
 )
+# Models that are judged by their own training rows cannot be compared with others.
 _JUDGED = replace(
     JUDGED,
     help="cv: every row is predicted by a model that did not see it (cross-validation). "
@@ -71,6 +72,7 @@ class RaceOptions(StrategyOptions):
 
 
 def _load_race() -> Implementation:
+    # A run of several models never asks this strategy for a sampler.
     def make_sampler(*_: Any) -> Any:
         raise TypeError("every model has a sampler of its own")
 

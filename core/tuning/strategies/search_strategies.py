@@ -58,9 +58,7 @@ def _load_grid() -> Implementation:
 
     return Implementation(
         (POINTS, POWERS_OF_TWO),
-        lambda space, options, seed, history: GridSampler(
-            space, seed=seed, points=options.points, powers_of_two=options.powers_of_two
-        ),
+        lambda space, options, seed, history: GridSampler(space, seed=seed, **vars(options)),
         GridOptions,
     )
 
@@ -72,19 +70,17 @@ def _load_random() -> Implementation:
 
 
 def _load_tpe() -> Implementation:
-    from core.samplers.optuna_samplers import AnnotatedTpeSampler
+    from core.samplers.proposing_sampler import AnnotatedTpeSampler
 
     return Implementation(
         (TPE_START,),
-        lambda space, options, seed, history: AnnotatedTpeSampler(
-            seed=seed, start_trials=options.start_trials
-        ),
+        lambda space, options, seed, history: AnnotatedTpeSampler(seed=seed, **vars(options)),
         TpeOptions,
     )
 
 
 def _load_cma_es() -> Implementation:
-    from core.samplers.optuna_samplers import AnnotatedCmaEsSampler
+    from core.samplers.proposing_sampler import AnnotatedCmaEsSampler
 
     return Implementation((), lambda space, options, seed, _: AnnotatedCmaEsSampler(seed=seed))
 
@@ -98,10 +94,11 @@ def _check_grid(space: Space, options: GridOptions) -> None:
 def _values_of_grid(space: Space, options: GridOptions) -> dict[str, list[Any]]:
     from core.samplers.grid import grid_values
 
-    return grid_values(space, points=options.points, powers_of_two=options.powers_of_two)
+    return grid_values(space, **vars(options))
 
 
 def _several_numbers(space: Space) -> bool:
+    # Of a single number Optuna's CMA-ES proposes nothing.
     return len(space) > 1 and all(axis.kind != "choice" for axis in space)
 
 

@@ -36,6 +36,7 @@ class NamedOptions(StrategyOptions, Mapping[str, Any]):
     by_name: Mapping[str, Any]
 
     def __post_init__(self) -> None:
+        # Past the frozen dataclass: attributes of the instance hide the class's defaults.
         vars(self).update(self.by_name)
 
     def __iter__(self) -> Iterator[str]:
@@ -45,7 +46,6 @@ class NamedOptions(StrategyOptions, Mapping[str, Any]):
         return len(self.by_name)
 
     def changed(self, **values: Any) -> NamedOptions:
-        """The same options with other values of some."""
         return NamedOptions({**self.by_name, **values})
 
 
@@ -141,6 +141,7 @@ class Strategy:
 def check_strategy(entry: Any) -> None:
     """Raise an exception for an entry of an extension that is no usable strategy."""
     check_kind(entry, Strategy)
+    # Its code is run here already: a fault is then told when it is read, and not in a run.
     for option in entry.options:
         check_kind(option, Option)
     check_kind(entry.works(RunContext()), str)

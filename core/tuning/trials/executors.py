@@ -1,9 +1,7 @@
 """Trials in processes of their own, each with a time limit, and the folder that they share.
 
 Only a process can be killed when its fit never ends, and its crash costs one trial; joblib's pool
-cannot end a single task. With a fork server, a fresh process is ready in some 20 ms. The name of a
-socket may have some hundred bytes; where the folder for temporary files leaves no room for it, the
-sockets of the fork server lie in a shorter one.
+cannot end a single task. With a fork server, a fresh process is ready in some 20 ms.
 """
 
 from __future__ import annotations
@@ -80,6 +78,7 @@ def _delete_folder(lock_stack: contextlib.ExitStack, path: Path) -> None:
 
 def _remove_leftovers(parent: Path, prefix: str) -> None:
     for folder in parent.glob(f"{prefix}*"):
+        # A folder without a mark is still being made by its owner.
         mark = folder / OWNER
         if os.path.lexists(mark) and lock_holder(mark) is None:
             shutil.rmtree(folder, ignore_errors=True)
@@ -88,6 +87,8 @@ def _remove_leftovers(parent: Path, prefix: str) -> None:
 @functools.cache
 def shorten_sockets() -> ScratchFolder | None:
     """Give the sockets of multiprocessing short names; the new folder for them, if any."""
+    # The name of a socket may have some hundred bytes, for which the folder for temporary files may
+    # leave no room.
     usual = tempfile.gettempdir()
     if _has_room(usual):
         return None
@@ -194,8 +195,8 @@ class TrialExecutor(Protocol):
 class ProcessExecutor(TrialExecutor):
     """Processes of this machine that score settings.
 
-    The work is written to a file once and memory-mapped by every process. A trial beyond the time
-    limit is ended and counts as failed; `limit` may be changed while trials run.
+    A trial beyond the time limit is ended and counts as failed; `limit` may be changed while trials
+    run.
     """
 
     def __init__(self, work: ScoringJob, workers: int = 1, time_limit: float | None = None) -> None:
@@ -205,6 +206,7 @@ class ProcessExecutor(TrialExecutor):
         self._file = self._folder.path / "work.joblib"
         import joblib
 
+        # Written once and memory-mapped: all processes of a run share one copy of the folds.
         try:
             joblib.dump(work, self._file)
         except OSError as error:
@@ -218,16 +220,14 @@ class ProcessExecutor(TrialExecutor):
 
     @property
     def workers(self) -> int:
-        """As planned."""
         return self._workers
 
     @property
     def running(self) -> int:
-        """With those that could not be started and have not been reported."""
+        # With those that could not be started and have not been reported.
         return len(self._busy) + len(self._lost)
 
     def submit_request(self, task: TrialRequest, limit: float | None = None) -> None:
-        """Send it to an idle process, or to a new one."""
         why = "none"
         while self._idle and why:  # some may have died while they waited for a trial
             why = self._send_request(self._idle.pop(), task, limit)
@@ -250,6 +250,7 @@ class ProcessExecutor(TrialExecutor):
 
     def _started(self) -> OwnedProcess:
         with _one_thread():
+            # All processes together must leave memory for the run itself and for other programs.
             share = min(MEMORY_SHARE, MAX_MEMORY_SHARE / self.workers)
             usual = max(MIN_MEMORY, int(available_memory() * share))
             arguments = (str(self._file), self._memory or usual)
@@ -257,7 +258,6 @@ class ProcessExecutor(TrialExecutor):
             return OwnedProcess(self._context, serve_trials, *arguments, name=name)
 
     def wait_for_results(self, seconds: float) -> list[TrialResult]:
-        """The results that came, else of those trials that took too long."""
         timeout = min(seconds, self._until_overdue())
         ready = connection.wait([worker.pipe for worker in self._busy], timeout=timeout)
         received = [self._received(worker) for worker in list(self._busy) if worker.pipe in ready]
@@ -298,11 +298,9 @@ class ProcessExecutor(TrialExecutor):
 
     @property
     def memory(self) -> int | None:
-        """Bytes in use by this process and those of the trials; None if unknown."""
         return memory_in_use([os.getpid(), *(worker.pid for worker in [*self._idle, *self._busy])])
 
     def close(self) -> None:
-        """End every process at once and remove the file."""
         for worker in [*self._idle, *self._busy]:
             worker.end_process()
         self._idle, self._busy = [], {}
@@ -336,7 +334,6 @@ def serve_trials(pipe: Connection, file: str, memory: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is the run's to handle
     watch_parent()  # a trial must not outlive a killed run
     work = joblib.load(file, mmap_mode="r")
-    # Memory-mapped: all processes of a run share one copy of the folds.
     work = replace(work, folds=tuple(work.folds), memory=memory)
     # A fit that would take more than this fails, and the process lives on.
     limit_memory(memory)

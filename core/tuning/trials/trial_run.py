@@ -116,6 +116,7 @@ class AskTellStudy:
 
     def _enqueue_request(self) -> bool:
         """Enqueue the next requested setting."""
+        # The default and the starts, which are enqueued too, come first.
         waiting = self._study.get_trials(deepcopy=False, states=(TrialState.WAITING,))
         if not self._requests or waiting:
             return False
@@ -124,6 +125,7 @@ class AskTellStudy:
 
     def ask(self) -> TrialStarted:
         """The next setting to try, and why."""
+        # After a first trial from the history, which has to show that it beats the default.
         is_comparison = self._compares
         if is_comparison:
             self._study.enqueue_trial(self._problem.default)
@@ -253,10 +255,12 @@ class TrialRun:
         missing_settings = self.ensemble.replay_events(past) if self.ensemble is not None else {}
         job = self._problem.scoring_job()
         new_executor = self._make_executor(job, self._problem.workers, self.time_limit)
-        del job  # the executor has its own copy of the folds
+        # The executor has its own copy of the folds.
+        del job
         with contextlib.closing(new_executor) as executor:
             yield from self._repeat_predictions(executor, missing_settings)
             yield from self._before_trials(executor)
+            # What ran when an earlier part was interrupted is started again.
             for trial in list(self._state.pending.values()):
                 executor.submit(trial.number, trial.setting)
             yield from self._run_trials(executor)
@@ -291,7 +295,6 @@ class TrialRun:
     def _repeat_predictions(
         self, executor: TrialExecutor, missing_settings: Mapping[int, Setting]
     ) -> Generator[Event, None, None]:
-        """Fit the best recorded trials again for their held-out predictions."""
         # Held-out predictions are not in the run folder: those of the best are made again.
         trials = deque(missing_settings.items())
         while self.ensemble is not None and (trials or executor.running):
@@ -306,8 +309,9 @@ class TrialRun:
     def _read_history(self, past: Sequence[Event]) -> Generator[Event, None, Any]:
         """The sampler's history of earlier datasets; for a resumed run as before."""
         for event in past:
+            # A kill may have come between the event and its record.
             if isinstance(event, TrialFinished):
-                self._record_trial(event, past=True)  # a kill may have come between
+                self._record_trial(event, past=True)
         if not self._problem.strategy.uses_history:
             return TuningHistory()
         read = next(iter(read_before(past)), None)
@@ -322,8 +326,9 @@ class TrialRun:
             return []
         read = next(iter(read_before(past)), None)
         if read is None:
+            # A run that began without them goes on without.
             if any(isinstance(event, TrialStarted) for event in past):
-                return []  # it began without
+                return []
             count = self._problem.warm_start_datasets
             read = warm_start_history(self._run_history.read(), self._problem, count)
             yield read
@@ -447,6 +452,7 @@ class TrialRun:
             yield failed
 
     def _seconds_left(self, executor: TrialExecutor) -> float | None:
+        # Time may end the run, or the budget of trials: what comes first.
         state, seconds_left = self._state, [self._remaining_seconds]
         if state.total and state.finished:
             mean = state.took / state.finished

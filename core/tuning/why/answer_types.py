@@ -18,7 +18,6 @@ class Answer(Record):
 
     @property
     def is_final(self) -> bool:
-        """Whether no better answer follows."""
         return getattr(self, "done", True) is not False
 
 
@@ -68,7 +67,6 @@ class ThresholdTally(Record):
 
     @property
     def share(self) -> float:
-        """The share of rows that are of the class."""
         return self.positives / max(self.positives + self.negatives, 1)
 
 
@@ -108,7 +106,6 @@ class Residuals(Record):
     units: dict[str, str] | None = optional()  # {column: unit}
 
     def title_of(self, name: str) -> str:
-        """A column's name with its unit."""
         return column_title(name, (self.units or {}).get(name))
 
 
@@ -140,7 +137,6 @@ class Dependence(Answer):
 
     @property
     def title(self) -> str:
-        """The column's name with its unit."""
         return column_title(self.name, self.unit)
 
     def __iter__(self) -> Iterator[str]:
@@ -195,7 +191,6 @@ class ColumnImportance(Answer):
     done: bool = True
 
     def title_of(self, columns: ScoreLoss | AlikeColumns) -> str:
-        """The names with their units."""
         return " + ".join(
             column_title(name, (self.units or {}).get(name)) for name in columns.names
         )

@@ -61,11 +61,7 @@ def seconds_before(question: str, state: RunState) -> float:
 
 
 def answers(tested_model: TestedModel, question: str, column: str = "") -> Iterator[Answer]:
-    """The answer, for a long one after partial answers.
-
-    Raises:
-        UnusableError: there is no such question.
-    """
+    """The answer, for a long one after partial answers."""
     if question == ROWS:
         yield test_diagnostics(tested_model)
     elif question == IMPORTANCE:
@@ -90,6 +86,7 @@ def kept_answer(folder: RunFolder, results: Results, question: str) -> Answer | 
     try:
         text = (folder.path / FOLDER / f"{question}.json").read_text(encoding="utf-8")
         content = json.loads(text)
+        # A run that went on, or of which another model was chosen, has other answers.
         if content["of"] != key_of(results) or not isinstance(content["answer"], dict):
             return None
         return read_answer(question, content["answer"])

@@ -26,11 +26,7 @@ BINS = 24
 
 
 def dependence(tested_model: TestedModel, name: str) -> Dependence:
-    """A column's partial dependence, for the second of two classes or else the most frequent.
-
-    Raises:
-        UnusableError: there is no such column.
-    """
+    """A column's partial dependence, for the second of two classes or else the most frequent."""
     names = [str(feature) for feature in tested_model.dataset.feature_names]
     if name not in names:
         raise UnusableError("there is no such column", where=name)
@@ -40,20 +36,21 @@ def dependence(tested_model: TestedModel, name: str) -> Dependence:
         column_facts = next(c for c in tested_model.dataset.columns if c.name == name)
         if column_facts.kind == "text":
             return Dependence(name, "A column of texts has no order to follow.")
-    values = _column_values(tested_model, column)
+    values = tested_model.column_values(column)
     is_numeric = pd.api.types.is_numeric_dtype(values.dtype)
     grid, axis_values, words = _value_grid(values, is_numeric, column_facts)
     if not len(grid):
         return Dependence(name, "The column has no value in the test rows.")
     class_code, answer = _followed_class(tested_model)
+    seed, rows_per_fold = tested_model.problem.plan.seed, MAX_ROWS // len(tested_model.folds)
+    generator = np.random.default_rng(seed)
+    folds = [fold.sample_rows(max(1, rows_per_fold), generator) for fold in tested_model.folds]
     curves = [
-        individual_curves(_class_scorer(fold, class_code), fold.X, column, grid)
-        for fold in _limited_folds(tested_model)
+        individual_curves(_class_scorer(fold, class_code), fold.X, column, grid) for fold in folds
     ]
     row_curves = np.concatenate(curves)
     mean, low, high = mean_with_band(row_curves)
-    generator = np.random.default_rng(tested_model.problem.plan.seed)
-    shown = generator.permutation(len(row_curves))[:SHOWN_ROWS]
+    shown = np.random.default_rng(seed).permutation(len(row_curves))[:SHOWN_ROWS]
     counts, edges = _value_counts(values, is_numeric, grid)
     return Dependence(
         name=name,
@@ -70,13 +67,6 @@ def dependence(tested_model: TestedModel, name: str) -> Dependence:
         edges=edges,
         unit=(column_facts.unit or None) if column_facts else None,
     )
-
-
-def _column_values(tested_model: TestedModel, column: int) -> pd.Series:
-    if tested_model.dataset.is_sparse:
-        fold_values = [fold.X[:, [column]].toarray().ravel() for fold in tested_model.folds]
-        return pd.Series(np.concatenate(fold_values).astype(float))
-    return pd.concat([fold.X.iloc[:, column] for fold in tested_model.folds], ignore_index=True)
 
 
 def _value_grid(
@@ -139,15 +129,3 @@ def _class_scorer(fold: TestedFold, class_code: int | None) -> Callable[[Any], n
         return scores[:, class_code]
 
     return class_scores
-
-
-def _limited_folds(tested_model: TestedModel) -> list[TestedFold]:
-    rows_per_fold = max(1, MAX_ROWS // len(tested_model.folds))
-    generator = np.random.default_rng(tested_model.problem.plan.seed)
-    limited_folds = []
-    for fold in tested_model.folds:
-        rows = np.arange(len(fold.y))
-        if len(rows) > rows_per_fold:
-            rows = np.sort(generator.choice(rows, rows_per_fold, replace=False))
-        limited_folds.append(fold.subset(rows))
-    return limited_folds

@@ -117,11 +117,7 @@ def _with_losses(
 def _affordable_shuffling(
     tested_model: TestedModel, width: int
 ) -> tuple[ColumnPermuter, int, list[int]]:
-    """As many test rows and columns as can be shuffled in time, columns first.
-
-    Returns:
-        The permuter, its number of rows, and the columns.
-    """
+    """The permuter of as many test rows as time allows, their number, and the columns (first)."""
     folds = _limited_folds(tested_model, MIN_ROWS)
     permuter, rows = ColumnPermuter(tested_model, folds, REPEATS), sum(len(f.y) for f in folds)
     seconds_per_column = _seconds_of_one(permuter) if width else 0.0
@@ -151,7 +147,6 @@ def _seconds_of_one(permuter: ColumnPermuter) -> float:
 
 
 def _limited_folds(tested_model: TestedModel, max_rows: int) -> list[TestedFold]:
-    """The folds with at most `max_rows` test rows, drawn at random."""
     count, folds = len(tested_model.y), list(tested_model.folds)
     if count <= max_rows:
         return folds
@@ -293,11 +288,9 @@ class ColumnPermuter:
 
     @property
     def width(self) -> int:
-        """How many prepared columns there are."""
         return max((fold.width for fold in self._folds), default=0)
 
     def importance_of(self, columns: Sequence[int]) -> ScoreLoss:
-        """The loss of score when these columns are shuffled together."""
         fold_predictions = [fold.predict_shuffled(columns) for fold in self._folds]
         all_predictions = [
             merge_fold_predictions([fold[r] for fold in fold_predictions])
@@ -307,6 +300,7 @@ class ColumnPermuter:
         mean = self._sign * (self._metric.score(self._y, self._base) - float(np.mean(scores)))
         low, high = self._interval(mean, all_predictions, scores)
         names = [self._names[column] for column in columns]
+        # The interval of a few shufflings may miss their mean by a hair.
         return ScoreLoss(names, mean, min(low, mean), max(high, mean))
 
     def _interval(
@@ -326,6 +320,7 @@ class ColumnPermuter:
         drawn = resampled_scores(self._metric, self._y, compared, self._seed, groups)
         drawn = self._sign * drawn
         generator = np.random.default_rng(self._seed + 1)
+        # The first row of the scores is that of the unshuffled columns.
         draws = 1 + generator.integers(R, size=(R, drawn.shape[1]))
         return percentile_interval(drawn[0] - np.take_along_axis(drawn, draws, axis=0).mean(axis=0))
 
@@ -349,6 +344,7 @@ class _Prepared:
         self._X: Any = fold.pipeline[:1].transform(fold.X)
         self._model, self._sources = fold.pipeline[1:], source_columns(fold)
         n, self.width = self._X.shape
+        # Several orders in one call of the model: of few rows the call costs more than its work.
         self._at_once = int(np.clip(_CELLS / max(n * self.width, 1), 1, len(orders)))
         self._dense = None
         if isinstance(self._X, np.ndarray):
@@ -374,6 +370,7 @@ class _Prepared:
             try:
                 predictions = self._predict_rows(buffer)
             finally:
+                # The buffer serves the next columns, which expect these in their own order.
                 buffer[:, columns] = np.tile(self._X[:, columns], (len(orders), 1))
         rows = np.arange(n)
         return [predictions.subset(rows + index * n) for index in range(len(orders))]

@@ -26,22 +26,21 @@ REPEATS = 3
 MAX_TEST_ROWS = 5000
 
 
-def curve_fit_count(shares: tuple[float, ...] = SHARES, repeats: int = REPEATS) -> float:
+def curve_fit_count() -> float:
     """The curve's cost in fits on all rows."""
-    return repeats * sum(share for share in shares if share < 1)
+    return REPEATS * sum(share for share in SHARES if share < 1)
 
 
 def learning_curve(tested_model: TestedModel) -> Iterator[LearningCurve]:
     """The curve after every size."""
     fold, seed = tested_model.folds[0], tested_model.problem.plan.seed
-    if len(fold.y) > MAX_TEST_ROWS:
-        generator = np.random.default_rng(seed)
-        fold = fold.subset(np.sort(generator.choice(len(fold.y), MAX_TEST_ROWS, replace=False)))
+    fold = fold.sample_rows(MAX_TEST_ROWS, np.random.default_rng(seed))
     metric, rows = tested_model.metric, fold.problem.train_rows
     row_samples = [_row_samples(fold.problem, seed + repeat) for repeat in range(REPEATS)]
     sizes: dict[float, LearningSize] = {}
     scores_by_share: dict[float, np.ndarray] = {}
     for index, share in enumerate(SHARES):
+        # On all rows it is the tested model, which is fitted already.
         models = [fold.pipeline]
         if share < 1:
             row_sets = (rows[sample[index]] for sample in row_samples)
@@ -59,7 +58,6 @@ def learning_curve(tested_model: TestedModel) -> Iterator[LearningCurve]:
 
 
 def _fit_on_rows(tested_model: TestedModel, problem: Problem, rows: np.ndarray) -> Any:
-    """The model on few rows; None where it cannot be fitted to them."""
     if not _has_enough_rows(problem, rows):
         return None
     try:

@@ -90,7 +90,6 @@ def setting_importance(state: RunState) -> Iterator[SettingImportance | NoAnswer
 def _setting_shares(
     axes: Sequence[Axis], mean: np.ndarray, resampled_shares: Sequence[np.ndarray]
 ) -> list[SettingShare]:
-    """The share of each setting with its interval, the largest first."""
     low = high = mean
     if len(resampled_shares) > 1:
         low, high = np.percentile(resampled_shares, [2.5, 97.5], axis=0)
@@ -156,10 +155,7 @@ def _variance_shares(
 
 
 def _distribution(axis: Axis) -> Any:
-    """Optuna's distribution of an axis: its unit interval, or the indices of its choices.
-
-    Over raw values of a logarithmic range nearly all of the variance lies in its last decade.
-    """
+    # Over raw values of a logarithmic range nearly all of the variance lies in its last decade.
     if axis.kind == "choice":
         return CategoricalDistribution(tuple(range(len(axis.choices))))
     return FloatDistribution(0.0, 1.0)

@@ -15,6 +15,7 @@ from core.evaluation.curves import (
     thin_curve,
     threshold_counts,
 )
+from core.records import strict_json
 from core.tuning.why.answer_types import (
     ClassDiagnostics,
     RegressionDiagnostics,
@@ -61,6 +62,7 @@ def _class_diagnostics(tested_model: TestedModel) -> ClassDiagnostics:
         full_curve = threshold_counts(positive, score)
         shown_curve = thin_curve(full_curve, MAX_THRESHOLDS)
         seed = tested_model.problem.plan.seed
+        area = area_with_interval(positive, score, groups)
         average = average_precision_with_interval(positive, score, seed, groups)
         tallies[labels[code]] = ThresholdTally(
             positives=full_curve.positives,
@@ -68,8 +70,8 @@ def _class_diagnostics(tested_model: TestedModel) -> ClassDiagnostics:
             thresholds=shown_curve.thresholds.tolist(),
             true=shown_curve.true.tolist(),
             false=shown_curve.false.tolist(),
-            area=_finite_values(area_with_interval(positive, score, groups)),
-            precision=_finite_values(average),
+            area=strict_json(np.array(area).tolist()),
+            precision=strict_json(np.array(average).tolist()),
             calibration=calibration(positive, score) if has_probabilities else [],
         )
     costs = tested_model.results.costs
@@ -87,10 +89,6 @@ def _class_diagnostics(tested_model: TestedModel) -> ClassDiagnostics:
     )
 
 
-def _finite_values(values: tuple[float, ...]) -> list[float | None]:
-    return [float(value) if math.isfinite(value) else None for value in values]
-
-
 def _wrong_rows(tested_model: TestedModel) -> WrongRows:
     """The rows with the least probability (or score) of their class, or the largest error."""
     y, predictions = tested_model.y, tested_model.predictions
@@ -105,6 +103,7 @@ def _wrong_rows(tested_model: TestedModel) -> WrongRows:
         assert predictions.scores is not None
         badness = predictions.scores.max(axis=1) - _of_true_class(predictions.scores, y)
         is_wrong = predictions.labels != y
+    # A target that nobody knows (NaN) is no mistake.
     badness = np.where(is_wrong, np.where(y == y, badness, -np.inf), -np.inf)
     order = np.argsort(-badness, kind="stable")[: min(MAX_WRONG_ROWS, int(is_wrong.sum()))]
     dataset = tested_model.dataset
@@ -157,7 +156,7 @@ def _residuals(tested_model: TestedModel) -> Residuals:
         residual=residual[rows].tolist(),
         rows=len(y),
         left_out=max(0, len(tested_model.dataset.feature_names) - MAX_COLUMNS),
-        along={name: _to_json(values[rows]) for name, values in values_by_column.items() if name},
+        along={n: strict_json(v[rows].tolist()) for n, v in values_by_column.items() if n},
         bins=bins,
         units=tested_model.dataset.units_of_columns or None,
     )
@@ -167,24 +166,13 @@ def _column_values(tested_model: TestedModel) -> dict[str, np.ndarray]:
     """Test rows' values of the first columns that are numbers or have few different words."""
     values_by_column: dict[str, np.ndarray] = {}
     for column, name in enumerate(tested_model.dataset.feature_names[:MAX_COLUMNS]):
-        if tested_model.dataset.is_sparse:
-            fold_values = [fold.X[:, [column]].toarray().ravel() for fold in tested_model.folds]
-            values_by_column[str(name)] = np.concatenate(fold_values).astype(float)
-            continue
-        series = [fold.X.iloc[:, column] for fold in tested_model.folds]
-        values = pd.concat(series, ignore_index=True)
+        values = tested_model.column_values(column)
         if pd.api.types.is_numeric_dtype(values.dtype):
             values_by_column[str(name)] = values.to_numpy(float, na_value=np.nan)
         elif values.nunique() <= 20:
             words = values.astype(object).where(values.notna(), "")
             values_by_column[str(name)] = words.to_numpy(str)
     return values_by_column
-
-
-def _to_json(values: np.ndarray) -> list[str | float | None]:
-    if values.dtype.kind != "f":
-        return [str(value) for value in values]
-    return [float(value) if math.isfinite(value) else None for value in values]
 
 
 def _residual_bins(values: np.ndarray, residual: np.ndarray) -> list[ResidualBin]:

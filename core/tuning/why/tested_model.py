@@ -13,12 +13,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from core.datasets.dataset import Dataset
 from core.errors import UnusableError
 from core.tuning.learning.learning_run import recorded_fit, refit_penalties
 from core.tuning.problem import Problem, take_rows
-from core.tuning.problem_setup import as_first_started, build_problem
+from core.tuning.problem_setup import as_first_started, build_problem, check_same_data
 from core.tuning.results.model_metadata import read_metadata
 from core.tuning.results.tuned_model import fit_tuned_model
 from core.tuning.run_results import Results
@@ -39,12 +40,16 @@ class TestedFold:
     rows: np.ndarray  # their indices in the dataset, or in the second file, shape (n,)
 
     def subset(self, positions: np.ndarray) -> TestedFold:
-        """A copy with some of the test rows."""
         X, y, rows = take_rows(self.X, positions), self.y[positions], self.rows[positions]
         return TestedFold(self.pipeline, self.problem, X, y, rows)
 
+    def sample_rows(self, max_rows: int, generator: np.random.Generator) -> TestedFold:
+        """The fold with so many of the test rows at most, drawn at random."""
+        if len(self.y) <= max_rows:
+            return self
+        return self.subset(np.sort(generator.choice(len(self.y), max_rows, replace=False)))
+
     def predict(self, X: Any) -> Predictions:
-        """The model's predictions of raw rows."""
         dataset = self.problem.dataset
         return predict_all(self.pipeline, X, dataset.classes, task=dataset.task)
 
@@ -61,18 +66,15 @@ class TestedModel:
 
     @property
     def results(self) -> Results:
-        """The run's results."""
         assert self.state.results is not None
         return self.state.results
 
     @property
     def metric(self) -> Metric:
-        """The run's metric."""
         return METRICS[self.results.metric]
 
     @property
     def dataset(self) -> Dataset:
-        """The run's data."""
         return self.problem.dataset
 
     @cached_property
@@ -87,8 +89,14 @@ class TestedModel:
 
     @cached_property
     def predictions(self) -> Predictions:
-        """The models' predictions of the test rows."""
         return merge_fold_predictions([fold.predict(fold.X) for fold in self.folds])
+
+    def column_values(self, column: int) -> pd.Series:
+        """The raw values of a column in all test rows, by its index."""
+        if self.dataset.is_sparse:
+            fold_values = [fold.X[:, [column]].toarray().ravel() for fold in self.folds]
+            return pd.Series(np.concatenate(fold_values).astype(float))
+        return pd.concat([fold.X.iloc[:, column] for fold in self.folds], ignore_index=True)
 
     @cached_property
     def row_groups(self) -> np.ndarray | None:
@@ -116,11 +124,7 @@ def merge_fold_predictions(fold_predictions: list[Predictions]) -> Predictions:
 
 
 def fit_tested_model(folder: RunFolder, dataset: Dataset) -> TestedModel:
-    """Fit the tested model of an ended run again.
-
-    Raises:
-        UnusableError: the run has no results or no table, or its data have changed.
-    """
+    """Fit the tested model of an ended run again."""
     state = state_from_events(folder.all_events())
     if state.results is None:
         raise UnusableError("this run has no results yet", cure="let it finish")
@@ -154,13 +158,9 @@ def _check_same(folder: RunFolder, dataset: Dataset) -> None:
     try:
         fingerprint = read_metadata(folder.path).source.fingerprint
     except (OSError, KeyError):
+        # No description of the model is there to compare with.
         return
-    if fingerprint not in ("", dataset.source.fingerprint):
-        raise UnusableError(
-            "the data have changed since this run",
-            where=dataset.source.path or dataset.name,
-            cure="put the old file back",
-        )
+    check_same_data(dataset, fingerprint, "the data have changed since this run")
 
 
 def seconds_of_fit(state: RunState) -> float:

@@ -34,16 +34,6 @@ def test_counts_are_those_of_the_roc_curve(rows):
     np.testing.assert_allclose(found.false / found.negatives, fpr[1:])
 
 
-def test_a_threshold_gives_the_confusion_matrix(rows):
-    positive, score = rows
-    found = threshold_counts(positive, score)
-    for at in (0, len(found.thresholds) // 2, -1):
-        called = score >= found.thresholds[at]
-        matrix = metrics.confusion_matrix(positive, called, labels=[False, True])
-        assert matrix[1, 1] == found.true[at]
-        assert matrix[0, 1] == found.false[at]
-
-
 def test_areas_are_scikit_learns_and_inside_their_intervals(rows):
     positive, score = rows
     area, low, high = area_with_interval(positive, score)

@@ -1,5 +1,6 @@
-"""A mixed space, a score over it, and a way to run a sampler by asking and telling."""
+"""A mixed space, a score over it, and ways to run a sampler by asking and telling."""
 
+import functools
 import math
 
 import optuna
@@ -20,13 +21,13 @@ def quiet_optuna():
     optuna.logging.set_verbosity(optuna.logging.ERROR)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def mixed():
     """A real, a whole number and a choice."""
     return MIXED
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def hill():
     """A score over the mixed space, largest (0) at C = 10, depth 7, shape b."""
 
@@ -37,7 +38,7 @@ def hill():
     return score
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def run():
     """Asks and tells; the first trials get recorded scores instead of new ones."""
 
@@ -49,3 +50,23 @@ def run():
         return study
 
     return asked_and_told
+
+
+@pytest.fixture(scope="session")
+def told():
+    """A study that was told the scores of some settings, {value: score} of its first axis."""
+
+    def study_of(sampler, scores, space, direction="maximize"):
+        study = optuna.create_study(sampler=sampler, direction=direction)
+        for value, score in scores:
+            study.enqueue_trial({space[0].name: value})
+            study.tell(study.ask(distributions(space)), score)
+        return study
+
+    return study_of
+
+
+@pytest.fixture(scope="session")
+def climbed(run, hill):
+    """The study of 16 trials of a kind of sampler on the hill, made once."""
+    return functools.cache(lambda kind: run(kind(MIXED, seed=5), hill, 16))

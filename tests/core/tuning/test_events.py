@@ -21,7 +21,6 @@ from core.tuning.events import (
     HistoryRead,
     LabelledSequence,
     LeaderboardEntry,
-    PenaltyStep,
     Progress,
     SurrogateFitted,
     Topic,
@@ -78,39 +77,28 @@ def test_every_event_survives_its_line(kind):
 
 
 def test_not_a_number_becomes_null_and_comes_back():
-    line = to_json(TrialFinished(number=1, score=math.nan, fold_scores=[0.5, math.nan]))
+    line = to_json(TrialFinished(number=1, score=math.nan, fold_scores=[np.float64(0.5), math.nan]))
     assert json.loads(line)["score"] is None
     assert math.isnan(from_json(line).score)
     assert from_json(line).fold_scores == [0.5, pytest.approx(math.nan, nan_ok=True)]
     assert from_json(to_json(Progress(best=None))).best is None
 
 
-def test_numbers_of_numpy_are_plain_numbers():
-    step = PenaltyStep(step=int(np.int64(3)), penalties={"a": np.float64(2.5)})
-    assert from_json(to_json(step)).penalties == {"a": 2.5}
-
-
-def test_the_next_versions_fields_are_passed_over():
-    line = json.dumps({"event": "Progress", "done": 3, "mood": "good"})
-    assert from_json(line) == Progress(done=3)
+def test_a_payload_is_a_plain_object_and_fields_of_the_next_version_are_passed_over():
+    line = to_json(TopicsFound(topics=[Topic(0.5, ["ship"], [0.25])]))
+    assert json.loads(line)["topics"] == [{"share": 0.5, "words": ["ship"], "weights": [0.25]}]
+    for place in ('"share"', '"topics"'):
+        assert from_json(line.replace(place, f'"colour": "red", {place}')) == from_json(line)
 
 
 def test_an_event_of_an_earlier_version_is_read_by_its_former_name():
-    line = to_json(
-        HistoryRead(statistics=[1.0, 2.0, 0.0], axes=["C", "kernel"], datasets=[DATASET])
-    )
+    line = to_json(HistoryRead(statistics=[1.0, 2.0, 0.0], axes=["C"], datasets=[DATASET]))
     former = line.replace('"HistoryRead"', '"PastRecalled"')
     assert "HistoryRead" not in former
     assert from_json(former) == from_json(line)
 
 
-def test_a_payload_is_a_plain_object_in_the_line():
-    line = to_json(TopicsFound(topics=[Topic(0.5, ["ship"], [0.25])]))
-    assert json.loads(line)["topics"] == [{"share": 0.5, "words": ["ship"], "weights": [0.25]}]
-    newer = line.replace('"share"', '"colour": "red", "share"')
-    assert from_json(newer) == from_json(line)
-
-
+HUGE = "1" + 400 * "0"  # a whole number that no float holds
 DAMAGED = {
     '{"event": "TrialFinished", "number": "3"}': "TrialFinished.number: expected int, got str",
     '{"event": "TrialFinished", "number": true}': "TrialFinished.number: expected int, got bool",
@@ -131,6 +119,9 @@ DAMAGED = {
     '{"event": "Unheard"}': "not an event",
     "null": "not an event",
     '{"event": "TrialFinished", "number": 99999999999999999999}': "TrialFinished.number",
+    f'{{"event": "TrialFinished", "score": {HUGE}}}': "TrialFinished.score: expected int <=",
+    f'{{"event": "TrialStarted", "expected": -{HUGE}}}': "TrialStarted.expected: expected int >=",
+    f'{{"event": "PenaltyStep", "norms": {{"a": {HUGE}}}}}': "PenaltyStep.norms[...]: expected int",
 }
 
 
@@ -146,36 +137,17 @@ def test_a_surrogate_is_as_large_as_its_points():
     assert len(line) < 8000
 
 
-HUGE = "1" + 400 * "0"
-
-
-@pytest.mark.parametrize(
-    ("line", "field"),
-    [
-        ('{"event": "TrialFinished", "score": %s}', "TrialFinished.score: expected int <="),
-        ('{"event": "TrialStarted", "expected": -%s}', "TrialStarted.expected: expected int >="),
-        ('{"event": "TrialFinished", "fold_scores": [0.5, %s]}', "TrialFinished.fold_scores[1]:"),
-        ('{"event": "PenaltyStep", "norms": {"a": %s}}', "PenaltyStep.norms[...]: expected int"),
-    ],
-)
-def test_a_whole_number_that_no_float_holds_is_refused(line, field):
-    with pytest.raises(ValueError, match=re.escape(field)):
-        from_json(line % HUGE)
-    assert from_json(line % "3") is not None
-
-
 def test_whole_numbers_are_written_again_as_they_were():
     line = to_json(TrialFinished(seconds=1, score=2, fold_scores=[1, 0.5]))
     assert to_json(from_json(line)) == line
     assert from_json(to_json(TrialFinished(number=2**63 - 1))).number == 2**63 - 1
 
 
-KINDS = list(Event.class_by_tag.values())
 VALUES = ["null", "true", "3", "-0.5", '"x"', "[]", "[null]", "[1, 2.5]", '["x"]', "{}", "1e999"]
 VALUES += ["9223372036854775808", HUGE, f"[{HUGE}]", '{"a": null}', '{"a": "b"}', "[[0.5]]"]
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=Event.class_by_tag)
+@pytest.mark.parametrize("kind", Event.class_by_tag.values(), ids=Event.class_by_tag)
 def test_a_line_is_read_quickly_as_it_is_read_slowly(kind):
     draw = random.Random(kind.__name__)
     whole = to_json(kind(**{f.name: SAMPLES[f.type] for f in fields(kind)})).encode()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from run_events import tune_here as tune
 from scipy import sparse
 from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -12,18 +13,18 @@ from core.datasets.samples import SAMPLES
 from core.datasets.summary import summarize
 from core.estimators.registry import MODELS
 from core.tuning.candidate_models import candidate_models, stays_sparse
-from core.tuning.events import RunFinished, RunStarted
+from core.tuning.events import RunFinished
 from core.tuning.guidance.advice import advise
 from core.tuning.learning.training import table_training
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.problem import Problem, baseline_score
+from core.tuning.problem import baseline_score
 from core.tuning.problem_setup import build_problem, read_data
-from core.tuning.tune import start_event, tune
+from core.tuning.tune import start_event
 
 
-def problem_of(sample, **given):
-    data = DataPlan(f"sample:{sample}")
-    return build_problem(Plan(data, "auto", "race", trials=3, **given), read_data(data))
+def problem_of(sample, model="auto", strategy="race", trials=3, **given):
+    data = DataPlan(sample if "/" in sample else f"sample:{sample}")
+    return build_problem(Plan(data, model, strategy, trials=trials, **given), read_data(data))
 
 
 def test_of_classes_it_is_the_share_of_the_most_frequent_one():
@@ -46,33 +47,24 @@ def test_of_numbers_it_is_the_mean():
     assert baseline_score(problem) == pytest.approx(np.mean(scores))
 
 
-@pytest.mark.parametrize("metric", ["log_loss", "auc", "balanced_accuracy"])
-def test_every_metric_has_one(metric):
-    score = baseline_score(problem_of("wine", metric=metric))
-    usual = {"log_loss": np.log(3), "auc": 0.5, "balanced_accuracy": 1 / 3}[metric]
-    assert score == pytest.approx(usual, abs=0.05)
+@pytest.mark.parametrize(
+    ("metric", "usual"), [("log_loss", np.log(3)), ("auc", 0.5), ("balanced_accuracy", 1 / 3)]
+)
+def test_every_metric_has_one(metric, usual):
+    assert baseline_score(problem_of("wine", metric=metric)) == pytest.approx(usual, abs=0.05)
 
 
-def test_a_run_of_trials_begins_with_it():
-    problem = problem_of("wine")
-    event = start_event(problem, {}, None, "")
-    assert isinstance(event, RunStarted)
-    assert event.baseline == pytest.approx(baseline_score(problem))
-    data = DataPlan("sample:wine")
-    one = build_problem(Plan(data, "svm", "random", trials=3), read_data(data))
-    assert start_event(one, {}, None, "").baseline == pytest.approx(baseline_score(one))
+@pytest.mark.parametrize("chosen", [("auto", "race"), ("svm", "random")])
+def test_a_run_of_trials_begins_with_it(chosen):
+    problem = problem_of("wine", *chosen)
+    assert start_event(problem, {}, None, "").baseline == pytest.approx(baseline_score(problem))
 
 
-def test_a_learner_of_penalties_has_no_scores_to_compare_with():
-    data = DataPlan("sample:wine")
-    problem = build_problem(Plan(data, "logistic", "mm"), read_data(data))
-    assert start_event(problem, {}, None, "").baseline is None
-
-
-def test_what_predicts_no_column_has_none():
-    data = DataPlan("sample:texts")
-    problem = build_problem(Plan(data, "lda", "random", trials=3), read_data(data))
-    assert baseline_score(problem) is None
+@pytest.mark.parametrize(
+    "problem", [("wine", "logistic", "mm", None), ("texts", "lda", "random")], ids=lambda p: p[1]
+)
+def test_a_learner_has_no_scores_to_compare_with_and_topics_predict_no_column(problem):
+    assert start_event(problem_of(*problem), {}, None, "").baseline is None
 
 
 @pytest.fixture(scope="module")
@@ -82,29 +74,22 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(path)
 
 
-def problem(file: str, model: str, strategy: str, **more: object) -> Problem:
-    return build_problem(Plan(DataPlan(file), model, strategy, **more), read_dataset(file))
-
-
 def test_folds_know_the_words_of_their_own_rows_alone(file: str) -> None:
-    made = problem(file, "logistic", "random", folds=3)
+    made = problem_of(file, "logistic", "random", folds=3)
     texts = made.dataset.table["review"]
     for (fit_rows, score_rows), fold in zip(made.splits, made.fold_data(), strict=True):
         words = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, min_df=2)
         expected = words.fit_transform(texts.iloc[fit_rows])
         width = expected.shape[1]
-        start = fold.fit_X.shape[1] - width - _parts(texts.iloc[fit_rows])
+        # The words stand before the parts of words, which come last.
+        parts = TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 5), min_df=2)
+        start = fold.fit_X.shape[1] - width - parts.fit_transform(texts.iloc[fit_rows]).shape[1]
         for X, wanted in (
             (fold.fit_X, expected),
             (fold.score_X, words.transform(texts.iloc[score_rows])),
         ):
             assert sparse.issparse(X)
             assert abs(X[:, start : start + width] - wanted).max() < 1e-12
-
-
-def _parts(texts: object) -> int:
-    parts = TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 5), min_df=2)
-    return int(parts.fit_transform(texts).shape[1])
 
 
 def test_the_models_that_compete_take_sparse_rows(file: str) -> None:
@@ -120,15 +105,16 @@ def test_the_models_that_compete_take_sparse_rows(file: str) -> None:
 
 @pytest.mark.parametrize("strategy", ["mm", "evidence", "loo"])
 def test_a_text_column_is_one_group_of_penalties(file: str, strategy: str) -> None:
-    made = problem(file, "logistic", strategy, groups="column")
+    made = problem_of(file, "logistic", strategy, None, groups="column")
     training = table_training(made, made.train_rows)
     assert set(training.group_names) == {"bought", "price", "review"}
     assert training.group_sizes["review"] > 300
     assert sum(training.group_sizes.values()) == len(training.groups) - 1
 
 
+@pytest.mark.slow
 def test_a_run_of_several_models_on_texts(file: str) -> None:
-    plan = Plan(DataPlan(file), "auto", "race", trials=8, folds=2)
+    plan = Plan(DataPlan(file), "auto", "race", trials=4, folds=2)
     events = list(tune(plan, read_dataset(file)))
     assert isinstance(events[-1], RunFinished)
     assert events[-1].results["test"]["accuracy"] > 0.6
@@ -136,7 +122,6 @@ def test_a_run_of_several_models_on_texts(file: str) -> None:
 
 
 def test_a_model_without_sparse_rows_sees_directions(file: str) -> None:
-    made = problem(file, "boosting", "random", folds=2)
-    [fold, _] = made.fold_data()
+    [fold, _] = problem_of(file, "boosting", "random", folds=2).fold_data()
     assert isinstance(fold.fit_X, np.ndarray)
     assert fold.fit_X.shape[1] <= 100 + 5

@@ -89,13 +89,6 @@ def test_rbf_features_see_what_linear_ones_cannot(run):
     assert off("rbf") < 0.15 < off("linear")
 
 
-def test_it_runs_in_a_study_that_defines_its_space_by_running():
-    study = optuna.create_study(sampler=ScotSampler(history=rising(3)), direction="maximize")
-    study.optimize(lambda t: t.suggest_float("x", 0, 1) - t.suggest_float("y", 0, 1), n_trials=6)
-    assert len(study.trials) == 6
-    assert study.trials[0].user_attrs["reason"] == "random"
-
-
 def test_without_a_history_it_goes_on_alone(run):
     study = run(ScotSampler(LINE), here, 5, LINE)
     assert study.trials[0].user_attrs["reason"] == "random"

@@ -17,24 +17,20 @@ PLANE = (Axis("x", "", "float", 0.0, 1.0), Axis("y", "", "float", 0.0, 1.0))
 
 def bowl(setting, centre, height=0.0, depth=1.0):
     """A score that is largest (height) at the centre."""
-    off = sum((setting[name] - c) ** 2 for name, c in zip(("x", "y"), centre, strict=True))
-    return height - depth * off
+    return height - depth * sum((setting[n] - c) ** 2 for n, c in zip("xy", centre, strict=True))
 
 
 def earlier_bowls(count, trials=11, seed=0, maximize=True):
     """Datasets whose bowls have their centres near (0.7, 0.3), each on its own scale."""
-    random = np.random.default_rng(seed)
-    found = []
+    random, datasets, sign = np.random.default_rng(seed), [], 1.0 if maximize else -1.0
     for k in range(count):
         centre = np.array([0.7, 0.3]) + 0.03 * random.standard_normal(2)
         height, depth = 100 * random.random(), 10 ** random.uniform(-2, 2)
-        settings = [dict(zip(("x", "y"), u, strict=True)) for u in random.random((trials, 2))]
-        sign = 1.0 if maximize else -1.0
-        scores = [sign * bowl(s, centre, height, depth) for s in settings]
+        settings = tuple(dict(zip("xy", u, strict=True)) for u in random.random((trials, 2)))
+        scores = tuple(sign * bowl(s, centre, height, depth) for s in settings)
         statistics = tuple(random.standard_normal(3).tolist())
-        bowls = tuple(settings), tuple(scores)
-        found.append(EarlierDataset(f"d{k}", statistics, *bowls, maximize=maximize))
-    return TuningHistory(tuple(found))
+        datasets.append(EarlierDataset(f"d{k}", statistics, settings, scores, maximize=maximize))
+    return TuningHistory(tuple(datasets))
 
 
 def here(setting):
@@ -43,9 +39,8 @@ def here(setting):
 
 @pytest.mark.parametrize("kernel", ["mkl", "sqe", "printed"])
 def test_the_first_trial_is_where_the_history_was_good(run, kernel):
-    sampler = TransferSampler(history=earlier_bowls(8), space=PLANE, kernel=kernel)
-    study = run(sampler, here, 1, PLANE)
-    first = study.trials[0]
+    sampler = TransferSampler(PLANE, history=earlier_bowls(8), kernel=kernel)
+    first = run(sampler, here, 1, PLANE).trials[0]
     assert first.user_attrs["reason"] == "past"
     assert "expected" not in first.user_attrs
     assert here(first.params) > 5.0 - 3.0 * 0.15
@@ -66,16 +61,10 @@ def test_what_it_knows_is_told_in_the_events_own_fields(run):
     run(sampler, here, 4, PLANE)
     event = JointSurfaceFitted(**asdict(sampler.state))
     assert from_json(to_json(event)) == event
-    assert event.trials == 3
-    assert [len(z) for z in event.past_responses] == [11, 11, 11]
-    scores = np.array([here(t) for t in _settings(event.points)])
-    z = (scores - scores.mean()) / scores.std()
-    assert event.responses == pytest.approx(z, abs=1e-4)
+    assert (event.trials, [len(z) for z in event.past_responses]) == (3, [11, 11, 11])
+    scores = np.array([here(dict(zip("xy", point, strict=True))) for point in event.points])
+    assert event.responses == pytest.approx((scores - scores.mean()) / scores.std(), abs=1e-4)
     assert (event.mean, event.scale) == pytest.approx((scores.mean(), scores.std()), rel=1e-5)
-
-
-def _settings(points):
-    return [dict(zip(("x", "y"), p, strict=True)) for p in points]
 
 
 def test_without_a_history_it_is_a_process_of_its_own(run, mixed, hill):
@@ -88,16 +77,16 @@ def test_without_a_history_it_is_a_process_of_its_own(run, mixed, hill):
 def test_elements_are_replaced_with_the_probability_given(run):
     space = tuple(Axis(f"x{k}", "", "float", 0.0, 1.0) for k in range(8))
     sampler = TransferSampler(space, replacement=0.25)
-    chosen = dict.fromkeys((axis.name for axis in space), 0.5)
+    proposal = dict.fromkeys((axis.name for axis in space), 0.5)
     known = SearchSpace(distributions(space))
     study = run(sampler, lambda s: s["x0"], 2, space)
-    history = sampler._reader.read(study, study.trials[0])
+    observed = sampler._reader.read(study, study.trials[0])
     replaced = 0
     for number in range(300):
         trial = optuna.trial.create_trial(params={}, distributions={}, value=0.0)
         trial.number = number
-        setting, changed = sampler._replaced(trial, known, history, chosen)
-        differing = sum(setting[name] != 0.5 for name in chosen)
+        setting, changed = sampler._replaced(trial, known, observed, proposal)
+        differing = sum(value != 0.5 for value in setting.values())
         assert changed == (differing > 0)
         replaced += differing
     assert replaced / (300 * 8) == pytest.approx(0.25, abs=0.03)
@@ -105,15 +94,10 @@ def test_elements_are_replaced_with_the_probability_given(run):
 
 def test_earlier_settings_that_the_space_does_not_have_are_left_out(run, mixed, hill):
     good = {"C": 10.0, "depth": 7, "shape": "b"}
-    strange = [
-        {"C": 10.0, "depth": 7},
-        {**good, "shape": "z"},
-        {**good, "depth": "seven"},
-        {**good, "C": float("nan")},
-        {**good, "C": 1e9},
-    ]
-    one = EarlierDataset("a", (1.0, 2.0, 3.0), (good, *strange), (0.0, 1.0, 2.0, 3.0, 4.0, -1.0))
-    sampler = TransferSampler(mixed, history=TuningHistory((one,)))
+    strange = [{"shape": "z"}, {"depth": "seven"}, {"C": float("nan")}, {"C": 1e9}]
+    settings = (good, {"C": 10.0, "depth": 7}, *({**good, **changed} for changed in strange))
+    dataset = EarlierDataset("a", (1.0, 2.0, 3.0), settings, (0.0, 1.0, 2.0, 3.0, 4.0, -1.0))
+    sampler = TransferSampler(mixed, history=TuningHistory((dataset,)))
     run(sampler, hill, 2, mixed)
     assert sampler.earlier.used_trials == ((0, 5),)
     clipped = unit_vector(mixed, {**good, "C": 1e3})
@@ -124,9 +108,8 @@ def test_the_first_trial_is_where_the_historys_posterior_mean_is_largest(run):
     """Against dense algebra of the published kernel, searched by brute force."""
     history = earlier_bowls(4)
     sampler = TransferSampler(PLANE, history=history)
-    study = run(sampler, here, 1, PLANE)
-    state = sampler.state
-    order = np.argsort(history.distances())
+    first = run(sampler, here, 1, PLANE).trials[0].params
+    state, order = sampler.state, np.argsort(history.distances())
     assert state.neighbours == order.tolist()
     X = np.array([[s["x"], s["y"]] for k in order for s in history.datasets[k].settings])
     d = np.repeat(np.arange(4), 11)
@@ -143,8 +126,7 @@ def test_the_first_trial_is_where_the_historys_posterior_mean_is_largest(run):
 
     axis = np.linspace(0.0, 1.0, 101)
     everywhere = np.vstack([X, np.array(np.meshgrid(axis, axis)).reshape(2, -1).T])
-    chosen = np.array([[study.trials[0].params["x"], study.trials[0].params["y"]]])
-    assert mean(chosen)[0] >= mean(everywhere).max() - 1e-6
+    assert mean(np.array([[first["x"], first["y"]]]))[0] >= mean(everywhere).max() - 1e-6
 
 
 def test_of_a_thousand_datasets_the_neighbours_kernel_keeps_twenty(run):
@@ -159,15 +141,14 @@ def test_of_a_thousand_datasets_the_neighbours_kernel_keeps_twenty(run):
 def test_the_present_ones_first_trial_is_no_deviation_yet(run):
     history = earlier_bowls(3)
     sampler = TransferSampler(PLANE, history=history)
-    study = run(sampler, here, 3, PLANE)
-    again = TransferSampler(PLANE, history=history)
-    run(again, here, 2, PLANE)
-    assert again.state.responses == [0.0]
-    assert not again.state.settled
-    variances = [np.var(one.scores) for one in history.datasets]
-    assert again.state.scale == pytest.approx(np.sqrt(np.mean(variances)))
+    study = run(sampler, here, 2, PLANE)
+    assert sampler.state.responses == [0.0]
+    assert not sampler.state.settled
+    variances = [np.var(dataset.scores) for dataset in history.datasets]
+    assert sampler.state.scale == pytest.approx(np.sqrt(np.mean(variances)))
+    third = study.ask(distributions(PLANE))
     assert "expected" not in study.trials[1].user_attrs
-    assert "expected" in study.trials[2].user_attrs or not sampler.state.settled
+    assert "expected" in third.user_attrs or not sampler.state.settled
 
 
 def test_it_beats_a_process_of_its_own_on_a_family_of_functions(run):
@@ -184,50 +165,41 @@ def test_it_beats_a_process_of_its_own_on_a_family_of_functions(run):
 
 
 def test_a_simplex_is_compared_by_shares(run):
-    space = tuple(Axis(f"w{k}", "", "float", 0.0, 1.0) for k in range(3))
-    settings = tuple({f"w{k}": u * c for k, u in enumerate((0.6, 0.3, 0.1))} for c in (0.2, 1.0))
-    one = EarlierDataset("a", (1.0, 1.0, 2.0), settings, (1.0, 3.0))
-    history = TuningHistory((one,), (1.0, 1.0, 2.0), simplex=("w0", "w1", "w2"))
+    names = ("w0", "w1", "w2")
+    space = tuple(Axis(name, "", "float", 0.0, 1.0) for name in names)
+    settings = tuple(dict(zip(names, (0.6 * c, 0.3 * c, 0.1 * c), strict=True)) for c in (0.2, 1.0))
+    dataset = EarlierDataset("a", (1.0, 1.0, 2.0), settings, (1.0, 3.0))
+    history = TuningHistory((dataset,), (1.0, 1.0, 2.0), simplex=names)
     sampler = TransferSampler(space, history=history)
     study = run(sampler, lambda s: s["w0"], 5, space)
     seen = sampler.coordinates.transform(sampler.earlier.points)
     assert seen == pytest.approx(np.array([[0.6, 0.3, 0.1]] * 2))
-    drawn = [sum(trial.params.values()) for trial in study.trials]
-    assert np.ptp(drawn) > 0.1  # what is tried is not normalized
+    sums = [sum(trial.params.values()) for trial in study.trials]
+    assert np.ptp(sums) > 0.1  # what is tried is not normalized
 
 
-def test_workers_that_ask_at_once_do_not_crowd():
-    sampler = TransferSampler(PLANE, history=earlier_bowls(5), seed=1)
-    study = optuna.create_study(sampler=sampler, direction="maximize")
-    asked = [study.ask(distributions(PLANE)) for _ in range(3)]
+@pytest.mark.parametrize("fails", [False, True])
+def test_workers_that_ask_at_once_do_not_crowd_and_failed_trials_are_left(fails):
+    sampler = TransferSampler(PLANE, history=earlier_bowls(5), seed=1, replacement=0.0)
+    study, asked = optuna.create_study(sampler=sampler, direction="maximize"), []
+    for _ in range(3):
+        asked.append(study.ask(distributions(PLANE)))
+        if fails:
+            study.tell(asked[-1], state=optuna.trial.TrialState.FAIL)
     points = np.array([list(trial.params.values()) for trial in asked])
     far = np.linalg.norm(points[:, None] - points[None], axis=2)[np.triu_indices(3, 1)]
     assert far.min() > 1e-3
     assert {trial.user_attrs["reason"] for trial in asked} == {"past"}
 
 
-def test_failed_trials_are_left(run):
-    study = optuna.create_study(
-        sampler=TransferSampler(PLANE, history=earlier_bowls(5), replacement=0.0),
-        direction="maximize",
-    )
-    first = study.ask(distributions(PLANE))
-    study.tell(first, state=optuna.trial.TrialState.FAIL)
-    second = study.ask(distributions(PLANE))
-    moved = [abs(first.params[name] - second.params[name]) for name in ("x", "y")]
-    assert max(moved) > 1e-3
-
-
 @pytest.mark.parametrize("kernel", ["mkl", "sqe"])
 def test_the_order_of_the_axes_does_not_matter_to_what_is_expected(run, kernel):
     """A permuted space has the same posterior: the first trials' means agree."""
-    history = earlier_bowls(3)
 
     def highest(space):
-        sampler = TransferSampler(space, history=history, kernel=kernel)
+        sampler = TransferSampler(space, history=earlier_bowls(3), kernel=kernel)
         run(sampler, here, 1, space)
         regression = sampler._fitter._joint_posterior(sampler._fitter._last[1])
-        first = np.array([sampler.state.next])
-        return float(regression.posterior(first)[0][0])
+        return float(regression.posterior(np.array([sampler.state.next]))[0][0])
 
     assert highest(PLANE) == pytest.approx(highest(PLANE[::-1]), abs=2e-3)

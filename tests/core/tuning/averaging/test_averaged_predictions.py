@@ -30,13 +30,9 @@ def test_probabilities_are_averaged_and_the_largest_mean_names_the_class():
 
 
 def test_numbers_are_averaged():
-    mean = average_predictions(
-        [Predictions(np.array([1.0, 4.0])), Predictions(np.array([3.0, 0.0]))], QUARTER
-    )
-    np.testing.assert_allclose(mean.labels, [1.5, 3.0])
-    apart = member_disagreement(
-        [Predictions(np.array([1.0, 4.0])), Predictions(np.array([3.0, 0.0]))], QUARTER
-    )
+    members = [Predictions(np.array(labels)) for labels in ([1.0, 4.0], [3.0, 0.0])]
+    np.testing.assert_allclose(average_predictions(members, QUARTER).labels, [1.5, 3.0])
+    apart = member_disagreement(members, QUARTER)
     np.testing.assert_allclose(apart, [math.sqrt(0.75 * 0.25 + 0.25 * 2.25), math.sqrt(3.0)])
 
 

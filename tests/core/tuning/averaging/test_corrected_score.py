@@ -8,13 +8,6 @@ import pytest
 from core.tuning.averaging import corrected_score as module
 from core.tuning.averaging.averaged_predictions import average_predictions
 from core.tuning.averaging.corrected_score import best_trial, corrected_score, greedy_average
-from core.tuning.averaging.ensemble import with_corrected_scores
-from core.tuning.events import EnsembleUpdated, RunStarted, TrialFinished
-from core.tuning.plan import DataPlan, Plan
-from core.tuning.problem_setup import build_problem, read_data
-from core.tuning.results.candidates import AVERAGE, BEST, SIMPLEST, candidates_of
-from core.tuning.results.tuned_model import fit_tuned_model
-from core.tuning.runs.state import state_from_events
 from core.tuning.scores.metric import Predictions
 from core.tuning.scores.metrics import METRICS, fold_metric
 
@@ -45,6 +38,7 @@ def simulated_trials(signal: float, numbers: bool, seed: int):
     return y[held_out], parts[0], y[fresh], parts[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("metric", "signal", "rule"),
     [
@@ -110,56 +104,5 @@ def test_more_rows_than_are_drawn_from_narrow_the_interval(monkeypatch):
         expected = corrected_score(y, trials, lambda rows: {0: 1.0}, ACCURACY, 0)
         widths.append(expected.high - expected.low)
     assert widths[0] == pytest.approx(widths[1], rel=0.3)
-
-
-def test_no_score_where_one_class_was_held_out():
-    _, trials, _, _ = simulated_trials(2.0, False, 1)
-    y, metric = np.zeros(ROWS, dtype=int), METRICS["auc"]
-    assert corrected_score(y, trials, lambda rows: {0: 1.0}, metric, 0) is None
-
-
-@pytest.fixture(scope="module")
-def corrected_run():
-    """A run of several models on wine: its problem, and its state with the corrected scores."""
-    data = DataPlan("sample:wine")
-    plan = Plan(data, "auto", "race", trials=3, folds=3, options={"repeats": 1})
-    problem = build_problem(plan, read_data(data))
-    random, folds_by_trial, trials = np.random.default_rng(0), {}, []
-    for number, name in enumerate(("knn", "forest", "naive-bayes")):
-        folds = []
-        for _, rows in problem.splits:
-            logits = random.normal(size=(len(rows), 3))
-            codes = np.searchsorted(problem.dataset.classes, problem.dataset.target[rows])
-            logits[np.arange(len(rows)), codes] += 2.0
-            shares = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
-            folds.append(Predictions(shares.argmax(axis=1), shares, shares))
-        folds_by_trial[number] = tuple(folds)
-        setting = {"model": name, **problem.single_model(name).default}
-        score = 0.85 - number / 1000
-        trials.append(
-            TrialFinished(number=number, setting=setting, score=score, fold_scores=[score] * 2)
-        )
-    update = EnsembleUpdated(
-        finished=3, members=[0, 1], weights=[0.5, 0.5], scores=[0.85, 0.849], average=0.9,
-        single=0.85, kind="greedy",
-    )  # fmt: skip
-    update = with_corrected_scores(problem, update, folds_by_trial)
-    return problem, state_from_events([RunStarted(averages=True), *trials, update])
-
-
-def test_a_run_states_the_corrected_scores(corrected_run):
-    problem, state = corrected_run
-    update = state.ensemble
-    candidates = {candidate.kind: candidate for candidate in candidates_of(problem, state)}
-    best, average = candidates[BEST], candidates[AVERAGE]
-    assert (best.score, best.interval) == (update.single, update.single_interval)
-    assert (average.score, average.interval) == (update.average, update.average_interval)
-    assert update.single_interval[0] < update.single < update.single_interval[1]
-    assert update.single < update.average  # three independent guesses
-    if SIMPLEST in candidates:  # less optimistic by as much as the best
-        raw = state.find_trial(candidates[SIMPLEST].number).score
-        assert candidates[SIMPLEST].score - raw == pytest.approx(best.score - 0.85)
-    model = fit_tuned_model(problem, state, None, {})
-    assert model.kind == AVERAGE
-    assert model.validation == {"accuracy": update.average}
-    assert model.validation_interval == update.average_interval
+    # No score where one class was held out.
+    assert corrected_score(0 * y, trials, lambda rows: {0: 1.0}, METRICS["auc"], 0) is None

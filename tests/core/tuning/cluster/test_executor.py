@@ -15,17 +15,16 @@ VERSIONS = installed_versions()
 
 
 class FakeFuture:
-    def __init__(self, key, given=()):
-        self.key, self.given, self.status, self.outcome = key, given, "pending", None
-        self._callbacks, self.cancelled, self.released = [], False, False
+    def __init__(self, key, given=(), status="pending"):
+        self.key, self.given, self.status, self.outcome = key, given, status, None
+        self.callback, self.cancelled, self.released = None, False, False
 
     def add_done_callback(self, callback):
-        self._callbacks.append(callback)
+        self.callback = callback
 
     def end(self, status, outcome=None):
         self.status, self.outcome = status, outcome
-        for callback in self._callbacks:
-            callback(self)
+        self.callback(self)
 
     def result(self, timeout=None):
         if self.status == "error":
@@ -52,20 +51,16 @@ class FakeClient:
         self.ran, self.there, self.told = [], None, []
 
     def scatter(self, given, workers, broadcast, hash):
-        assert broadcast
-        assert set(workers) <= set(self.workers)
+        assert (broadcast, hash) == (True, False)
         assert workers
-        assert not hash
-        future = FakeFuture(f"data-{len(self.scattered)}")
-        future.status = "finished"
-        self.scattered.append(future)
-        return future
+        assert set(workers) <= set(self.workers)
+        self.scattered.append(FakeFuture(f"data-{len(self.scattered)}", status="finished"))
+        return self.scattered[-1]
 
     def submit(self, function, work, run, task, limit, key, pure, workers):
         assert not pure
-        future = FakeFuture(key, (work, task, limit, workers))
-        self.futures.append(future)
-        return future
+        self.futures.append(FakeFuture(key, (work, task, limit, workers)))
+        return self.futures[-1]
 
     def cancel(self, futures, force=False):
         for future in futures:
@@ -96,10 +91,14 @@ class FakeClient:
 WORK = ScoringJob("svm", "binary", "accuracy", 0, (), ())
 
 
-def start_executor(trials=1, threads=(1, 1), **given):
-    """A played cluster, and the executor that has sent it some trials."""
+W0, W1 = "tcp://10.0.0.0:1", "tcp://10.0.0.1:1"
+
+
+def start_executor(trials=1, threads=(1, 1), there=None, work=WORK, **given):
+    """A played cluster, whose workers have some versions, and the executor with some trials."""
     client = FakeClient(threads)
-    executor = ClusterExecutor(client, WORK, **given)
+    client.there = there
+    executor = ClusterExecutor(client, work, **given)
     for number in range(trials):
         executor.submit(number, {"C": float(number + 1)})
     return client, executor
@@ -120,25 +119,13 @@ def at_once(monkeypatch):
 
 
 def test_as_many_trials_as_threads_and_no_more_than_asked():
-    client = FakeClient(threads=(2, 3))
-    assert ClusterExecutor(client, WORK).free_slots == 5
-    executor = ClusterExecutor(client, WORK, max_running=4)
-    assert executor.free_slots == 4
-    for number in range(3):
-        executor.submit(number, {"C": number})
+    assert start_executor(0, threads=(2, 3))[1].free_slots == 5
+    _, executor = start_executor(3, threads=(2, 3), max_running=4)
     assert (executor.free_slots, executor.running) == (1, 3)
-
-
-def test_the_work_is_sent_once_and_every_trial_names_it():
-    client, _ = start_executor(5)
-    assert len(client.scattered) == 1
-    assert {future.given[0] for future in client.futures} == {client.scattered[0]}
-    assert len({future.key for future in client.futures}) == 5
 
 
 def test_workers_that_come_and_go_change_how_many_are_free():
     client, executor = start_executor(0, threads=(1,))
-    assert executor.free_slots == 1
     client.workers["tcp://10.0.0.9:1"] = {"name": "late", "host": "10.0.0.9", "nthreads": 2}
     assert executor.free_slots == 3
     client.workers.clear()
@@ -149,16 +136,16 @@ def test_nothing_more_is_asked_for_while_more_trials_are_under_way_than_threads(
     client, executor = start_executor(3, threads=(1, 1, 1))
     client.workers.popitem()
     assert (executor.workers, executor.running, executor.free_slots) == (2, 3, 0)
-    client.end(0, 0.5)
-    executor.wait_for_results(0.0)
-    assert executor.free_slots == 0
-    client.end(1, 0.5)
-    executor.wait_for_results(0.0)
-    assert executor.free_slots == 1
+    for number, free in ((0, 0), (1, 1)):
+        client.end(number, 0.5)
+        executor.wait_for_results(0.0)
+        assert executor.free_slots == free
 
 
-def test_outcomes_come_as_they_end():
+def test_the_work_is_sent_once_and_outcomes_come_as_they_end():
     client, executor = start_executor(2)
+    assert [future.given[0] for future in client.futures] == client.scattered * 2
+    assert len({future.key for future in client.futures}) == 2
     assert executor.wait_for_results(0.0) == []
     client.end(1, 0.8)
     (ended,) = executor.wait_for_results(1.0)
@@ -167,19 +154,23 @@ def test_outcomes_come_as_they_end():
     assert client.futures[1].released
 
 
-def test_a_trial_whose_worker_was_lost_is_begun_anew_and_given_up_in_the_end():
-    client = FakeClient()
-    executor = ClusterExecutor(client, WORK)
-    executor.submit(7, {"C": 1.0})
+@pytest.mark.parametrize(
+    ("status", "error", "words"),
+    [
+        ("lost", None, "It was given up: the data was lost with a worker."),
+        ("error", OSError(28, "No space left on device"), "No space left on device"),
+    ],
+)
+def test_a_trial_whose_worker_was_lost_is_begun_anew_and_given_up_in_the_end(status, error, words):
+    client, executor = start_executor()
     for times in range(MAX_RESTARTS):
-        client.futures[-1].end("lost")
+        client.futures[-1].end(status, error)
         assert executor.wait_for_results(0.0) == []
         assert len(client.futures) == times + 2
-    client.futures[-1].end("cancelled")
+    client.futures[-1].end(status, error)
     (ended,) = executor.wait_for_results(0.0)
-    assert ended.number == 7
-    assert ended.failure == "It was given up: the data was lost with a worker."
-    assert executor.running == 0
+    assert (ended.number, executor.running) == (0, 0)
+    assert words in ended.failure
 
 
 def test_data_that_was_lost_is_sent_again():
@@ -202,8 +193,7 @@ def test_what_ends_its_workers_fails_alone():
 
 
 def test_a_worker_gets_the_limit_of_its_trial():
-    client, executor = start_executor(0, limit=30.0)
-    executor.submit_request(TrialRequest(0, {}))
+    client, executor = start_executor(limit=30.0)
     executor.submit_request(TrialRequest(1, {}), limit=2.0)
     assert [future.given[2] for future in client.futures] == [30.0, 2.0]
 
@@ -214,34 +204,20 @@ def test_a_limit_that_was_shortened_meanwhile_is_told_to_the_worker_that_has_the
     assert executor.wait_for_results(0.0) == []
     assert client.told == []  # it waits for a worker, and has not begun
     key = client.futures[0].key
-    client.at = {"tcp://10.0.0.1:1": (key,)}
-    executor._next_report_seconds = 0.0  # a second later
-    assert executor.wait_for_results(0.0) == []
-    assert client.told == [(("tcp://10.0.0.1:1",), {key: 1e-6})]
-    executor._next_report_seconds = 0.0
-    executor.wait_for_results(0.0)
-    assert len(client.told) == 1  # it knows
+    client.at = {W1: (key,)}
+    for _ in range(2):  # told once: then it knows
+        executor._next_report_seconds = 0.0  # a second later
+        assert executor.wait_for_results(0.0) == []
+        assert client.told == [((W1,), {key: 1e-6})]
     assert not client.futures[0].cancelled  # and it ends the trial, whose begin it knows
 
 
 def test_a_trial_that_was_begun_anew_has_all_of_its_time():
     """One that waited, or whose worker died, is not ended by the time since it was asked for."""
     client, executor = start_executor(limit=1e-6)
-    client.at = {"tcp://10.0.0.1:1": (client.futures[0].key,)}
+    client.at = {W1: (client.futures[0].key,)}
     assert executor.wait_for_results(0.01) == []
-    assert client.told == []
-    assert executor.running == 1
-
-
-def test_what_a_worker_could_not_even_begin_is_tried_elsewhere():
-    client, executor = start_executor()
-    client.futures[0].end("error", ModuleNotFoundError("No module named 'core'"))
-    assert_ends(client, executor)
-    executor.submit(1, {})
-    for _ in range(MAX_RESTARTS + 1):
-        client.futures[-1].end("error", OSError(28, "No space left on device"))
-        ended = executor.wait_for_results(0.0)
-    assert "No space left on device" in ended[0].failure
+    assert (client.told, executor.running) == ([], 1)
 
 
 def test_trials_wait_for_a_worker_where_the_last_one_went():
@@ -260,12 +236,9 @@ def test_trials_wait_for_a_worker_where_the_last_one_went():
 
 def test_a_trial_that_only_a_worker_that_went_may_do_goes_to_the_next():
     """A worker that its nanny starts again has another address."""
-    client = FakeClient()
-    client.there = {"tcp://10.0.0.1:1": {"python": "3.9"}}
-    executor = ClusterExecutor(client, WORK)
-    executor.submit(0, {})
-    assert client.futures[0].given[3] == ["tcp://10.0.0.0:1"]
-    client.workers["tcp://10.0.0.0:2"] = client.workers.pop("tcp://10.0.0.0:1")
+    client, executor = start_executor(there={W1: {"python": "3.9"}})
+    assert client.futures[0].given[3] == [W0]
+    client.workers["tcp://10.0.0.0:2"] = client.workers.pop(W0)
     assert executor.wait_for_results(0.0) == []
     assert client.futures[0].cancelled
     assert client.futures[1].given[3] == ["tcp://10.0.0.0:2"]
@@ -273,15 +246,12 @@ def test_a_trial_that_only_a_worker_that_went_may_do_goes_to_the_next():
 
 
 def test_workers_need_what_the_model_needs():
-    client = FakeClient()
-    needs = ScoringJob("lightgbm", "binary", "accuracy", 0, (), ())
-    lacks = {**installed_versions(), "lightgbm": "0.1"}
-    client.there = {"tcp://10.0.0.1:1": lacks}
-    assert ClusterExecutor(client, WORK).free_slots == 2
-    assert ClusterExecutor(client, needs).free_slots == 1
-    client.there = dict.fromkeys(client.workers, lacks)
+    work = ScoringJob("lightgbm", "binary", "accuracy", 0, (), ())
+    lacks = {**VERSIONS, "lightgbm": "0.1"}
+    assert start_executor(0, there={W1: lacks})[1].free_slots == 2
+    assert start_executor(0, there={W1: lacks}, work=work)[1].free_slots == 1
     with pytest.raises(UnusableError, match="no worker of the cluster can be used: Worker w0 has"):
-        ClusterExecutor(client, needs)
+        start_executor(0, there={W0: lacks, W1: lacks}, work=work)
 
 
 def test_a_scheduler_that_comes_back_is_asked_everything_again():
@@ -308,49 +278,44 @@ def test_a_scheduler_that_is_gone_stops_the_run_with_a_sentence():
 def test_the_end_gives_up_what_is_under_way():
     client, executor = start_executor()
     executor.close()
-    assert client.futures[0].cancelled
-    assert client.scattered[0].released
+    assert (client.futures[0].cancelled, client.scattered[0].released) == (True, True)
     assert client.ran[-1].__name__ == "close_idle"
 
 
-def test_what_workers_do_is_told_when_it_changes():
-    client = FakeClient(threads=(2, 1))
-    executor = ClusterExecutor(client, WORK)
-    executor.submit(4, {})
-    client.at = {"tcp://10.0.0.0:1": (client.futures[0].key, "of-somebody-else")}
+@pytest.mark.parametrize(
+    ("threads", "there", "numbers", "loads"),
+    [
+        ((2, 1), {W0: ("trial 0", "of-somebody-else")}, [[0], []], [1.0, 0.0]),
+        # One whose trial has just ended works for nobody else.
+        ((1, 1), {W0: ("trial 1",), W1: ("other-1",)}, [[], []], [0.0, 1.0]),
+        # A trial that waits for a thread is not told as done there.
+        ((1,), {W0: ("trial 0", "trial 2")}, [[0]], [1.0]),
+    ],
+)
+def test_what_workers_do_is_told_when_it_changes(threads, there, numbers, loads):
+    client, executor = start_executor(3, threads=threads)
+    keys = {f"trial {number}": future.key for number, future in enumerate(client.futures)}
+    client.at = {at: tuple(keys.get(key, key) for key in given) for at, given in there.items()}
+    client.end(1, 0.5)
+    executor.wait_for_results(0.0)
     (seen,) = executor.worker_updates()
     assert isinstance(seen, WorkersSeen)
-    assert [worker["trials"] for worker in seen.workers] == [[4], []]
-    assert [worker["load"] for worker in seen.workers] == [1.0, 0.0]
-    assert [worker["name"] for worker in seen.workers] == ["w0", "w1"]
+    assert [worker["trials"] for worker in seen.workers] == numbers
+    assert [worker["load"] for worker in seen.workers] == loads
+    assert [worker["name"] for worker in seen.workers] == ["w0", "w1"][: len(threads)]
     assert list(executor.worker_updates()) == []
 
 
-def test_a_worker_whose_trial_has_just_ended_works_for_nobody_else():
-    client, executor = start_executor(2)
-    client.at = {"tcp://10.0.0.0:1": (client.futures[0].key,), "tcp://10.0.0.1:1": ("other-1",)}
-    client.end(0, 0.5)
-    executor.wait_for_results(0.0)
-    (seen,) = executor.worker_updates()
-    assert [worker["load"] for worker in seen.workers] == [0.0, 1.0]
-
-
-def test_a_trial_that_waits_for_a_thread_is_not_told_as_done_there():
-    client, executor = start_executor(2, threads=(1,))
-    client.at = {"tcp://10.0.0.0:1": tuple(future.key for future in client.futures)}
-    (seen,) = executor.worker_updates()
-    assert seen.workers[0]["trials"] == [0]
-
-
 def test_a_worker_with_other_versions_gets_no_trial():
-    client = FakeClient()
-    other = {"python": "3.9", "tunescope": "0"}
-    client.there = {"tcp://10.0.0.1:1": other}
-    executor = ClusterExecutor(client, WORK)
-    assert executor.free_slots == 1
-    executor.submit(0, {})
-    assert client.futures[0].given[3] == ["tcp://10.0.0.0:1"]
-    said, seen = executor.worker_updates()
-    assert isinstance(said, RemarkMade)
-    assert said.sentence.startswith("Worker w1 has python 3.9, and this computer 3.")
+    client, executor = start_executor(there={W1: {"python": "3.9", "tunescope": "0"}})
+    assert (executor.workers, client.futures[0].given[3]) == (1, [W0])
+    remark, seen = executor.worker_updates()
+    assert isinstance(remark, RemarkMade)
+    assert remark.sentence.startswith("Worker w1 has python 3.9, and this computer 3.")
     assert [worker["usable"] for worker in seen.workers] == [True, False]
+
+
+def test_what_a_worker_could_not_even_begin_is_tried_elsewhere():
+    client, executor = start_executor()
+    client.futures[0].end("error", ModuleNotFoundError("No module named 'core'"))
+    assert_ends(client, executor)

@@ -20,7 +20,10 @@ from core.tuning.runs.run_folder import RunFolder
 from core.tuning.scores.scoring import ScoringJob, TrialResult
 from core.tuning.tune import tune
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # of the versions of dask that are installed
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore"),  # of the versions of dask that are installed
+]
 PLAN = Plan(DataPlan("sample:iris"), "svm", "random", trials=8, seed=3)
 
 

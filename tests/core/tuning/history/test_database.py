@@ -1,27 +1,29 @@
-"""The file of the history: damaged, newer, older, read-only, full, or in the hands of others."""
+"""The file of the history: damaged, read-only, full, or written by several; no data is in it."""
 
+import contextlib
 import itertools
 import json
 import os
+import random
 import sqlite3
-import subprocess
-import sys
+import struct
 import tempfile
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from history_facts import AXES, FACTS, facts_of, opened, program_output
+from run_events import tune_here as tune
 
 from core.errors import UnusableError
 from core.space import Axis
-from core.tuning.history.dataset_records import RunMetadata, statistics_of
+from core.tuning.events import RunStarted
+from core.tuning.history.database import OURS, _create_tables
+from core.tuning.history.run_history import metadata_of
 from core.tuning.history.store import History
-
-AXES = (Axis("C", "Trust", "float", 0.01, 100.0, log=True, default=1.0),)
-FACTS = RunMetadata("svm", "binary", "accuracy", True, statistics_of(100, 4, 2), "gp", AXES)
-
-
-def opened(path: Path) -> History:
-    return History(path, starter=False)
+from core.tuning.plan import DataPlan, Plan
+from core.tuning.problem_setup import build_problem, read_data
 
 
 def remember(path: Path, *values: float) -> str:
@@ -37,27 +39,13 @@ def remembered(path: Path) -> list[tuple]:
         return [one.settings for one in history.datasets_for(FACTS)]
 
 
-@pytest.fixture
-def path(tmp_path) -> Path:
-    return tmp_path / "data" / "history.sqlite3"
-
-
 # -------------------------------------------------------------------------------------- versions
 
 
 def test_a_file_of_the_first_version_is_brought_up_to_date(path):
     path.parent.mkdir()
-    with sqlite3.connect(path) as old:
-        old.execute(
-            "CREATE TABLE datasets (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, "
-            "began TEXT NOT NULL, model TEXT NOT NULL, task TEXT NOT NULL, metric TEXT NOT NULL, "
-            "maximize INTEGER NOT NULL, strategy TEXT NOT NULL, log_rows REAL NOT NULL, "
-            "log_features REAL NOT NULL, classes REAL NOT NULL)"
-        )
-        old.execute(
-            "CREATE TABLE trials (dataset INTEGER NOT NULL, number INTEGER NOT NULL, setting TEXT "
-            "NOT NULL, score REAL NOT NULL, PRIMARY KEY (dataset, number)) WITHOUT ROWID"
-        )
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as old:
+        _create_tables(old)
         about = ("2026-01-02T03:04:05+00:00", "svm", "binary", "accuracy", 1, "gp", 5.0, 1.4, 2.0)
         for number, id in ((1, "aa"), (2, "bb")):
             old.execute("INSERT INTO datasets VALUES (?,?,?,?,?,?,?,?,?,?,?)", (number, id, *about))
@@ -65,14 +53,11 @@ def test_a_file_of_the_first_version_is_brought_up_to_date(path):
         for at, number, setting, score in [*trials, (2, 4, {"C": 9.0, "k": "a"}, 0.7)]:
             row = (at, number, json.dumps(setting), score)
             old.execute("INSERT INTO trials VALUES (?,?,?,?)", row)
-        old.execute("PRAGMA application_id = 1416982117")
+        old.execute(f"PRAGMA application_id = {OURS}")
         old.execute("PRAGMA user_version = 1")
-    old.close()
-    both = RunMetadata(
-        **{**vars(FACTS), "axes": (*AXES, Axis("k", "", "choice", choices=("a", "b")))}
-    )
     with opened(path) as history:
-        first, second = history.datasets_for(both)
+        choice = Axis("k", "", "choice", choices=("a", "b"))
+        first, second = history.datasets_for(facts_of((*AXES, choice)))
         assert history.notices == []
         assert history.enabled
     assert first.settings == ({"C": 1.5, "k": "a"}, {"C": 2.5, "k": "b"})
@@ -80,24 +65,24 @@ def test_a_file_of_the_first_version_is_brought_up_to_date(path):
     assert first.statistics == (5.0, 1.4, 2.0)
 
 
+def changed(path: Path, *statements: str) -> None:
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as database:
+        for statement in statements:
+            database.execute(statement)
+
+
 def test_a_file_of_a_newer_version_is_refused_and_left_as_it_is(path):
     remember(path)
-    with sqlite3.connect(path) as newer:
-        newer.execute("PRAGMA user_version = 99")
-    newer.close()
+    changed(path, "PRAGMA user_version = 99")
     with pytest.raises(UnusableError, match=r"newer version \(99\)"):
         opened(path)
-    with sqlite3.connect(path) as newer:
-        newer.execute("PRAGMA user_version = 2")
-    newer.close()
+    changed(path, "PRAGMA user_version = 2")
     assert len(remembered(path)) == 1
 
 
 def test_another_program_s_database_is_refused_and_left_as_it_is(path):
     path.parent.mkdir()
-    with sqlite3.connect(path) as other:
-        other.execute("CREATE TABLE theirs (a)")
-    other.close()
+    changed(path, "CREATE TABLE theirs (a)")
     before = path.read_bytes()
     with pytest.raises(UnusableError, match="not a history of Tunescope"):
         opened(path)
@@ -123,9 +108,7 @@ def foreign(path: Path) -> None:
 
 
 def without_a_table(path: Path) -> None:
-    with sqlite3.connect(path) as database:
-        database.execute("DROP TABLE trials")
-    database.close()
+    changed(path, "DROP TABLE trials")
 
 
 @pytest.mark.parametrize("damage", [torn, scribbled, foreign, without_a_table])
@@ -179,25 +162,13 @@ def test_a_log_of_nonsense_beside_the_file_is_passed_over(path):
     assert len(remembered(path)) == 1
 
 
-def test_a_folder_in_its_place_is_a_sentence(path):
+def test_what_is_no_file_or_has_no_place_is_a_sentence(path, tmp_path):
     path.mkdir(parents=True)
     with pytest.raises(UnusableError, match="a folder where the history should be"):
         opened(path)
-
-
-def test_a_place_that_cannot_be_a_folder_is_a_sentence(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(UnusableError, match="cannot be kept here"):
         opened(tmp_path / "file" / "history.sqlite3")
-
-
-def test_values_changed_by_hand_are_passed_over(path):
-    remember(path)
-    with sqlite3.connect(path) as database:
-        database.execute("UPDATE trials SET setting = '[1.0' WHERE number = 1")
-        database.execute("UPDATE trials SET setting = '{}' WHERE number = 2")
-    database.close()
-    assert remembered(path) == [({"C": 1.0},)]
 
 
 # ---------------------------------------------------------------------- what may not be written
@@ -206,8 +177,8 @@ AS_ANOTHER = """
 import os, sys
 from pathlib import Path
 from core.errors import UnusableError
-from core.tuning.history.store import History, RunMetadata
-from test_database import FACTS
+from core.tuning.history.store import History
+from history_facts import FACTS
 if os.geteuid() == 0:
     os.setgroups([]); os.setgid(65534); os.setuid(65534)
 try:
@@ -229,15 +200,7 @@ except UnusableError as error:
 
 def as_another(path: Path) -> str:
     """What one who may not write there is told; root becomes nobody for it."""
-    run = subprocess.run(
-        [sys.executable, "-c", AS_ANOTHER, str(path)],
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parent)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.returncode == 0, run.stderr
-    return run.stdout
+    return program_output(AS_ANOTHER, path)
 
 
 @pytest.fixture
@@ -249,56 +212,40 @@ def public():
         (Path(folder) / "data").chmod(0o755)
 
 
-@pytest.fixture
-def locked_folder(public):
+def lock(path: Path, file: int, folder: int) -> None:
+    path.chmod(file)
+    path.parent.chmod(folder)
+
+
+@pytest.mark.parametrize("folder", [0o555, 0o777])
+def test_a_read_only_history_is_used_and_says_that_nothing_is_added(public, folder):
     remember(public)
-    public.chmod(0o444)
-    public.parent.chmod(0o555)
-    return public
-
-
-def test_a_read_only_history_is_used_and_says_that_nothing_is_added(locked_folder):
-    said = as_another(locked_folder)
+    lock(public, 0o444, folder)
+    said = as_another(public)
     assert "begun ''" in said
     assert "read [({'C': 1.0}, {'C': 2.0}, {'C': 3.0})] 1" in said
     assert "nothing is added" in said
     assert "kept" in said
-    assert len(remembered(locked_folder)) == 1
-
-
-def test_a_read_only_file_in_a_folder_of_ones_own_is_read(public):
-    remember(public)
-    public.chmod(0o444)
-    public.parent.chmod(0o777)
-    said = as_another(public)
-    assert "read [({'C': 1.0}, {'C': 2.0}, {'C': 3.0})] 1" in said
-    assert "begun ''" in said
+    assert len(remembered(public)) == 1
 
 
 def test_trials_of_a_program_that_still_runs_are_read_from_a_read_only_folder(public):
-    history = opened(public)
-    history.add_trial(history.begin_dataset(FACTS), 0, {"C": 4.0}, 0.5)
-    for file in public.parent.iterdir():
-        file.chmod(0o444)
-    public.parent.chmod(0o555)
-    said = as_another(public)
-    history.close()
-    assert "read [({'C': 4.0},)] 1" in said
+    with opened(public) as history:
+        history.add_trial(history.begin_dataset(FACTS), 0, {"C": 4.0}, 0.5)
+        for file in public.parent.iterdir():
+            file.chmod(0o444)
+        public.parent.chmod(0o555)
+        assert "read [({'C': 4.0},)] 1" in as_another(public)
 
 
-def test_a_history_that_may_not_even_be_read_is_a_sentence(public):
+def test_a_history_that_may_not_be_read_or_is_damaged_and_cannot_be_renamed_is_a_sentence(public):
     remember(public)
-    public.chmod(0o000)
-    public.parent.chmod(0o555)
+    lock(public, 0o000, 0o555)
+    assert as_another(public).startswith("refused")
+    lock(public, 0o644, 0o755)
+    foreign(public)
+    lock(public, 0o444, 0o555)
     said = as_another(public)
-    assert said.startswith("refused")
-
-
-def test_a_damaged_file_that_cannot_be_renamed_is_a_sentence(locked_folder):
-    locked_folder.chmod(0o644)
-    foreign(locked_folder)
-    locked_folder.chmod(0o444)
-    said = as_another(locked_folder)
     assert said.startswith("refused")
     assert "damaged and cannot be renamed" in said
 
@@ -315,13 +262,177 @@ def test_a_full_database_is_said_once_to_be_a_full_disk_and_what_was_written_sta
 
 
 def test_a_disk_that_is_full_from_the_start_leaves_what_is_known_to_be_read(path):
+    id = remember(path, 1.0)
     with opened(path) as history:
-        id = history.begin_dataset(FACTS)
-        history.add_trial(id, 0, {"C": 1.0}, 0.5)
         history._file.database.execute("PRAGMA max_page_count = 8")
         names = tuple(Axis(f"{'x' * 2000}{place}", "", "float") for place in range(20))
-        assert history.begin_dataset(RunMetadata(**{**vars(FACTS), "axes": names})) == ""
+        assert history.begin_dataset(facts_of(names)) == ""
         (notice,) = history.notices
         assert "the disk is full" in notice
         assert "Nothing is added to the history." in notice
         assert [one.id for one in history.datasets_for(FACTS)] == [id]
+
+
+# Every writer is forked from one process that has read the modules, so that a kill falls into the
+# writing and not into the start. A writer tells of every trial once it is committed.
+KILLED = """
+import os, random, signal, sys, time
+from pathlib import Path
+from core.tuning.history.store import History
+from history_facts import FACTS
+
+path, kills = Path(sys.argv[1]), int(sys.argv[2])
+random.seed(20141)
+for _ in range(kills):
+    ours, theirs = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(ours)
+        history, trials = History(path, starter=False), 0
+        while True:
+            id = history.begin_dataset(FACTS)
+            for number in range(5):
+                history.add_trial(id, number, {"C": 1.0 + number}, 0.5)
+                os.write(theirs, f"{id} {number}\\n".encode())
+    os.close(theirs)
+    time.sleep(random.uniform(0.0, 0.04))
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    with open(ours, "rb") as told:
+        for line in told.read().split(b"\\n")[:-1]:  # the last one may be torn
+            print(line.decode())
+    with History(path, starter=False) as history:  # opens after every single kill
+        assert history.notices == [], history.notices
+        assert history.enabled
+"""
+
+EIGHT = """
+import os, sys
+from pathlib import Path
+from core.tuning.history.store import History
+from history_facts import FACTS
+
+path, programs, trials = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+children = []
+for _ in range(programs):
+    child = os.fork()
+    if child == 0:
+        with History(path) as history:  # all of them create it at once
+            for first in range(0, trials, 100):
+                id = history.begin_dataset(FACTS)
+                for number in range(100):
+                    history.add_trial(id, number, {"C": 1.0 + (first + number) / 100}, 0.5)
+        os._exit(0)
+    children.append(child)
+sys.exit(any(os.waitpid(child, 0)[1] for child in children))
+"""
+
+
+def trials_in(path: Path) -> Counter:
+    """{(id, number): how often}, read by SQLite itself."""
+    with sqlite3.connect(path) as database:
+        assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        rows = database.execute(
+            "SELECT id, trials.number FROM trials JOIN datasets ON dataset = datasets.number"
+        ).fetchall()
+        (all_trials,) = database.execute("SELECT count(*) FROM trials").fetchone()
+    database.close()
+    assert len(rows) == all_trials
+    return Counter(rows)
+
+
+@pytest.mark.slow
+def test_twenty_kills_lose_no_finished_trial_and_double_none(tmp_path):
+    path = tmp_path / "history.sqlite3"
+    told = [line.split() for line in program_output(KILLED, path, 20).splitlines()]
+    found = trials_in(path)
+    assert len(told) > 20
+    assert {(id, int(number)) for id, number in told} <= found.keys()
+    assert set(found.values()) == {1}
+    # A kill falls at most between a commit and its being told.
+    assert len(found) - len(told) <= 20
+
+
+@pytest.mark.slow
+def test_eight_programs_with_two_hundred_trials_each_lose_and_double_nothing(tmp_path):
+    path = tmp_path / "history.sqlite3"
+    program_output(EIGHT, path, 8, 200)
+    with History(path) as history:
+        starter = sum(entry.trials for entry in history.entries() if entry.starter)
+        own = [entry for entry in history.entries() if not entry.starter]
+        datasets = [entry.id for entry in history.entries() if entry.starter]
+        past = [one for one in history.datasets_for(FACTS) if not one.starter]
+    assert len(own) == 16
+    assert len(datasets) == len(set(datasets))
+    found = trials_in(path)
+    assert set(found.values()) == {1}
+    assert len(found) - starter == 1600
+    values = Counter(setting["C"] for one in past for setting in one.settings)
+    assert len(values) == 200
+    assert set(values.values()) == {8}
+
+
+ROWS = 60
+
+
+def marked_table(folder, task: str):
+    """A file in which every text and number is a mark, and the marks."""
+    draw = random.Random(7)
+    numbers = [[round(draw.uniform(1e3, 1e7), 3) for _ in range(3)] for _ in range(ROWS)]
+    words = [f"word{draw.randrange(10**12):012d}" for _ in range(4)]
+    columns = ["colmarkA", "colmarkB", "colmarkC", "colmarkWord", "targetmark"]
+    if task == "regression":
+        targets: list = [row[0] + 2 * row[1] for row in numbers]
+    else:
+        targets = ["labelmarkno", "labelmarkyes"] * (ROWS // 2)
+    file = folder / "filemark.csv"
+    rows = [[*row, words[at % 4], targets[at]] for at, row in enumerate(numbers)]
+    file.write_text("\n".join(",".join(map(str, row)) for row in [columns, *rows]) + "\n")
+    cells = [cell for row in rows for cell in row]
+    values = [cell for cell in cells if isinstance(cell, float)]
+    return file, [*columns, "labelmark", "filemark", *map(str, cells)], values
+
+
+def as_bytes(texts: list[str], values: list[float]) -> Iterator[bytes]:
+    for text in texts:
+        yield text.encode()
+        yield text.encode("utf-16-le")
+        yield text.encode("utf-16-be")
+    for value in values:
+        for order in "<>":
+            yield struct.pack(f"{order}d", value)
+
+
+@pytest.mark.parametrize(("task", "model"), [("binary", "svm"), ("regression", "elastic-net")])
+def test_a_dataset_of_marks_leaves_none_in_the_files_or_the_export(tmp_path, task, model):
+    file, texts, values = marked_table(tmp_path, task)
+    data = DataPlan(str(file), target="targetmark", task=task)
+    plan, dataset = Plan(data, model, "random", trials=4, folds=3), read_data(data)
+    kept, facts = tmp_path / "kept", metadata_of(build_problem(plan, dataset))
+    with opened(kept / "history.sqlite3") as history:
+        for event in tune(plan, dataset, history=lambda: opened(history.path)):
+            if isinstance(event, RunStarted):
+                texts.append(event.dataset["fingerprint"])
+        history.export_to(kept / "history.json")
+        (past,) = history.datasets_for(facts)
+        assert len(past.scores) == 4
+        names = {found.name for found in kept.iterdir()}
+        assert {"history.sqlite3", "history.sqlite3-wal", "history.json"} <= names
+        for found in kept.iterdir():
+            content = found.read_bytes()
+            assert not [mark for mark in as_bytes(texts, values) if mark in content]
+            assert found.name.startswith("history")
+    # The search finds what is there: the same marks in the file that holds them.
+    held = file.read_bytes()
+    assert sum(mark in held for mark in as_bytes(texts, values)) > ROWS
+
+
+def test_an_export_holds_these_entries_and_no_others(history, tmp_path):
+    history.add_trial(history.begin_dataset(facts_of(())), 0, {"age": 77}, 0.5)
+    history.export_to(tmp_path / "history.json")
+    (dataset,) = json.loads((tmp_path / "history.json").read_text())["datasets"]
+    assert dataset.keys() == {
+        *("id", "began", "model", "task", "metric", "strategy", "maximize"),
+        *("statistics", "axes", "trials"),
+    }
+    assert dataset["trials"] == [[0, 0.5]]

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from history_facts import facts_of, opened, program_output
 
 from core.datasets.reading import read_dataset
 from core.errors import UnusableError
@@ -20,7 +21,6 @@ from core.tuning.events import (
     TrialFinished,
 )
 from core.tuning.history.database import OURS
-from core.tuning.history.dataset_records import RunMetadata, statistics_of
 from core.tuning.history.run_history import RunHistory
 from core.tuning.history.store import History, forget_everything
 from core.tuning.plan import DataPlan, Plan
@@ -28,12 +28,7 @@ from core.tuning.problem_setup import build_problem
 from core.tuning.runs.run_folder import RunFolder
 
 AXES = (Axis("kind", "Kind", "choice", choices=("secretsetting", "other")),)
-FACTS = RunMetadata("svm", "binary", "accuracy", True, statistics_of(100, 4, 2), "gp", AXES)
-
-
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "kept" / "history.sqlite3"
+FACTS = facts_of(AXES)
 
 
 def remember(history, trials=200):
@@ -60,24 +55,20 @@ def reader(path):
 
 @pytest.mark.parametrize("everything", [True, False])
 def test_nothing_is_left_in_the_file_even_while_another_program_reads_it(path, everything):
-    with History(path, starter=False) as history:
+    with opened(path) as history:
         id = remember(history)
         with reader(path) as database:
-            if everything:
-                history.forget_all()
-            else:
-                history.forget_dataset(id)
+            history.forget_all() if everything else history.forget_dataset(id)
             assert traces(path.parent, id, "secretsetting") == []
             assert database.execute("SELECT count(*) FROM trials").fetchone() == (200,)
         assert traces(path.parent, id, "secretsetting") == []
-        assert history.notices == []
-        assert history.entries() == []
+        assert (history.notices, history.entries()) == ([], [])
         remember(history, 1)
         assert [entry.trials for entry in history.entries()] == [1]
 
 
 def test_a_program_that_still_has_the_old_file_writes_the_new_one(path):
-    with History(path, starter=False) as history, History(path, starter=False) as running:
+    with opened(path) as history, opened(path) as running:
         secret, kept = remember(history), running.begin_dataset(FACTS)
         running.add_trial(kept, 0, {"kind": "other"}, 0.25)
         with reader(path):
@@ -91,7 +82,7 @@ def test_a_program_that_still_has_the_old_file_writes_the_new_one(path):
 
 def damaged(path):
     """A history whose trials cannot be read any more."""
-    with History(path, starter=False) as history:
+    with opened(path) as history:
         id = remember(history)
         history.set_enabled(False)
     content = bytearray(path.read_bytes())
@@ -103,7 +94,7 @@ def damaged(path):
 
 def test_renamed_copies_go_too_where_they_hold_it(path):
     id = damaged(path)
-    with History(path, starter=False) as history:
+    with opened(path) as history:
         assert "damaged" in history.notices[0]
         assert traces(path.parent, id) != []
         history.forget_dataset("0" * 32)
@@ -131,7 +122,7 @@ input()
 
 def test_everything_can_be_deleted_of_a_file_that_a_program_keeps_locked(path, monkeypatch):
     monkeypatch.setattr("core.tuning.history.store.WAITS", 0.2)
-    with History(path, starter=False) as history:
+    with opened(path) as history:
         id = remember(history)
         history.set_enabled(False)
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
@@ -146,15 +137,18 @@ def test_everything_can_be_deleted_of_a_file_that_a_program_keeps_locked(path, m
 
 
 def test_everything_can_be_deleted_of_a_newer_version_but_not_of_another_program(path):
-    with History(path, starter=False) as history:
+    with opened(path) as history:
         remember(history)
-    with contextlib.closing(sqlite3.connect(path)) as database:
-        database.execute("PRAGMA user_version = 99")
+
+    def pragma(text):
+        with contextlib.closing(sqlite3.connect(path)) as database:
+            return database.execute(f"PRAGMA {text}").fetchone()
+
+    pragma("user_version = 99")
     forget_everything(path)
     assert traces(path.parent, "secretsetting") == []
-    with contextlib.closing(sqlite3.connect(path)) as database:
-        assert database.execute("PRAGMA application_id").fetchone() == (OURS,)
-        database.execute("PRAGMA application_id = 7")
+    assert pragma("application_id") == (OURS,)
+    pragma("application_id = 7")
     before = path.read_bytes()
     with pytest.raises(UnusableError, match="not a history of Tunescope"):
         forget_everything(path)
@@ -172,41 +166,40 @@ def read_of(id, starter=False):
 @pytest.fixture
 def run():
     """A run that read of three datasets, and went on."""
-    plan = Plan(DataPlan("sample:iris"), "svm", "transfer")
-    folder = RunFolder.create(plan)
+    folder = RunFolder.create(Plan(DataPlan("sample:iris"), "svm", "transfer"))
     past = HistoryRead(axes=["kind"], datasets=[read_of("a"), read_of("b"), read_of("c", True)])
     told = [[0.11], [0.22], [0.33]]
+    surface = JointSurfaceFitted(trials=1, neighbours=[1, 2, 0], past_responses=told)
     with contextlib.closing(folder):
-        folder.append(RunStarted(run="r"))
-        folder.append(past)
-        folder.append(JointSurfaceFitted(trials=1, neighbours=[1, 2, 0], past_responses=told))
-        folder.append(TrialFinished(number=0, score=0.5))
+        for event in (RunStarted(run="r"), past, surface, TrialFinished(number=0, score=0.5)):
+            folder.append(event)
     return folder
 
 
-def test_a_forgotten_dataset_leaves_what_runs_read_of(path, run):
-    with History(path, starter=False) as history:
-        history.forget_dataset("b")
+@pytest.mark.parametrize(
+    ("forget", "datasets", "neighbours", "responses"),
+    [
+        (lambda history: history.forget_dataset("b"), ["a", "c"], [1, 0], [[0.22], [0.33]]),
+        (History.forget_all, ["c"], [0], [[0.22]]),  # the starter history stays
+    ],
+)
+def test_what_is_forgotten_leaves_what_runs_read_of(
+    path, run, forget, datasets, neighbours, responses
+):
+    with opened(path) as history:
+        forget(history)
     events = run.all_events()
-    assert [one.id for one in events[1].datasets] == ["a", "c"]
-    assert (events[2].neighbours, events[2].past_responses) == ([1, 0], [[0.22], [0.33]])
+    assert [dataset.id for dataset in events[1].datasets] == datasets
+    assert (events[2].neighbours, events[2].past_responses) == (neighbours, responses)
     assert events[3] == TrialFinished(number=0, score=0.5)
-    assert traces(run.path, "secretb", '"b"') == []
-
-
-def test_forgetting_everything_leaves_runs_the_starter_history_alone(path, run):
-    with History(path, starter=False) as history:
-        history.forget_all()
-    events = run.all_events()
-    assert [one.id for one in events[1].datasets] == ["c"]
-    assert (events[2].neighbours, events[2].past_responses) == ([0], [[0.22]])
-    assert traces(run.path, "secreta", "secretb") == []
+    gone = {"a", "b", "c"} - {*datasets}
+    assert traces(run.path, *(f"secret{id}" for id in gone), *(f'"{id}"' for id in gone)) == []
 
 
 def test_a_run_that_is_being_written_goes_on(path, run):
     with run.hold_lock():
         run.append(TrialFinished(number=1, score=0.6))
-        with History(path, starter=False) as history:
+        with opened(path) as history:
             history.forget_dataset("b")
         run.append(TrialFinished(number=2, score=0.7))
     assert [event.number for event in run.all_events()[3:]] == [0, 1, 2]
@@ -217,7 +210,7 @@ def test_a_run_that_read_others_is_not_touched(path, run):
     before = (run.path / "events.jsonl").read_bytes()
     (run.path.parent / "odd").mkdir()
     os.mkfifo(run.path.parent / "odd" / "events.jsonl")
-    with History(path, starter=False) as history:
+    with opened(path) as history:
         history.forget_dataset("d")
     assert (run.path / "events.jsonl").read_bytes() == before
 
@@ -234,7 +227,7 @@ def learning(path, folder):
     data = DataPlan("sample:iris")
     plan = Plan(data, "svm", "transfer", trials=1, folds=2)
     problem = build_problem(plan, read_dataset(data.file))
-    RunHistory(problem, lambda: History(path, starter=False), "own", folder.path).close()
+    RunHistory(problem, lambda: opened(path), "own", folder.path).close()
 
 
 def test_a_run_that_lies_elsewhere_forgets_too(path, run, tmp_path, monkeypatch):
@@ -244,7 +237,7 @@ def test_a_run_that_lies_elsewhere_forgets_too(path, run, tmp_path, monkeypatch)
     (former.path / "events.jsonl").write_bytes((elsewhere.path / "events.jsonl").read_bytes())
     learning(path, former)
     monkeypatch.setenv("TUNESCOPE_RUNS", str(tmp_path / "another place"))
-    with History(path, starter=False) as history:
+    with opened(path) as history:
         history.forget_dataset("b")
         assert history.notices == []
     for one in (elsewhere, former):
@@ -272,7 +265,7 @@ def test_a_run_that_cannot_be_written_is_named_where_it_holds_something(path, ru
         return usual(self, mode, *given, **more)
 
     monkeypatch.setattr(Path, "open", refused)
-    with History(path, starter=False) as history:
+    with opened(path) as history:
         history.forget_dataset("d")
         assert history.notices == []
         history.forget_dataset("b")
@@ -284,7 +277,7 @@ def test_a_run_that_cannot_be_written_is_named_where_it_holds_something(path, ru
 
 
 def test_switched_off_counts_from_then_on_and_for_good(path):
-    with History(path, starter=False) as history, History(path, starter=False) as running:
+    with opened(path) as history, opened(path) as running:
         id = running.begin_dataset(FACTS)
         running.add_trial(id, 0, {"kind": "other"}, 0.5)
         history.set_enabled(False)
@@ -303,16 +296,15 @@ def test_switched_off_counts_from_then_on_and_for_good(path):
 FINDS = """
 import os, sys
 from pathlib import Path
-from core.tuning.history.store import History
-from test_forgetting import FACTS
+from history_facts import FACTS, opened
 children = []
 for _ in range(4):
     child = os.fork()
     if child == 0:
-        with History(Path(sys.argv[1]), starter=False) as history:
+        with opened(Path(sys.argv[1])) as history:
             id = history.begin_dataset(FACTS)
-            for number in range(20):
-                history.add_trial(id, number, {"kind": "other"}, 0.5)
+            for number in range(5):
+                history.add_trial(id, number, {"C": 1.0}, 0.5)
         os._exit(0)
     children.append(child)
 sys.exit(any(os.waitpid(child, 0)[1] for child in children))
@@ -322,10 +314,7 @@ sys.exit(any(os.waitpid(child, 0)[1] for child in children))
 def test_four_programs_that_find_it_damaged_at_once_lose_nothing(path):
     id = damaged(path)
     whole = path.read_bytes()
-    there = {**os.environ, "PYTHONPATH": os.pathsep.join([os.path.dirname(__file__), *sys.path])}
-    script = [sys.executable, "-c", FINDS, str(path)]
-    done = subprocess.run(script, env=there, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    program_output(FINDS, path)
     (copy,) = path.parent.glob("*.damaged-*.sqlite3")
     assert copy.read_bytes() == whole
     assert traces(path.parent, id) == [copy.name]

@@ -11,7 +11,8 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from run_events import about, of, until
+from run_events import InProcess, about, of, settings, until
+from run_events import tune_here as tune
 
 from core.errors import UnusableError
 from core.samplers.proposing_sampler import ProposingSampler, note_reason
@@ -20,7 +21,6 @@ from core.tuning.events import (
     HistoryRead,
     RemarkMade,
     RunFinished,
-    RunStarted,
     TrialFinished,
     TrialStarted,
     TuningEnded,
@@ -29,11 +29,11 @@ from core.tuning.history.run_history import metadata_of
 from core.tuning.history.store import History
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem_setup import build_problem, read_data
-from core.tuning.runs.run_folder import RunFolder
 from core.tuning.runs.state import state_from_events
 from core.tuning.strategies.registry import STRATEGIES
 from core.tuning.strategies.strategy import Implementation, Strategy
-from core.tuning.tune import RecordedRun, tune
+from core.tuning.trials.executors import ProcessExecutor
+from core.tuning.tune import RecordedRun
 
 
 class Follower(ProposingSampler):
@@ -75,6 +75,16 @@ def opened(tmp_path):
     return lambda: History(tmp_path / "history.sqlite3", starter=False)
 
 
+def kept_in(opened):
+    """The datasets of the history, in a line each."""
+    with contextlib.closing(opened()) as history:
+        return history.entries()
+
+
+def past_trials(begun):
+    return [trial for trial in begun if trial.reason == "past"]
+
+
 def plan(strategy, trials=3, seed=0):
     return Plan(DataPlan("sample:iris"), "logistic", strategy, trials=trials, seed=seed, folds=3)
 
@@ -82,15 +92,15 @@ def plan(strategy, trials=3, seed=0):
 def test_a_run_leaves_its_statistics_its_settings_and_its_scores(iris, opened):
     events = list(tune(plan("random"), iris, history=opened))
     with contextlib.closing(opened()) as history:
-        (entry,) = history.entries()
         (earlier,) = history.datasets_for(metadata_of(build_problem(plan("random"), iris)))
     trials = of(TrialFinished, events)
     assert [dict(one.setting) for one in trials] == list(earlier.settings)
     assert [one.score for one in trials] == list(earlier.scores)
     # 105 of 150 rows are for training; four columns, three classes.
     assert earlier.statistics == pytest.approx((math.log(105), math.log(4), 3), abs=2e-3)
-    assert entry.trials == 3
     assert events[0].remembered_as == earlier.id
+    list(tune(plan("mm"), iris, history=opened))  # a penalty learner leaves nothing
+    assert [entry.trials for entry in kept_in(opened)] == [3]
 
 
 def test_a_later_run_is_told_of_the_earlier_one_and_begins_with_its_best(iris, opened, follows):
@@ -117,7 +127,8 @@ def test_with_no_history_the_default_setting_comes_first(iris, opened, follows):
 def test_the_default_is_among_the_first_three(iris, opened, strategy, workers):
     list(tune(plan("random", trials=6), iris, history=opened))
     later = replace(plan(strategy, trials=4), workers=workers)
-    events = list(tune(later, iris, history=opened))
+    executor = InProcess if workers == 1 else ProcessExecutor
+    events = list(tune(later, iris, history=opened, executor=executor))
     begun = of(TrialStarted, events)
     default = build_problem(later, iris).default
     assert [one.number for one in begun if one.setting == default] == [1]
@@ -140,76 +151,56 @@ def test_a_default_that_the_history_begins_with_is_tried_once(iris, opened, foll
 @pytest.mark.parametrize("ended", [0, 1, 2])
 def test_a_resumed_run_tries_the_default_once(iris, opened, tmp_path, ended):
     list(tune(plan("random"), iris, history=opened))
-    whole = list(tune(plan("transfer", trials=4), iris, history=opened))
-    settings = [one.setting for one in of(TrialStarted, whole)]
+    transfer = plan("transfer", trials=4)
+    whole = list(tune(transfer, iris, history=opened))
     with contextlib.closing(opened()) as history:
         history.forget_dataset(whole[0].remembered_as)
-    folder = RunFolder.create(plan("transfer", trials=4), path=tmp_path / "run")
-    until(tune(folder.plan, iris, folder=folder, history=opened), about(ended, TrialFinished))
-    past = folder.all_events()
-    rest = list(tune(folder.plan, iris, folder=folder, past=past, history=opened))
-    found = {one.number: one.setting for one in of(TrialStarted, [*past, *rest])}
-    assert [found[number] for number in range(4)] == settings
+    past = until(tune(transfer, iris, history=opened), about(ended, TrialFinished))
+    rest = list(tune(transfer, iris, past=past, history=opened))
+    assert settings([*past, *rest]) == settings(whole)
 
 
-def test_a_resumed_run_is_told_what_it_was_told_before(iris, opened, follows, tmp_path):
+def test_a_resumed_run_is_told_what_it_was_told_before(iris, opened, follows):
     list(tune(plan("random"), iris, history=opened))
-    folder = RunFolder.create(plan("follow", trials=4), path=tmp_path / "run")
-    until(tune(folder.plan, iris, folder=folder, history=opened), about(1, TrialFinished))
+    longer = plan("follow", trials=4)
+    past = until(tune(longer, iris, history=opened), about(1, TrialFinished))
     list(tune(plan("random", seed=1), iris, history=opened))  # more is known in between
-    past = folder.all_events()
-    rest = list(tune(folder.plan, iris, folder=folder, past=past, history=opened))
+    rest = list(tune(longer, iris, past=past, history=opened))
     assert of(HistoryRead, rest) == []
     assert len(follows) == 2
     assert follows[0] == follows[1]
-    with contextlib.closing(opened()) as history:
-        kept = {entry.id: entry.trials for entry in history.entries()}
+    kept = {entry.id: entry.trials for entry in kept_in(opened)}
     assert kept[past[0].remembered_as] == 4
-    whole = list(tune(folder.plan, iris, history=None))
-    assert isinstance(whole[-1], RunFinished)
+    assert isinstance(list(tune(longer, iris, history=None))[-1], RunFinished)
 
 
 def test_what_a_kill_left_out_of_the_history_is_added_when_the_run_goes_on(iris, opened, tmp_path):
-    folder = RunFolder.create(plan("random", trials=2), path=tmp_path / "run")
-    list(tune(folder.plan, iris, folder=folder, history=opened))
-    name = folder.all_events()[0].remembered_as
+    events = list(tune(plan("random", trials=2), iris, history=opened))
     with contextlib.closing(sqlite3.connect(tmp_path / "history.sqlite3")) as database:
         lost = database.execute("DELETE FROM trials WHERE number = 1").rowcount
         database.commit()
     assert lost == 1
-    past = RecordedRun(folder.all_events(), 1)
-    list(tune(folder.plan, iris, folder=folder, past=past, history=opened))
-    with contextlib.closing(opened()) as history:
-        assert {entry.id: entry.trials for entry in history.entries()} == {name: 3}
+    list(tune(plan("random", trials=2), iris, past=RecordedRun(events, 1), history=opened))
+    kept = [(entry.id, entry.trials) for entry in kept_in(opened)]
+    assert kept == [(events[0].remembered_as, 3)]
 
 
-def test_a_history_that_cannot_be_opened_is_said_once_and_the_run_goes_on(iris, follows):
-    def broken():
-        raise UnusableError("the history was written by a newer version", where="history.sqlite3")
+def unusable(*_):
+    raise UnusableError("the disk is full", where="history.sqlite3")
 
-    events = list(tune(plan("follow"), iris, history=broken))
+
+@pytest.mark.parametrize("fault", ["opening", "writing"])
+def test_a_history_that_cannot_be_used_is_said_once_and_the_run_goes_on(
+    iris, follows, opened, monkeypatch, fault
+):
+    monkeypatch.setattr(History, "add_trial", unusable)
+    opening = unusable if fault == "opening" else opened
+    events = list(tune(plan("follow"), iris, history=opening))
     (notice,) = of(RemarkMade, events)
-    assert "newer version" in notice.sentence
+    assert "the disk is full" in notice.sentence
     assert "without" in notice.sentence
     assert len(of(TrialFinished, events)) == 3
     assert isinstance(events[-1], RunFinished)
-
-
-def test_a_disk_that_fills_up_is_said_once_and_the_run_goes_on(iris, opened, monkeypatch):
-    def full(*given):
-        raise UnusableError("the disk is full", where="history.sqlite3")
-
-    monkeypatch.setattr(History, "add_trial", full)
-    events = list(tune(plan("random"), iris, history=opened))
-    assert len(of(RemarkMade, events)) == 1
-    assert len(of(TrialFinished, events)) == 3
-
-
-def test_penalty_learners_leave_nothing(iris, opened):
-    events = list(tune(plan("mm"), iris, history=opened))
-    assert isinstance(events[0], RunStarted)
-    with contextlib.closing(opened()) as history:
-        assert history.entries() == []
 
 
 def data_of(folder, seed, rows=120):
@@ -225,10 +216,9 @@ def gp_plan(data, trials=5, **options):
     return Plan(data, "svm", "gp", trials=trials, folds=3, options=options)
 
 
-def tuned(plan, history, folder=None, past=(), last=TuningEnded):
-    past = RecordedRun(list(past))
+def tuned(plan, history, past=(), last=TuningEnded):
     dataset = read_data(plan.data)
-    return until(tune(plan, dataset, history=history, folder=folder, past=past), last)
+    return until(tune(plan, dataset, history=history, past=past), last)
 
 
 @pytest.fixture(scope="module")
@@ -251,31 +241,24 @@ def best(three_runs, tmp_path):
 
 
 def test_the_default_comes_first_then_the_best_of_the_nearest_two(tmp_path, opened, best):
-    events = tuned(gp_plan(data_of(tmp_path, 4)), opened)
-    begun = of(TrialStarted, events)
+    begun = of(TrialStarted, tuned(gp_plan(data_of(tmp_path, 4)), opened))
     assert begun[0].reason == "default"
-    past = [trial for trial in begun if trial.reason == "past"]
-    assert [trial.number for trial in past] == list(range(1, 1 + len(past)))
+    past = past_trials(begun)
     near = [s for s in best if abs(np.log(s["C"] / begun[0].setting["C"])) > 1e-9]
     assert len(past) == min(2, len(near)) > 0
+    assert past == begun[1 : 1 + len(past)]
     for trial, setting in zip(past, near, strict=False):
         assert trial.setting["C"] == pytest.approx(setting["C"], rel=1e-3)  # kept to four digits
-    assert not any(trial.reason == "past" for trial in begun[1 + len(past) :])
 
 
 @pytest.mark.parametrize("options", [{"earlier": 0}, {"as_published": True}])
 def test_as_published_it_begins_with_nothing(tmp_path, opened, best, options):
     events = tuned(gp_plan(data_of(tmp_path, 4), **options), opened)
-    assert not of(HistoryRead, events)
-    assert all(trial.reason != "past" for trial in of(TrialStarted, events))
+    assert of(HistoryRead, events) == past_trials(of(TrialStarted, events)) == []
 
 
 def test_a_run_that_began_without_the_history_goes_on_without_it(tmp_path, opened, best):
-    data = data_of(tmp_path, 4)
-    alone = gp_plan(data)
-    folder = RunFolder.create(alone, root=tmp_path / "runs")
-    tuned(alone, None, folder, last=TrialFinished)
-    past = [event for event in folder.all_events() if not isinstance(event, HistoryRead)]
-    rest = tuned(alone, opened, folder, past=past)
-    assert not of(HistoryRead, rest)
-    assert all(trial.reason != "past" for trial in of(TrialStarted, rest))
+    alone = gp_plan(data_of(tmp_path, 4))
+    past = [e for e in tuned(alone, None, last=TrialFinished) if not isinstance(e, HistoryRead)]
+    rest = tuned(alone, opened, past=past)
+    assert of(HistoryRead, rest) == past_trials(of(TrialStarted, rest)) == []

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from run_events import of, until
+from run_events import InProcess, of, until
 
 from core.datasets.reading import read_dataset
 from core.errors import UnusableError
@@ -33,6 +33,7 @@ from core.tuning.runs.run_folder import RunFolder
 from core.tuning.scores.metrics import METRICS
 from core.tuning.tune import tune
 
+pytestmark = pytest.mark.slow
 LEARNERS = {
     "mm": {"max_steps": 3},
     "evidence": {"max_steps": 1},
@@ -42,20 +43,8 @@ LEARNERS = {
 
 
 @pytest.fixture(scope="module")
-def tagged(tmp_path_factory):
-    """120 short sequences in which the word tells the tag and one column is noise."""
-    generator = np.random.default_rng(0)
-    tags = np.array(["A", "B", "C"])
-    rows = []
-    for number in range(120):
-        tag = generator.integers(3)
-        for _ in range(generator.integers(2, 7)):
-            tag = (tag + generator.choice([0, 1], p=[0.3, 0.7])) % 3
-            word = f"w{tag}{generator.integers(4)}" if generator.random() < 0.8 else "w"
-            rows.append((f"s{number}", word, generator.choice(list("xyz")), tags[tag]))
-    path = tmp_path_factory.mktemp("tags") / "tags.csv"
-    pd.DataFrame(rows, columns=["sequence", "word", "noise", "tag"]).to_csv(path, index=False)
-    return str(path)
+def tagged(sentences):
+    return sentences(120)
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +67,7 @@ def folded(tmp_path_factory):
 
 
 def planned(file, strategy, **changes):
-    model = "crf" if file.endswith("tags.csv") else "rna"
+    model = "rna" if file.endswith("molecules.csv") else "crf"
     plan = Plan(
         DataPlan(file), model, strategy, groups="column", options=LEARNERS.get(strategy, {})
     )
@@ -115,23 +104,22 @@ def test_every_learner_folds_molecules(whole, strategy):
     events = whole("folded", strategy)
     assert isinstance(events[-1], RunFinished)
     results = events[-1].results
-    assert len(results["groups"]) == 15
+    assert (len(results["groups"]), results["metric"]) == (15, "pair_f1")
     assert results["pairs"]["tuned"]["true"] == 9 * 4
     assert results["test"]["sensitivity"] > 0.8
     assert len(results["curve"]["tuned"]) == 16
-    assert results["metric"] == "pair_f1"
 
 
-@pytest.mark.parametrize("kind", ["tagged", "folded"])
+METRIC = {"tagged": "joint_log_loss", "folded": "structure_log_loss"}
+
+
+@pytest.mark.parametrize("kind", METRIC)
 def test_the_grid_gives_the_score_of_a_cold_fit_at_every_penalty(kind, request):
     file = request.getfixturevalue(kind)
-    metric = {"tagged": "joint_log_loss", "folded": "structure_log_loss"}[kind]
-    plan = planned(file, "grid", trials=4, folds=3, metric=metric)
+    plan = planned(file, "grid", trials=4, folds=3, metric=METRIC[kind])
     dataset = read_dataset(file)
-    events = list(tune(plan, dataset))
-    trials = of(TrialFinished, events)
-    assert len(trials) == 4
-    last = trials[-1]
+    *trials, last = of(TrialFinished, tune(plan, dataset, executor=InProcess))
+    assert len(trials) == 3
     Model = {"tagged": CrfTagger, "folded": RnaFolder}[kind]
     expected = []
     for fold in build_problem(plan, dataset).fold_data():
@@ -179,7 +167,7 @@ def test_a_resumed_run_ends_like_an_uninterrupted_one(tagged, whole):
     assert [step.step for step in steps] == [step.step for step in of(PenaltyStep, events)]
 
 
-@pytest.mark.parametrize("kind", ["tagged", "folded"])
+@pytest.mark.parametrize("kind", METRIC)
 def test_a_stopped_run_keeps_the_model_of_its_last_step(kind, request, tmp_path):
     file = request.getfixturevalue(kind)
     dataset, plan = read_dataset(file), planned(file, "mm", refit=False)
@@ -192,9 +180,8 @@ def test_a_stopped_run_keeps_the_model_of_its_last_step(kind, request, tmp_path)
     kept = best_of(folder)
     problem = build_problem(plan, dataset)
     X, y = problem.test_data
-    metric = {"tagged": "joint_log_loss", "folded": "structure_log_loss"}[kind]
-    assert METRICS[metric].needs == "losses"
-    assert last.results["test"][metric] == pytest.approx(kept[-1].log_losses(X, y).mean())
+    assert METRICS[METRIC[kind]].needs == "losses"
+    assert last.results["test"][METRIC[kind]] == pytest.approx(kept[-1].log_losses(X, y).mean())
 
 
 @pytest.mark.parametrize("strategy", ["mm", "grid"])
@@ -202,7 +189,7 @@ def test_whole_sequences_are_decoded_at_once_where_a_person_wants_it(tagged, str
     dataset = read_dataset(tagged)
     plan = planned(tagged, strategy, decoding="viterbi", trials=2, folds=2, refit=False)
     folder = RunFolder.create(plan, tmp_path)
-    last = list(tune(plan, dataset, folder=folder))[-1]
+    *_, last = tune(plan, dataset, folder=folder, executor=InProcess)
     kept = best_of(folder)
     X, y = build_problem(plan, dataset).test_data
     assert kept[-1].decoding == "viterbi"

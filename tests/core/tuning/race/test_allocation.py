@@ -38,11 +38,8 @@ def test_expected_improvement_is_the_integral(mean, deviation):
         lambda y: (y - best) * norm.pdf(y, mean, deviation), best, mean + 12 * deviation
     )
     assert expected_improvement(mean, deviation, best) == pytest.approx(max(expected, 0), abs=1e-9)
-
-
-def test_without_uncertainty_the_improvement_is_the_difference():
-    assert expected_improvement(0.8, 0.0, 0.5) == pytest.approx(0.3)
-    assert expected_improvement(0.4, 0.0, 0.5) == 0.0
+    # Without uncertainty it is the difference.
+    assert expected_improvement(mean, 0.0, best) == pytest.approx(max(mean - best, 0.0))
 
 
 def _first_trials(looks, seconds):
@@ -63,16 +60,11 @@ LOOKS = {"slow best": (0.9, 3.0), "quick good": (0.88, 0.1), "quick bad": (0.5, 
 
 
 def test_every_model_is_tried_first_the_cheaper_before_the_dearer():
-    assert _first_trials(LOOKS, 100.0) == ["quick bad", "quick good", "slow best"]
-
-
-def test_the_best_at_the_look_is_tried_before_a_third_of_the_time_is_gone():
-    looks = {**LOOKS, "dear": (0.6, 2.5), "dearer": (0.7, 2.8)}
-    order = _first_trials(looks, 15.0)
-    assert order[:3] == ["quick bad", "quick good", "slow best"]
-
-
-def test_the_best_two_at_the_look_are_tried_whatever_share_of_the_time_they_take():
+    order = ["quick bad", "quick good", "slow best"]
+    assert _first_trials(LOOKS, 100.0) == order
+    # But the best at the look before a third of the time is gone.
+    assert _first_trials({**LOOKS, "dear": (0.6, 2.5), "dearer": (0.7, 2.8)}, 15.0)[:3] == order
+    # And the best two, whatever share of the time they take.
     looks = {"best": (0.95, 40.0), "second": (0.94, 30.0), "third": (0.9, 35.0)}
     assert set(_first_trials(looks, 90.0)) == {"best", "second"}
 
@@ -104,13 +96,10 @@ def test_seconds_count_early_and_the_gain_alone_at_the_end():
     # 0.004/(0.01+0.15) = 0.025 a second, 0.02/(1+0.15) = 0.017 a second.
     assert next_model([GOOD, CHEAP], 1.0, EARLY).model == "cheap"
     assert next_model([GOOD, CHEAP], 1.0, LATE).model == "good"
-
-
-def test_what_no_longer_fits_into_the_time_is_not_begun():
+    # What no longer fits into the time is not begun.
     long = replace(GOOD, expected_seconds=6.0)
-    assert next_model([long, CHEAP], 1.0, LATE).model == "cheap"
-    nothing_fits = RemainingBudget(seconds_left=0.001, share=0.0, done=9)
-    assert next_model([long, CHEAP], 1.0, nothing_fits).model == "cheap"
+    over = RemainingBudget(seconds_left=0.001, share=0.0, done=9)
+    assert {next_model([long, CHEAP], 1.0, budget).model for budget in (LATE, over)} == {"cheap"}
 
 
 def test_in_turns_the_model_that_had_least_is_tried_unless_it_is_hopeless():

@@ -64,9 +64,6 @@ def test_texts_are_given_the_time_of_a_wide_table():
     assert minutes > minutes_for(reviews.rows, 2, classes)
 
 
-# Earlier settings --------------------------------------------------------------------------------
-
-
 def known(*datasets):
     """What is known of a model with one axis: (distance, {C: score})."""
     return HistoryRead(
@@ -110,9 +107,6 @@ def test_where_small_scores_are_good_the_smallest_is_best(logistic):
     read = known((1, {0.01: 0.9, 30.0: 0.2}))
     turned = replace(read, datasets=[replace(read.datasets[0], maximize=False)])
     assert settings_in(warm_start_history(turned, logistic)) == [{"C": 30.0}]
-
-
-# Screenings --------------------------------------------------------------------------------------
 
 
 def screened(task, took, score):

@@ -12,12 +12,7 @@ from run_events import InProcess, about, of
 from sklearn.ensemble import VotingClassifier
 
 from core.errors import UnusableError
-from core.estimators.multi_model import (
-    MODEL,
-    combined_setting,
-    selectable_models,
-    split_model_setting,
-)
+from core.estimators.multi_model import MODEL, split_model_setting
 from core.estimators.registry import MODELS, model_named
 from core.space import default_setting, setting_at
 from core.tuning.events import (
@@ -25,7 +20,6 @@ from core.tuning.events import (
     ModelsCompared,
     ModelScreened,
     ModelSelected,
-    RunFailed,
     RunFinished,
     RunStarted,
     SurrogateFitted,
@@ -39,18 +33,19 @@ from core.tuning.problem_setup import build_problem
 from core.tuning.race.ledger import MAX_STRETCH, MachineLoad
 from core.tuning.race.multi_model_study import MultiModelStudy
 from core.tuning.race.race_run import RaceRun, screening_row_count
-from core.tuning.results.conclude import conclude, select_model
+from core.tuning.results.conclude import select_model
 from core.tuning.runs.best import best_of
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.runs.state import RunState, state_from_events
 from core.tuning.runs.trial_table import fold_error
-from core.tuning.scores.scoring import TrialRequest, TrialResult, score_setting, score_trial
+from core.tuning.scores.scoring import TrialResult, score_setting
 from core.tuning.trials.trial_run import TrialRun
 from core.tuning.tune import RecordedRun, tune
 
 WINE = DataPlan("sample:wine")
-PLAN = Plan(WINE, "auto", "race", trials=20, folds=3, seed=2)
+PLAN = Plan(WINE, "auto", "race", trials=14, folds=3, seed=2)
 NAMES = ("logistic", "svm", "forest")
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -68,7 +63,7 @@ def finished(wine, tmp_path_factory):
     return list(tune(PLAN, wine, folder=folder, executor=InProcess)), folder
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def events(finished):
     return finished[0]
 
@@ -122,7 +117,7 @@ def test_a_surrogate_is_of_the_trials_of_one_model_and_proposes_the_next_one(eve
     problem = build_problem(PLAN, wine)
     trials = {trial.number: trial for trial in of(TrialFinished, events)}
     surrogates = [(a, b) for a, b in itertools.pairwise(events) if isinstance(a, SurrogateFitted)]
-    assert len(surrogates) >= 5
+    assert len(surrogates) >= 2
     for surrogate, following in surrogates:
         assert isinstance(following, TrialStarted)
         assert following.setting[MODEL] == surrogate.model
@@ -152,14 +147,14 @@ def test_what_is_kept_predicts_as_well_as_it_is_told(finished, wine):
         assert held_out["accuracy"] >= single["accuracy"] - fold_error(best.fold_scores, 3)
 
 
-@pytest.mark.parametrize("number", [0, 11])
+@pytest.mark.parametrize("number", [0, 9])
 def test_an_interrupted_run_goes_on(events, wine, number):
     past = events[: events.index(next(filter(about(number, TrialStarted), events))) + 1]
     requests = deque([TrialExcluded(number=2)])
-    rest = list(tune(PLAN, wine, past=past, requests=requests, executor=InProcess))
+    recorded = RecordedRun(past, number + 5 - PLAN.trials)  # of fewer trials: each takes a while
+    rest = list(tune(PLAN, wine, past=recorded, requests=requests, executor=InProcess))
     state = state_from_events([*past, *rest])
-    assert state.finished + sum(bool(trial.failure) for trial in state.trials) == 20
-    assert len({trial.number for trial in state.trials}) == 20
+    assert sorted(trial.number for trial in state.trials) == list(range(number + 5))
     assert not of(ModelScreened, rest)  # nobody looks twice
     done = {trial.number: trial.setting for trial in of(TrialFinished, [*past, *rest])}
     assert all(done[trial.number] == trial.setting for trial in of(TrialStarted, past))
@@ -167,24 +162,14 @@ def test_an_interrupted_run_goes_on(events, wine, number):
     assert 2 not in (rest[-1].results.get("ensemble") or {}).get("members", [])
 
 
-def test_a_stopped_run_keeps_its_best(events, wine, tmp_path):
-    past = events[: events.index(next(filter(about(9, TrialFinished), events))) + 1]
-    folder = RunFolder.create(PLAN, path=tmp_path / "stopped")
-    last = conclude(PLAN, wine, past, folder=folder)
-    assert last.results["test"]["accuracy"] > 0.8
-    assert best_of(folder) is not None
-
-
 def test_a_model_that_fails_in_every_fold_is_left_out_with_its_reason(wine):
     problem = build_problem(PLAN.changed(options={"repeats": 1}), wine)
     study = MultiModelStudy(problem, {name: problem.single_model(name) for name in NAMES})
-    job = problem.scoring_job()
-    for _ in range(12):
+    for number in range(12):
         started = study.ask()
-        if started.setting[MODEL] == "svm":
-            study.tell(TrialResult(started.number, started.setting, failure="ValueError: no."))
-        else:
-            study.tell(score_trial(job, TrialRequest(started.number, started.setting)))
+        fails = started.setting[MODEL] == "svm"
+        folds, failure = ((), "ValueError: no.") if fails else ((0.9 - number / 100,) * 3, "")
+        study.tell(TrialResult(started.number, started.setting, folds, failure=failure))
     by_name = {standing.model: standing for standing in study.compared.models}
     assert by_name["svm"].state == "failed"
     assert "ValueError: no." in by_name["svm"].why
@@ -199,12 +184,6 @@ def test_a_model_that_fails_in_every_fold_is_left_out_with_its_reason(wine):
 def test_one_model_alone_cannot_be_raced_and_several_need_it(wine, model, strategy, words):
     with pytest.raises(UnusableError, match=words):
         build_problem(Plan(WINE, model, strategy), wine)
-
-
-def test_settings_of_models_and_back():
-    setting = {"C": 1.0, "gamma": 0.1}
-    assert split_model_setting(combined_setting("svm", setting)) == ("svm", setting)
-    assert not {"auto", "crf", "rna", "lda", "linear"} & {*selectable_models(MODELS, "binary")}
 
 
 def test_the_best_a_simpler_one_and_the_average_are_offered(events):
@@ -242,13 +221,11 @@ def test_a_person_picks_another_one(finished, wine, tmp_path, kind):
     results = select_model(copy, ModelSelected(kind=kind, number=number), wine).results
     expected = {"trial": trial.setting, "default": results["default_setting"]}
     assert results["setting"] == expected.get(kind, results["setting"])
-    assert results["taken"] == kind
     name, own = split_model_setting(results["setting"])
-    model = best_of(copy).named_steps["model"]
     own_model = model_named(name, probabilities=True).build("multiclass", own, PLAN.seed)
-    assert type(model) is type(own_model)
+    assert type(best_of(copy).named_steps["model"]) is type(own_model)
     state = state_from_events(copy.all_events())
-    assert state.results["taken"] == kind
+    assert state.results["taken"] == results["taken"] == kind
     assert state.finished == state_from_events(events).finished
 
 
@@ -268,9 +245,6 @@ def test_going_on_with_a_run_forgets_what_a_person_picked(events, wine):
 def test_what_is_not_there_cannot_be_picked(finished, wine, selected, words):
     with pytest.raises(UnusableError, match=words):
         select_model(finished[1], selected, wine)
-
-
-# Limits and minutes ------------------------------------------------------------------------------
 
 
 def race_of(wine, seconds=0.0, **changes):
@@ -307,12 +281,6 @@ def test_the_first_trial_of_one_model_may_take_all_the_time(wine):
     assert run.time_limit == 150.0
     state.consume(TrialFinished(number=1, setting={"C": 2.0}, score=0.5, took=80.0))
     assert run.time_limit == 3 * 60.0
-
-
-def test_no_trial_with_a_score_is_said(wine):
-    last = list(tune(PLAN.changed(trials=3, time_limit=1e-6), wine))[-1]
-    assert isinstance(last, RunFailed)
-    assert "time limit" in last.sentence
 
 
 def test_a_run_shorter_than_one_fit_gives_a_model_all_the_same(wine):

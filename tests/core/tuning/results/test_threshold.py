@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from run_events import tune_here as tune
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import confusion_matrix, make_scorer
@@ -14,7 +15,6 @@ from sklearn.model_selection import StratifiedKFold, TunedThresholdClassifierCV
 
 from core.errors import UnusableError
 from core.estimators.tables.linear_models import LOGISTIC
-from core.tuning.events import RunFinished
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem_setup import build_problem, read_data
 from core.tuning.results.conclude import conclude
@@ -22,7 +22,6 @@ from core.tuning.results.threshold import cheapest_threshold, choose_threshold, 
 from core.tuning.runs.best import best_of
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.scores.imbalance import costs_of
-from core.tuning.tune import tune
 
 
 def mean_cost(is_second, called, costs):
@@ -30,19 +29,18 @@ def mean_cost(is_second, called, costs):
     return (costs[0] * false_second + costs[1] * false_first) / len(is_second)
 
 
-def rare_table(path, rows=1000, one_in=50, seed=0, labels=("healthy", "sick")):
-    random = np.random.default_rng(seed)
-    sick = np.arange(rows) % one_in == 0
+def rare_table(path, rows, one_in):
+    random, sick = np.random.default_rng(0), np.arange(rows) % one_in == 0
     columns = random.normal(size=(rows, 4)) + 1.5 * sick[:, None] * np.array([1, 1, 0, 0])
     table = pd.DataFrame(columns, columns=["a", "b", "c", "d"]).round(4)
-    table["state"] = np.where(sick, labels[1], labels[0])
+    table["state"] = np.where(sick, "sick", "healthy")
     table.to_csv(path, index=False)
     return str(path)
 
 
-def run(plan, **given):
+def results_of(plan, folder=None):
     dataset = read_data(plan.data)
-    return list(tune(plan, dataset, **given)), dataset
+    return list(tune(plan, dataset, folder=folder))[-1].results, dataset
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -74,22 +72,17 @@ def test_scikit_learns_search_finds_no_cheaper_one(tmp_path):
     table = pd.DataFrame(X, columns=list("abcdef"))
     table["y"] = np.where(y == 1, "yes", "no")
     table.to_csv(tmp_path / "t.csv", index=False)
-    plan = Plan(
-        DataPlan(str(tmp_path / "t.csv")), "logistic", "grid", {"points": 2}, trials=1,
-        costs={"no": 1.0, "yes": 6.0},
-    )  # fmt: skip
-    events, dataset = run(plan)
-    told = events[-1].results["costs"]
-    problem = build_problem(plan, dataset)
+    costs = {"no": 1.0, "yes": 6.0}
+    plan = Plan(DataPlan(str(tmp_path / "t.csv")), "logistic", "random", trials=1, costs=costs)
+    results, dataset = results_of(plan)
+    told, problem = results["costs"], build_problem(plan, dataset)
     prepared = problem.preparation().fit_transform(*problem.training_data)
-    of_second = problem.training_data[1] == "yes"
-    cost = make_scorer(lambda truth, called: -mean_cost(truth, called, (1.0, 6.0)))
     peer = TunedThresholdClassifierCV(
         LogisticRegression(max_iter=1000),
-        scoring=cost,
+        scoring=make_scorer(lambda truth, called: -mean_cost(truth, called, (1.0, 6.0))),
         cv=StratifiedKFold(5, shuffle=True, random_state=0),
         thresholds=500,
-    ).fit(prepared, of_second)
+    ).fit(prepared, problem.training_data[1] == "yes")
     # The peer averages folds' curves and scales outside of them: the same up to a few rows.
     assert told["out_of_fold"]["cost"] <= -peer.best_score_ + 1e-9
     assert abs(told["out_of_fold"]["cost"] + peer.best_score_) < 0.02
@@ -101,32 +94,26 @@ def test_scikit_learns_search_finds_no_cheaper_one(tmp_path):
     [("logistic", "random"), ("logistic", "evidence"), ("svm", "random"), ("logistic", "eb-hyp")],
 )
 def test_a_threshold_by_costs_is_cheaper_than_one_half_on_a_rare_class(tmp_path, model, strategy):
-    costs = {"healthy": 1.0, "sick": 30.0}
+    data, costs = DataPlan(rare_table(tmp_path / "t.csv", 1500, 20)), {"healthy": 1.0, "sick": 30.0}
     plan = Plan(
-        DataPlan(rare_table(tmp_path / "t.csv", 1500, 20)), model, strategy,
-        trials=3 if strategy != "evidence" else None, folds=3, costs=costs,
-        evaluation="test", refit=False,
-    )  # fmt: skip
+        data, model, strategy, trials=3, folds=3, costs=costs, evaluation="test", refit=False
+    )
     folder = RunFolder.create(plan, path=tmp_path / "run")
-    events, dataset = run(plan, folder=folder)
-    results = events[-1].results
-    assert isinstance(events[-1], RunFinished)
+    results, dataset = results_of(plan, folder)
     told = results["costs"]
     assert told["tuned"]["cost"] < told["half"]["cost"]
     assert told["tuned"]["cost"] < told["baseline"]["cost"]
-    # Labels, accuracy and the table of errors follow the threshold.
-    problem = build_problem(plan, dataset)
     assert results["metric"] == "log_loss"
-    pipeline = best_of(folder)
-    X, y = problem.test_data
-    labels = np.where(pipeline.predict_proba(X)[:, 1] >= told["threshold"], "sick", "healthy")
+    # Labels, accuracy and the table of errors follow the threshold.
+    pipeline, (X, y) = best_of(folder), build_problem(plan, dataset).test_data
+    shares = pipeline.predict_proba(X)[:, 1]
+    labels = np.where(shares >= told["threshold"], "sick", "healthy")
     assert (pipeline.predict(X) == labels).all()
     assert results["test"]["accuracy"] == (labels == y).mean()
     (_, false_second), (missed, _) = results["confusion"]["tuned"]
     assert told["tuned"]["mistakes"] == {"healthy": false_second, "sick": missed}
     assert told["tuned"]["cost"] == pytest.approx((false_second + 30 * missed) / len(y))
-    plain = (pipeline.predict_proba(X)[:, 1] > 0.5) & (y == "healthy")
-    assert told["half"]["mistakes"]["healthy"] == plain.sum()
+    assert told["half"]["mistakes"]["healthy"] == ((shares > 0.5) & (y == "healthy")).sum()
     always = told["baseline"]
     of_each = {"healthy": (y == "sick").sum() * 30, "sick": (y == "healthy").sum()}
     assert always["cost"] == pytest.approx(of_each[always["says"]] / len(y))
@@ -135,23 +122,15 @@ def test_a_threshold_by_costs_is_cheaper_than_one_half_on_a_rare_class(tmp_path,
 
 
 def test_the_test_rows_have_no_part_in_the_threshold(tmp_path):
-    path = rare_table(tmp_path / "t.csv", 600, 10)
-    plan = Plan(DataPlan(path), "logistic", "random", trials=1, costs={"sick": 9.0})
-    dataset = read_data(plan.data)
-    problem = build_problem(plan, dataset)
-    before = list(tune(plan, dataset))[-1].results["costs"]["threshold"]
-    target = dataset.target.copy()
+    data = DataPlan(rare_table(tmp_path / "t.csv", 600, 10))
+    plan = Plan(data, "logistic", "random", trials=1, costs={"sick": 9.0})
+    results, dataset = results_of(plan)
+    problem, target = build_problem(plan, dataset), dataset.target.copy()
     target[problem.test_rows] = target[problem.test_rows][::-1]
-    shuffled = replace(dataset, target=target)
-    changed = replace(problem, dataset=shuffled)
-    pipeline = changed.pipeline(changed.default)
-    assert choose_threshold(changed, pipeline).value == pytest.approx(before)
-
-
-def test_without_costs_there_is_no_threshold(tmp_path):
-    path = rare_table(tmp_path / "t.csv", 300, 10)
-    events, _ = run(Plan(DataPlan(path), "logistic", "random", trials=1))
-    assert "costs" not in events[-1].results
+    changed = replace(problem, dataset=replace(dataset, target=target))
+    value = choose_threshold(changed, changed.pipeline(changed.default)).value
+    assert value == pytest.approx(results["costs"]["threshold"])
+    assert "costs" not in results_of(plan.changed(costs={}))[0]
 
 
 @pytest.mark.parametrize(
@@ -163,8 +142,10 @@ def test_without_costs_there_is_no_threshold(tmp_path):
         ({"sick": 0.0, "healthy": 0.0}, "both kinds of mistakes cost nothing"),
     ],
 )
-def test_bad_costs_are_refused_in_a_sentence(tmp_path, costs, said):
+def test_bad_costs_are_refused_and_a_class_that_is_not_named_costs_one(tmp_path, costs, said):
     dataset = read_data(DataPlan(rare_table(tmp_path / "t.csv", 100, 10)))
+    assert costs_of({"sick": 5.0}, dataset, LOGISTIC) == (1.0, 5.0)
+    assert costs_of({}, dataset, LOGISTIC) is None
     with pytest.raises(UnusableError, match=said):
         costs_of(costs, dataset, LOGISTIC)
 
@@ -174,9 +155,3 @@ def test_costs_need_two_classes(sample):
     plan = Plan(DataPlan(sample), "forest", "random", costs={"setosa": 2.0})
     with pytest.raises(UnusableError, match="between two classes only"):
         build_problem(plan, read_data(plan.data))
-
-
-def test_a_class_that_is_not_named_costs_one(tmp_path):
-    dataset = read_data(DataPlan(rare_table(tmp_path / "t.csv", 100, 10)))
-    assert costs_of({"sick": 5.0}, dataset, LOGISTIC) == (1.0, 5.0)
-    assert costs_of({}, dataset, LOGISTIC) is None

@@ -1,30 +1,39 @@
-"""The list of runs, their labels and the bin: odd folders are left out, and nothing is lost."""
+"""Past runs: their list, labels and bin, which lose nothing, and several side by side."""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import os
+import random
 import subprocess
 import sys
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from core.errors import UnusableError
-from core.tuning.events import DatasetFacts, RunFinished, RunStarted, to_json
+from core.space import Axis
+from core.tuning.events import (
+    DatasetFacts,
+    RunFinished,
+    RunStarted,
+    TrialExcluded,
+    TrialFinished,
+    to_json,
+)
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.run_results import ConfusionCounts, Gain, Results
-from core.tuning.runs import past_runs as runs_bin
+from core.tuning.runs import past_runs
 from core.tuning.runs.past_runs import (
     BIN,
     KEPT_DAYS,
     LABEL,
     MARK,
     RunLabel,
+    RunSummary,
     delete_run,
     deleted_runs,
     list_runs,
@@ -33,7 +42,18 @@ from core.tuning.runs.past_runs import (
     restore_run,
     write_label,
 )
+from core.tuning.runs.run_comparison import (
+    PICKED,
+    are_comparable,
+    best_so_far,
+    cautions,
+    curve_of,
+    differing_names,
+    refusal_text,
+    settings_of,
+)
 from core.tuning.runs.run_folder import RunFolder
+from core.tuning.runs.state import state_from_events
 
 PLAN = Plan(DataPlan("sample:iris"), "svm", "gp")
 STARTED = RunStarted(
@@ -68,10 +88,8 @@ def test_a_finished_run_of_many_classes_is_finished(root, classes):
     assert len(line) > 256_000
     folder_of(root, "many", START, *["{}"] * 3, line)
     runs, left_out = list_runs(root)
-    assert {(run.name, run.state, run.test) for run in runs} == {
-        ("many", "finished", 0.9),
-        ("sound", "finished", 0.9),
-    }
+    expected = {(name, "finished", 0.9) for name in ("many", "sound")}
+    assert {(run.name, run.state, run.test) for run in runs} == expected
     assert left_out == {}
 
 
@@ -85,16 +103,13 @@ ODD = {
     "nonsense": ["nonsense", "nonsense"],
     "negative": with_results({"fits": -1}),
 }
-OF_OTHER_TYPES = {
-    "list of results": with_results({"test": [], "gain": []}),
-    "text as score": with_results({"test": {"accuracy": "0.9"}}),
-    "no number": with_results({"trials": None}),
-    "endless": [START, '{"event": "RunFinished", "results": {"trials": 1e999}}'],
-    "huge": with_results({"trials": 10**400}),
-    "odd interval": with_results({"test_interval": [0, "x"]}),
-    "odd metric": with_results({"metric": ["accuracy"]}),
-    "flag as score": with_results({"test": {"accuracy": True}}),
-}
+OF_OTHER_TYPES = [
+    *map(with_results, ({"test": [], "gain": []}, {"test": {"accuracy": "0.9"}}, {"trials": None})),
+    *map(with_results, ({"trials": 10**400}, {"test_interval": [0, "x"]}, {"metric": ["a"]})),
+    with_results({"test": {"accuracy": True}}),
+    [START, '{"event": "RunFinished", "results": {"trials": 1e999}}'],
+    [START, DEEP],
+]
 
 
 @pytest.mark.parametrize("name", ODD)
@@ -107,16 +122,14 @@ def test_an_odd_run_is_left_out_by_its_name(root, name):
 
 
 def test_a_last_line_that_cannot_be_read_is_that_of_an_interrupted_run(root):
-    for name, lines in OF_OTHER_TYPES.items():
-        folder_of(root, name, *lines)
-    folder_of(root, "deep", START, DEEP)
-    folder_of(root, "torn", START, END)
-    with (root / "torn" / "events.jsonl").open("ab") as file:
+    for number, lines in enumerate(OF_OTHER_TYPES):
+        folder_of(root, f"r{number}", *lines)
+    with (folder_of(root, "torn", START, END) / "events.jsonl").open("ab") as file:
         file.truncate(file.tell() - 5)
-    assert names_in(root) == (
-        dict.fromkeys((*OF_OTHER_TYPES, "deep", "torn"), "interrupted") | {"sound": "finished"},
-        {},
-    )
+    runs, left_out = names_in(root)
+    assert (runs.pop("sound"), left_out) == ("finished", {})
+    assert len(runs) == len(OF_OTHER_TYPES) + 1
+    assert set(runs.values()) == {"interrupted"}
 
 
 ODD_FIELDS = ({"model": {}}, {"trials": "many"}, {"data": {"file": 3}})
@@ -126,8 +139,7 @@ ODD_PLANS += [json.dumps(PLAN.as_dict() | field).encode() for field in ODD_FIELD
 
 @pytest.mark.parametrize("plan", ODD_PLANS)
 def test_an_odd_plan_leaves_its_run_out(root, plan):
-    folder = folder_of(root, "odd", START, END)
-    (folder / "plan.json").write_bytes(plan)
+    (folder_of(root, "odd", START, END) / "plan.json").write_bytes(plan)
     runs, left_out = names_in(root)
     assert (runs, list(left_out)) == ({"sound": "finished"}, ["odd"])
 
@@ -164,14 +176,14 @@ def test_a_plan_of_a_newer_version_opens(root):
 
 @pytest.fixture
 def folder(tmp_path):
-    return RunFolder.create(PLAN, path=tmp_path / "r").path
+    return made(tmp_path)
 
 
 def test_name_and_note_come_back_and_leave_plan_and_events_alone(folder):
-    before = {one.name: one.read_bytes() for one in folder.iterdir()}
+    before = contents(folder)
     given = RunLabel("Ärzte – third try", "first line\nsecond: 5 % better")
     assert write_label(folder, given) == given == read_label(folder)
-    after = {one.name: one.read_bytes() for one in folder.iterdir()}
+    after = contents(folder)
     assert after.pop(LABEL)
     assert after == before
     (run,) = list_runs(folder.parent).runs
@@ -204,22 +216,22 @@ def test_signs_that_steer_a_terminal_are_not_kept(folder):
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
-def test_nothing_waits_for_a_pipe_or_follows_into_a_folder(folder):
-    os.mkfifo(folder / LABEL)
-    assert read_label(folder) == RunLabel()
-    (folder / LABEL).unlink()
-    (folder / LABEL).mkdir()
+@pytest.mark.parametrize("put", [os.mkfifo, os.mkdir])
+def test_nothing_waits_for_a_pipe_or_follows_into_a_folder(folder, put):
+    put(folder / LABEL)
     assert read_label(folder) == RunLabel()
 
 
 def test_too_long_a_text_is_refused_and_the_old_one_stays(folder):
     write_label(folder, RunLabel("old"))
-    with pytest.raises(UnusableError, match="the name has 121 characters; write at most 120"):
-        write_label(folder, RunLabel("x" * 121))
-    with pytest.raises(UnusableError, match="the note has 10,001 characters"):
-        write_label(folder, RunLabel("", "é" * 10_001))
+    for label, why in (
+        (RunLabel("x" * 121), "121 char"),
+        (RunLabel("", "é" * 10_001), "10,001 char"),
+    ):
+        with pytest.raises(UnusableError, match=why):
+            write_label(folder, label)
     assert read_label(folder) == RunLabel("old")
-    longest = RunLabel("\N{MUSICAL SYMBOL G CLEF}" * 120, "\N{MUSICAL SYMBOL G CLEF}" * 10_000)
+    longest = RunLabel(*("\N{MUSICAL SYMBOL G CLEF}" * count for count in (120, 10_000)))
     assert write_label(folder, longest) == read_label(folder) == longest
 
 
@@ -231,24 +243,25 @@ def test_a_run_that_is_gone_is_not_made_again(folder):
 
 
 def made(root, name="r"):
-    folder = RunFolder.create(PLAN, path=root / name)
-    folder.append(RunStarted(run=name, dataset=DatasetFacts(name="iris"), started_at="2026"))
-    folder.close()
-    return folder.path
+    return folder_of(root, name, START)
 
 
 def contents(folder):
     return {one.name: one.read_bytes() for one in folder.iterdir()}
 
 
-def test_a_deleted_run_comes_back_as_it_was(tmp_path):
+@pytest.mark.parametrize("damage", ["", "nonsense"])
+def test_a_deleted_run_comes_back_as_it_was_damaged_or_not(tmp_path, damage):
     folder = made(tmp_path)
+    if damage:
+        (folder / "plan.json").write_text(damage)
     before = contents(folder)
     binned = delete_run(folder, tmp_path)
     assert binned == tmp_path / BIN / "r"
     assert list_runs(tmp_path).runs == []
     (gone,) = deleted_runs(tmp_path)
     assert (gone.run.name, gone.run.path) == ("r", str(binned))
+    assert (gone.run.state == "unreadable") == bool(damage)
     assert gone.removed_at - gone.deleted_at == timedelta(days=KEPT_DAYS)
     assert abs(datetime.now(UTC) - gone.deleted_at) < timedelta(minutes=1)
     assert restore_run(binned, tmp_path) == folder
@@ -266,21 +279,18 @@ def test_one_name_twice_loses_neither(tmp_path):
 
 
 def test_a_run_of_another_process_cannot_be_deleted(tmp_path):
-    folder = made(tmp_path)
+    folder, pipe = made(tmp_path), subprocess.PIPE
     code = (
-        "import sys; from core.tuning.runs.run_lock import hold_run_lock; from pathlib import "
-        "Path\n"
+        "import sys; from pathlib import Path\n"
+        "from core.tuning.runs.run_lock import hold_run_lock\n"
         "with hold_run_lock(Path(sys.argv[1])): print('there', flush=True); sys.stdin.read()"
     )
     command = [sys.executable, "-c", code, str(folder / "running")]
-    root = Path(__file__).parents[4]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, cwd=root) as other:
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe) as other:
         assert other.stdout.readline() == b"there\n"
-        with pytest.raises(UnusableError, match="running in process") as refused:
+        with pytest.raises(UnusableError, match="running in process"):
             delete_run(folder, tmp_path)
         other.stdin.close()
-    assert refused.value.sentence.count(".") == 1
     assert [run.name for run in list_runs(tmp_path).runs] == ["r"]
     assert deleted_runs(tmp_path) == []
     delete_run(folder, tmp_path)
@@ -312,41 +322,35 @@ def test_an_old_mark_does_not_shorten_the_time_where_none_can_be_written(tmp_pat
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr(runs_bin, "write_whole", full)
+        patched.setattr(past_runs, "write_whole", full)
         delete_run(folder, tmp_path)
     assert len(deleted_runs(tmp_path)) == 1
 
 
-def test_a_kill_at_any_moment_leaves_the_run_in_one_place(tmp_path, monkeypatch):
+@pytest.mark.parametrize("move", [delete_run, restore_run])
+def test_a_kill_at_any_moment_leaves_the_run_in_one_place(tmp_path, monkeypatch, move):
     """Every call that changes the disk is the last one, once."""
-    changing = ("rename", "unlink", "replace", "mkdir")
-    for action in ("delete", "restore"):
-        for last in range(12):
-            root = tmp_path / f"{action} {last}"
-            folder = made(root)
-            if action == "restore":
-                folder = delete_run(folder, root)
-            before = contents(folder)
-            with monkeypatch.context() as patched:
-                _die_after(patched, last, changing)
-                with contextlib.suppress(_KilledError):
-                    (delete_run if action == "delete" else restore_run)(folder, root)
-            there = [*root.glob("r"), *root.glob(f"{BIN}/r")]
-            assert len(there) == 1
-            kept = contents(there[0])
-            assert {n: kept[n] for n in ("plan.json", "events.jsonl")} == {
-                n: before[n] for n in ("plan.json", "events.jsonl")
-            }
-            assert len(list_runs(root).runs) + len(deleted_runs(root)) == 1
+    for last in range(12):
+        root = tmp_path / f"{last}"
+        folder = made(root) if move is delete_run else delete_run(made(root), root)
+        before = contents(folder)
+        with monkeypatch.context() as patched:
+            _die_after(patched, last)
+            with contextlib.suppress(_KilledError):
+                move(folder, root)
+        (there,) = [*root.glob("r"), *root.glob(f"{BIN}/r")]
+        kept = contents(there)
+        assert all(kept[name] == before[name] for name in ("plan.json", "events.jsonl"))
+        assert len(list_runs(root).runs) + len(deleted_runs(root)) == 1
 
 
 class _KilledError(BaseException):
     pass
 
 
-def _die_after(patched, last, names):
+def _die_after(patched, last):
     done = []
-    for name in names:
+    for name in ("rename", "unlink", "replace", "mkdir"):
         real = getattr(os, name)
 
         def call(*given, real=real, **named):
@@ -358,13 +362,6 @@ def _die_after(patched, last, names):
         patched.setattr(os, name, call)
 
 
-def test_what_a_kill_left_half_removed_is_gone_at_the_next_look(tmp_path):
-    binned = delete_run(made(tmp_path), tmp_path)
-    os.rename(binned, binned.with_name(".removing-12"))
-    assert deleted_runs(tmp_path) == []
-    assert list((tmp_path / BIN).iterdir()) == []
-
-
 def test_only_a_run_in_the_bin_is_removed_for_good(tmp_path):
     folder = made(tmp_path)
     with pytest.raises(UnusableError, match="not among those"):
@@ -374,27 +371,97 @@ def test_only_a_run_in_the_bin_is_removed_for_good(tmp_path):
     assert not binned.exists()
     with pytest.raises(UnusableError, match="there is no run here"):
         restore_run(binned, tmp_path)
+    # What a kill left half removed is gone at the next look.
+    binned = delete_run(made(tmp_path), tmp_path)
+    os.rename(binned, binned.with_name(".removing-12"))
+    assert deleted_runs(tmp_path) == []
+    assert list((tmp_path / BIN).iterdir()) == []
 
 
 def test_nothing_outside_the_folder_of_runs_is_moved(tmp_path):
-    outside = made(tmp_path / "elsewhere", "x")
-    root = tmp_path / "runs"
+    outside, root = made(tmp_path / "elsewhere", "x"), tmp_path / "runs"
     made(root)
-    with pytest.raises(UnusableError, match="not among those that can be deleted here"):
-        delete_run(outside, root)
     (root / "link").symlink_to(outside)
-    with pytest.raises(UnusableError, match="a link to a run"):
-        delete_run(root / "link", root)
     (root / "mine").mkdir()
-    with pytest.raises(UnusableError, match="there is no run here"):
-        delete_run(root / "mine", root)
+    for folder, why in (
+        (outside, "not among those that can be deleted here"),
+        (root / "link", "a link to a run"),
+        (root / "mine", "there is no run here"),
+    ):
+        with pytest.raises(UnusableError, match=why):
+            delete_run(folder, root)
     assert outside.is_dir()
 
 
-def test_a_damaged_run_can_be_deleted_and_restored(tmp_path):
-    folder = made(tmp_path)
-    (folder / "plan.json").write_text("nonsense")
-    binned = delete_run(folder, tmp_path)
-    (gone,) = deleted_runs(tmp_path)
-    assert (gone.run.name, gone.run.state) == ("r", "unreadable")
-    assert restore_run(binned, tmp_path) == folder
+SPACE = [Axis("C", "C", "float", 0.1, 10.0, default=1.0)]
+
+
+def stream(scores, maximize=True):
+    yield RunStarted(run="r", metric="accuracy", maximize=maximize, space=SPACE)
+    for number, score in enumerate(scores):
+        setting = {"C": float(number)}
+        yield TrialFinished(number=number, setting=setting, score=score, seconds=2.0 * number + 1)
+
+
+@pytest.mark.parametrize("maximize", [True, False])
+def test_the_curve_is_the_running_best(maximize):
+    chance = random.Random(4)
+    scores = [round(chance.random(), 2) for _ in range(200)]
+    trials, seconds, best = best_so_far(state_from_events(stream(scores, maximize)))
+    choose = max if maximize else min
+    whole = [choose(scores[: at + 1]) for at in range(200)]
+    shown = sorted({0, 199, *(at for at in range(1, 200) if whole[at] != whole[at - 1])})
+    assert trials == [at + 1 for at in shown]
+    assert seconds == [2.0 * at + 1 for at in shown]
+    assert best == [whole[at] for at in shown]
+
+
+def test_failed_and_excluded_trials_are_no_best():
+    events = [*stream([0.5, float("nan"), 0.9, 0.6]), TrialExcluded(number=2)]
+    assert best_so_far(state_from_events(events))[2] == [0.5, 0.6]
+    assert best_so_far(state_from_events(stream([float("nan")]))) == ([], [], [])
+
+
+def test_a_run_is_read_from_its_folder(tmp_path):
+    folder = RunFolder.create(Plan(DataPlan("a.csv"), "svm", "gp", trials=4), path=tmp_path / "r")
+    for event in stream([0.5, 0.8]):
+        folder.append(event)
+    folder.close()
+    curve = curve_of(folder.path)
+    assert (curve.best, curve.problem, curve.metric) == ([0.5, 0.8], "", "accuracy")
+    assert (curve.values["trials"], curve.values["best C"]) == (4, 1.0)
+    assert curve_of(folder.path, wanted=lambda: False).best == []
+    assert "there is no run here" in curve_of(tmp_path / "x").problem
+
+
+def test_only_what_differs_is_named():
+    one = settings_of(Plan(DataPlan("a.csv"), "svm", "gp", options={"kernel": "se"}), {"C": 1})
+    other = settings_of(Plan(DataPlan("a.csv"), "svm", "gp", seed=3), {"C": 2.0})
+    assert differing_names([one, other]) == ["option kernel", "seed", "best C"]
+    assert differing_names([one, one]) == []
+
+
+RUN = RunSummary(
+    "p", "n", "iris", "f", "svm", "gp", "finished", "2026", "accuracy", True,
+    test=0.9, interval=[0.8, 0.95], target="y", split="[0]",
+)  # fmt: skip
+
+
+def test_only_runs_of_one_file_target_and_measure_are_compared():
+    assert are_comparable(RUN, replace(RUN, model="forest", split="[1]"))
+    for change in ({"fingerprint": "g"}, {"target": "z"}, {"metric": "log_loss"}):
+        other = replace(RUN, **change)
+        assert not are_comparable(RUN, other)
+        assert "cannot be compared" in refusal_text([RUN, RUN, other])
+    both = refusal_text([RUN, replace(RUN, fingerprint="g", metric="r2")])
+    assert "other data and measures," in both
+    assert refusal_text([RUN, RUN]) == ""
+
+
+def test_a_choice_by_test_scores_is_cautioned():
+    assert cautions([RUN]) == []
+    assert cautions([RUN, replace(RUN, test=None)]) == []
+    far = replace(RUN, test=0.99, interval=[0.97, 1.0])
+    assert cautions([RUN, far]) == [PICKED]
+    assert any("overlap" in said for said in cautions([RUN, RUN]))
+    assert any("same rows" in said for said in cautions([far, replace(RUN, split="[1]")]))

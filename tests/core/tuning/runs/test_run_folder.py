@@ -1,22 +1,32 @@
-"""The run folder: appended events survive torn lines, full disks and second writers."""
+"""The run folder: torn lines, full disks, second writers and other faults lose nothing; a clock."""
 
 import contextlib
+import errno
+import itertools
+import json
 import math
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 from io import FileIO
 from pathlib import Path
 
 import pytest
+from run_events import of
+from run_events import tune_here as tune
 
 from core.errors import UnusableError
 from core.tuning.events import (
     DatasetFacts,
     Event,
     Progress,
+    RemarkMade,
+    RunFinished,
     RunStarted,
     TrialFailed,
     TrialFinished,
@@ -24,6 +34,10 @@ from core.tuning.events import (
     from_json,
 )
 from core.tuning.plan import DataPlan, Plan
+from core.tuning.results import conclude
+from core.tuning.runs import run_clock, run_folder
+from core.tuning.runs.best import has_best
+from core.tuning.runs.run_clock import LONGEST, TICK, AwakeTimer, RunClock, time_is_up
 from core.tuning.runs.run_folder import READ_AT_ONCE, RunFolder
 from core.tuning.runs.state import state_from_events
 
@@ -51,8 +65,7 @@ def test_a_plan_and_its_events_come_back(tmp_path):
 
 
 def test_two_runs_of_one_second_have_two_folders(tmp_path):
-    names = {RunFolder.create(PLAN, root=tmp_path).name for _ in range(3)}
-    assert len(names) == 3
+    assert len({RunFolder.create(PLAN, root=tmp_path).name for _ in range(3)}) == 3
 
 
 @pytest.mark.parametrize("cut", [1, 5, 20])
@@ -86,10 +99,10 @@ def test_a_run_of_several_blocks_is_read_line_by_line(tmp_path):
     one_by_one = [from_json(line) for line in file.read_bytes().splitlines()]
     assert folder.all_events() == one_by_one == list(long_run(900))
     fewer = list(folder.read_events(beats=False))
-    assert [e for e in fewer if type(e) is not Progress] == [
-        e for e in one_by_one if type(e) is not Progress
-    ]
-    assert 0 < sum(type(e) is Progress for e in fewer) < 20
+    few_beats = [event for event in fewer if type(event) is Progress]
+    beats = [event for event in one_by_one if type(event) is Progress]
+    assert 0 < len(few_beats) < 20
+    assert [e for e in fewer if e not in few_beats] == [e for e in one_by_one if e not in beats]
     few, whole = state_from_events(fewer), state_from_events(one_by_one)
     for name in ("trials", "seconds", "seconds_left", "best_trial", "pending", "done_count"):
         assert getattr(few, name) == getattr(whole, name)
@@ -147,13 +160,10 @@ def test_a_full_disk_is_one_sentence_and_keeps_what_was_recorded(tmp_path):
     assert (folder.path / "events.jsonl").read_bytes() == kept
 
 
-def test_a_folder_that_cannot_be_made_is_one_sentence(tmp_path):
+def test_a_folder_that_cannot_be_made_is_one_sentence_and_no_run_is_overwritten(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(UnusableError, match="choose a folder that you may write to"):
         RunFolder.create(PLAN, root=tmp_path / "file")
-
-
-def test_no_run_is_overwritten(tmp_path):
     RunFolder.create(PLAN, path=tmp_path / "run")
     with pytest.raises(UnusableError, match="holds a run already"):
         RunFolder.create(PLAN, path=tmp_path / "run")
@@ -184,19 +194,28 @@ def refused(folder, other):
     return pytest.raises(UnusableError, match=f"this run is being written by process {other.pid}")
 
 
-def test_a_second_process_is_kept_out_until_the_first_is_killed(tmp_path):
+def test_a_second_process_is_kept_out_and_deletes_nothing_until_the_first_is_killed(tmp_path):
     folder = RunFolder.create(PLAN, path=tmp_path / "run")
+    record(folder, started())
+    kept = {path: path.read_bytes() for path in folder.path.iterdir()}
     with another_owner(folder) as other:
         assert folder.is_running
-        with refused(folder, other), folder.hold_lock():
-            pass
-        os.kill(other.pid, signal.SIGSTOP)  # one that stands still is alive
-        with refused(folder, other), folder.hold_lock():
-            pass
+        for _ in range(2):
+            with refused(folder, other), folder.hold_lock():
+                pass
+            os.kill(other.pid, signal.SIGSTOP)  # one that stands still is alive
+        folder.forget_if_idle()
+        with refused(folder, other):
+            folder.remove_run()
+        assert {path: path.read_bytes() for path in kept} == kept
     assert not folder.is_running
+    folder.forget_if_idle()  # nor once the owner is gone: it was never this program's run
+    assert {path: path.read_bytes() for path in kept} == kept
     with folder.hold_lock():
         assert folder.is_running
     assert not folder.is_running
+    folder.forget_if_idle()
+    assert not folder.path.exists()
 
 
 def test_what_a_process_of_before_left_owns_nothing(tmp_path):
@@ -211,44 +230,22 @@ def test_what_a_process_of_before_left_owns_nothing(tmp_path):
 @pytest.mark.skipif(os.getuid() != 0, reason="only the administrator can become another user")
 def test_another_users_living_process_owns_its_run(tmp_path):
     folder = RunFolder.create(PLAN, path=tmp_path / "run")
+    mark = folder.path / "running"
     for above in (tmp_path, *tmp_path.parents):
         if above == Path(tempfile.gettempdir()):
             break
         above.chmod(0o755)  # as deep as the folders of the tests are
+    look = (
+        "import os; from pathlib import Path; from core.tuning.runs.run_lock import lock_holder\n"
+        f"os.setuid(65534); print(lock_holder(Path({str(mark)!r})))"
+    )
     with another_owner(folder) as other:
-        (folder.path / "running").chmod(0o600)  # which the other user cannot even read
-        look = (
-            "import os, sys\n"
-            "from pathlib import Path\n"
-            "from core.tuning.runs.run_lock import lock_holder\n"
-            "os.setuid(65534)\n"
-            "print(lock_holder(Path(sys.argv[1])))"
-        )
-        given = [sys.executable, "-c", look, str(folder.path / "running")]
-        assert subprocess.run(given, capture_output=True, text=True).stdout == "0\n"
-        (folder.path / "running").chmod(0o644)
-        assert subprocess.run(given, capture_output=True, text=True).stdout == f"{other.pid}\n"
+        for mode, owner in ((0o600, 0), (0o644, other.pid)):  # the first cannot even be read
+            mark.chmod(mode)
+            assert subprocess.check_output([sys.executable, "-c", look], text=True) == f"{owner}\n"
 
 
-def test_the_refused_program_deletes_nothing(tmp_path):
-    folder = RunFolder.create(PLAN, path=tmp_path / "run")
-    record(folder, started())
-    kept = {path.name: path.read_bytes() for path in folder.path.iterdir()}
-    with another_owner(folder) as other:
-        with refused(folder, other), folder.hold_lock():
-            pass
-        folder.forget_if_idle()
-        with refused(folder, other):
-            folder.remove_run()
-        assert {name: (folder.path / name).read_bytes() for name in kept} == kept
-    folder.forget_if_idle()  # nor once the owner is gone: it was never this program's run
-    assert {name: (folder.path / name).read_bytes() for name in kept} == kept
-    with folder.hold_lock():
-        pass
-    folder.forget_if_idle()
-    assert not folder.path.exists()
-
-
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="the system has no /proc")
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(
@@ -262,3 +259,237 @@ def test_a_few_rounds_of_the_benchmarks_that_lose_and_double_nothing(name, few):
     script = Path(__file__).parents[3] / "benchmarks" / f"{name}.py"
     ran = subprocess.run([sys.executable, script, *few.split()], capture_output=True, text=True)
     assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+IRIS = Plan(DataPlan("sample:iris"), "logistic", "random", trials=4, folds=3, seed=5)
+
+
+@pytest.fixture(scope="module")
+def whole(iris):
+    """The finished trials of the run when nothing befalls it."""
+    return finished(tune(IRIS, iris))
+
+
+@pytest.fixture(autouse=True)
+def quickly(monkeypatch):
+    monkeypatch.setattr(run_folder, "PAUSE", 0.02)
+
+
+def finished(events):
+    return [(e.number, e.setting, e.score) for e in of(TrialFinished, events)]
+
+
+def followed(stream, befall):
+    """The events of a run; `befall` is {after so many trials: what happens then}."""
+    events = []
+    with contextlib.closing(stream):
+        for event in stream:
+            events.append(event)
+            if isinstance(event, TrialFinished):
+                befall.get(len(of(TrialFinished, events)), lambda: None)()
+    return events
+
+
+def sentences(events):
+    return [event.sentence for event in of(RemarkMade, events)]
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        (errno.EDQUOT, "the disk is full"),
+        (errno.EROFS, "the run cannot be written (Read-only file system)"),
+    ],
+)
+def test_a_disk_that_cannot_be_written_is_waited_for(
+    iris, whole, tmp_path, monkeypatch, number, words
+):
+    folder, fails, usual = RunFolder.create(IRIS, path=tmp_path / "run"), [], Path.open
+
+    class Disk(FileIO):
+        def write(self, data):
+            if not fails:
+                return super().write(data)
+            fails.pop()
+            if len(fails) % 2:  # half a line is taken before the disk is full
+                return super().write(bytes(data)[: len(data) // 2])
+            raise OSError(number, os.strerror(number))
+
+    def opened(path, mode="r", buffering=-1, **more):
+        if path.name == "events.jsonl" and "+" in mode:
+            return Disk(path, mode.replace("b", ""))
+        return usual(path, mode, buffering, **more)
+
+    monkeypatch.setattr(Path, "open", opened)
+    events = followed(tune(IRIS, iris, folder=folder), {2: lambda: fails.extend(range(6))})
+    first, last = sentences(events)
+    assert words in first
+    assert "The run waits" in first
+    assert "continues" in last
+    assert finished(events) == whole == finished(folder.all_events())
+    assert isinstance(folder.all_events()[-1], RunFinished)
+
+
+def test_a_model_that_does_not_fit_on_the_disk_is_waited_for(iris, tmp_path, monkeypatch):
+    folder, left, keep = RunFolder.create(IRIS, path=tmp_path / "run"), [3], conclude.write_whole
+
+    def full(path, text):
+        left[0] -= 1
+        if left[0] > 0:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        keep(path, text)
+
+    monkeypatch.setattr(conclude, "write_whole", full)
+    events = list(tune(IRIS, iris, folder=folder))
+    assert "the disk is full" in sentences(events)[0]
+    assert isinstance(events[-1], RunFinished)
+    assert json.loads(folder.takeaway_path.read_text())["target"]
+
+
+@pytest.mark.parametrize(("what", "after"), [("run", 2), (".", 4), ("run/events.jsonl", 2)])
+def test_a_folder_that_vanishes_is_made_again_with_all_that_it_held(
+    iris, whole, tmp_path, what, after
+):
+    folder = RunFolder.create(IRIS, path=tmp_path / "runs" / "run")
+    gone = tmp_path / "runs" / what
+
+    def vanish():
+        gone.unlink() if gone.is_file() else shutil.rmtree(gone)
+
+    events = followed(tune(IRIS, iris, folder=folder), {after: vanish})
+    assert [said for said in sentences(events) if "was removed. It was made again" in said]
+    assert finished(events) == whole == finished(RunFolder(folder.path).all_events())
+    assert isinstance(RunFolder(folder.path).all_events()[0], RunStarted)
+    assert folder.plan == IRIS
+    assert has_best(folder)
+    assert not folder.is_running
+
+
+def test_a_folder_that_is_renamed_is_written_where_it_is(iris, whole, tmp_path):
+    folder = RunFolder.create(IRIS, path=tmp_path / "run")
+
+    def rename():
+        folder.path.rename(tmp_path / "elsewhere").rename(folder.path)
+
+    events = followed(tune(IRIS, iris, folder=folder), {2: rename})
+    assert finished(events) == whole == finished(folder.all_events())
+
+
+def test_a_clock_that_jumps_changes_nothing(iris, whole, tmp_path, monkeypatch):
+    plan = IRIS.changed(minutes=5.0, time_limit=60.0)
+    usual, jumps = time.time, itertools.cycle([0.0, -4e8, 4e8])
+    monkeypatch.setattr(time, "time", lambda: usual() + next(jumps))
+    folder = RunFolder.create(plan, path=tmp_path / "run")
+    events = list(tune(plan, iris, folder=folder))
+    assert finished(events) == whole
+    assert 0 < events[-1].seconds < 300
+    seconds = [event.seconds for event in folder.all_events()]
+    assert seconds == sorted(seconds)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows stops no processes")
+def test_a_run_that_was_halted_goes_on(tmp_path, whole):
+    """SIGSTOP for some seconds, to the program and the processes of its trials."""
+    events = tmp_path / "run" / "events.jsonl"
+    given = "sample:iris --model logistic --strategy random --trials 4 --seed 5 --option folds=3"
+    given += f" --option time_limit=60 --run-dir {events.parent}"
+    program = [sys.executable, "-m", "app", "tune", *given.split()]
+    running = subprocess.Popen(program, start_new_session=True, stderr=subprocess.DEVNULL)
+    give_up = time.monotonic() + 120
+    while not events.exists() or b"TrialFin" not in events.read_bytes():
+        assert time.monotonic() < give_up
+        time.sleep(0.01)
+    os.killpg(running.pid, signal.SIGSTOP)
+    time.sleep(float(os.environ.get("TUNESCOPE_HALTED", "1")))
+    os.killpg(running.pid, signal.SIGCONT)
+    assert running.wait(120) == 0
+    assert finished(RunFolder(events.parent).all_events()) == whole
+
+
+def test_what_an_event_speaks_of_is_on_the_disk_before_it(iris, tmp_path, monkeypatch):
+    """Plan before the start, model and description before the end, and the end itself at once."""
+    log, sync, append, replace = tmp_path / "log", os.fsync, RunFolder.append, os.replace
+
+    def note(name):  # in a file: the model is written by another process
+        with log.open("a") as file:
+            file.write(f"{name}\n")
+
+    def synced(handle):
+        note(os.path.basename(os.readlink(f"/proc/self/fd/{handle}")))
+        sync(handle)
+
+    def appended(folder, event):
+        append(folder, event)
+        note(type(event).__name__)
+
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(os, "replace", lambda draft, to: (note(to.name), replace(draft, to)))
+    monkeypatch.setattr(RunFolder, "append", appended)
+    folder = RunFolder.create(IRIS, path=tmp_path / "run")
+    list(tune(IRIS, iris, folder=folder))
+    done = log.read_text().split("\n")
+    start, end = done.index("RunStarted"), done.index("RunFinished")
+    for name, event in (("plan.json", start), ("best.json", end), ("best.skops", end)):
+        at = done.index(name)
+        assert done[at - 1].startswith(".tunescope-")  # its content
+        assert done[at + 1] == "run"  # its name in the folder
+        assert at + 1 < event
+    assert done[end - 1] == "events.jsonl"
+
+
+class Hands:
+    """The clocks of a system, put by hand."""
+
+    def __init__(self):
+        self.now = self.used = 1000.0
+
+    def monotonic(self):
+        return self.now
+
+    def process_time(self):
+        return self.used
+
+    def sleep(self, _seconds):
+        threading.Event().wait()  # the ticking thread waits for ever: the test looks itself
+
+
+@pytest.fixture
+def hands(monkeypatch):
+    made = Hands()
+    monkeypatch.setattr(run_clock, "time", made)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("passed", "used", "counted"),
+    [
+        (0.4, 0.0, 0.4),  # waiting for trials is work of the run
+        (LONGEST, 0.1, LONGEST),  # so is a busy computer
+        (3600.0, 0.0, TICK),  # asleep
+        (60.0, 58.0, 58.0),  # compiled code kept the ticking thread from looking
+        (10.0, 20.0, 10.0),  # on two processors
+    ],
+)
+def test_a_gap_in_which_nothing_was_worked_is_no_time(hands, passed, used, counted):
+    awake = AwakeTimer()
+    assert awake.seconds == 0.0
+    hands.now += passed
+    hands.used += used
+    assert awake.seconds == pytest.approx(counted)
+    hands.now += 1.0
+    assert awake.seconds == pytest.approx(counted + 1.0)
+
+
+def test_a_pause_between_events_is_no_time():
+    passing = RunClock(5.0)
+    events = passing.stamped(iter([Progress(done=1), Progress(done=2)]))
+    first = next(events)
+    time.sleep(0.3)
+    second = next(events)
+    assert 5.0 <= first.seconds <= second.seconds < first.seconds + 0.25
+
+
+def test_one_minute_is_one():
+    assert time_is_up(1.0) == "the time of 1 minute was up"
+    assert time_is_up(0.5) == "the time of 0.5 minutes was up"

@@ -57,48 +57,34 @@ def test_a_poor_setting_is_ended_after_three_folds_and_a_good_one_never(work):
 
 
 def test_a_look_fits_a_part_of_the_first_fold(work):
-    look = score_trial(work, TrialRequest(-1, GOOD, screening_rows=300))
+    look, again = (score_trial(work, TrialRequest(-n, GOOD, screening_rows=300)) for n in (1, 2))
     assert len(look.fold_scores) == 1
     assert 0.85 < look.score <= score_setting(work, 0, GOOD).fold_scores[0] + 0.02
-    assert (
-        look.fold_scores
-        == score_trial(work, TrialRequest(-2, GOOD, screening_rows=300)).fold_scores
-    )
+    assert look.fold_scores == again.fold_scores
 
 
 def test_a_look_sees_rows_of_every_class(work):
     fold = work.folds[0]
     rare = fold.fit_y == fold.fit_y[0]
     rows = np.r_[np.flatnonzero(~rare), np.flatnonzero(rare)[:6]]
-    few = dataclasses.replace(fold, fit_X=fold.fit_X[rows], fit_y=fold.fit_y[rows])
     seen = []
 
     class Spy:
-        def __init__(self, X):
-            self.X = X
-
         def __getitem__(self, at):
             seen.append(at)
-            return self.X[at]
+            return fold.fit_X[rows][at]
 
-    spied = dataclasses.replace(few, fit_X=Spy(few.fit_X))
-    score_trial(
-        dataclasses.replace(work, folds=(spied,)), TrialRequest(-1, GOOD, screening_rows=200)
-    )
-    taken = few.fit_y[seen[0]]
-    assert len(taken) == 200
-    assert len(set(seen[0])) == 200
-    assert np.sum(taken == few.fit_y[-1]) >= 5
+    spied = dataclasses.replace(fold, fit_X=Spy(), fit_y=fold.fit_y[rows])
+    request = TrialRequest(-1, GOOD, screening_rows=200)
+    score_trial(dataclasses.replace(work, folds=(spied,)), request)
+    assert len(seen[0]) == len(set(seen[0])) == 200
+    assert np.sum(rare[rows][seen[0]]) >= 5
 
 
 def test_numbers_are_looked_at_too():
     data = DataPlan("sample:prices")
     work = build_problem(Plan(data, "forest", "random", folds=3), read_data(data)).scoring_job()
-    look = score_trial(
-        work,
-        TrialRequest(
-            -1, {"n_estimators": 10, "max_features": 1.0, "min_samples_leaf": 1}, screening_rows=100
-        ),
-    )
+    setting = {"n_estimators": 10, "max_features": 1.0, "min_samples_leaf": 1}
+    look = score_trial(work, TrialRequest(-1, setting, screening_rows=100))
     assert look.failure == ""
     assert look.score > 0
