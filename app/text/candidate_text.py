@@ -39,6 +39,7 @@ def candidate_texts(
     """The candidates of the newest results, with scores of earlier ones."""
     ends = [e.results for e in events if isinstance(e, (RunFinished, RunStopped))]
     earlier = [previous for previous in ends if previous is not None]
+    # The first results that had candidates were made by the run itself, later ones by a person.
     runs_choice = next((previous.taken or "" for previous in earlier if previous.candidates), "")
     candidates = list(results.candidates or [])
     if candidates and not any(candidate.taken for candidate in candidates):
@@ -58,6 +59,7 @@ def _candidate_text(
     title = TITLES.get(kind, kind)
     tested = _find_test(candidate, results, earlier)
     validation = candidate.validation
+    # A trial that a person selected is no candidate of the run: its score stands in the results.
     if validation is None and candidate.taken:
         validation = results.validation.get(started.metric)
     scores = []
@@ -91,6 +93,7 @@ def _find_test(candidate: CandidateResults, results: Results, earlier: Sequence[
         return _Test(results.default_test, results.default_interval)
     if candidate.test:
         return _Test(candidate.test, candidate.test_interval, candidate.gain)
+    # The test of a model that was selected before is still valid: the test rows are the same.
     for before in reversed(earlier):
         if before.taken == candidate.kind:
             return _Test(before.test, before.test_interval, before.gain)

@@ -103,6 +103,7 @@ def every_row_tests(summary: DatasetSummary, data: DataPlan) -> bool:
 
 def column_word(column: ColumnSummary) -> str:
     """The role of a column, or its kind and unit."""
+    # In molecules, a text in the role of the sequence holds its letters.
     if column.role == "sequence" and column.kind == "text":
         return "letters"
     return _ROLE_TITLES.get(column.role, column.kind_text)
@@ -145,6 +146,7 @@ def data_summary(summary: DatasetSummary, data: DataPlan) -> list[str]:
         sentences.append(f"The file was read as: {summary.described}.")
     sentences.append(_question(summary))
     sentences.append(_test_sentence(summary, data))
+    # The panel is read from its top: serious findings first.
     ordered = sorted(summary.findings, key=lambda finding: not finding.serious)
     sentences.extend(finding.sentence for finding in ordered[:MAX_FINDINGS])
     if (more := len(ordered) - MAX_FINDINGS) > 0:
@@ -204,6 +206,7 @@ def column_values_text(column: ColumnSummary, rows: int) -> str:
         sentences.append("No value is missing.")
     if spread and spread.rows < spread.of:
         row_text, total_text = format_integer(spread.rows), format_integer(spread.of)
+        # The histogram of a large file is made of a sample.
         sentences.append(f"The bars are of {row_text} rows, spread evenly over all {total_text}.")
     if note := column.note:
         sentences.append(f"{note[:1].upper()}{note[1:]}.")
@@ -211,7 +214,7 @@ def column_values_text(column: ColumnSummary, rows: int) -> str:
 
 
 def rewritten_text(cells: RewrittenCells) -> str:
-    """How many cells of a column are other texts than what was read, with the first."""
+    """How many cells are other texts than what was read."""
     if not cells.count:
         return "Some of its cells are written otherwise than they are read."
     verb = "is" if cells.count == 1 else "are"
@@ -259,9 +262,11 @@ def _end_text(value: float, spread: Distribution) -> str:
         return format_number(value, 4)
     try:
         moment = _BEGIN + timedelta(seconds=value)
+    # Seconds that lie beyond the years of a calendar.
     except OverflowError:
         return format_number(value, 4)
     if abs(spread.high - spread.low) < 2 * 86400:
+        # A time without a date is read as one of 1900.
         return f"{moment:%H:%M}" if moment.year == 1900 else f"{moment:%Y-%m-%d %H:%M}"
     return f"{moment:%Y-%m-%d}"
 

@@ -41,7 +41,7 @@ def starter_restore_text(count: int) -> str:
 
 
 def export_text(count: int, path: str) -> str:
-    """How much was exported, and where to."""
+    """What was exported, and where to."""
     words = "Exported {datasets} to {path}, without those shipped with Tunescope."
     return words.format(datasets=count_text(count, "dataset"), path=path)
 
@@ -49,6 +49,7 @@ def export_text(count: int, path: str) -> str:
 def import_text(counts: ImportCounts) -> str:
     """What was imported, already there, and left out."""
     left_out = counts.left_out
+    # New trials of a dataset that was there already count as well.
     if counts.datasets or counts.trials:
         trials = count_text(counts.trials, "trial")
         sentences = [f"Imported: {count_text(counts.datasets, 'dataset')} with {trials}."]
@@ -97,6 +98,7 @@ def dataset_size_text(statistics: Sequence[float], short: bool = False) -> str:
 def size_counts(statistics: Sequence[float]) -> tuple[int, int, int]:
     """Rows, columns and classes of a dataset."""
     rows, columns, classes = statistics
+    # Rows and columns are kept as logarithms, as the distance of datasets takes them.
     return round(math.exp(rows)), round(math.exp(columns)), round(classes)
 
 
@@ -110,6 +112,7 @@ def best_setting(dataset: HistoryDataset, axes: Sequence[str]) -> Setting:
     scored_indices = [index for index, score in enumerate(dataset.scores) if _is_number(score)]
     if not scored_indices:
         return {}
+    # Each dataset keeps the direction of its own measure.
     sign = 1.0 if dataset.maximize else -1.0
     best = max(scored_indices, key=lambda index: sign * dataset.scores[index])
     return dict(zip(axes, dataset.values[best], strict=True))
@@ -131,6 +134,7 @@ def datasets_used(
     """The earlier datasets in use, nearest first."""
     if history is None:
         return []
+    # Once a surface was fitted it says which; before, the nearest are as good a guess.
     if common is not None and common.neighbours:
         return [history.datasets[index] for index in common.neighbours]
     return sorted(history.datasets, key=lambda dataset: dataset.distance)[:MAX_DATASETS]
@@ -149,7 +153,7 @@ def known_datasets_text(history: HistoryRead, common: JointSurfaceFitted | None)
 
 
 def standardization_text(
-    mean: float, scale: float, settled: bool, scores: int, has_history: bool
+    mean: float, scale: float, settled: bool, scores: int, has_history: bool, metric: str
 ) -> str:
     """The mean and deviation that standardize scores, and their source."""
     if settled:
@@ -158,7 +162,11 @@ def standardization_text(
         source = "from earlier datasets until two scores differ"
     else:
         source = "assumed until two scores differ"
-    numbers = f"Mean {format_number(mean)}, standard deviation {format_number(scale, 2)}"
+    # Not needed before the first paint.
+    from core.tuning.scores.score import SHARES, difference_text, score_text
+
+    deviation = difference_text(metric, scale) if metric in SHARES else format_number(scale, 2)
+    numbers = f"Mean {score_text(mean, metric)}, standard deviation {deviation}"
     return f"{numbers}: {source}."
 
 
@@ -170,10 +178,10 @@ def history_use_text(history: HistoryRead, common: JointSurfaceFitted | None) ->
     return f"{count_sentence} The first trial is the default setting."
 
 
-def measured_against(common: JointSurfaceFitted, history: HistoryRead | None) -> str:
+def measured_against(common: JointSurfaceFitted, history: HistoryRead | None, metric: str) -> str:
     """How this dataset's scores are standardized; "" for ranks."""
     if not common.trials or common.method != "transfer":
         return ""
     has_datasets = history is not None and bool(history.datasets)
     scale = common.mean, common.scale, common.settled, common.trials
-    return f"How scores are standardized: {standardization_text(*scale, has_datasets)}"
+    return f"How scores are standardized: {standardization_text(*scale, has_datasets, metric)}"

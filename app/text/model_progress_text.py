@@ -14,8 +14,7 @@ from core.tuning.runs.model_runs import (
     model_leaderboard,
 )
 from core.tuning.runs.state import RunState
-from core.tuning.scores.metrics import METRICS
-from core.tuning.scores.score import difference_text, metric_in_short, score_text
+from core.tuning.scores.score import SHARES, difference_text, metric_in_short, score_text
 from core.wording import PERCENT, percent, rough_duration_text
 
 MIN_GAIN = 0.0005  # of a share; a smaller expected gain is "hardly any"
@@ -24,6 +23,7 @@ MOST = 0.95  # of the rows, from which on they are "all"
 
 def score_of(row: LeaderboardRow, metric: str) -> str:
     """The best score with its standard error, or an estimate."""
+    # Trials that were ended early have an estimate from the folds that they had.
     if row.best is None and row.estimate is not None:
         return f"about {score_text(row.estimate, metric)}"
     if row.best is None:
@@ -43,7 +43,8 @@ def gain_text(row: LeaderboardEntry, metric: str) -> str:
     """The expected gain of its next trial."""
     if row.state == "failed" or row.gain <= 0:
         return "–"
-    if _is_share(metric) and row.gain < MIN_GAIN:
+    # Less would be told as 0.0 points.
+    if metric in SHARES and row.gain < MIN_GAIN:
         return "hardly any"
     return difference_text(metric, row.gain)
 
@@ -92,10 +93,11 @@ def explained_standing(row: LeaderboardRow, run: RunState) -> str:
 
 
 def seen_text(row: LeaderboardRow, run: RunState) -> str:
-    """The share of a fold's training rows and the number of folds seen: "all · 5", "33 % · 1"."""
+    """Share of a fold's training rows, and folds: "all · 5", "33 % · 1"."""
     if not row.rows:
         return ""
     share = row.rows / max(1, fit_rows(run))
+    # Stratified folds differ by a few rows: nearly all of them are all.
     rows = "all" if share > MOST else percent(share)
     return f"{rows} · {row.folds}" if row.folds else rows
 
@@ -165,10 +167,6 @@ def who_leads(run: RunState) -> str:
 def what_failed(run: RunState) -> list[str]:
     """A sentence for each model that could not be used."""
     return [f"{title_of(row.model)}: {row.why}" for row in model_leaderboard(run) if row.why]
-
-
-def _is_share(metric: str) -> bool:
-    return metric in METRICS and METRICS[metric].share
 
 
 def baseline_text(run: RunState) -> str:

@@ -55,6 +55,7 @@ def narration(run: RunState) -> tuple[str, ...]:
 def _method_sentences(run: RunState) -> tuple[str, ...]:
     plan, group_count = run.started.run_plan, len(run.started.groups)
     proposing = run.surrogate is not None and run.surrogate.proposes
+    # A surrogate that only illustrates the run proposes nothing.
     fitted = run.common or (run.surrogate if proposing else None)
     trial_count, task = fitted.trials if fitted else 0, run.started.dataset.task
     method = how_it_works(plan.strategy, plan.options, trial_count, task, group_count)
@@ -66,7 +67,7 @@ def _finding_sentences(run: RunState) -> list[str]:
     if run.history is not None:
         sentences.append(history_use_text(run.history, run.common))
     if run.common is not None:
-        sentences.append(measured_against(run.common, run.history))
+        sentences.append(measured_against(run.common, run.history, run.started.metric))
     if _first_is_from_history(run):
         sentences.append("The first trial was the setting that looked best on earlier datasets.")
     sentences += run.notices
@@ -87,6 +88,7 @@ def _finding_sentences(run: RunState) -> list[str]:
 
 def _when_it_stops(run: RunState) -> str:
     trials_left = trials_before_stop(run) if run.tuning_ended is None and run.ended is None else 0
+    # The budget may end the run before patience does.
     if not trials_left or (run.total and run.done_count + trials_left >= run.total):
         return ""
     return f" After {trials_left} more without a better one the run stops."
@@ -131,6 +133,7 @@ def _averaging_sentences(run: RunState) -> list[str]:
 
 def _current_sentences(run: RunState) -> list[str]:
     excluded = _excluded(run)
+    # A run that is over tells how it ended, whatever came last.
     match run.ended:
         case RunFailed():
             return [run.ended.sentence, *excluded]
@@ -183,6 +186,7 @@ def _ended_trial_text(run: RunState, trial: Trial) -> str:
         words = "Just now: {setting} scores {score}; it does not count."
     elif run.best_trial is None or run.best_trial.number == trial.number:
         words = "Just now: {setting} scores {score}. That is the best so far."
+        # The first score is the best of one, which would say nothing.
         if run.finished == 1:
             words = "Just now: {setting} scores {score}; the first score there is."
     elif run.best_trial.score == trial.score:
@@ -195,6 +199,7 @@ def _reason_text(event: TrialStarted, metric: str) -> str:
     """Why a setting is tried, with a placeholder for it."""
     if event.reason == "explore" and event.uncertainty is not None:
         words = "Now: {setting} is tried because little is known there (give or take {sd})."
+        # Not by `format`: the placeholder of the setting stays.
         return words.replace("{sd}", difference_text(metric, event.uncertainty))
     if event.reason == "improve" and event.expected is not None:
         words = "Now: {setting} is tried because it may be better; about {score} is expected."
@@ -221,11 +226,13 @@ def _reason_text(event: TrialStarted, metric: str) -> str:
 
 
 def _contrast(penalties: dict[str, float], switched_off: list[str], task: Task) -> str:
+    # What is switched off has no penalty to compare with.
     alive = {g: c for g, c in penalties.items() if g not in switched_off and c > 0}
     if len(alive) < 2:
         return ""
     hardest, softest = max(alive, key=alive.__getitem__), min(alive, key=alive.__getitem__)
     times = alive[hardest] / alive[softest]
+    # Ratios near 1 come and go with every step.
     if times < HARDER:
         return "All groups have about the same penalty so far."
     words = "“{hard}” is penalized {times} times harder than “{soft}”: its columns add little."
@@ -307,6 +314,7 @@ def who_is_in(event: EnsembleUpdated) -> str:
     if len(counting) == len(event.members) and max(weights) - min(weights) <= ALIKE:
         share, count = _equal_share(len(counting)), len(counting)
         return f"{count} of {event.finished} trials are in the average; each counts {share}."
+    # The heaviest members are named.
     counting.sort(key=lambda pair: -pair[1])
     named = ", ".join(f"trial {n} {percent(weight)}" for n, weight in counting[:MAX_NAMED_MEMBERS])
     n_unnamed = len(counting) - MAX_NAMED_MEMBERS
@@ -338,7 +346,9 @@ def of_which_models(event: EnsembleUpdated, run: RunState) -> str:
 
 def _only_member(event: EnsembleUpdated) -> str:
     words = "The average has one member so far, trial {number}; from {two} trials on there are two."
-    if event.finished >= 2 * ONE_IN or event.kind:  # others were left out, or were no better
+    # With twice as many trials others were left out, or were no better: the count alone explains it
+    # no longer.
+    if event.finished >= 2 * ONE_IN or event.kind:
         words = "The average has one member, trial {number}."
     return words.format(number=event.members[0], two=2 * ONE_IN)
 
@@ -398,12 +408,13 @@ def why_drawn(event: TrialStarted) -> str:
     if event.candidates < FOCUSED:
         return f"{words} {'Hardly any other setting is a candidate.'}"
     among = "The effective number of candidate settings is about {count}."
-    rough = float(f"{event.candidates:.2g}")  # two digits: 1442 says no more than 1400
+    # Two digits: 1442 says no more than 1400.
+    rough = float(f"{event.candidates:.2g}")
     return f"{words} {among.replace('{count}', format_number(rough, 4))}"
 
 
 def sequence_examples_text(event: SequencesLabelled) -> str:
-    """Right tokens of the shown sequences, and the mean probability."""
+    """Right tokens of the shown sequences."""
     tokens = right = 0
     sure = 0.0
     for sequence in event.sequences:

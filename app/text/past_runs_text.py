@@ -75,6 +75,7 @@ def difference_to_baseline(run: RunSummary) -> float | None:
     """By how much the test score beats the baseline."""
     if run.test is None or run.baseline is None:
         return None
+    # Positive is better, whatever the measure.
     return run.test - run.baseline if run.maximize else run.baseline - run.test
 
 
@@ -113,9 +114,11 @@ def cells_of(run: RunSummary) -> tuple[str, ...]:
 
 def keys_of(run: RunSummary, words: tuple[str, ...]) -> tuple[Any, ...]:
     """Sort keys of a run's cells; None sorts last."""
+    # Empty cells sort behind all others, as missing numbers do.
     text = [word.casefold() or None for word in words]
     keys: dict[int, Any] = {5: run.test, 6: run.gain, 7: difference_to_baseline(run)}
-    keys |= {8: run.started_at, 9: run.seconds or None}  # the others are sorted as text
+    # These two are sorted as moments and numbers, the others as text.
+    keys |= {8: run.started_at, 9: run.seconds or None}
     return tuple(keys.get(column, text[column]) for column in range(11))
 
 
@@ -154,6 +157,7 @@ def setting_value(values: Mapping[str, Any], name: str) -> str:
     if name not in values:
         return "–"
     value = values[name]
+    # An empty field leaves the choice to the program.
     if value is None or value in ("", {}, []):
         return "usual"
     if name in ("model", "best model"):

@@ -39,6 +39,7 @@ def options_of(plan: Plan) -> dict[str, Any]:
     """The strategy's options that differ from its defaults."""
     described = own_options(plan)
     values = {
+        # As the parser would read it: 2 and 2.0 are the same option.
         name: described[name].parse_value(value) if name in described else value
         for name, value in plan.options.items()
     }
@@ -56,6 +57,7 @@ def names_groups(plan: Plan) -> bool:
     """Whether the groups have to be written: the default depends on the task."""
     model = MODELS.get(plan.model)
     is_structured = model is not None and any(Task(task).is_structured for task in model.tasks)
+    # Structured models have groups of their own by default, tables have none.
     return plan.groups != "single" or is_structured
 
 
@@ -77,6 +79,7 @@ _OF_RUN = ("metric", "folds", "time_limit", "standardize", "decoding")  # each a
 def as_command(plan: Plan) -> str:
     """The line for a shell: PowerShell on Windows, POSIX elsewhere."""
     words = ["tunescope", "tune", *arguments(plan)]
+    # shlex quotes for POSIX alone.
     if sys.platform == "win32":
         return " ".join(map(_for_powershell, words))
     return shlex.join(words)
@@ -88,7 +91,8 @@ def arguments(plan: Plan) -> list[str]:
     for name, value in _named_arguments(plan):
         if not name:
             words.append(value)
-        elif not value or value.startswith("-"):  # argparse would take it for an option
+        # argparse would take it for an option.
+        elif not value or value.startswith("-"):
             words.append(f"{name}={value}")
         else:
             words += [name, value]
@@ -144,8 +148,10 @@ def _row_arguments(plan: Plan) -> Iterator[tuple[str, str]]:
     data = plan.data
     if data.rows is not None:
         yield "--rows", str(data.rows or "all")
+    # Without a second file the test rows are a share of those that were drawn.
     if data.test_file and data.test_rows not in (None, data.rows):
         yield "--test-rows", str(data.test_rows or "all")
+    # Where no rows are drawn, the seed of the draw has no effect.
     if (data.rows or data.test_rows) and data.rows_seed != plan.seed:
         yield "--rows-seed", str(data.rows_seed)
 
@@ -157,6 +163,7 @@ def _plan_arguments(plan: Plan) -> Iterator[tuple[str, str]]:
             yield f"--{name}", _value_text(differences[name])
     strategy_options = own_options(plan)
     for name in _OF_RUN:
+        # A strategy may have an option of the same name, which is written with its options.
         if name in differences and name not in strategy_options:
             yield "--option", f"{name}={_value_text(differences[name])}"
     for name, ends in plan.ranges.items():
@@ -203,6 +210,7 @@ def _value_text(value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, float):
         short = f"{value:g}"
+        # The shortest text that is read as the same number.
         return short if float(short) == value else repr(value)
     return str(value)
 
@@ -231,6 +239,7 @@ def as_python(plan: Plan) -> str:
     arguments = [_literal(portable_path(plan.data.file))]
     arguments += [f"{name}={_literal(value)}" for name, value in settings(plan).items()]
     lines = "".join(f"    {argument},\n" for argument in arguments)
+    # Trials at a time are processes, which import the script that starts them.
     before = _MAIN if plan.workers > 1 else ""
     return f"import tunescope\n\n{before}done = tunescope.tune(\n{lines})\n"
 
@@ -253,6 +262,7 @@ def settings(plan: Plan) -> dict[str, Any]:
 
 
 def _literal(value: Any) -> str:
+    # repr would write a name that Python does not know.
     if isinstance(value, float) and not math.isfinite(value):
         return f'float("{value}")'
     if isinstance(value, dict):

@@ -61,6 +61,7 @@ def tunes_several_models(strategy: str) -> bool:
 def why_proposed(strategy: str) -> str:
     """Why a setting is tried, with a placeholder for it."""
     entry = STRATEGIES.get(strategy)
+    # A strategy of a package that is gone has no words left.
     if entry is None or not entry.why:
         return "Now: {setting} is tried."
     return "Now: {setting} is tried; it " + entry.why + "."
@@ -102,6 +103,7 @@ def what_is_held_out(started: RunStarted) -> str:
     if not started.run_plan.strategy:
         return ""
     task, aside = started.dataset.task, started.dataset.test_set_text
+    # Nested evaluation has no test set of its own.
     if folds := started.dataset.outer_folds:
         aside = f"Every row is tested once at the end, in {folds} parts."
     elif aside:
@@ -124,14 +126,11 @@ def what_is_held_out(started: RunStarted) -> str:
     elif started.judged == "validation":
         words = f"Each score comes from one part of the training {units} that is held out."
     else:
-        folds = started.run_plan.folds
-        often = f", which are divided {_times_text(started.repeats)}" if started.repeats > 1 else ""
+        folds, repeats = started.run_plan.folds, started.repeats
+        times = {2: "twice", 3: "three times"}.get(repeats, f"{repeats} times")
+        often = f", which are divided {times}" if repeats > 1 else ""
         words = f"Each score is the mean over {folds} parts of the training {units}{often}."
     return f"{words} {aside}".strip()
-
-
-def _times_text(count: int) -> str:
-    return {2: "twice", 3: "three times"}.get(count, f"{count} times")
 
 
 LEARNED = (
@@ -172,6 +171,7 @@ def editable_number(number: float) -> str:
     """A number for a field, in the locale."""
     text = shortest_number(number) if isinstance(number, int | float) else str(number)
     point = QLocale().decimalPoint()
+    # Powers of ten are read with a point in every locale.
     return text if "e" in text else text.replace(".", point)
 
 
@@ -181,6 +181,7 @@ def with_decimal_point(text: str) -> str:
     try:
         float(bare)
     except ValueError:
+        # A number that Python reads is taken as it is; any other may be one of the locale.
         number, fine = QLocale().toDouble(bare)
         return shortest_number(number) if fine else text
     return bare
@@ -195,6 +196,7 @@ def setting_text(started: RunStarted, setting: Mapping[str, Any]) -> str:
     if tunes_several(started):
         values = _values_text(model_values, labels_of(model, started.dataset.task))
         return f"{noun_of(model)} ({values})" if values else noun_of(model)
+    # Runs of one model name the settings that were searched, in the order of their axes.
     labels = {axis.name: axis.label for axis in started.space}
     return _values_text(model_values, labels or dict.fromkeys(model_values, "")) or "the setting"
 

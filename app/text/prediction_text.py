@@ -23,6 +23,7 @@ def predicted_text(prediction: RowPrediction) -> str:
     value, shares = prediction.prediction, dict(prediction.shares)
     if isinstance(value, float):
         return format_number(value, 5)
+    # Not every model gives probabilities.
     share = f" ({percent(shares[value])})" if value in shares else ""
     return f"{_shortened_text(value)}{share}"
 

@@ -62,6 +62,7 @@ def runs_of_one_dataset(runs: Sequence[RunSummary]) -> list[str]:
     """Labels for runs of one dataset."""
     from core.estimators.registry import MODELS
 
+    # The model tells nothing apart where all runs have the same.
     if len({run.model for run in runs}) == 1:
         return [run_strategy_title(run) for run in runs]
     models = [MODELS[run.model].title if run.model in MODELS else run.model for run in runs]
@@ -81,7 +82,8 @@ def _run_title(run: RunSummary) -> str:
 
 def run_strategy_title(run: RunSummary) -> str:
     """The title of a run's strategy, or of its several models."""
-    from core.estimators.model_settings import title_of  # not needed for the first paint
+    # The rail is painted first; models are imported after it.
+    from core.estimators.model_settings import title_of
     from core.estimators.multi_model import SEVERAL
     from core.tuning.strategies.registry import STRATEGIES
 

@@ -41,8 +41,10 @@ def run_title(run: RunState) -> str:
 
 def how_far(run: RunState, elapsed: float) -> str:
     """The budget spent: "3 of 40, 12 s", "Step 3, 12 s", "3 trials, 12 s of 1 min"."""
+    # In whole seconds: tenths would flicker.
     minutes, time = run.started.run_plan.minutes, duration_text(int(elapsed))
-    if minutes and elapsed <= 60 * minutes:  # a busy machine's run takes longer
+    # A run on a busy machine may end later than asked; then the limit is no news.
+    if minutes and elapsed <= 60 * minutes:
         time = f"{time} of {duration_text(60 * minutes)}"
     return f"{_done_text(run)}, {time}"
 
@@ -60,6 +62,7 @@ def before_the_start(plan: Plan | None, elapsed: float) -> str:
     """The progress before the first event: "0 of 40, 2 s"."""
     if plan is None:
         return duration_text(int(elapsed))
+    # The words are those of a moment later, when the first event is there.
     learns = plan.strategy in STRATEGIES and STRATEGIES[plan.strategy].kind != "trials"
     total = plan.trials
     if total is None and plan.minutes is None and plan.strategy in STRATEGIES:
@@ -77,6 +80,7 @@ def window_title(run: RunState, elapsed: float) -> str:
     name = run.started.dataset.name.removesuffix(".csv")
     far = how_far(run, elapsed)
     if not run.learns_penalties and run.total:
+        # A title bar is short.
         far = far.split(",")[0]
     return " – ".join(filter(None, (far, name)))
 
@@ -88,6 +92,7 @@ def done_share(run: RunState, state: str) -> float | None:
     if run.fold is not None:
         return run.fold.fold / run.fold.folds
     seconds_left = run.seconds_left
+    # Steps and runs by time have no number to reach: the share is that of the time.
     if run.learns_penalties or not run.total:
         if seconds_left is None or run.seconds + seconds_left <= 0:
             return None
@@ -100,9 +105,11 @@ def progress_text(run: RunState, state: str, elapsed: float | None = None) -> st
     over = state == "finished" and run.ended is not None
     far = _done_text(run) if over else how_far(run, run.seconds if elapsed is None else elapsed)
     phrases = [far, *(_of_steps(run) if run.learns_penalties else _of_trials(run))]
+    # The outer folds repeat the tuning: its own progress says nothing then.
     if run.fold is not None and run.ended is None:
         phrases.insert(0, f"Testing every row, part {run.fold.fold} of {run.fold.folds} done")
     elif state == "running" and run.tuning_ended is not None and run.ended is None:
+        # Tuning has ended, the last fits go on: “running” would not tell.
         phrases.insert(0, _state_text("stopping"))
         phrases += _time_left(run, elapsed) if run.ending_seconds else []
     elif state == "running":

@@ -67,7 +67,8 @@ class Board(QScrollArea):
         self._timer = QTimer(self)
         self._timer.setInterval(TICK)
         self._timer.timeout.connect(self._on_tick)
-        self._soon = QTimer(self)  # what a person waits for is drawn as soon as input is done
+        # What a person waits for is drawn as soon as all input is handled, without a tick's delay.
+        self._soon = QTimer(self)
         self._soon.setSingleShot(True)
         self._soon.timeout.connect(self._on_tick)
 
@@ -99,7 +100,9 @@ class Board(QScrollArea):
         self._needed_names, self._unsettled = set(), True
         self._want_now()
         for view in self._cached_views.values():
-            view.consume(started)  # before any of them is shown: their rows are gone
+            # All views begin the run before one is shown: a layout asks them for rows of the run
+            # before.
+            view.consume(started)
         joint_start, model = self.record.whole_run.started, self.record.model
         names = [
             name
@@ -114,6 +117,7 @@ class Board(QScrollArea):
             self._compose(names)
         else:
             self._update_layout()
+        # Extensions are imported with the first run; what failed is told once.
         if not self._errors_shown and extension_errors():
             self.problem.emit(" ".join(extension_errors()))
         self._errors_shown = True
@@ -161,8 +165,10 @@ class Board(QScrollArea):
     def _on_tick(self) -> None:
         start_time = time.perf_counter()
         self._update_layout()
+        # Events stream in faster than they can be drawn: most of the time is theirs.
         if start_time < self._rests_until and not self._wanted_now:
             return
+        # The one that waited longest comes first, so that the slice of a tick starves none.
         longest_waiting = sorted(self.views.values(), key=lambda view: self._drawn[view.name])
         due_views = [view for view in longest_waiting if view.dirty and view.is_seen]
         for view in due_views:
@@ -176,6 +182,7 @@ class Board(QScrollArea):
         else:
             self._wanted_now = False
         if self._redrawn_since:
+            # Qt paints after this has returned: painting counts as drawing, too.
             QTimer.singleShot(0, self._on_painted)
         if self._wanted_now:
             self._soon.start()
@@ -194,7 +201,8 @@ class Board(QScrollArea):
     def _want_now(self) -> None:
         self._wanted_now = True
         self._rests_until = self._redrawn_since = 0.0
-        if self._timer.isActive():  # while it is seen
+        # A board that is hidden draws when it is shown.
+        if self._timer.isActive():
             self._soon.start()
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -211,7 +219,8 @@ class Board(QScrollArea):
     def _compose(self, names: list[str]) -> None:
         for name, view in self.views.items():
             self._grid.removeWidget(view)
-            if name not in names:  # the others keep the keyboard
+            # Views that stay are not built anew, so that the keyboard stays where it is.
+            if name not in names:
                 view.hide()
         self.views = {name: self._cached_views.get(name) or self._make_view(name) for name in names}
         self._update_layout()
@@ -226,6 +235,7 @@ class Board(QScrollArea):
             return
         self._unsettled = False
         waiting = [view for name, view in self.views.items() if name not in self._needed_names]
+        # What had something to show keeps its room: cards that come and go would move all others.
         self._needed_names |= {view.name for view in waiting if view.is_needed()}
         shown = [view.name for view in self.shown_views()]
         if shown != self._shown_names:
@@ -294,7 +304,8 @@ def grid_positions(views: Sequence[QWidget], single: bool = False) -> list[tuple
     for index, view in enumerate(views):
         last = index == len(views) - 1 or (column == 0 and is_wide(views[index + 1]))
         if is_wide(view) or (column == 0 and last):
-            row += column  # leaves the second column empty
+            # A wide card after a narrow one leaves the second column empty.
+            row += column
             cells.append((row, 0, 2))
             row, column = row + 1, 0
         else:

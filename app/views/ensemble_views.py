@@ -6,18 +6,19 @@ import numpy as np
 
 from app.views.plot.scrolled_views import ScrolledBars
 from app.views.plot.view import View
-from core.figures.figure import Bars, Figure
-from core.figures.run_figures import (
-    average_figure,
-    candidates_figure,
+from core.figures.figure import Bars, Dots, Figure
+from core.figures.member_figures import (
+    DISAGREEMENT,
+    disagreement_figure,
     live_members_figure,
     omission_reasons,
     ranked_trials,
-    scored_averages,
     shown_members,
 )
+from core.figures.run_figures import average_figure, candidates_figure, scored_averages
 from core.tuning.events import (
     EnsembleUpdated,
+    MembersDisagree,
     RunFinished,
     RunResumed,
     RunStarted,
@@ -60,7 +61,6 @@ class MemberWeights(EnsembleView, ScrolledBars):
         return len(self.run.weights) > 1
 
     def shown_trials(self) -> list[int]:
-        """The trial of every bar."""
         return shown_members(self.run, ranked_trials(self.run, self.record.best_k))
 
     def figure(self) -> Figure:
@@ -73,7 +73,8 @@ class MemberWeights(EnsembleView, ScrolledBars):
         places = [rows.get(number, np.nan) for number in self.run.numbers.tolist()]
         ends = [bars.ends[rows[n]] if n in rows else np.nan for n in self.run.numbers.tolist()]
         self.ring_trials(np.array(ends, float), np.array(places, float))
-        shares = np.linspace(0.0, 1.0, BAR_TARGETS)  # a bar is met anywhere, not at its end alone
+        # A bar is to be met anywhere, not at its end alone.
+        shares = np.linspace(0.0, 1.0, BAR_TARGETS)
         x, y = np.outer(bars.ends, shares).ravel(), np.repeat(bars.rows, BAR_TARGETS)
         self.canvas.set_pickable(self.plot, x, y, np.repeat(numbers, BAR_TARGETS))
         others = len(ranked_trials(self.run, self.record.best_k)) - len(numbers)
@@ -84,6 +85,43 @@ class MemberWeights(EnsembleView, ScrolledBars):
         words = f"weight {percent(self.run.weights.get(number, 0.0))} of the average"
         reason = omission_reasons(self.run).get(number, "")
         return "\n".join(line for line in (super()._trial_text(number), words, reason) if line)
+
+
+class Disagreement(EnsembleView, ScrolledBars):
+    """A dot a member for each held-out row, and a diamond for the truth."""
+
+    name = "disagreement"
+    title = DISAGREEMENT
+    question = "On which held-out rows do the averaged models disagree most?"
+    waiting = "Rows appear here when the average has two members, which is after 20 trials."
+    wide = True
+    late = True
+    has_legend = True
+    names_share = 0.5
+    listed = "Rows shown"
+    listens = (MembersDisagree,)
+
+    @classmethod
+    def wants(cls, started: RunStarted) -> bool:
+        has_holdout_rows = started.judged != "training" and not tunes_several(started)
+        return super().wants(started) and has_holdout_rows
+
+    @property
+    def disagreement(self) -> MembersDisagree:
+        """The latest event; empty before the first."""
+        return self.run.disagreement or MembersDisagree()
+
+    def has_content(self) -> bool:
+        return bool(self.disagreement.rows) and len(self.disagreement.members) > 1
+
+    def figure(self) -> Figure:
+        return disagreement_figure(self.disagreement, self.record.selected)
+
+    def draw(self) -> None:
+        super().draw()
+        dots, event = self.shown_figure().mark(Dots, "members"), self.disagreement
+        numbers = np.tile(np.array(event.members), len(event.rows))
+        self.canvas.set_pickable(self.plot, np.array(dots.x), np.array(dots.y), numbers)
 
 
 class AverageAgainstBest(EnsembleView):

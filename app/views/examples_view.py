@@ -33,11 +33,9 @@ class ExamplesView(View, Generic[Example]):
         raise NotImplementedError
 
     def example_title(self, example: Example) -> str:
-        """An example's title in the chooser."""
         raise NotImplementedError
 
     def latest_step(self) -> int:
-        """The step of the latest event."""
         raise NotImplementedError
 
     def controls(self) -> list[QWidget]:
@@ -60,7 +58,6 @@ class ExamplesView(View, Generic[Example]):
         return bool(self.examples())
 
     def example(self) -> Example:
-        """The example that is shown."""
         examples = self.examples()
         return examples[min(self.record.example, len(examples) - 1)]
 
@@ -80,7 +77,6 @@ class ExamplesView(View, Generic[Example]):
         self.which.setVisible(bool(self.choosing) and len(names) > 1)
 
     def reset_ranges(self) -> None:
-        """Choose ranges anew for another example."""
         for plot in self.canvas.plots:
             plot.forget_ranges()
         self.canvas.show_full_range()

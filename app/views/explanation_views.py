@@ -1,4 +1,4 @@
-"""The views of the questions after the score: columns, settings, thresholds, residuals, rows."""
+"""The views of the questions after the score."""
 
 from __future__ import annotations
 
@@ -44,6 +44,7 @@ class WhyView(ResultView, Generic[A_co]):
     asks: ClassVar[str] = ""  # a question of core.tuning.why.answers
     answer_type: type[A_co]
     button_words: ClassVar[str] = "Work it out"
+    tells_folds: ClassVar[bool] = True  # in the caption, where there are several
 
     answer_requested = Signal(str)  # the question
     stop_requested = Signal(str)  # the question
@@ -74,7 +75,8 @@ class WhyView(ResultView, Generic[A_co]):
         return [self.ask_button, self.stop_button]
 
     def show_results(self, results: Results) -> None:
-        self._answer, self._message = None, ""  # an earlier answer is of other results
+        # An earlier answer is of other results.
+        self._answer, self._message = None, ""
         super().show_results(results)
 
     def offer_answer(self, seconds: float) -> None:
@@ -84,7 +86,6 @@ class WhyView(ResultView, Generic[A_co]):
         self._show_message(f"This takes {about}. “{self.button_words}” begins.", offers=True)
 
     def show_waiting(self) -> None:
-        """Show that the answer is being computed."""
         self._show_message(WORKING, offers=False)
 
     def show_refusal(self, sentence: str) -> None:
@@ -95,6 +96,7 @@ class WhyView(ResultView, Generic[A_co]):
         self._answer = answer if isinstance(answer, self.answer_type) else None
         self._message = ""
         self.ask_button.hide()
+        # The first columns are shown while others are still shuffled.
         self.stop_button.setVisible(not answer.is_final)
         self.draw_afresh()
 
@@ -115,7 +117,7 @@ class WhyView(ResultView, Generic[A_co]):
 
     def of_folds(self) -> str:
         """A sentence on predictions across folds, or ""."""
-        if not self.results.folds:
+        if not (self.results.folds and self.tells_folds):
             return ""
         return (
             "Each row was asked of a model that was fitted without its fold, at the setting found."
@@ -124,6 +126,7 @@ class WhyView(ResultView, Generic[A_co]):
     def _show_message(self, words: str, *, offers: bool) -> None:
         self._message = words
         self.stop_button.hide()
+        # A whole answer that is at hand needs no button.
         if self._answer is None or not self._answer.is_final:
             self.ask_button.setVisible(offers)
         self.redraw()
@@ -167,11 +170,13 @@ class ColumnsView(WhyView[ColumnImportance], ScrolledBars):
     column_chosen = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        self.row = 0  # that the keys are on
+        # The bar that the arrow keys are on.
+        self.row = 0
         super().__init__(parent)
         self.row_mark = Lines()
         self.plot.addItem(self.row_mark)
         self.canvas.installEventFilter(self)
+        # The viewport gets the mouse, the canvas the keys.
         self.canvas.viewport().installEventFilter(self)
 
     def controls(self) -> list[QWidget]:
@@ -211,6 +216,7 @@ class ColumnsView(WhyView[ColumnImportance], ScrolledBars):
         super().draw()
         axis = self.shown_figure().x
         self.row = min(self.row, len(self.losses()) - 1)
+        # Left of where the bars begin, in the strip that the axis keeps free (its `air`).
         x = axis.low - 0.03 * ((axis.high - axis.low) or 1e-3)
         self.row_mark.set_style(pen(appearance.current().accent, 3.0))
         self.row_mark.set_data([x, x], [self.row - 0.4, self.row + 0.4])
@@ -263,6 +269,8 @@ class DependenceView(WhyView[Dependence]):
     asks = "dependence"
     answer_type = Dependence
     wide = True
+    # The view of the columns, beside this one, has said it.
+    tells_folds = False
 
     column_wanted = Signal(str)
 
@@ -272,7 +280,6 @@ class DependenceView(WhyView[Dependence]):
         return [self.which, *super().controls()]
 
     def set_columns(self, names: list[str]) -> None:
-        """Offer the columns, the most important first."""
         self.which.clear()
         self.which.addItems(names)
         self.which.setVisible(bool(names))
@@ -294,9 +301,6 @@ class DependenceView(WhyView[Dependence]):
     def figure(self) -> Figure:
         return figures.dependence_figure(self.answer)
 
-    def of_folds(self) -> str:
-        return ""  # the columns' view has said it
-
 
 # Settings --------------------------------------------------------------------------------------
 
@@ -314,6 +318,8 @@ class SettingsView(WhyView[SettingImportance], ScrolledBars):
     listed = "Settings shown"
     asks = "settings"
     answer_type = SettingImportance
+    # No test row is asked here: trials alone are compared.
+    tells_folds = False
     names_share = 0.45
 
     @classmethod
@@ -326,9 +332,6 @@ class SettingsView(WhyView[SettingImportance], ScrolledBars):
 
     def caption_remark(self) -> str:
         return settings_text(self.answer)
-
-    def of_folds(self) -> str:
-        return ""  # no row is asked
 
 
 # Rows ------------------------------------------------------------------------------------------
@@ -346,6 +349,8 @@ class ResidualsView(WhyView[RegressionDiagnostics]):
     waiting = "A dot for every test row appears here."
     asks = "rows"
     answer_type = RegressionDiagnostics
+    # The view of wrong rows stands beside it.
+    tells_folds = False
 
     @classmethod
     def is_suitable(cls, results: Results) -> bool:
@@ -366,9 +371,6 @@ class ResidualsView(WhyView[RegressionDiagnostics]):
 
     def figure(self) -> Figure:
         return figures.residuals_figure(self.answer.residuals, self.along.currentData())
-
-    def of_folds(self) -> str:
-        return ""  # the view of wrong rows stands beside it
 
 
 class WrongRowsView(WhyView[RowDiagnostics]):
@@ -452,4 +454,5 @@ class LearningView(WhyView[LearningCurve]):
         return figures.learning_figure(self.answer)
 
     def draw(self) -> None:
-        ResultView.draw(self)  # `show_answer` writes the caption, before the first size, too
+        # `show_answer` writes the caption, also before the view has its first size.
+        ResultView.draw(self)

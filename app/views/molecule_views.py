@@ -55,7 +55,6 @@ class MoleculeView(ExamplesView[FoldedMolecule]):
         return {(i + 1, j + 1) for i, j in predicted}, {(i + 1, j + 1) for i, j in truth}
 
     def pair_count_text(self) -> str:
-        """The numbers of right pairs in words."""
         called, true = self.base_pairs()
         right = len(called & true)
         finds = f"finds {right} of {len(true)} true base pairs"
@@ -77,7 +76,6 @@ class Arcs(pg.UIGraphicsItem):
         self._highest, self._pen = 1, QPen()
 
     def set_style(self, arc_pen: QPen) -> None:
-        """Set the pen."""
         self._pen = arc_pen
         self.update()
 
@@ -174,6 +172,7 @@ class ArcView(MoleculeView):
     def paint_theme(self) -> None:
         theme = appearance.current()
         right, missed = pen(theme.model, 1.6), pen(theme.ink, 1.6)
+        # Dots beside dashes: wrong and missed pairs are told apart without their colours.
         missed.setDashPattern([1.2, 2.2])
         self._pens = (right, pen(theme.observed, 1.8, dashed=True), missed)
         self.found_arcs.set_style(right)
@@ -250,6 +249,7 @@ class Squares(pg.UIGraphicsItem):
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(pen(theme.observed, 1.4) if self.framed else Qt.PenStyle.NoPen)
         for (x, y), share in zip(positions, self.shares, strict=True):
+            # The eye compares areas: that of a square is its probability.
             side = 1.0 if self.framed else float(np.sqrt(share))
             sides = (side * cell.width(), side * cell.height())
             wide, tall = (max(SMALLEST + self.framed, pixels) for pixels in sides)
@@ -296,18 +296,21 @@ class DotPlotView(MoleculeView):
         self.plot.hold_y(0.5, length + 0.5, exact=True)
         self.canvas.align_left()
 
+    def pair_shares(self) -> dict[tuple[int, int], float]:
+        return {(int(i) + 1, int(j) + 1): float(p) for i, j, p in self.example().pairs}
+
     def hover_text(self, plot: Plot, x: float, y: float) -> HoverText | None:
         letters, (i, j) = self.example().sequence, sorted((round(x), round(y)))
         if not 1 <= i <= j <= len(letters):
             return None
-        shares = {(int(a) + 1, int(b) + 1): float(p) for a, b, p in self.example().pairs}
+        shares = self.pair_shares()
         truth = "truly paired" if (i, j) in self.base_pairs()[1] else "not truly paired"
         text = f"bases {i} ({letters[i - 1]}) and {j} ({letters[j - 1]})\n"
         text += f"probability of a pair: {percent(shares.get((i, j), 0.0))}\n{truth}"
         return HoverText(text, float(round(x)), float(round(y)))
 
     def describe(self) -> str:
-        shares = {(int(i) + 1, int(j) + 1): p for i, j, p in self.example().pairs}
+        shares = self.pair_shares()
         true = self.base_pairs()[1]
         mean = sum(shares.get(pair, 0.0) for pair in true) / max(1, len(true))
         false_pairs = {pair: p for pair, p in shares.items() if pair not in true}
@@ -321,7 +324,7 @@ class DotPlotView(MoleculeView):
 
     def table_data(self) -> Table:
         example, (_, true) = self.example(), self.base_pairs()
-        shares = {(int(i) + 1, int(j) + 1): float(p) for i, j, p in example.pairs}
+        shares = self.pair_shares()
         letters, rows = example.sequence, []
         for i, j in sorted(shares.keys() | true):
             cells = [shares.get((i, j)), "yes" if (i, j) in true else "no"]

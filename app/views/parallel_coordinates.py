@@ -17,8 +17,8 @@ from app.views.plot.plot import Plot
 from app.views.plot.view import View, trial_text
 from app.views.plot.view_state import ViewState
 from app.views.trials_table import BestK
-from core.figures.figure import Table
-from core.figures.scales import Scale, Ticks, bounds_of
+from core.figures.figure import Table, joined
+from core.figures.scales import Scale, Ticks, bounds_of, score_scale
 from core.tuning.events import RunStarted, TrialExcluded, TrialFailed, TrialFinished
 from core.tuning.scores.score import metric_in_short, score_text
 
@@ -68,6 +68,7 @@ class ParallelCoordinates(View):
         """Heights in [0, 1] at every axis and, last, the score."""
         run = self.run
         ends = np.array([bounds_of(axis) for axis in self.record.axes])
+        # A setting that is held fixed has a range of no width.
         wide = np.maximum(ends[:, 1] - ends[:, 0], 1e-300)
         positions = (self.record.positions_of_rows(rows) - ends[:, 0]) / wide
         low, high = self._score_range()
@@ -78,6 +79,7 @@ class ParallelCoordinates(View):
         if not len(scores):
             return 0.0, 1.0
         low, high = float(scores.min()), float(scores.max())
+        # A single score stands in the middle of its axis.
         return (low, high) if high > low else (low - 0.5, high + 0.5)
 
     def draw(self) -> None:
@@ -86,16 +88,18 @@ class ParallelCoordinates(View):
         heights = self.heights(rows)
         width = heights.shape[1]
         colours = self._shade_colours()
+        # By rank, not by score: one outlier would take all shades for itself.
         groups = np.array_split(np.arange(len(rows)), SHADES)
         for shade, group, colour in zip(self.shades, groups, colours, strict=True):
             shade.set_style(pen(colour, 1.5))
-            shade.set_data(*_polylines(heights[group], width))
+            shade.set_data(*joined(heights[group], np.arange(width)))
         self._draw_selected(width)
         self._draw_axes()
         self._show_counts(len(rows))
         between = self.canvas.width() / width
         narrow = between < appearance.pixels(NARROW)
-        right = appearance.pixels(NARROW) / between if narrow else 0.35  # for the score's numbers
+        # Only the score has numbers then; they stand right of the last axis.
+        right = appearance.pixels(NARROW) / between if narrow else 0.35
         self.plot.hold_x(-0.35, width - 1 + right, exact=True)
         foot = QFontMetricsF(small_font()).height() + 14  # pixels for the names of the axes
         if narrow:
@@ -125,14 +129,15 @@ class ParallelCoordinates(View):
         if row is None or not np.isfinite(self.run.scores[row]):
             self.chosen.set_data([], [])
         else:
-            self.chosen.set_data(*_polylines(self.heights(np.array([row])), width))
+            self.chosen.set_data(*joined(self.heights(np.array([row])), np.arange(width)))
 
     def _draw_axes(self) -> None:
         scaled = zip(self.record.axes, self.record.scales, strict=True)
         axes = [(setting_title(axis), scale, *bounds_of(axis)) for axis, scale in scaled]
         arrow = "↑" if self.run.started.maximize else "↓"
         score = f"{metric_in_short(self.run.started.metric)} {arrow}"
-        self.axes.set_axes([*axes, (score, Scale(), *self._score_range())])
+        scale = score_scale(self.run.started.metric)
+        self.axes.set_axes([*axes, (score, scale, *self._score_range())])
 
     def hover_text(self, plot: Plot, x: float, y: float) -> HoverText | None:
         rows = self.drawn_rows()
@@ -166,13 +171,6 @@ class ParallelCoordinates(View):
         trials = [self.run.trials[row] for row in self.drawn_rows()[::-1]]
         rows = [[t.number, *(t.setting.get(name) for name in names), t.score] for t in trials]
         return ["trial", *heads, metric_in_short(self.run.started.metric)], rows
-
-
-def _polylines(heights: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
-    """All lines end to end with a NaN after each."""
-    gap = np.full((len(heights), 1), np.nan)
-    x = np.tile(np.append(np.arange(width, dtype=float), np.nan), len(heights))
-    return x, np.hstack([heights, gap]).ravel()
 
 
 class UprightAxes(pg.UIGraphicsItem):

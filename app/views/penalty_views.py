@@ -21,7 +21,33 @@ from core.wording import format_number
 ALL_NAMED = 16  # groups up to which each has a colour and a name, if the height allows
 
 
-class PenaltyTrajectory(View):
+class StepsView(View):
+    """A view of the steps of a learner that needs no held-out rows."""
+
+    listens: ClassVar[tuple[type[Event], ...]] = (PenaltyStep,)
+
+    @classmethod
+    def wants(cls, started: RunStarted) -> bool:
+        return started.kind == "penalties" and not learns_held_out(started)
+
+    def has_content(self) -> bool:
+        return bool(self.run.steps)
+
+
+class GradientView(View):
+    """A view of the steps of a gradient of the loss on held-out rows."""
+
+    listens: ClassVar[tuple[type[Event], ...]] = (HyperGradientStep,)
+
+    @classmethod
+    def wants(cls, started: RunStarted) -> bool:
+        return learns_held_out(started)
+
+    def has_content(self) -> bool:
+        return bool(self.run.gradients)
+
+
+class PenaltyTrajectory(StepsView):
     """One line a group on a log axis, named at its end."""
 
     name = "trajectory"
@@ -32,12 +58,7 @@ class PenaltyTrajectory(View):
     )
     waiting = "The penalty of every group appears here at step 0."
     zooms = True
-    listens: ClassVar[tuple[type[Event], ...]] = (PenaltyStep,)
     wide = True
-
-    @classmethod
-    def wants(cls, started: RunStarted) -> bool:
-        return started.kind == "penalties" and not learns_held_out(started)
 
     def start(self, started: RunStarted) -> None:
         asks = self.question if len(started.groups) > 1 else self.of_one
@@ -45,11 +66,7 @@ class PenaltyTrajectory(View):
             self._caption.setText(asks)
         self.canvas.setMinimumHeight(self._height_for_names(len(started.groups)))
 
-    def has_content(self) -> bool:
-        return bool(self.run.steps)
-
     def steps(self) -> figures.PenaltySteps:
-        """The values of every group at every step."""
         return figures.trajectory_steps(self.run)
 
     def figure(self) -> Figure:
@@ -66,7 +83,7 @@ class PenaltyTrajectory(View):
         return max(2, min(ALL_NAMED if count <= ALL_NAMED else figures.NAMED, fit))
 
 
-class LogPenaltyPath(PenaltyTrajectory):
+class LogPenaltyPath(GradientView, PenaltyTrajectory):
     """The path of log λ of every group; dashed lines are bounds."""
 
     name = "path"
@@ -74,20 +91,12 @@ class LogPenaltyPath(PenaltyTrajectory):
     question = "Where does each penalty go? Higher holds back more; dashed lines are bounds."
     of_one = "Where does the penalty go? Higher holds back more; dashed lines are bounds."
     waiting = "A line for every group appears here at step 0."
-    listens = (HyperGradientStep,)
-
-    @classmethod
-    def wants(cls, started: RunStarted) -> bool:
-        return learns_held_out(started)
-
-    def has_content(self) -> bool:
-        return bool(self.run.gradients)
 
     def steps(self) -> figures.PenaltySteps:
         return figures.path_steps(self.run)
 
 
-class Objective(View):
+class Objective(StepsView):
     """The objective of a penalty learner over its steps."""
 
     name = "objective"
@@ -95,33 +104,17 @@ class Objective(View):
     question = "Is it still falling? The run stops when it no longer moves."
     waiting = "A line appears here after the first step."
     zooms = True
-    listens: ClassVar[tuple[type[Event], ...]] = (PenaltyStep,)
-
-    @classmethod
-    def wants(cls, started: RunStarted) -> bool:
-        return started.kind == "penalties" and not learns_held_out(started)
-
-    def has_content(self) -> bool:
-        return bool(self.run.steps)
 
     def figure(self) -> Figure:
         return figures.objective_figure(self.run)
 
 
-class HoldoutLoss(Objective):
+class HoldoutLoss(GradientView, Objective):
     """The loss on held-out data, which the gradient strategy minimizes."""
 
     name = "holdout"
     title = "Held-out loss"
     question = "Do the penalties help on data that were not fitted? Lower is better."
-    listens = (HyperGradientStep,)
-
-    @classmethod
-    def wants(cls, started: RunStarted) -> bool:
-        return learns_held_out(started)
-
-    def has_content(self) -> bool:
-        return bool(self.run.gradients)
 
     def figure(self) -> Figure:
         return figures.holdout_figure(self.run)

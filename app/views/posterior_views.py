@@ -46,7 +46,6 @@ class PosteriorView(SurrogateView):
 
     @property
     def common(self) -> JointSurfaceFitted:
-        """The latest fit."""
         assert self.run.common is not None
         return self.run.common
 
@@ -60,7 +59,6 @@ class PosteriorView(SurrogateView):
         )
 
     def response_text(self) -> str:
-        """The name of the response on an axis."""
         return "rank" if surrogate_of(self.run.started) == RANKING else "better than the mean"
 
     def latest_fit(self) -> JointSurfaceFitted | None:
@@ -77,7 +75,7 @@ class PosteriorView(SurrogateView):
         return responses
 
     def datasets_used(self) -> list[HistoryDataset]:
-        """The datasets in use, nearest first."""
+        # Without neighbours nothing earlier was fitted, whatever the history holds.
         return datasets_used(self.run.history, self.common) if self.common.neighbours else []
 
     def origin_text(self) -> str:
@@ -160,6 +158,7 @@ class PosteriorSlice(PosteriorView, SliceView):
         top = self.value_text(answer.x[int(np.argmax(answer.mean))])
         words = "Joint surface along {} through the best setting. {} Highest at {}."
         sentence = words.format(setting_title(self.shown_axis), self.origin_text(), top)
+        # Before two scores differ, nobody knows which score a response stands for.
         ahead = self.expected_next(answer.score_mean, answer.score_sd) if answer.settled else ""
         return f"{sentence} {ahead}".rstrip()
 
@@ -211,6 +210,9 @@ class PosteriorSurface(PosteriorView, SurfaceView):
 
     def measured(self) -> str:
         return "response"
+
+    def height_scale(self) -> Scale:
+        return Scale()
 
     def draw_more(self) -> None:
         (x_scale, y_scale), earlier = self.scales, self.answer.earlier

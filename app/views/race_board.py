@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QTableView,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -25,18 +24,19 @@ from app.views.plot.axes import small_font
 from app.views.plot.data_table import DISPLAY, Index
 from app.views.plot.items import clear_colour, pen, symbol_path
 from app.views.plot.view import View
+from app.widgets.layouts import in_column
 from app.widgets.plain_table import PlainTable
 from app.widgets.text_labels import plain_tooltip, wrapping_label
 from core.estimators.model_settings import title_of
 from core.figures.figure import Table
-from core.figures.scales import Scale, Ticks
+from core.figures.scales import Ticks, score_scale
 from core.tuning import events
 from core.tuning.results.result_facts import untried_text
 from core.tuning.runs import model_runs as standings
 from core.tuning.runs.model_runs import LeaderboardRow, models_of
 from core.tuning.runs.state import RunState
 from core.tuning.runs.trial_table import tunes_several
-from core.tuning.scores.score import SHARES, metric_in_short, score_text
+from core.tuning.scores.score import metric_in_short, score_text
 from core.wording import PERCENT, duration_text, format_number
 from resources.theme import TARGET
 
@@ -74,10 +74,10 @@ class ScoreRange:
     @lru_cache(maxsize=8)  # noqa: B019 - ranges are values
     def ticks(self, metric: str, width: float) -> Ticks:
         """(position, label) of ticks that have room, shares in percent."""
-        unit = 100.0 if metric in SHARES else 1.0
-        count = max(2, int(width / TICK_ROOM))
-        ticks = Scale().ticks_between(unit * self.low, unit * self.high, count)
-        return [(self.position_of(value / unit), label) for value, label in ticks]
+        # The sign stands at the scores beside the dots; over the picture it would crowd the ticks.
+        scale = replace(score_scale(metric), unit="")
+        ticks = scale.ticks_between(self.low, self.high, max(2, int(width / TICK_ROOM)))
+        return [(self.position_of(value), label) for value, label in ticks]
 
 
 def common_range(
@@ -91,7 +91,9 @@ def common_range(
     low, high = min(ends), max(ends)
     if baseline is None or not math.isfinite(baseline):
         return ScoreRange(low, high, None)
-    if low < baseline < high:  # models that are worse than the baseline are at the edge
+    # Else one hopeless model would press the others into a corner; it stands at the edge, as a
+    # triangle.
+    if low < baseline < high:
         ends_at_baseline = (baseline, high) if maximize else (low, baseline)
         return ScoreRange(*ends_at_baseline, baseline)
     with_baseline = ScoreRange(min(low, baseline), max(high, baseline), baseline)
@@ -108,7 +110,6 @@ class ScoreHeader(QHeaderView):
         self._board = board
 
     def paintSection(self, painter: QPainter, rect: QRect, section: int) -> None:
-        """Paint a name, or the ticks."""
         painter.save()
         super().paintSection(painter, rect, section)
         painter.restore()
@@ -170,7 +171,8 @@ def _paint_score(
     if error:
         bar = QRectF(low, middle - BAR / 2, high - low, BAR)
         painter.drawRoundedRect(bar, BAR / 2, BAR / 2)
-    if not 0.0 <= shown.position_of(score) <= 1.0:  # a triangle that points beyond the edge
+    # A triangle that points beyond the edge.
+    if not 0.0 <= shown.position_of(score) <= 1.0:
         sign = -1.0 if shown.position_of(score) < 0.0 else 1.0
         corners = ((5 * sign, 0), (-4 * sign, -5), (-4 * sign, 5))
         painter.drawPolygon([QPointF(x + right, middle + down) for right, down in corners])
@@ -189,7 +191,8 @@ class RaceGrid(PlainTable):
         super().__init__()
         self._board = board
         self.setAlternatingRowColors(False)
-        self.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # long names differ at their ends
+        # Long names differ at their ends.
+        self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QTableView.SelectionMode.SingleSelection)
         self.setHorizontalHeader(ScoreHeader(board))
@@ -245,11 +248,7 @@ class RaceBoard(View):
         self.table.activated.connect(self._on_row_chosen)
         self.next = wrapping_label("", "caption")
         container = QWidget()
-        column = QVBoxLayout(container)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(6)
-        column.addWidget(self.table, 1)
-        column.addWidget(self.next)
+        in_column((self.table, 1), self.next, on=container, gap=6)
         return container
 
     def tooltip_at(self, position: QPointF) -> str:
@@ -263,7 +262,6 @@ class RaceBoard(View):
         return QRectF(rect).adjusted(MARGIN, 0, -self._label_room - 2 * MARGIN, 0)
 
     def ticks_in(self, box: QRectF) -> Ticks:
-        """The ticks of the picture."""
         return self.range.ticks(self.run.started.metric, box.width())
 
     def draw(self) -> None:
@@ -283,6 +281,7 @@ class RaceBoard(View):
                 items.setItemData(items.index(at, column), values)
         self._update_captions()
         models = [row.model for row in self.leaderboard]
+        # Rows change their places at every drawing: the selection follows its model.
         if self.record.model and self.record.model in models:
             self.table.selectRow(models.index(self.record.model))
         else:
@@ -320,11 +319,11 @@ class RaceBoard(View):
         self.fit_columns()
 
     def fit_columns(self) -> None:
-        """Fit columns; the picture takes the remaining width."""
         if not self.leaderboard:
             return
         needed, room = self._needed_widths(), self.table.viewport().width()
         room_beside = room - appearance.pixels(NARROWEST)
+        # Names are cut before whole columns go: they can be read in the tooltip.
         if sum(needed.values()) > room_beside:
             needed[MODEL] = min(needed[MODEL], appearance.pixels(CUT_NAME))
         for column in LEFT_OUT:

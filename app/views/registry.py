@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.views.disagreement_view import Disagreement
 from app.views.earlier_dataset_views import NearestDatasets, StandardizationView
-from app.views.ensemble_views import AverageAgainstBest, EffectiveCandidates, MemberWeights
+from app.views.ensemble_views import (
+    AverageAgainstBest,
+    Disagreement,
+    EffectiveCandidates,
+    MemberWeights,
+)
 from app.views.molecule_views import ArcView, DotPlotView
 from app.views.parallel_coordinates import ParallelCoordinates
 from app.views.penalty_views import (

@@ -19,10 +19,9 @@ from core.evaluation.calibration_bin import CalibrationBin
 from core.figures.figure import Figure, Table
 from core.figures.registry import RESULT_PICTURES
 from core.figures.result_picture import ResultPicture
-from core.figures.score_figures import CALIBRATION, calibration_figure, result_bins
+from core.figures.score_figures import CALIBRATION, calibration_figure, confusion_rows, result_bins
 from core.tuning.events import RunStarted
 from core.tuning.run_results import ConfusionCounts, Results
-from core.tuning.scores.score import score_text
 from core.tuning.why.answer_types import ClassDiagnostics, RowDiagnostics
 from resources.theme import TARGET
 
@@ -49,16 +48,13 @@ class ResultView(View):
 
     @classmethod
     def is_suitable(cls, results: Results) -> bool:
-        """Whether the results have something for this view."""
         raise NotImplementedError
 
     def show_results(self, results: Results) -> None:
-        """Draw these results."""
         self.results = results
         self.draw_afresh()
 
     def draw_afresh(self) -> None:
-        """Draw something else, with ranges of its own."""
         for plot in self.canvas.plots if hasattr(self, "canvas") else []:
             plot.forget_ranges()
         self.redraw()
@@ -191,6 +187,7 @@ class ConfusionModel(DataTableModel):
             return "·"
         if role == Qt.ItemDataRole.BackgroundRole and counts[column - 1]:
             share = counts[column - 1] / sum(counts)
+            # A fifth of a class is as red as it gets: the count must stay legible.
             return clear_colour(appearance.current().bad, min(0.5, 2.5 * share))
         return None
 
@@ -255,9 +252,11 @@ class ConfusionMatrix(ResultView):
         return [self.which]
 
     def draw(self) -> None:
-        has_baseline = self.counts.baseline is not None  # not in older runs
+        # Runs of earlier versions kept no counts of the baseline.
+        has_baseline = self.counts.baseline is not None
         choices = self.which.view()
-        if isinstance(choices, QListView):  # which a box has unless it is given another view
+        # Qt's box has a list view unless it is given another one.
+        if isinstance(choices, QListView):
             choices.setRowHidden(2, not has_baseline)
         if not has_baseline and self.which.currentIndex() == 2:
             self.which.setCurrentIndex(0)
@@ -274,6 +273,7 @@ class ConfusionMatrix(ResultView):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        # The viewport has its new size only after the layout.
         QTimer.singleShot(0, self, self._fit_columns)
 
     def _fit_columns(self) -> None:
@@ -312,18 +312,7 @@ class ConfusionMatrix(ResultView):
 
     def table_data(self) -> Table:
         labels, counts = self._labels_and_counts()
-        headers = ["", *labels, "recall"]
-        rows: list[list[Any]] = [
-            [label, *row, _share_text(row[code], sum(row))]
-            for code, (label, row) in enumerate(zip(labels, counts, strict=True))
-        ]
-        answers = enumerate(zip(*counts, strict=True))
-        precision = [_share_text(column[code], sum(column)) for code, column in answers]
-        return headers, [*rows, ["precision", *precision, ""]]
-
-
-def _share_text(right: int, total: int) -> str:
-    return score_text(right / total, "accuracy") if total else "–"
+        return ["", *labels, "recall"], confusion_rows(labels, counts)
 
 
 RESULT_VIEWS: tuple[type[ResultView], ...] = (*map(_view_of, RESULT_PICTURES), ConfusionMatrix)

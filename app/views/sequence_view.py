@@ -6,23 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import (
-    QColor,
-    QFont,
-    QFontMetricsF,
-    QHelpEvent,
-    QPainter,
-    QPaintEvent,
-    QPen,
-    QResizeEvent,
-)
-from PySide6.QtWidgets import QFrame, QToolTip, QWidget
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen, QResizeEvent
+from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
 from app.views.examples_view import ExamplesView
 from app.views.plot.axes import small_font
-from app.views.plot.canvas import RingedArea
+from app.views.plot.canvas import FullPicture, PaintedArea
 from app.views.plot.items import clear_colour
 from app.views.plot.legend import SAMPLE, LegendEntry, height_of, paint_entries
 from core.datasets.task import Task
@@ -72,6 +63,7 @@ class Geometry:
         columns = np.maximum(NARROWEST, np.minimum(LONGEST_TOKEN, words) + 8)
         room = width - self.left - EDGE
         if len(columns) and columns.sum() < room:
+            # A short sequence spreads over the card, but to no columns wider than a word can be.
             columns = np.minimum(columns * room / columns.sum(), np.maximum(WIDEST, columns))
         self.edges = np.concatenate([[0.0], np.cumsum(columns)])
         count = max(1, len(shown.labels))
@@ -120,11 +112,13 @@ def _paint_cells(painter: QPainter, shown: SequenceLabels, layout: Geometry, see
     theme, wrong = appearance.current(), shown.is_wrong
     for token in range(len(shown.tokens)):
         column = layout.cell_box(token, 0).united(layout.cell_box(token, len(shown.labels) - 1))
+        # Of thousands of tokens a few are on the screen.
         if not column.intersects(seen):
             continue
         if wrong[token]:
             painter.fillRect(column, clear_colour(theme.bad, 0.10))
         for row, share in enumerate(shown.probabilities[token]):
+            # Fainter cells could not be seen, and most labels are that unlikely.
             if share >= 0.005:
                 cell = layout.cell_box(token, row).adjusted(0.5, 0.5, -0.5, -0.5)
                 painter.fillRect(cell, clear_colour(theme.model, float(share)))
@@ -161,6 +155,7 @@ def draw_wrong(painter: QPainter, cell: QRectF) -> None:
     theme, radius = appearance.current(), _size_of(cell) / 2 + 0.5
     middle = cell.center()
     diagonal, antidiagonal = QPointF(radius, radius), QPointF(radius, -radius)
+    # A rim in the colour of the paper keeps the cross apart from dark cells.
     for colour, width in ((theme.paper, 5.0), (theme.bad, 2.4)):
         painter.setPen(QPen(QColor(colour), width))
         painter.drawLine(middle - diagonal, middle + diagonal)
@@ -176,6 +171,7 @@ def _paint_tokens(painter: QPainter, shown: SequenceLabels, layout: Geometry) ->
     for token, (word, wrong) in enumerate(zip(shown.tokens, shown.is_wrong, strict=True)):
         font = QFont(small_font())
         font.setBold(wrong)
+        # Not by the colour alone.
         font.setUnderline(wrong)
         painter.setFont(font)
         painter.setPen(QColor(theme.bad if wrong else theme.ink))
@@ -196,33 +192,32 @@ def _paint_labels(painter: QPainter, shown: SequenceLabels, layout: Geometry) ->
         painter.drawText(box, int(flags), text)
 
 
-class TokenGrid(RingedArea):
+class TokenGrid(PaintedArea):
     """The scrolling grid."""
 
     def __init__(self) -> None:
         super().__init__()
         self.shown, self.entries = SequenceLabels(), list[LegendEntry]()
         self._token_text: Callable[[int], str] = str
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setMinimumSize(160, 110)
         self.setCornerWidget(QWidget())
 
     def set_data(
         self, shown: SequenceLabels, entries: list[LegendEntry], token_text: Callable[[int], str]
     ) -> None:
-        """Replace the sequence; `token_text` gives tooltips."""
+        # Another sequence begins at its left; the next step of the same stays where it was scrolled
+        # to.
         if shown.tokens != self.shown.tokens:
             self.horizontalScrollBar().setValue(0)
         self.shown, self.entries, self._token_text = shown, entries, token_text
         self._update_layout()
 
-    def sizeHint(self) -> QSize:
-        return QSize(320, 180)
-
-    def full_picture(self) -> FullTokenGrid:
-        """The grid unscrolled, for a file."""
-        return FullTokenGrid(self.shown, self.entries, self.viewport().size())
+    def full_picture(self) -> FullPicture:
+        least, shown, entries = self.viewport().size(), self.shown, self.entries
+        needed = Geometry(shown, least.width(), least.height(), entries)
+        needed_size = QSize(round(needed.across + 0.5), round(needed.down + 0.5))
+        size = least.expandedTo(needed_size)
+        area = QRectF(0, 0, size.width(), size.height())
+        return FullPicture(size, lambda painter: paint_grid(painter, shown, entries, area))
 
     def token_at(self, x: float) -> int | None:
         """The token whose column is at x in the viewport."""
@@ -257,41 +252,13 @@ class TokenGrid(RingedArea):
         super().resizeEvent(event)
         self._update_layout()
 
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        painter, theme = QPainter(self.viewport()), appearance.current()
+    def paint_content(self, painter: QPainter) -> None:
         area = QRectF(self.viewport().rect())
-        painter.fillRect(area, QColor(theme.paper))
         paint_grid(painter, self.shown, self.entries, area, self._scrolled())
-        self.paint_ring(painter)
-        painter.end()
 
     def tooltip_at(self, position: QPointF) -> str:
         token = self.token_at(position.x())
         return "" if token is None else self._token_text(token)
-
-    def viewportEvent(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            QToolTip.showText(event.globalPos(), self.tooltip_at(QPointF(event.pos())))
-            return True
-        return super().viewportEvent(event)
-
-
-class FullTokenGrid(QWidget):
-    """The unscrolled grid, for a file."""
-
-    def __init__(self, shown: SequenceLabels, entries: list[LegendEntry], min_size: QSize) -> None:
-        super().__init__()
-        self._shown, self._entries = shown, entries
-        needed = Geometry(shown, min_size.width(), min_size.height(), entries)
-        self.resize(
-            min_size.expandedTo(QSize(round(needed.across + 0.5), round(needed.down + 0.5)))
-        )
-
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.fillRect(self.rect(), QColor(appearance.current().paper))
-        paint_grid(painter, self._shown, self._entries, QRectF(self.rect()))
-        painter.end()
 
 
 MAX_FULL_LABELS = 20  # labels up to which each has a row, likely or not
@@ -358,7 +325,8 @@ class SequenceView(ExamplesView[LabelledSequence]):
         example, classes = self.example(), self.latest_labels.classes
         marginals = np.array(example.marginals, dtype=float).reshape(-1, len(classes))
         code_of = {label: code for code, label in enumerate(classes)}
-        shown = self._rows.setdefault(example.name, set())  # grows, so that rows do not jump
+        # The rows only grow, so that none jumps from step to step.
+        shown = self._rows.setdefault(example.name, set())
         if len(classes) <= MAX_FULL_LABELS:
             shown.update(range(len(classes)))
         shown.update(

@@ -14,9 +14,9 @@ from app.views.plot.items import Band, Dots, Lines, clear_colour, pen
 from app.views.plot.labels import Marker
 from app.views.plot.plot import Plot
 from app.views.plot.view_state import ViewState
-from app.views.surrogate_view import SurrogateView
-from core.figures.figure import Table
-from core.figures.scales import Scale, axis_position, bounds_of
+from app.views.surrogate_view import SurrogateView, expected_text
+from core.figures.figure import Table, range_of
+from core.figures.scales import Scale, axis_position, bounds_of, score_scale
 from core.space import Axis
 from core.tuning.events import RunStarted
 from core.tuning.scores.score import metric_in_short, score_text
@@ -56,7 +56,6 @@ class SliceView(SurrogateView):
         )
 
     def behind_trials(self) -> list[Dots]:
-        """Dots below this run's trials."""
         return []
 
     def controls(self) -> list[QWidget]:
@@ -89,8 +88,10 @@ class SliceView(SurrogateView):
         self.best.set_style("#F2B632", theme.ink, 1.4)
 
     def height_title(self) -> str:
-        """The title of the left axis."""
         raise NotImplementedError
+
+    def height_scale(self) -> Scale:
+        return Scale()
 
     def heights(self) -> np.ndarray:
         """Heights of the trials, NaN for those not drawn, shape (n,)."""
@@ -102,12 +103,10 @@ class SliceView(SurrogateView):
 
     @property
     def axis_index(self) -> int:
-        """The index of the answer's axis."""
         return [axis.name for axis in self.record.axes].index(self.answer.axis)
 
     @property
     def shown_axis(self) -> Axis:
-        """The axis of the answer."""
         return self.record.axes[self.axis_index]
 
     def draw(self) -> None:
@@ -116,6 +115,7 @@ class SliceView(SurrogateView):
             plot.bottom.set_scale(scale)
         self.canvas.plots[-1].bottom.set_title(setting_title(axis))
         self.plot.left.set_title(self.height_title(), self.higher_is_better())
+        self.plot.left.set_scale(self.height_scale())
         x, mean = self._x_positions(scale), self.curve_of(self.answer.mean)
         wide = [self.curve_of(end) for end in self.answer.wide_band]
         self.wide_band.set_data(x, *wide)
@@ -149,17 +149,15 @@ class SliceView(SurrogateView):
         index = int(np.argmin(np.abs(np.array(positions) - x)))
         mean, sd = answer.mean[index], answer.sd[index]
         lines = [f"{setting_title(self.shown_axis)} {self.value_text(answer.x[index])}"]
-        expected = f"{format_number(mean)} ± {format_number(sd, 2)}"
+        expected = expected_text(mean, sd, self.height_scale())
         lines += [f"expected {self.height_title()} {expected}", *self.extra_lines(index)]
         height = float(mean) if plot is self.plot else y
         return HoverText("\n".join(lines), float(positions[index]), height)
 
     def extra_lines(self, index: int) -> list[str]:
-        """More lines for the hover text."""
         return []
 
     def higher_is_better(self) -> bool:
-        """Whether a better score lies higher."""
         return self.run.started.maximize
 
     def _x_positions(self, scale: Scale) -> np.ndarray:
@@ -198,13 +196,14 @@ class SliceView(SurrogateView):
         answer = self.answer
         if answer.next_x is None or self.run.ended:
             return ""
+        # The grid need not hold the next point itself.
         nearest = int(np.argmin(np.abs(np.array(answer.x) - answer.next_x)))
-        words = "Next trial at {}, where {} ± {} is expected."
-        expected = (format_number(mean[nearest]), format_number(sd[nearest], 2))
-        return words.format(self.value_text(answer.next_x), *expected)
+        # The next score is expected as a score, also where standardized responses are drawn.
+        scale = score_scale(self.run.started.metric)
+        expected = expected_text(mean[nearest], sd[nearest], scale)
+        return f"Next trial at {self.value_text(answer.next_x)}, where {expected} is expected."
 
     def value_text(self, position: float) -> str:
-        """A position along the axis in words."""
         labels = self.answer.labels
         return labels[round(position)] if labels else format_number(position)
 
@@ -216,18 +215,14 @@ def _widened_range(low: float, high: float) -> tuple[float, float]:
 
 def shown_heights(values: np.ndarray, band: list[np.ndarray]) -> tuple[float, float]:
     """The range of values, extended by the band up to a share."""
-    low, high = _finite_range(values)
-    band_low, band_high = _finite_range(np.concatenate(band))
+    (low, high), (band_low, band_high) = range_of(values), range_of(*band)
     span = high - low
+    # All values are alike: only the band has a height to show.
     if span == 0:
         return min(low, band_low), max(high, band_high)
+    # Far from all trials the band is as wide as the prior: it must not press the trials together.
     room = BAND_SHARE * span
     return max(min(low, band_low), low - room), min(max(high, band_high), high + room)
-
-
-def _finite_range(values: np.ndarray) -> tuple[float, float]:
-    finite = values[np.isfinite(values)]
-    return (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)
 
 
 ACQUISITIONS = {"ei": "gain", "pi": "chance", "mean": "score"}
@@ -263,6 +258,9 @@ class GpSlice(SliceView):
     def height_title(self) -> str:
         return metric_in_short(self.run.started.metric)
 
+    def height_scale(self) -> Scale:
+        return score_scale(self.run.started.metric)
+
     def heights(self) -> np.ndarray:
         return self.run.scores
 
@@ -272,10 +270,12 @@ class GpSlice(SliceView):
         self.below.left.set_title(ACQUISITIONS.get(kind, ""), maximize=True)
         promise = self.curve_of(self.answer.acquisition)
         self.promise.set_data(x, promise)
+        # A gain and a chance begin at 0, a mean anywhere.
         floor = 0.0 if kind != "mean" else float(np.nanmin(promise))
         self.area.set_data(x, np.full(len(x), floor), promise)
         top = float(np.nanmax(promise))
-        self.below.forget_ranges()  # its height says nothing; its shape does
+        # Its height says nothing, its shape does: it fills the plot at every step.
+        self.below.forget_ranges()
         self.below.hold_y(floor, top if top > floor else floor + 1e-9)
         return np.empty(0)
 
@@ -295,6 +295,7 @@ class GpSlice(SliceView):
             self.canvas.plots.append(self.below)
             upper.hide_labels()
         else:
+            # Hidden, it would keep its room in the layout.
             self.canvas.removeItem(self.below)
             self.canvas.plots.remove(self.below)
             upper.show_labels()

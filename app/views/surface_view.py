@@ -18,13 +18,13 @@ from app.views.plot.items import Dots, Lines, pen
 from app.views.plot.legend import ColourBar
 from app.views.plot.plot import Plot
 from app.views.plot.view_state import ViewState
-from app.views.surrogate_view import SurrogateView
+from app.views.surrogate_view import SurrogateView, expected_text
 from core.figures.figure import Table
-from core.figures.scales import Scale, axis_position
+from core.figures.scales import Scale, axis_position, score_scale
 from core.space import Axis
 from core.tuning.events import RunStarted
 from core.tuning.scores.score import metric_in_short, score_text
-from core.wording import format_number, format_value
+from core.wording import format_value
 
 if TYPE_CHECKING:
     from core.gp.evaluations import SurrogateImage
@@ -68,11 +68,9 @@ class SurfaceView(SurrogateView):
         self.paint_theme()
 
     def behind_trials(self) -> list[Dots]:
-        """Dots below this run's trials."""
         return []
 
     def maximize(self) -> bool:
-        """Whether higher means better."""
         return self.run.started.maximize
 
     @classmethod
@@ -99,6 +97,7 @@ class SurfaceView(SurrogateView):
 
     def _on_axis_chosen(self, _index: int) -> None:
         if self.first.currentIndex() == self.second.currentIndex():
+            # A setting against itself is no surface: the other chooser moves on.
             box = self.second if self.sender() is self.first else self.first
             box.setCurrentIndex((box.currentIndex() + 1) % box.count())
         self.canvas.show_full_range()
@@ -146,14 +145,16 @@ class SurfaceView(SurrogateView):
     def _draw_image(self, x: np.ndarray, y: np.ndarray, mean: np.ndarray) -> None:
         (x_edges, across), (y_edges, up) = _even_grid(x), _even_grid(y)
         low, high = float(mean.min()), float(mean.max())
+        # pyqtgraph divides by the width of the levels.
         high = high if high > low else low + 1e-9
+        # Between two choices there is nothing to interpolate.
         self.image.smooth = not any(scale.kind == "choice" for scale in self.scales)
         self.image.setImage(mean[np.ix_(up, across)], levels=(low, high), autoLevels=False)
         wide, tall = x_edges[1] - x_edges[0], y_edges[1] - y_edges[0]
         self.image.setRect(QRectF(x_edges[0], y_edges[0], wide, tall))
         self.plot.hold_x(*x_edges, exact=True)
         self.plot.hold_y(*y_edges, exact=True)
-        self.bar.set_range(low, high, maximize=self.maximize())
+        self.bar.set_range(low, high, self.height_scale(), maximize=self.maximize())
 
     def _draw_contours(self, x_scale: Scale, y_scale: Scale) -> None:
         if "choice" in (x_scale.kind, y_scale.kind) or not self.answer.contours:
@@ -188,12 +189,15 @@ class SurfaceView(SurrogateView):
         sides = zip(self.shown_axes(), self.scales, nearest, strict=True)
         lines = [f"{setting_title(axis)} {scale.label_at(spot)}" for axis, scale, spot in sides]
         mean, sd = self.answer.mean[row][column], self.answer.sd[row][column]
-        lines.append(f"expected {self.measured()} {format_number(mean)} ± {format_number(sd, 2)}")
+        expected = expected_text(mean, sd, self.height_scale())
+        lines.append(f"expected {self.measured()} {expected}")
         return HoverText("\n".join(lines), *nearest)
 
     def measured(self) -> str:
-        """The name of what is expected."""
         return metric_in_short(self.run.started.metric)
+
+    def height_scale(self) -> Scale:
+        return score_scale(self.run.started.metric)
 
     @property
     def columns(self) -> list[int]:
@@ -203,11 +207,9 @@ class SurfaceView(SurrogateView):
 
     @property
     def scales(self) -> list[Scale]:
-        """The scales of the answer's axes."""
         return [self.record.scales[column] for column in self.columns]
 
     def shown_axes(self) -> list[Axis]:
-        """The answer's axes."""
         return [self.record.axes[column] for column in self.columns]
 
     def table_data(self) -> Table:
@@ -225,6 +227,7 @@ def _even_grid(positions: np.ndarray) -> tuple[tuple[float, float], np.ndarray]:
     gaps = np.diff(positions)
     half_gaps = (gaps[0] / 2, gaps[-1] / 2)
     edges = (float(positions[0] - half_gaps[0]), float(positions[-1] + half_gaps[1]))
+    # An image has cells of one size: on an uneven grid many small ones come near enough.
     count = len(positions) if np.allclose(gaps, gaps[0]) else 120
     middles = edges[0] + (np.arange(count) + 0.5) * (edges[1] - edges[0]) / count
     return edges, np.abs(middles[:, None] - positions[None, :]).argmin(axis=1)
@@ -242,7 +245,7 @@ class Surface(SurfaceView):
         answer, best = self.answer, self.run.best_trial
         mean = np.array(answer.mean)
         first, second = map(setting_title, self.shown_axes())
-        low, high = format_number(mean.min()), format_number(mean.max())
+        low, high = (self.height_scale().label_at(float(end)) for end in (mean.min(), mean.max()))
         sentence = f"Expected score over {first} and {second}, from {low} to {high}."
         sentence += f" {'Higher' if self.maximize() else 'Lower'} is better, and bright."
         if best is not None:

@@ -13,7 +13,9 @@ from app.views.plot.view import View
 from app.widgets.quiet_controls import QuietComboBox
 from app.widgets.text_labels import plain_tooltip
 from app.worker.evaluator_process import EvaluationReply, EvaluationRequest
+from core.figures.scales import Scale
 from core.tuning.events import Event, JointSurfaceFitted, RunStarted, SurrogateFitted, TrialExcluded
+from core.wording import format_decimals, format_number
 from resources.theme import FONT_CARD
 
 if TYPE_CHECKING:
@@ -27,6 +29,14 @@ RANKING = "ranks"
 ON_ITS_WAY = "This is being worked out …"
 NARROWEST = 84  # pixels of a chooser
 BESIDE = 150  # pixels of the buttons beside title and choosers, and of what keeps them apart
+
+
+def expected_text(mean: float, sd: float, scale: Scale) -> str:
+    """Such as "0.81 ± 0.02", or "81.0 ± 2.0 %" on a scale of percent."""
+    if scale.kind == "percent":
+        hundredths = (format_decimals(100 * number, 1) for number in (mean, sd))
+        return " ± ".join(hundredths) + scale.unit
+    return f"{format_number(mean)} ± {format_number(sd, 2)}"
 
 
 class SurrogateView(View):
@@ -56,6 +66,8 @@ class SurrogateView(View):
     def ask_if_new(self) -> None:
         """Send a request when surrogate or axes have changed."""
         fitted = self.latest_fit()
+        # One request at a time: an evaluation may take longer than a trial, and then only the
+        # newest surrogate is worth asking.
         if fitted is None or self._is_pending:
             return
         axes, last = self.axes_to_evaluate(), self._last_request
@@ -72,6 +84,7 @@ class SurrogateView(View):
         super().redraw()
 
     def take_evaluation(self, reply: EvaluationReply) -> None:
+        # The answer may come after another run has begun.
         if reply.run != self.run.started.run:
             return
         self._is_pending = False
@@ -97,7 +110,6 @@ class SurrogateView(View):
             box.setMaximumWidth(max(appearance.pixels(NARROWEST), int(room / len(boxes))))
 
     def chooser(self, name: str, changed: Callable[[int], None]) -> QuietComboBox:
-        """A chooser of an axis."""
         box = QuietComboBox()
         box.setAccessibleName(name)
         box.setToolTip(plain_tooltip(name))

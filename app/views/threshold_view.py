@@ -7,11 +7,12 @@ import itertools
 import numpy as np
 from PySide6.QtCore import QEvent, QObject, QPointF, Qt
 from PySide6.QtGui import QMouseEvent
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from app.views.explanation_views import WhyView, has_classes, of_rows
 from app.views.plot.figure_painter import FigurePainter
 from app.views.result_views import hidden_chooser
+from app.widgets.layouts import in_column, in_row
 from app.widgets.quiet_controls import QuietSlider
 from app.widgets.text_labels import wrapping_label
 from core.figures.explanation_figures import (
@@ -58,23 +59,14 @@ class ThresholdView(WhyView[ClassDiagnostics]):
         return [self.which, *super().controls()]
 
     def make_content(self) -> QWidget:
-        container = QWidget()
-        column = QVBoxLayout(container)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(4)
-        column.addWidget(super().make_content(), 1)
-        below = QHBoxLayout()
-        below.setSpacing(24)
         self.slider = QuietSlider(Qt.Orientation.Horizontal)
         self.slider.setAccessibleName("Threshold")
         self.slider.valueChanged.connect(lambda _index: self.redraw())
-        words = QVBoxLayout()
-        words.addWidget(self.slider)
         self.sentence = wrapping_label("", "muted")
-        words.addWidget(self.sentence)
-        below.addLayout(words, 1)
-        below.addLayout(self._make_counts())
-        column.addLayout(below)
+        words = in_column(self.slider, self.sentence)
+        below = in_row((words, 1), self._make_counts(), gap=24)
+        container = QWidget()
+        in_column((super().make_content(), 1), below, on=container, gap=4)
         return container
 
     def _make_counts(self) -> QGridLayout:
@@ -102,6 +94,7 @@ class ThresholdView(WhyView[ClassDiagnostics]):
         if self._answer is None:
             return
         last = len(self._class_tally().thresholds) - 1
+        # A new range changes the value, too, which would draw with half of the answer.
         self.slider.blockSignals(True)
         self.slider.setRange(0, last)
         # Thresholds fall, the slider rises to the right as thresholds do.
@@ -120,7 +113,6 @@ class ThresholdView(WhyView[ClassDiagnostics]):
         return self.answer.of[self.which.currentText()]
 
     def handle_index(self) -> int:
-        """The index of the handle's threshold."""
         return self.slider.maximum() - self.slider.value()
 
     def draw(self) -> None:

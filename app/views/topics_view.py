@@ -44,7 +44,6 @@ class TopicCards:
         self._width = 0.0
 
     def set_data(self, topics: Sequence[Topic], heading: str, entries: list[LegendEntry]) -> None:
-        """Replace the topics, the heading and the legend."""
         self.cards = [_Card(topic) for topic in topics]
         self._heading, self._entries = heading, entries
 
@@ -69,7 +68,6 @@ class TopicCards:
         return top - GAP + EDGE
 
     def paint(self, painter: QPainter) -> None:
-        """Paint heading, legend and cards."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         metrics, room = QFontMetricsF(small_font()), self._width - 2 * EDGE
         painter.setFont(small_font())
@@ -126,6 +124,7 @@ def _end_line(card: _Card, line: list[tuple[str, QFont, float]], top: float) -> 
 def _word_font(strength: float) -> QFont:
     """A font whose area is in proportion to the probability."""
     font = QFont(small_font())
+    # The eye compares areas, which grow with the square of the size.
     font.setPointSizeF(appearance.points(FONT_SMALL + (LARGEST - FONT_SMALL) * strength**0.5))
     return font
 
@@ -182,11 +181,9 @@ class TopicsView(PaintedView):
         return bool(self.shown_topics())
 
     def shown_topics(self) -> list[Topic]:
-        """The shown topics, the largest first."""
         return self.latest_topics.topics
 
     def heading_text(self) -> str:
-        """The trial and the number of topics."""
         count, seen = self.latest_topics.count, len(self.latest_topics.topics)
         trial = f"Trial {self.latest_topics.number}, the best so far"
         if seen == count:

@@ -45,6 +45,7 @@ class BestSoFar(View):
     def draw(self) -> None:
         super().draw()
         run, baseline, question = self.run, far_baseline(self.run), self.question
+        # Failed trials lie at the lower edge, where they can be chosen, too.
         heights = np.where(np.isfinite(run.scores), run.scores, self.painter.floor())
         self.mark_trials(run.numbers, heights)
         if baseline is not None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPoint, QPointF, Qt
 from PySide6.QtGui import QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
-from PySide6.QtWidgets import QHeaderView, QMenu, QTableView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHeaderView, QMenu, QTableView, QWidget
 
 from app.look import appearance
 from app.text.narration import ended_early
@@ -18,6 +18,7 @@ from app.views.plot.data_table import DISPLAY, Index
 from app.views.plot.view import View
 from app.views.plot.view_state import ViewState
 from app.widgets.buttons import LinkButton
+from app.widgets.layouts import LEFT, in_column
 from app.widgets.plain_table import PlainTable
 from app.widgets.quiet_controls import QuietComboBox
 from app.widgets.text_labels import plain_tooltip, shorten_text, wrapping_label
@@ -66,7 +67,6 @@ class TrialsModel(QAbstractTableModel):
         self.of_setting = len(self.axes) + self.several  # columns of a setting, from the third on
 
     def refresh(self) -> None:
-        """Take in what changed."""
         fresh = len(self.run.trials) - self._trial_count
         self._renew_notes()
         state = (self.record.best_k, self.run.changes)
@@ -77,6 +77,7 @@ class TrialsModel(QAbstractTableModel):
             self._add_rows(fresh)
 
     def _renew_notes(self) -> None:
+        # A new average changes the notes of trials that ended long ago.
         if self.run.ensemble is not self._ensemble and len(self.order):
             last = self.columnCount() - 1
             self.dataChanged.emit(self.index(0, last), self.index(len(self.order) - 1, last))
@@ -95,7 +96,6 @@ class TrialsModel(QAbstractTableModel):
         return int(rows[0]) if len(rows) else None
 
     def trial_at(self, row: int) -> Trial:
-        """The trial of a table row."""
         return self.run.trials[int(self.order[row])]
 
     def _add_rows(self, fresh: int) -> None:
@@ -107,7 +107,8 @@ class TrialsModel(QAbstractTableModel):
         self.beginInsertRows(QModelIndex(), position, position + fresh - 1)
         self.order = np.concatenate([new[::-1], self.order] if ordered else [self.order, new])
         self.endInsertRows()
-        if not ordered:  # sorted otherwise, or trials ended out of order
+        # The table is sorted otherwise, or trials ended out of order.
+        if not ordered:
             self._rearrange()
 
     def _rearrange(self) -> None:
@@ -122,6 +123,7 @@ class TrialsModel(QAbstractTableModel):
             return
         self.layoutAboutToBeChanged.emit()
         held = self.persistentIndexList()
+        # Qt holds current and selected rows by their place: they follow their trials.
         back = {int(row): position for position, row in enumerate(rows)} if held else {}
         rows_now = (back.get(int(self.order[index.row()]), 0) for index in held)
         moved = [self.index(row, old.column()) for row, old in zip(rows_now, held, strict=True)]
@@ -138,15 +140,18 @@ class TrialsModel(QAbstractTableModel):
             keys = run.scores
         elif column <= len(self.axes) + 1:
             keys = self.record.positions[:, column - 2]
-        elif column <= last:  # values of several models have no order
+        # Settings of several models have no common order: they sort as text.
+        elif column <= last:
             keys = np.zeros(len(run.trials))
         elif column == last + 1:
             keys = np.array([trial.took for trial in run.trials])
         else:
+            # By how little they count: those that were excluded, then those that failed.
             keys = np.array([bool(trial.failure) for trial in run.trials]) + 0.5 * run.is_excluded
         if order == Qt.SortOrder.DescendingOrder:
             keys = -keys
-        return rows[np.lexsort((-run.numbers, keys))]  # NaN comes last either way
+        # NumPy puts NaN last, whichever way the keys are signed.
+        return rows[np.lexsort((-run.numbers, keys))]
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
         return 0 if parent.isValid() else len(self.order)
@@ -170,7 +175,6 @@ class TrialsModel(QAbstractTableModel):
         return column == self.columnCount() - 1 or (self.several and column in (2, 3))
 
     def column_title(self, section: int) -> str:
-        """The full name of a column."""
         heads = [axis.name if self.several else setting_title(axis) for axis in self.axes]
         heads += ["setting"] if self.several else []
         return ["#", "score", *heads, "time", "note"][section]
@@ -244,7 +248,6 @@ class BestK(QuietComboBox):
         self.activated.connect(lambda index: ask(self.itemData(index)))
 
     def show_k(self, k: int | None) -> None:
-        """Show the current k."""
         if self.currentData() != k or self.currentIndex() < 0:
             if self.findData(k) < 0:
                 self._fill_choices((*COUNTS, k))
@@ -328,14 +331,9 @@ class TrialsTable(View):
         self.table.setModel(self.model)
         self.table.selectionModel().currentRowChanged.connect(self._on_row_chosen)
         self._detail = wrapping_label("", "caption")
-        container = QWidget()
-        column = QVBoxLayout(container)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(4)
-        column.addWidget(self.table, 1)
-        column.addWidget(self._detail)
         self.exclude_button = LinkButton("Exclude this trial", self._exclude_pressed, "discard")
-        column.addWidget(self.exclude_button, 0, Qt.AlignmentFlag.AlignLeft)
+        container, last = QWidget(), (self.exclude_button, LEFT)
+        in_column((self.table, 1), self._detail, last, on=container, gap=4)
         return container
 
     def _exclude_pressed(self) -> None:
@@ -391,16 +389,13 @@ class TrialsTable(View):
         self.fit_columns()
 
     def chosen_trial(self) -> Trial | None:
-        """The trial of the current row."""
         index = self.table.currentIndex()
         return self.model.trial_at(index.row()) if index.isValid() else None
 
     def is_out(self, trial: Trial) -> bool:
-        """Whether it is excluded."""
         return trial.number in self.run.excluded
 
     def menu_of(self, trial: Trial) -> QMenu:
-        """The context menu of a trial."""
         menu, out = QMenu(self.table), self.is_out(trial)
         act = menu.addAction("Include it again" if out else "Exclude this trial")
         act.setShortcut(QKeySequence(Qt.Key.Key_Delete))
@@ -414,7 +409,6 @@ class TrialsTable(View):
         return menu
 
     def copy_trial(self) -> None:
-        """Copy the current trial's setting and result."""
         trial = self.chosen_trial()
         if trial is not None:
             QGuiApplication.clipboard().setText(self._trial_text(trial.number))
@@ -444,13 +438,13 @@ class TrialsTable(View):
         return f"Trial {trial.number} failed: {trial.failure}"
 
     def _on_row_chosen(self, now: QModelIndex, _before: QModelIndex) -> None:
+        # A row becomes current when the table is filled, too: a person's choice has the keyboard.
         if now.isValid() and self.table.hasFocus():
             number = self.model.trial_at(now.row()).number
             if number != self.record.selected:
                 self.trial_selected.emit(number)
 
     def fit_columns(self) -> None:
-        """Fit columns so that none is cut."""
         if not hasattr(self, "table"):
             return
         metrics = QFontMetrics(self.table.font())
@@ -496,6 +490,7 @@ def column_widths(needed: list[int], room: int) -> list[int]:
     """Column widths that cut no column, in pages of the table's width."""
     if sum(needed) <= room:
         return needed
+    # A table that is too wide scrolls by pages whose edges are edges of columns.
     groups: list[list[int]] = []
     for wide in needed:
         if groups and sum(groups[-1]) + wide <= room:

@@ -40,6 +40,7 @@ def check_destination(path: Path) -> None:
     """UnusableError where nothing can be written: no folder, no permission, a folder so called."""
     if path.is_dir():
         raise UnusableError("a folder has this name", where=str(path), cure="choose another name")
+    # A link stays one: the draft is made beside the file that it leads to.
     folder = (Path(os.path.realpath(path)) if path.is_symlink() else path).parent
     if not folder.is_dir():
         fault = "there is no such folder"
@@ -64,7 +65,9 @@ _OLD_WORKBOOKS = (".xls", ".xlsb", ".xltx", ".xltm", ".ots")
 def own_ending(file: str) -> str:
     """The ending with which the table of a file comes back in its own format, or a near one."""
     ending = Path(file.partition("#")[0]).suffix.lower()
+    # These are read, but nothing here writes them.
     if ending in _OLD_WORKBOOKS:
         return ".xlsx"
+    # LIBSVM lines have no columns behind which answers could stand.
     texts = [text for text in TEXTS if text and text not in _PAIRS]
     return ending if ending in (*texts, *SHEETS, *COLUMNAR, *LINES, ".arff") else ".csv"

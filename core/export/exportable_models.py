@@ -28,6 +28,7 @@ def export_variants_of(task: str = "", model: str = "") -> tuple[str, ...]:
     registered_model = MODELS.get(model) if model else None
     if registered_model is not None and registered_model.folder:
         return (registered_model.folder,)
+    # Before the data are read, runs of any form may come.
     if not task:
         return ("table", Task.TOPICS, "classes", *STRUCTURED)
     if not Task(task).is_table:
@@ -61,6 +62,7 @@ def exportable_models(state: RunState, max_trials: int | None = None) -> list[Ex
     if results is None:
         return []
     models = [_tuned_model(results, state), _default_model(results, state)]
+    # A baseline is written as models of tables are: only their runs have one.
     task = started.dataset.task
     if task and "table" in export_variants_of(task, started.run_plan.model):
         models.append(_baseline_model(results))
@@ -129,6 +131,7 @@ def _baseline_model(results: Results) -> ExportableModel:
 
 
 def _trial_models(state: RunState, metric: str, max_trials: int | None) -> list[ExportableModel]:
+    # Of equal scores the earlier trial comes first.
     sign = -1 if state.started.maximize else 1
     trials = sorted(state.scored_trials(), key=lambda trial: (sign * trial.score, trial.number))
     sentence = (

@@ -14,12 +14,11 @@ from core.export.bundle import carrier
 from core.export.destination import check_destination, write_whole_file
 from core.export.exportable_models import STRUCTURED, TUNED, export_variants_of
 from core.export.files import json_file, model_file
-from core.export.finished_run import FinishedRun, finished_run
+from core.export.finished_run import FinishedRun
 from core.export.onnx import onnx_file as onnx_file
 from core.export.report import report_page as report
 from core.export.script import python_script
 from core.extensions import Registry, check_kind
-from core.tuning.runs.run_folder import RunFolder
 from core.tuning.scores.scoring import one_line_error
 
 
@@ -147,6 +146,7 @@ def _check_exporter(entry: Any) -> None:
     if not entry.forms.keys() & set(export_variants_of()):
         raise ValueError(f"it has none of the forms {', '.join(export_variants_of())}")
     endings = {entry.ending, *entry.endings}
+    # An extension may not take an ending by which people know another format.
     for exporter in _ROWS:
         if used_endings := endings & {exporter.ending, *exporter.endings}:
             raise ValueError(f"the ending {min(used_endings)} is taken by {exporter.name}")
@@ -161,20 +161,14 @@ def exporters_for(task: str = "", model: str = "") -> dict[str, Exporter]:
     return {name: exporter for name, exporter in EXPORTERS.items() if forms & exporter.forms.keys()}
 
 
-def export_from_folder(folder: RunFolder, path: Path | str, format: str | None = None) -> Path:
-    """Write one file of a run, its kind by the ending or `format`, and return its path."""
-    path = Path(path).expanduser()
-    exporter_for(path, format)
-    return export_run(finished_run(folder), path, format)
-
-
 def export_run(run: FinishedRun, path: Path | str, format: str | None = None) -> Path:
-    """Write one file from a run that was read, or from another of its models; raises as above."""
+    """Write one file of a run, or of another of its models, its kind by the ending or `format`."""
     path = Path(path).expanduser()
     exporter = exporter_for(path, format, run.takeaway.task, run.plan.model)
     _check_model(exporter, path, run.selected_name)
     (form,) = export_variants_of(run.takeaway.task, run.plan.model)
     write = exporter.forms[form].write
+    # A draft would replace the studies that the file holds already.
     if exporter.joins:
         write(run, path)
     else:
@@ -190,13 +184,13 @@ def export_all(
     """Write several files, each on its own: the written ones, and {path: sentence} of the others.
 
     Args:
-        read: reads the run, or raises an error.
         formats: {path: the name of an exporter}; other paths go by their endings.
     """
     written, failed = [], {}
     run: FinishedRun | None = None
     for path in paths:
         try:
+            # The model is unpacked once for all files.
             run = run or read()
             written.append(str(export_run(run, path, (formats or {}).get(path))))
         except UnusableError as error:
@@ -220,7 +214,6 @@ def check_export(
     """UnusableError where an export cannot succeed, before hours of tuning.
 
     Args:
-        path: its ending gives the format unless `format` names it.
         task, model: of the run; "" where unknown yet.
         which: of its models (core.export.exportable_models).
     """
@@ -247,6 +240,7 @@ def exporter_for(
         return exporter_by_key[key]
     *first_keys, last = exporter_by_key
     cure = f"{'choose' if format else 'end the name in'} {', '.join(first_keys)} or {last}"
+    # The format exists, but not for such runs: then the sentence names the run.
     if unsuitable := next((e for e in EXPORTERS.values() if key in keys_of(e)), None):
         problem = _not_offered_text(unsuitable, task, model)
     elif format is not None:

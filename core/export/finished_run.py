@@ -80,6 +80,7 @@ class FinishedRun:
     def model(self) -> Model:
         """The kind of model, in the form that the run fitted."""
         strategy, metric = STRATEGIES[self.plan.strategy], METRICS[self.results.metric]
+        # Averages and costs need probabilities, whatever the metric does.
         averages = strategy.averages or self.plan.costs
         probabilities = bool(averages or metric.needs == "probabilities")
         return model_named(self.plan.model, probabilities=probabilities)
@@ -152,12 +153,10 @@ def file_name_of(source: DataSource) -> str:
 def finished_run(
     folder: RunFolder, examples: bool = True, events: list[Event] | None = None
 ) -> FinishedRun:
-    """The run in a folder, or UnusableError; `examples` allows exports to hold rows of the data.
-
-    Args:
-        events: the run's, where the process has them already.
-    """
+    """The run in a folder, or UnusableError; `examples` allows exports to hold rows of the data."""
+    # The process that tuned has the events already.
     events = folder.all_events() if events is None else events
+    # A run that was resumed has several ends, of which the last counts.
     ends = [event for event in events if isinstance(event, (RunFinished, RunStopped))]
     starts = [event for event in events if isinstance(event, RunStarted)]
     results = ends[-1].results if ends else None
@@ -188,6 +187,7 @@ def _nothing_yet(folder: RunFolder) -> UnusableError:
 
 
 _SHOW_ROWS = (SequencesLabelled, MoleculesFolded, ImagesDrawn)
+# Sentences have cells in these marks, but also names of columns and classes.
 _QUOTED = re.compile("“([^”]*)”")
 _OF_TEXT = re.compile("(?s): (word|words|part) “.*”$")  # as core.datasets.texts.tfidf has it
 _ERROR = re.compile(r"(\w+): .*", re.DOTALL)  # as core.tuning.scores.scoring.one_line_error has it
@@ -222,6 +222,7 @@ def _without_quotes(sentence: str, public_names: Collection[str]) -> str:
 
 def _redact_metadata(takeaway: ModelMetadata) -> ModelMetadata:
     public_names = _public_names(takeaway)
+    # Without a target the outputs are the words of the texts themselves.
     outputs = takeaway.output_names if takeaway.task.has_target else []
     return replace(
         takeaway,
@@ -252,6 +253,7 @@ def _redact_results(value: Any, public_names: Collection[str]) -> Any:
 def _redact_event(event: Event, public_names: Collection[str]) -> Event:
     match event:
         case TrialFailed(reason=reason):
+            # Libraries put cells into their messages: the kind of error is enough.
             return replace(event, reason=_without_quotes(_ERROR.sub(r"\1.", reason), public_names))
         case TopicsFound(topics=topics):
             return replace(event, topics=[replace(topic, words=[]) for topic in topics])
@@ -267,6 +269,7 @@ def _redact_source(source: DataSource) -> DataSource:
     strays = [name for name, words in missing.items() if set(words) - NOTHING]
     if not strays:
         return source
+    # A column's own words for missing values are cells; “NA” and the like are nobody's.
     words = {"na_values": {name: [w for w in ws if w in NOTHING] for name, ws in missing.items()}}
     return replace(
         source,
@@ -278,6 +281,7 @@ def _redact_source(source: DataSource) -> DataSource:
 
 def _numbered(outputs: list[str], features: list[str]) -> list[str]:
     seen: defaultdict[str, int] = defaultdict(int)
+    # The longest name first: of “a” and “a=b”, the output “a=b=c” belongs to the second.
     by_length = sorted(features, key=len, reverse=True)
     names = []
     for output in outputs:
@@ -330,12 +334,7 @@ def model_noun(run: FinishedRun) -> str:
 def with_selected_model(
     run: FinishedRun, which: str, dataset: Dataset | None = None
 ) -> FinishedRun:
-    """The run with another model in place of the tuned one, fitted on the same rows.
-
-    Args:
-        which: tuned, default, baseline, or the number of a trial.
-        dataset: the run's data, read if None.
-    """
+    """The run with another of `exportable_models` in place of the tuned one, on the same rows."""
     choice = exportable_model(run.state, which)
     if choice.name == TUNED:
         return run
@@ -347,9 +346,11 @@ def with_selected_model(
         if choice.name != BASELINE
         else baseline_pipeline(dataset.task, problem.preparation())
     )
+    # The rows that the tuned model learned from, so that the two can be compared.
     rows = problem.fitted_rows
     remarks = fit_with_remarks(pipeline, take_rows(dataset.features, rows), dataset.target[rows])
     training = training_rows_of(dataset, rows)
+    # What was learned, decided or judged for the tuned model says nothing of another one.
     selected_run = replace(
         run,
         selected_name=choice.name,
@@ -378,24 +379,19 @@ def _prepared_names(problem: Problem, pipeline: Pipeline) -> list[str]:
     return output_names(pipeline.named_steps["prepare"])
 
 
+_KEPT_RESULTS = (
+    *("default_setting", "metric", "maximize", "default_test", "baseline_test", "evaluation"),
+    *("fits", "trials", "failed", "seconds", "stopped_because", "seed"),
+)
+
+
 def _model_results(results: Results, choice: ExportableModel, remarks: tuple[str, ...]) -> Results:
     return Results(
+        **{name: getattr(results, name) for name in _KEPT_RESULTS},
         setting=choice.setting,
-        default_setting=results.default_setting,
-        metric=results.metric,
-        maximize=results.maximize,
         validation={} if choice.validation is None else {choice.judged_by: choice.validation},
         test=choice.test,
-        default_test=results.default_test,
-        baseline_test=results.baseline_test,
         remarks=[choice.sentence, *remarks],
-        evaluation=results.evaluation,
-        fits=results.fits,
-        trials=results.trials,
-        failed=results.failed,
-        seconds=results.seconds,
-        stopped_because=results.stopped_because,
-        seed=results.seed,
     )
 
 

@@ -1,8 +1,8 @@
 """Optuna studies: a run as one, in a storage that Optuna and optuna-dashboard open.
 
-Scored trials are COMPLETE, the folds' scores intermediate values; those that ended early PRUNED,
-with their estimate; failed or unfinished ones FAIL, with the reason. Steps of a penalty learner
-are COMPLETE. Hyperparameters of several models in one run are called MODEL.NAME.
+Scored trials and steps of a penalty learner are COMPLETE, the folds' scores intermediate values;
+those that ended early PRUNED, failed or unfinished ones FAIL. Hyperparameters of several models in
+one run are called MODEL.NAME.
 """
 
 from __future__ import annotations
@@ -59,9 +59,7 @@ def export_study(run: RunFolder, storage: Path | str) -> str:
     """Write a run, finished or not, as a study of its name, which is returned; other studies stay.
 
     Args:
-        run: its folder.
-        storage: the path of a journal (``.log``, ``.journal``, ``.jsonl``) or of a SQLite file,
-            new or not; or a URL such as ``sqlite:///study.db``.
+        storage: the path of a journal (`JOURNALS`) or SQLite file, new or not, or a URL.
     """
     events = run.all_events()
     state = state_from_events(events)
@@ -123,6 +121,7 @@ def _frozen_trial(
     if isinstance(end, TrialFinished):
         notes |= {"seconds": end.took, "fits": end.fits}
         folds = {k: score for k, score in enumerate(end.fold_scores) if math.isfinite(score)}
+        # An estimate is no score: Optuna takes no pruned trial for the best.
         if end.behind:
             kind, notes["estimate"] = TrialState.PRUNED, end.score
         elif math.isfinite(end.score):
@@ -137,6 +136,7 @@ def _frozen_trial(
     assert event is not None  # it was started or it has ended
     if event.number in state.excluded:
         notes["excluded"] = True
+    # Runs of earlier versions may lack the start of a trial: it is counted back.
     began = max(0.0, event.seconds - getattr(end, "took", 0.0))
     if start is not None:
         began = start.seconds
@@ -153,6 +153,7 @@ def _frozen_trial(
 
 def _step_trials(state: RunState) -> Iterator[FrozenTrial]:
     steps: list[PenaltyStep | HyperGradientStep] = [*state.steps, *state.gradients]
+    # Optuna takes finite values alone, and a 0 would end the logarithmic axis.
     params = [
         {f"penalty {group}": C for group, C in _step_penalties(step).items() if 0 < C < math.inf}
         for step in steps
@@ -215,7 +216,6 @@ def _to_plain_value(value: Any) -> Any:
 
 
 def _param_distributions(state: RunState, params: Sequence[Params]) -> dict[str, BaseDistribution]:
-    """{name: distribution} of every parameter: that of its axis, widened by the values used."""
     values_by_name: dict[str, list[Any]] = {}
     for trial_params in params:
         for name, value in trial_params.items():
@@ -233,6 +233,7 @@ def _axis_distributions(
     axis_distributions = distributions(state.started.space)
     if not state.tunes_several_models:
         return axis_distributions
+    # Every model has a space of its own; only those that were tried are needed.
     task = state.started.dataset.task
     for name in dict.fromkeys(values_by_name.get(MODEL, ())):
         if name in MODELS and task in MODELS[name].tasks:
@@ -244,11 +245,13 @@ def _axis_distributions(
 def _widen_distribution(kind: BaseDistribution | None, values: Sequence[Any]) -> BaseDistribution:
     is_numeric = all(isinstance(v, int | float) and not isinstance(v, bool) for v in values)
     choices = getattr(kind, "choices", None)
+    # Values that are no numbers throughout can only be categories, which have no order.
     if choices is not None or not is_numeric or not all(map(math.isfinite, values)):
         known_choices = [_to_plain_value(choice) for choice in choices or ()]
         new_choices = [value for value in dict.fromkeys(values) if value not in known_choices]
         return CategoricalDistribution([*known_choices, *new_choices])
     low, high = min(values), max(values)
+    # Values beyond the space may be 0 or less, where no logarithmic axis goes.
     log = low > 0 and (kind is None or bool(getattr(kind, "log", False)))
     if isinstance(kind, FloatDistribution | IntDistribution):
         low, high = min(low, kind.low), max(high, kind.high)
@@ -284,6 +287,7 @@ def _write_study(
     except DuplicatedStudyError:
         fault = f"this storage holds a study “{name}” already"
         raise UnusableError(fault, where=location, cure="choose another file") from None
+    # A sentence of our own says it better than the one below.
     except UnusableError:
         raise
     except OSError as error:
@@ -300,6 +304,7 @@ def _delete_on_failure(study: Study) -> Iterator[None]:
     try:
         yield
     except BaseException:
+        # A study without its trials would block its name.
         with contextlib.suppress(Exception):  # the first failure is the one to tell
             optuna.delete_study(study_name=study.study_name, storage=study._storage)
         raise
@@ -309,6 +314,7 @@ def _add_trials(study: Study, storage: BaseStorage, trials: Sequence[FrozenTrial
     if not isinstance(storage, RDBStorage):
         study.add_trials(trials)
         return
+    # As Optuna itself does before it writes a trial.
     for trial in trials:
         trial._validate()
     with storage.scoped_session() as session, session.begin():  # Optuna commits each trial
@@ -362,6 +368,7 @@ def _open_storage(location: str) -> Iterator[BaseStorage]:
     path = Path(location.removeprefix(SQLITE)).expanduser()
     check_destination(path)
     is_journal = path.suffix.lower() in JOURNALS and not location.startswith(SQLITE)
+    # A study joins an existing file in place; a new file appears whole.
     if path.exists() and path.stat().st_size:
         if is_journal:
             _refuse_other_text(path)

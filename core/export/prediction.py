@@ -67,6 +67,7 @@ def model_of_run(run: FinishedRun, dataset: Dataset | None) -> LoadedModel | Non
     card = card_of(pipeline)
     assert card is not None  # the one that was just made
     training = _training(card)
+    # The kept summary knows ranges and categories; the rows themselves tell distances as well.
     profile = profile_of_summary(training) if training else None
     rows = _training_rows(run, dataset)
     if dataset is not None and rows is not None:
@@ -87,11 +88,7 @@ def model_of_run(run: FinishedRun, dataset: Dataset | None) -> LoadedModel | Non
 
 
 def model_of_file(path: str, *, trust: bool = False) -> LoadedModel | None:
-    """The model of a file, or UnusableError; None where its rows are no table's.
-
-    Args:
-        trust: whether a file that can run code when it is opened (.joblib) may be opened.
-    """
+    """The model of a file; None where its rows are no table's; `trust` as of `predict_file`."""
     file = check_path(path)
     if file.suffix.lower() in _ARRAYS:
         return None
@@ -153,6 +150,8 @@ def make_raw_row(
     for name, form in formats_of_card(card).items():
         value = pd.Series([values.get(name)], dtype=object)
         columns[name], strays = feature_cells(value, form)
+        # A person can be asked for the number again; a date that is none counts as missing and is
+        # marked.
         if len(strays) and form.kind == "number":
             fault = f"“{str(strays.iloc[0])[:60]}” is no number"
             cure = "give a number, or leave it empty where the value is missing"
@@ -195,14 +194,11 @@ def predict_file(
     *,
     trust: bool = False,
 ) -> pd.DataFrame:
-    """A table with a line for each row of the file.
-
-    "prediction" and, where possible, "probability of CLASS"; before them the sequence of a token;
-    for molecules the columns of core.export.bundle.fold_prediction.
+    """The predictions for every row: "prediction" and, where possible, "probability of CLASS".
 
     Args:
-        model_path: an exported .skops, .joblib, .onnx; .npz or .json; .zip.
-        file: CSV or LIBSVM rows like the training file's; the target may be absent.
+        model_path: an exported .skops, .joblib, .onnx, .npz, .json or .zip.
+        file: rows like the training file's; the target may be absent.
         report: called with (rows done, all rows) from time to time.
         trust: whether a file that can run code when it is opened (.joblib) may be opened.
     """
@@ -213,6 +209,7 @@ def predict_file(
         return carrier.predict_rows(arrays, str(file), report, path)
     tables = []
     for file_part in memory_sized_parts(open_table(str(file))):
+        # Errors name the lines of the file, not those of the part.
         with file_part.lines.translate_line_numbers():
             rows = rows_of(file_part, model.card)
         tables.append(model.predict(rows))
@@ -222,6 +219,7 @@ def predict_file(
 def checked_predictions(pipeline: Any, rows: Any, where: str) -> pd.DataFrame:
     """The predictions for raw rows, or UnusableError; `where` names their file or run."""
     try:
+        # A model from elsewhere may lack parts, or want other columns than its card says.
         return predictions_table(pipeline, rows)
     except (ValueError, TypeError, AttributeError, LookupError) as error:
         fault = f"the model cannot predict these rows ({one_line_error(error)})"

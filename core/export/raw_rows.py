@@ -105,6 +105,8 @@ def rows_of(
 ) -> pd.DataFrame | sparse.csr_matrix:
     """The features of every row in a part of a file; the target may be absent."""
     table_file = file_part.file
+    # LIBSVM lines are told by their look, whatever the file is called; without labels, which new
+    # rows may lack, no reader takes them for such.
     pairs = isinstance(table_file, TextFile) and (
         looks_like_libsvm(decode_head(table_file.head)[1]) or _without_labels(table_file.head)
     )
@@ -134,37 +136,37 @@ def _without_labels(head: bytes) -> bool:
 def _libsvm_matrix(
     file: TextFile, card: ModelCard, zero_based: bool | None = None
 ) -> sparse.csr_matrix:
-    """The rows; `zero_based` as the larger file counts, if this is a part of one."""
     path = file.path
     if _without_labels(file.head):
-        matrix, from_zero = _unlabelled(path, file.compression, zero_based)
+        matrix, from_zero = _unlabelled(file, zero_based)
     else:
-        rows = libsvm.read_rows(path, file.compression, file.head, zero_based)
+        rows = libsvm.read_rows(file, zero_based)
         matrix, from_zero = rows.matrix, rows.zero_based
     wanted = bool(card.libsvm.get("zero_based", False))
     if from_zero and not wanted:
         fault = "an index is 0, but the model's training file counted from 1"
         raise UnusableError(fault, where=path.name, cure="count the features from 1")
+    # The training file counted from 0: feature 1 is its second column.
     shift = int(wanted and not from_zero)
     width = len(card.features)
     entries = matrix.tocoo()
     columns = entries.col + shift
+    # The model has no weight for features beyond those of its training file.
     is_known = columns < width
     positions = (entries.row[is_known], columns[is_known])
     return sparse.csr_matrix((entries.data[is_known], positions), (matrix.shape[0], width))
 
 
-def _unlabelled(
-    path: Path, compression: str, zero_based: bool | None = None
-) -> tuple[sparse.csr_matrix, bool]:
-    """LIBSVM lines without labels: indices from 0, and whether the file counted so."""
-    with open_bytes(path, compression) as stream:
+def _unlabelled(file: TextFile, zero_based: bool | None = None) -> tuple[sparse.csr_matrix, bool]:
+    with open_bytes(file.path, file.compression) as stream:
         lines = stream.read().splitlines()
+    # scikit-learn reads a label at the start of every line.
     text = b"\n".join(b"0 " + line for line in lines if line.partition(b"#")[0].strip())
     try:
         matrix = load_svmlight_file(io.BytesIO(text), zero_based=True)[0]
     except (ValueError, OverflowError) as error:
-        raise libsvm.load_error(error, path, compression) from None
+        raise libsvm.load_error(error, file) from None
+    # Only an index 0 shows that a file counts from 0.
     if zero_based or (matrix.nnz and matrix.indices.min() == 0):
         return matrix, True
     return matrix[:, 1:], False
@@ -175,6 +177,7 @@ def _feature_table(table_file: TableReader, card: ModelCard, notes: ReadNotes) -
     table, formats = None, formats_of_card(card)
     if isinstance(table_file, TextFile) and card.format in ("csv", "sample"):
         table = _read_like_training(table_file, card)
+    # Written otherwise than the training file: the sniffing reader finds out how.
     if table is None:
         kinds = kinds_like(formats)
         raw = table_file.read(kinds)
@@ -190,6 +193,7 @@ def _feature_table(table_file: TableReader, card: ModelCard, notes: ReadNotes) -
     if not len(table):
         fault = "there is no row under the names of the columns"
         raise UnusableError(fault, where=table_file.path.name, cure="give one row at least")
+    # The target may still be there: it is no stranger.
     known_names = {*features, *card.columns, card.target}
     notes.ignored_columns += [str(name) for name in table.columns if name not in known_names]
     columns = {name: _feature_cells(table[name], formats[name], notes) for name in features}
@@ -207,7 +211,10 @@ def feature_cells(values: pd.Series, form: ColumnFormat) -> tuple[pd.Series, pd.
     """A feature of new rows as the model takes it, and the texts that are none of its kind."""
     try:
         cells, strays = _cells_and_strays(values, form)
+        # What does not read as in training may be written in another way throughout, such as ISO
+        # dates.
         if len(strays) and (rewritten_values := _rewritten(values, form)) is not None:
+            # An empty cell is missing in either way of reading, and no stray.
             was_told = cells.notna() | values.index.isin(strays.index)
             cells = _cells_and_strays(rewritten_values, form)[0]
             strays = values[cells.isna() & was_told].astype(str)
@@ -222,12 +229,12 @@ def _cells_and_strays(values: pd.Series, form: ColumnFormat) -> tuple[pd.Series,
         return cells, cells[moments(cells, form.date_format).isna() & cells.notna()]
     if form.kind == "number" and values.dtype.kind not in "iuf":
         return cells, stray_texts(values, cells, form)
+    # Sheets and columnar files give numbers as such, of which infinite ones alone cannot be used.
     is_infinite = (cells.isna() & values.notna()).to_numpy() & (form.kind == "number")
     return cells, values[is_infinite].astype(str) if is_infinite.any() else values[:0]
 
 
 def _rewritten(values: pd.Series, form: ColumnFormat) -> pd.Series | None:
-    """The cells as the training rows wrote them, where all are written in another way."""
     texts = values.map(cell_text, na_action="ignore")
     words = texts[texts.notna() & ~texts.isin(["", *form.missing])]
     if form.kind == "date" and len(forms := date_forms(words.unique().tolist())) == 1:
@@ -251,18 +258,20 @@ def _feature_cells(values: pd.Series, form: ColumnFormat, notes: ReadNotes) -> p
 
 
 def _read_like_training(source: TextSource, card: ModelCard) -> pd.DataFrame | None:
-    """The table by the training file's own arguments; None where these do not fit this file."""
+    # None where the training file's arguments do not fit this file.
     if not card.read_csv or "names" in card.read_csv:
         return None
     arguments: dict[str, Any] = {**_arguments(card.read_csv), "encoding": source.start[0]}
     try:
         with open_bytes(source.path, source.compression) as file:
+            # The names first: the rows are read only if these are the model's.
             header = pd.read_csv(file, **{**arguments, "nrows": 0})
         names = _column_names(header, card.features)
         if not set(card.features) <= set(names) or len(set(names)) < len(names):
             return None
         if not has_fitting_quotes(source, _dialect_of(arguments, names)):
             return None
+        # Names that differ by blanks or Unicode form alone get the model's spelling.
         if names != list(header.columns):
             arguments |= {"header": 0, "names": names}
         with open_bytes(source.path, source.compression) as file:
@@ -271,6 +280,7 @@ def _read_like_training(source: TextSource, card: ModelCard) -> pd.DataFrame | N
         return None  # the closer look of the sniffing reader finds the words
     dtypes = arguments.get("dtype", {})
     numbers = [name for name in card.features if name not in dtypes]
+    # A word makes a column of numbers text: the sniffing reader says in which row it stands.
     fits = all(pd.api.types.is_numeric_dtype(table[name].dtype) for name in numbers)
     return table if fits else None
 
@@ -309,6 +319,7 @@ def _name_by_position(table: pd.DataFrame, card: ModelCard) -> pd.DataFrame:
     if "names" not in card.read_csv or card.read_csv.get("header") is not None:
         return table  # the training file has a header
     all_names = card.columns
+    # All columns of the training file, or all but the target.
     for names in (all_names, [name for name in all_names if name != card.target]):
         if len(names) == table.shape[1]:
             return table.set_axis(names, axis=1)
@@ -331,12 +342,12 @@ def _missing_columns_error(
 
 
 def _nearest_names(missing: list[str], spare: list[str]) -> dict[str, str]:
-    """{missing column: the file's column with the nearest name}, where one is near."""
     names_by_key = {_normalized_name(name): name for name in reversed(spare)}
     nearest_names: dict[str, str] = {}
     for name in missing[:20]:
         key = _normalized_name(name)
         near = difflib.get_close_matches(key, list(names_by_key), n=1, cutoff=0.6)
+        # One whole word of the longer name will do: “age” is near to “age in years”.
         near += [longer for longer in names_by_key if key and key in longer.split()]
         if near:
             nearest_names[name] = names_by_key.pop(near[0])

@@ -7,7 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from core.figures.explanation_text import area_text, columns_text, learning_text, settings_text
+from core.figures.explanation_text import (
+    AREA,
+    area_text,
+    columns_text,
+    learning_text,
+    settings_text,
+)
 from core.figures.figure import (
     Band,
     Bars,
@@ -21,11 +27,12 @@ from core.figures.figure import (
     columns_table,
     joined,
     range_of,
+    score_axis,
     whiskers,
 )
 from core.figures.scales import Scale
 from core.space import axis_title
-from core.tuning.scores.score import difference_text, metric_in_short
+from core.tuning.scores.score import SHARES, difference_text, metric_in_short, score_text
 from core.tuning.why.answer_types import (
     ClassDiagnostics,
     ColumnImportance,
@@ -53,7 +60,7 @@ PREDICTION = "prediction"
 
 
 def columns_figure(importance: ColumnImportance, losses: Sequence[ScoreLoss]) -> Figure:
-    """A bar for each column, or for columns that are shuffled together, with its interval."""
+    """A bar with its interval for each column, or for columns shuffled together."""
     metric = metric_in_short(importance.metric)
     names = [importance.title_of(loss) for loss in losses]
     words = [_loss_text(importance, loss) for loss in losses]
@@ -61,9 +68,12 @@ def columns_figure(importance: ColumnImportance, losses: Sequence[ScoreLoss]) ->
     sentence = f"{names[0]} matters most: {lost} of {metric}."
     numbers = [(loss.mean, loss.low, loss.high) for loss in losses]
     low, high = range_of([0.0], *numbers)
+    is_share = importance.metric in SHARES
+    title = f"loss of {metric} if shuffled{', in points' if is_share else ''}"
+    scale = Scale("percent", unit="") if is_share else Scale()
     return Figure(
         COLUMNS,
-        FigureAxis(f"loss of {metric} if shuffled", low=low, high=high, exact=True, air=0.04),
+        FigureAxis(title, scale, None, low, high, exact=True, air=0.04),
         FigureAxis("", Scale("choice", tuple(names))),
         _interval_bars(numbers, words),
         f"{sentence} {columns_text(importance)}".strip(),
@@ -89,7 +99,7 @@ def _columns_table(importance: ColumnImportance, losses: Sequence[ScoreLoss]) ->
 
 
 def settings_figure(importance: SettingImportance) -> Figure:
-    """The share of the differences in score that each setting explains, with its interval."""
+    """What each setting explains of the differences in score, with its interval."""
     settings = importance.settings
     names = [axis_title(setting.label, setting.name) for setting in settings]
     shares = [setting.share for setting in settings]
@@ -99,7 +109,12 @@ def settings_figure(importance: SettingImportance) -> Figure:
     return Figure(
         SETTINGS,
         FigureAxis(
-            "share of the differences in score", low=0.0, high=max(0.01, *highs), exact=True
+            "share of the differences in score",
+            Scale("percent"),
+            None,
+            0.0,
+            max(0.01, *highs),
+            True,
         ),
         FigureAxis("", Scale("choice", tuple(names))),
         _interval_bars(
@@ -130,13 +145,14 @@ def _interval_bars(
 
 
 def dependence_figure(answer: Dependence) -> Figure:
-    """The mean prediction over a column with its interval, single rows, and a histogram."""
+    """The mean prediction over a column, single rows, and a histogram."""
     is_numeric = answer.numbers and not answer.words
     x, mean = np.array(answer.grid, dtype=float), np.array(answer.mean, dtype=float)
     low, high = np.array(answer.low, dtype=float), np.array(answer.high, dtype=float)
     rows = np.array(answer.rows, dtype=float).reshape(-1, len(x))
     bottom, top = range_of(rows, low, high, mean)
     span = (top - bottom) or abs(top) or 1.0
+    # The histogram has a strip of its own below the curves.
     floor = bottom - (HISTOGRAM + 0.06) * span
     histogram, ends = _histogram(answer, x, floor, HISTOGRAM * span)
     if is_numeric:
@@ -162,6 +178,7 @@ def dependence_figure(answer: Dependence) -> Figure:
             histogram,
             Lines("rows", *joined(rows, x), "muted", 1.0, opacity=0.35),
             *middle,
+            # Two points alone make no curve.
             *(() if is_numeric and len(x) > 2 else (dots,)),
         ),
         f"{answer.name}: the mean goes from {least} to {most} between its lowest and "
@@ -198,10 +215,11 @@ def curve_shares(tally: ThresholdTally) -> tuple[np.ndarray, np.ndarray, np.ndar
 
 
 def decision_index(answer: ClassDiagnostics, label: str) -> int | None:
-    """The index of the threshold that the model decides a class by, or None."""
+    """The index of the threshold that the model decides by, or None."""
     value = answer.chosen
     if value is None:
         return None
+    # The model's threshold is that of the second class: the first is called where that is not.
     if label != answer.second:
         value = 1 - value
     called = np.flatnonzero(np.array(answer.of[label].thresholds) >= value)
@@ -211,7 +229,7 @@ def decision_index(answer: ClassDiagnostics, label: str) -> int | None:
 def threshold_figures(
     answer: ClassDiagnostics, label: str, chosen_index: int | None = None
 ) -> tuple[Figure, Figure]:
-    """The ROC curve, and precision over recall, with a person's threshold where there is one."""
+    """The ROC curve, and precision over recall, with a person's threshold."""
     tally, decision = answer.of[label], decision_index(answer, label)
     wrong, recall, right = curve_shares(tally)
     roc = _threshold_curve(
@@ -219,8 +237,9 @@ def threshold_figures(
         ("others called it (false positive rate)", "found (recall)"),
         (np.append(0.0, wrong), np.append(0.0, recall)),
         (0.0, 1.0),
+        # The ROC curve begins at (0, 0), before the first threshold.
         tuple(None if index is None else index + 1 for index in (decision, chosen_index)),
-        f"Area {area_text(tally.area)}, baseline 0.5.",
+        f"Area {area_text(tally.area)}, baseline {score_text(0.5, AREA)}.",
         tally,
     )
     return roc, _threshold_curve(
@@ -229,7 +248,7 @@ def threshold_figures(
         (recall, right),
         (tally.share, tally.share),
         (decision, chosen_index),
-        f"Area {area_text(tally.precision)}, baseline {format_number(tally.share)}.",
+        f"Area {area_text(tally.precision)}, baseline {score_text(tally.share, AREA)}.",
         tally,
     )
 
@@ -248,8 +267,8 @@ def _threshold_curve(
     (decision_x, decision_y), (chosen_x, chosen_y) = ((x[spot], y[spot]) for spot in spots)
     return Figure(
         title,
-        FigureAxis(axis_titles[0], low=-0.03, high=1.03, exact=True),
-        FigureAxis(axis_titles[1], low=-0.03, high=1.05, exact=True),
+        FigureAxis(axis_titles[0], Scale("percent"), None, -0.03, 1.03, exact=True),
+        FigureAxis(axis_titles[1], Scale("percent"), None, -0.03, 1.05, exact=True),
         (
             Lines("curve", x, y, width=2.2),
             Lines("baseline", [0.0, 1.0], baseline, "muted", 1.4, dashed=True),
@@ -283,7 +302,7 @@ def threshold_table(tally: ThresholdTally) -> Table:
 
 
 def residuals_figure(residuals: Residuals, column: str = "", rows: bool = True) -> Figure:
-    """A dot a test row over the prediction or a column, and the means of an eighth of them each."""
+    """A dot a test row over the prediction or a column, and means of an eighth each."""
     bins = residuals.bins.get(column, [])
     title = residuals.title_of(column) if column else PREDICTION
     values: Sequence[str | float | None] = (
@@ -296,7 +315,8 @@ def residuals_figure(residuals: Residuals, column: str = "", rows: bool = True) 
     ends = [entry.low for entry in bins], [entry.high for entry in bins]
     low, high = range_of(x) if len(x) else (0.0, 1.0)
     bottom, top = range_of(residual)
-    if not rows:  # whose extremes are rows, too
+    # The rows are hidden where they could tell who is who; their extremes are rows, too.
+    if not rows:
         low, high = range_of([float(centre) for centre in centres])
         bottom, top = range_of([0.0], *ends, [entry.mean for entry in bins])
     if words:
@@ -337,7 +357,8 @@ def _positions_along(values: Sequence[str | float | None], words: tuple[str, ...
     if words:
         positions: dict[object, int] = {word: position for position, word in enumerate(words)}
         return np.array([positions.get(value, np.nan) for value in values], dtype=float)
-    return np.array(values, dtype=float)  # None becomes NaN
+    # A missing value, None, becomes NaN and is not drawn.
+    return np.array(values, dtype=float)
 
 
 def _residuals_text(title: str, bins: Sequence[ResidualBin]) -> str:
@@ -356,7 +377,7 @@ def _residuals_text(title: str, bins: Sequence[ResidualBin]) -> str:
 
 
 def learning_figure(curve: LearningCurve) -> Figure:
-    """The mean score after fitting on fewer training rows, with its interval at every size."""
+    """The mean score with its interval after fitting on fewer training rows."""
     entries = [(size.rows, size.mean, size.low, size.high) for size in curve.sizes]
     x, mean, low, high = np.array(entries, dtype=float).T
     bottom, top = range_of(mean, low, high)
@@ -365,7 +386,7 @@ def learning_figure(curve: LearningCurve) -> Figure:
     return Figure(
         LEARNING,
         FigureAxis("training rows", low=0.0, high=float(x.max())),
-        FigureAxis(metric_in_short(curve.metric), Scale(), curve.maximize, bottom, top),
+        score_axis(curve.metric, curve.maximize, bottom, top),
         (
             Lines("curve", x, mean),
             Lines("intervals", *whiskers(x, low, high), width=3),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.tuning.scores.score import difference_text, metric_in_short
+from core.tuning.scores.score import Score, difference_text, metric_in_short, score_text
 from core.tuning.why.answer_types import (
     ColumnImportance,
     LearningCurve,
@@ -13,6 +13,7 @@ from core.tuning.why.answer_types import (
 )
 from core.wording import format_decimals, format_number, percent
 
+AREA = "auc"  # as which both areas are told
 FEW_TRIALS = 25
 MAX_ALIKE_GROUPS = 2  # groups of alike columns that are named
 
@@ -97,15 +98,13 @@ def areas_text(tally: ThresholdTally) -> str:
     """The areas under both curves with their intervals and baselines."""
     left, right = area_text(tally.area), area_text(tally.precision)
     return (
-        f"Area under the left curve {left}, baseline 0.5; under the right one {right}, "
-        f"baseline {format_number(tally.share)}."
+        f"Area under the left curve {left}, baseline {score_text(0.5, AREA)}; under the right one "
+        f"{right}, baseline {score_text(tally.share, AREA)}."
     )
 
 
 def area_text(values: Sequence[float | None]) -> str:
     """An area with the ends of its interval, where they are known."""
-    value, low, high = values
-    if low is None:
-        return format_number(value)
-    interval = f"{format_decimals(low, 3)} to {format_decimals(high, 3)}"
-    return f"{format_decimals(value, 3)} (95\u00a0% confidence interval {interval})"
+    value, *interval = values
+    score = Score(AREA, value, interval)
+    return f"{score.text}{score.interval_phrase()}"

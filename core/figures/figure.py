@@ -14,7 +14,8 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
-from core.figures.scales import Scale
+from core.figures.scales import Scale, score_scale
+from core.tuning.scores.score import metric_in_short
 
 Table = tuple[list[str], list[list[Any]]]  # headers and rows of plain values
 Symbol = Literal["circle", "cross", "star", "diamond", "triangle"]
@@ -23,6 +24,7 @@ LINEAR = Scale()
 AVERAGE = "series2"  # the colour of an average of models and of its members
 MARKED = 60  # points of a line up to which each has a dot
 OWN = "own"  # an outline in the colour of the mark, or in ink where that is too light
+APART = "apart"  # one in the colour of the paper, or in ink where the mark is too light
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,7 @@ class EndNames:
 
 @dataclass(frozen=True)
 class Level:
-    """A dashed line across the plot at a value to compare with; its words, if any, avoid marks."""
+    """A dashed line across the plot; its words, if any, avoid marks."""
 
     name: str
     value: float | None
@@ -135,6 +137,7 @@ class FigureAxis:
         maximize: of a score, whether more of it is better.
         exact: whether the range is that and no more; else it may be rounded up, and kept.
         air: a share of the range that is added below it.
+        is_cut_at_end: whether long choices lose their ends; else their middles.
     """
 
     title: str = ""
@@ -144,6 +147,15 @@ class FigureAxis:
     high: float = math.nan
     exact: bool = False
     air: float = 0.0
+    is_cut_at_end: bool = False
+
+
+def score_axis(
+    metric: str, maximize: bool, low: float, high: float, title: str = "{}"
+) -> FigureAxis:
+    """The axis of a score, in the unit in which it is told; `title` has a place for its name."""
+    words = title.format(metric_in_short(metric))
+    return FigureAxis(words, score_scale(metric), maximize, low, high)
 
 
 @dataclass(frozen=True)
@@ -154,7 +166,7 @@ class Figure:
         marks: the lowest first; names are unique.
         description: the picture in a sentence.
         table: makes its twin, headers and rows; asked only where it is shown.
-        legend: (name of a mark or "", words).
+        legend: (name of a mark or "", words); dots of the same label lie on the sample of a line.
     """
 
     title: str
@@ -166,14 +178,14 @@ class Figure:
     legend: tuple[tuple[str, str], ...] = field(default=())
 
     def mark(self, kind: type[MarkKind], name: str) -> MarkKind:
-        """The mark of a name, which is of that kind."""
+        """The mark of a name and kind."""
         mark = next(mark for mark in self.marks if mark.name == name)
         assert isinstance(mark, kind)
         return mark
 
 
 def range_of(*values: Iterable[float | None] | np.ndarray) -> tuple[float, float]:
-    """The least and the largest of what is finite; NaN where nothing is."""
+    """The ends of what is finite; NaN where nothing is."""
     # numbers of events may be None, which becomes NaN
     numbers = np.concatenate([np.asarray(list(part), dtype=float).ravel() for part in values])
     finite = numbers[np.isfinite(numbers)]
@@ -188,7 +200,7 @@ def whiskers(positions: Any, lows: Any, highs: Any) -> tuple[np.ndarray, np.ndar
 
 
 def joined(curves: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Curves, shape (curves, points), over the same x as one line with gaps between them."""
+    """Curves (curves, points) over the same x as one line with gaps."""
     gap = np.full((len(curves), 1), np.nan)
     return np.tile(np.append(x, np.nan), len(curves)), np.hstack([curves, gap]).ravel()
 
@@ -199,7 +211,7 @@ def columns_table(columns: Mapping[str, Iterable[Any]]) -> Table:
 
 
 def spread_apart(wanted: Sequence[float], height: float, low: float, high: float) -> np.ndarray:
-    """Positions near the wanted ones, at least `height` apart, in [low, high] where they fit."""
+    """Positions near the wanted ones, `height` apart, in [low, high] where they fit."""
     # Least squares under the order: blocks that touch move as one (pool adjacent violators).
     order = np.argsort(wanted, kind="stable")
     blocks: list[tuple[float, int]] = []  # mean of (wanted − rank·height), members

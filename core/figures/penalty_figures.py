@@ -86,7 +86,7 @@ def trajectory_steps(run: RunState) -> PenaltySteps:
 
 
 def path_steps(run: RunState) -> PenaltySteps:
-    """The logarithms of the penalties of a run that follows the gradient of a held-out loss."""
+    """The log penalties of a run that follows the gradient of a held-out loss."""
     options = GradientOptions.from_values(run.started.run_plan.options)
     return PenaltySteps(
         "Path of the penalties",
@@ -101,17 +101,19 @@ def path_steps(run: RunState) -> PenaltySteps:
 
 
 def penalty_path_figure(steps: PenaltySteps, max_names: int = NAMED) -> Figure:
-    """A line a group over the steps, named at its end; of many, only the most extreme."""
+    """A line a group over the steps; of many, only the most extreme."""
     names, numbers, values = steps.table()
     scale = Scale() if steps.is_log else Scale("log")
     heights = scale.positions_of(values.ravel()).reshape(values.shape)
     chosen = list(range(len(names)))
     if len(names) > max_names:
+        # Not all names would fit: the most and the least penalized groups are asked for.
         chosen = [int(column) for column in most_extreme(heights[-1], max_names)]
     other_columns = [column for column in range(len(names)) if column not in set(chosen)]
     bounds = _near_bounds(steps, values)
     low, high = range_of(heights)
-    alike = max(0.0, MIN_SPAN - (high - low)) / 2  # NaN stays NaN
+    # Where no penalty is known yet, NaN stays NaN.
+    alike = max(0.0, MIN_SPAN - (high - low)) / 2
     low, high = range_of([low - alike, high + alike], bounds)
     last = float(numbers[-1])
     named = [column for column in chosen if np.isfinite(heights[-1, column])]
@@ -144,6 +146,7 @@ def _group_lines(
         position = rank.setdefault(name, len(rank))
         colour, is_repeated = group_colour(position), position // SERIES % 2 == 1
         line = heights[:, column]
+        # Dots of many steps would melt into a line.
         marked = line if len(numbers) <= MARKED_STEPS else line[-1:]
         marks += [
             Lines(f"line {name}", numbers, line, colour, dashed=is_repeated, label=name),
@@ -256,7 +259,7 @@ def by_importance(groups: Sequence[tuple[str, float, bool]]) -> list[str]:
 
 
 def penalty_rows(run: RunState) -> list[tuple[str, float, bool]]:
-    """(group, λ, switched off) of the latest step, the most important first."""
+    """(group, λ, switched off), the most important first."""
     if run.steps:
         step = run.steps[-1]
         off = set(step.switched_off)
@@ -270,7 +273,7 @@ def penalty_rows(run: RunState) -> list[tuple[str, float, bool]]:
 
 
 def penalties_figure(run: RunState, max_bars: int | None = None) -> Figure:
-    """The learned penalty of each group as a bar; of too many, those of both ends."""
+    """A bar for each group; of too many, those of both ends."""
     state = penalty_rows(run)
     shown = state
     if max_bars is not None and len(state) > max_bars:
@@ -278,7 +281,8 @@ def penalties_figure(run: RunState, max_bars: int | None = None) -> Figure:
     # Those without a bar have an infinite or unknown logarithm.
     ends = {row: math.log10(p) for row, (_, p, _) in enumerate(shown) if 0 < p < math.inf}
     low, high = range_of(list(ends.values()) or [0.0])
-    low = math.floor((low - 0.15) * 2) / 2  # half a decade at a time, so that it seldom moves
+    # Half a decade at a time, so that the lower end seldom moves.
+    low = math.floor((low - 0.15) * 2) / 2
     places = {name: position for position, name in enumerate(run.started.groups)}
     barred = [shown[row] for row in ends]
     colours = [group_colour(places.setdefault(n, len(places))) for n, _, _ in barred]

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from core.figures.figure import (
+    APART,
     AVERAGE,
     MARKED,
-    Bars,
     Border,
     Dots,
     EndNames,
@@ -22,26 +22,31 @@ from core.figures.figure import (
     Level,
     Lines,
     Mark,
+    Symbol,
     Table,
     columns_table,
     range_of,
+    score_axis,
     whiskers,
 )
 from core.figures.scales import Scale
-from core.tuning.events import EnsembleUpdated
 from core.tuning.runs.state import RunState
 from core.tuning.runs.trial_table import Trial
 from core.tuning.scores.score import difference_text, metric_in_short, score_text, score_texts
-from core.wording import format_number, percent
+from core.wording import duration_text, format_number
+
+if TYPE_CHECKING:
+    from core.tuning.runs.run_comparison import BestSoFarCurve
 
 MIN_TRIAL_SHARE = 0.2  # of the picture that the trials take, the baseline beside them or not
 CROWD = 600  # trials beyond which the dots are small and without an outline
 REACH = 4.0  # times the middle distance from the best, beyond which scores are not shown
 MIN_VALUES_TO_CUT = 4  # values that are all shown
-MEMBERS = "Weights of the members"
-NAMED_MEMBERS = 6  # in a sentence
 ANYWHERE = 4096  # candidates of a draw
 MARKED_DRAWS = 150  # draws up to which each has a dot
+RUN_CURVES = "Best score so far"
+MAX_RUNS = 8  # so many colours there are
+SYMBOLS: tuple[Symbol, ...] = ("circle", "diamond", "triangle", "star")
 NAMED_TRIALS = 5  # of those with a prediction, the first: of them earlier datasets spoke
 
 
@@ -65,8 +70,10 @@ def best_so_far_figure(
     # Trials that were ended early have estimates, which are hollow.
     clear = scored if is_clear is None else is_clear
     clear = clear & ~run.is_excluded & ~run.is_ended_early
-    scores, default, baseline = run.scores[scored], _default_score(run), _shown_baseline(run)
+    scores, baseline = run.scores[scored], _shown_baseline(run)
+    default = None if run.default_trial is None else run.default_trial.score
     low, high = _score_range(scores, [default, baseline], run.started.maximize, crops)
+    # Trials beyond the range stand at its edge, hollow.
     heights = np.clip(run.scores, low, high) if crops else run.scores
     is_crowded = len(run.trials) > CROWD
     full, hollow, cross = (4, 3, 5) if is_crowded else (8, 6, 8)
@@ -77,7 +84,7 @@ def best_so_far_figure(
     return Figure(
         "Best so far",
         _trial_axis(run, numbers),
-        FigureAxis(metric_in_short(run.started.metric), Scale(), run.started.maximize, low, high),
+        _score_axis(run, low, high),
         (
             Dots("others", run.numbers[others], heights[others], None, "control", hollow),
             Dots("trials", run.numbers[clear], heights[clear], "observed", outline, full),
@@ -102,8 +109,8 @@ def _trial_axis(run: RunState, numbers: np.ndarray) -> FigureAxis:
     return FigureAxis("trial", Scale("whole"), None, low, high, exact=bool(run.total))
 
 
-def _default_score(run: RunState) -> float | None:
-    return None if run.default_trial is None else run.default_trial.score
+def _score_axis(run: RunState, low: float, high: float, title: str = "{}") -> FigureAxis:
+    return score_axis(run.started.metric, run.started.maximize, low, high, title)
 
 
 def _shown_baseline(run: RunState) -> float | None:
@@ -166,6 +173,64 @@ def steps_of(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return corners_x, np.repeat(y[starts], 2)
 
 
+# Several runs ----------------------------------------------------------------------------------
+
+
+def run_curves_figure(curves: Mapping[str, BestSoFarCurve], *, is_over_time: bool) -> Figure:
+    """The best validation score so far of each run as a staircase with its own mark.
+
+    Args:
+        curves: by the runs' names; those without scores keep their colour for themselves.
+        is_over_time: whether the seconds lie along the bottom; else the trials.
+    """
+    marks, legend, named = list[Mark](), [], []
+    for index, (name, curve) in enumerate(curves.items()):
+        if not curve.best:
+            continue
+        named.append((name, curve))
+        x = np.array(curve.seconds if is_over_time else curve.trials, float)
+        y, colour, symbol = np.array(curve.best), f"series{index}", SYMBOLS[index % len(SYMBOLS)]
+        # The last point is where the run ended, which is marked where that improved the score.
+        marked = slice(-1) if len(x) > 1 and y[-1] == y[-2] else slice(None)
+        marks += [
+            Lines(name, x.repeat(2)[1:], y.repeat(2)[:-1], colour, 2.4, label=name),
+            Dots(f"{name} dots", x[marked], y[marked], colour, APART, 9, 1.2, symbol, label=name),
+        ]
+        legend.append((name, f"{name}: {score_text(float(y[-1]), curve.metric)}"))
+    metric, maximize = named[0][1].metric, named[0][1].maximize
+    first = 0.0 if is_over_time else 1.0
+    ends = [(c.seconds if is_over_time else c.trials)[-1] for _, c in named]
+    last = max(first, *ends)
+    room = 0.02 * max(last - first, 1.0)
+    low, high = range_of(*(curve.best for _, curve in named))
+    texts = [
+        f"{name}: {score_text(c.best[-1], c.metric)} after {c.trials[-1]} trials, "
+        f"{duration_text(c.seconds[-1])}"
+        for name, c in named
+    ]
+    return Figure(
+        RUN_CURVES,
+        FigureAxis(
+            "seconds of the run" if is_over_time else "trials",
+            low=first - room, high=last + room, exact=True,
+        ),
+        score_axis(metric, maximize, low, high, "{}, validation"),
+        # every line below every dot
+        tuple(sorted(marks, key=lambda mark: isinstance(mark, Dots))),
+        f"Best validation scores. {'; '.join(texts)}.",
+        lambda: _run_curves_table(named),
+        tuple(legend),
+    )  # fmt: skip
+
+
+def _run_curves_table(named: Sequence[tuple[str, BestSoFarCurve]]) -> Table:
+    return ["run", "trials", "seconds", "best score"], [
+        [name, trial, format_number(seconds, 4), score]
+        for name, c in named
+        for trial, seconds, score in zip(c.trials, c.seconds, c.best, strict=True)
+    ]
+
+
 # The average against the single best -----------------------------------------------------------
 
 
@@ -190,11 +255,13 @@ def scored_averages(run: RunState) -> list[ScoredAverage]:
 
 
 def average_figure(run: RunState) -> Figure:
-    """The score of the average and that of the single best on rows that chose neither."""
+    """Average and single best on rows that chose neither."""
     updates, maximize = scored_averages(run), run.started.maximize
     x = np.array([update.finished for update in updates], dtype=float)
     average = np.array([update.average for update in updates], dtype=float)
     single = np.array([update.single for update in updates], dtype=float)
+    # The first averages are of few trials, often bad ones: the range follows the better scores, and
+    # always has the last ones.
     low, high = near_the_best(np.concatenate([average, single]), maximize)
     low, high = range_of([low, high, average[-1], single[-1]])
     marked = slice(None) if len(x) <= MARKED else slice(-1, None)
@@ -202,13 +269,12 @@ def average_figure(run: RunState) -> Figure:
     first, last = float(x[0]), float(x[-1])
     end = max(float(run.total), last, first + 4)
     start = first - 0.03 * (end - first)
-    measured = metric_in_short(run.started.metric)
     legend = [("border", "two members or more from here on")] if border is not None else []
     headers = ["trials with a score", "members", "average", "single best"]
     return Figure(
         "Average against single best",
         FigureAxis("trials with a score", Scale("whole"), None, start, end, exact=True),
-        FigureAxis(measured, Scale(), maximize, low, high),
+        _score_axis(run, low, high),
         (
             Border("border", border),
             Lines("average line", x, average, AVERAGE, 2.4, label="average"),
@@ -220,7 +286,7 @@ def average_figure(run: RunState) -> Figure:
         ),
         _average_text(updates[-1], run.started.metric, maximize),
         lambda: (headers, [[u.finished, len(u.weights), u.average, u.single] for u in updates]),
-        (*legend, *_hidden_scores(x, np.stack([average, single]), (low, high), maximize)),
+        (*legend, *_hidden_scores(x, np.stack([average, single]), (low, high), run)),
     )  # fmt: skip
 
 
@@ -235,19 +301,21 @@ def _end_names(last: ScoredAverage, metric: str) -> EndNames:
 
 
 def _hidden_scores(
-    x: np.ndarray, lines: np.ndarray, limits: tuple[float, float], maximize: bool
+    x: np.ndarray, lines: np.ndarray, limits: tuple[float, float], run: RunState
 ) -> list[tuple[str, str]]:
     low, high = limits
-    air = 0.08 * ((high - low) or max(abs(high) * 0.1, 1e-3))  # that a plot adds to a range
+    # A plot adds this much to a range: what lies in it is seen.
+    air = 0.08 * ((high - low) or max(abs(high) * 0.1, 1e-3))
     outside = ((lines < low - air) | (lines > high + air)).any(axis=0)
     if not outside.any():
         return []
-    last, worst = int(x[outside].max()), format_number(lines.min() if maximize else lines.max())
-    return [("", f"not shown: worse scores until trial {last}, up to {worst}")]
+    last, worst = int(x[outside].max()), lines.min() if run.started.maximize else lines.max()
+    worst_text = score_text(float(worst), run.started.metric)
+    return [("", f"not shown: worse scores until trial {last}, up to {worst_text}")]
 
 
 def near_the_best(values: np.ndarray, maximize: bool, reach: float = REACH) -> tuple[float, float]:
-    """The range without values over `reach` times the median distance from the best."""
+    """The range without what is `reach` median distances from the best."""
     finite = np.sort(values[np.isfinite(values)])
     if len(finite) < MIN_VALUES_TO_CUT:
         return range_of(finite)
@@ -274,100 +342,6 @@ def _average_text(last: ScoredAverage, metric: str, maximize: bool) -> str:
     return f"{sentence} The {leader} is ahead by {difference_text(metric, abs(ahead))}."
 
 
-# The members of the average --------------------------------------------------------------------
-
-
-def member_bars_figure(members: Sequence[tuple[str, float]]) -> Figure:
-    """A bar for each (name, weight) of a member, best first; the weights sum to 1."""
-    names, weights = [name for name, _ in members], [weight for _, weight in members]
-    words = [f"{weight:.3f}" for weight in weights]
-    return Figure(
-        MEMBERS,
-        FigureAxis("weight", low=0.0, high=max(weights)),
-        FigureAxis("", Scale("choice", tuple(names))),
-        _member_bars(weights, words),
-        "; ".join(f"{name} {word}" for name, word in zip(names, words, strict=True)),
-        lambda: columns_table({"member": names, "weight": weights}),
-    )
-
-
-def _member_bars(weights: list[float], words: list[str]) -> tuple[Mark, ...]:
-    rows, count = np.arange(len(weights), dtype=float), len(weights)
-    bars = Bars("bars", rows, 0.0, weights, [AVERAGE] * count, [False] * count)
-    return bars, Labels("weights", weights, rows, words)
-
-
-def ranked_trials(run: RunState, best_k: int | None = None) -> list[int]:
-    """The competing trials and all members, the best first."""
-    numbers = run.numbers[run.best_rows(best_k or len(run.trials))].tolist()
-    known = set(numbers)
-    return [*numbers, *(number for number in run.weights if number not in known)]
-
-
-def omission_reasons(run: RunState) -> dict[int, str]:
-    """Why good trials are not in the average."""
-    left_out = run.ensemble.left_out if run.ensemble is not None else []
-    return {trial.number: trial.reason for trial in left_out}
-
-
-def shown_members(run: RunState, ranked: Sequence[int]) -> list[int]:
-    """Of ranked trials the members, and those that are left out of the average for a reason."""
-    return [n for n in ranked if n in run.weights or n in omission_reasons(run)]
-
-
-def live_members_figure(run: RunState, best_k: int | None = None) -> Figure:
-    """The members of the average as it is now, each with its weight and score."""
-    ranked, ensemble = ranked_trials(run, best_k), run.ensemble or EnsembleUpdated()
-    shown = shown_members(run, ranked)
-    texts = score_texts(ensemble.scores, run.started.metric)
-    scores = dict(zip(ensemble.members, texts, strict=True))
-    weights = [100 * run.weights.get(number, 0.0) for number in shown]
-    words = [
-        f"{percent(run.weights[number])} · {scores[number]}"
-        if number in run.weights
-        else "left out"
-        for number in shown
-    ]
-    return Figure(
-        MEMBERS,
-        # not held: at first one model has the whole weight, in the end each of many a little
-        FigureAxis("weight in %", low=0.0, high=max(weights), exact=True),
-        FigureAxis("", Scale("choice", tuple(f"trial {number}" for number in shown))),
-        _member_bars(weights, words),
-        _members_text(run, ensemble),
-        lambda: _members_table(run, ensemble, ranked),
-    )
-
-
-def _members_text(run: RunState, ensemble: EnsembleUpdated) -> str:
-    metric = run.started.metric
-    measured = metric_in_short(metric)
-    members = list(zip(ensemble.members, ensemble.weights, ensemble.scores, strict=True))
-    if len(members) == 1:
-        only = f"trial {members[0][0]} with {measured} {score_text(members[0][2], metric)}"
-        return f"After {ensemble.finished} trials the average has one member: {only}."
-    texts = [
-        f"trial {number} counts {percent(weight)} and has {measured} {score_text(score, metric)}"
-        for number, weight, score in members[:NAMED_MEMBERS]
-    ]
-    texts += ["…"] if len(members) > NAMED_MEMBERS else []
-    count = sum(weight > 0 for _, weight, _ in members)
-    sentence = f"{count} of {ensemble.finished} models are averaged: {'; '.join(texts)}."
-    return " ".join([sentence, *omission_reasons(run).values()])
-
-
-def _members_table(run: RunState, ensemble: EnsembleUpdated, ranked: list[int]) -> Table:
-    scores = dict(zip(ensemble.members, ensemble.scores, strict=True))
-    reasons, rows = omission_reasons(run), []
-    for rank, number in enumerate(ranked, start=1):
-        trial = run.find_trial(number)
-        score = scores.get(number, trial.score if trial is not None else None)
-        note = "in the average" if number in run.weights else reasons.get(number, "")
-        rows.append([rank, number, 100 * run.weights.get(number, 0.0), score, note])
-    headers = ["place", "trial", "weight in %", metric_in_short(run.started.metric), "note"]
-    return headers, rows
-
-
 # What was expected of trials -------------------------------------------------------------------
 
 
@@ -375,6 +349,7 @@ def candidates_figure(run: RunState) -> Figure:
     """Among how many settings each trial was drawn, in effect."""
     drawn = sorted((t.number, float(t.candidates)) for t in run.trials if t.candidates)
     x, counts = np.array(drawn, dtype=float).T
+    # Dots tell few draws apart; of many, the line is enough.
     y, marked = np.log10(counts), slice(None) if len(x) <= MARKED_DRAWS else slice(-1, None)
     end, top = max(float(run.total - 1), x[-1]), max(math.log10(ANYWHERE), float(y.max()))
     room = 0.03 * end + 0.5
@@ -415,13 +390,14 @@ def expectation_figure(run: RunState, is_clear: np.ndarray) -> Figure:
     heights, across = whiskers(y, x - sd, x + sd)
     room = 0.1 * (high - low) or 0.05
     ends = [min(x_min, low - room), max(x_max, high + room)]
-    metric, maximize = metric_in_short(run.started.metric), run.started.maximize
+    metric = run.started.metric
+    # Of the first trials only the history could have predicted the score.
     named = [str(trial.number) for trial in trials[:NAMED_TRIALS]]
     near = int(np.sum(np.abs(y - x) <= sd))
     return Figure(
         "Predicted and observed score",
-        FigureAxis(f"predicted {metric}", Scale(), maximize, x_min, x_max),
-        FigureAxis(f"observed {metric}", Scale(), maximize, low - room, high + room),
+        _score_axis(run, x_min, x_max, "predicted {}"),
+        _score_axis(run, low - room, high + room, "observed {}"),
         (
             Lines("diagonal", ends, ends, "control", 1.4, dashed=True),
             Lines("whiskers", across, heights, "model", 1.4),
@@ -431,8 +407,8 @@ def expectation_figure(run: RunState, is_clear: np.ndarray) -> Figure:
             Labels("numbers", x[first], y[first], named, "above"),
         ),
         f"{near} of {len(trials)} trials came out within one standard deviation of the prediction. "
-        f"Trial {trials[0].number}: {format_number(x[0])} was predicted, "
-        f"{format_number(y[0])} observed.",
+        f"Trial {trials[0].number}: {score_text(float(x[0]), metric)} was predicted, "
+        f"{score_text(float(y[0]), metric)} observed.",
         lambda: columns_table({
             "trial": [trial.number for trial in trials], "predicted": expected,
             "standard deviation": deviations, "observed": y.tolist(),

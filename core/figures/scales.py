@@ -1,6 +1,7 @@
 """Scales: positions of values on an axis, and ticks.
 
-A position is the value, its log10 on a log scale, or the index of a choice.
+A position is the value, its log10 on a log scale, or the index of a choice. Shares of one stay
+shares, and are labelled in percent.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from typing import Any, Literal
 import numpy as np
 
 from core.space import Axis
-from core.wording import format_decimals, format_number
+from core.tuning.scores.score import SHARES
+from core.wording import PERCENT, format_decimals, format_number
 
 Ticks = list[tuple[float, str]]
 JOINER = "\u2060"  # not seen; keeps equal labels of one scale apart
@@ -23,9 +25,11 @@ JOINER = "\u2060"  # not seen; keeps equal labels of one scale apart
 class Scale:
     """One axis' scale."""
 
-    kind: Literal["linear", "whole", "log", "choice"] = "linear"  # whole: ticks on integers only
+    # whole: ticks on integers only
+    kind: Literal["linear", "whole", "log", "choice", "percent"] = "linear"
     choices: tuple[str, ...] = ()  # the labels of a choice, in order
     min_tick: float = -math.inf  # the first position of a tick, on a linear scale
+    unit: str = PERCENT  # behind the hundredths of a share
 
     def position_of(self, value: Any) -> float:
         """The position of a value; NaN where it has none."""
@@ -56,6 +60,8 @@ class Scale:
             return self.choices[index].rstrip(JOINER) if 0 <= index < len(self.choices) else "–"
         if self.kind == "whole":
             return str(round(position))
+        if self.kind == "percent":
+            return format_decimals(100 * position, 1) + self.unit
         return format_number(10.0**position if self.kind == "log" else position, 4)
 
     def ticks_between(self, low: float, high: float, max_ticks: int) -> Ticks:
@@ -66,7 +72,12 @@ class Scale:
             return [(float(i), c) for i, c in enumerate(self.choices) if low <= i <= high]
         if self.kind == "log":
             return _log_ticks(low, high, max(2, max_ticks))
-        ticks = _linear_ticks(low, high, max(2, max_ticks), integers_only=self.kind == "whole")
+        if self.kind == "percent":
+            # Round in percent: the steps of a share of one would be the same, its labels not.
+            ticks = _linear_ticks(100 * low, 100 * high, max(2, max_ticks))
+            ticks = [(position / 100, f"{label}{self.unit}") for position, label in ticks]
+        else:
+            ticks = _linear_ticks(low, high, max(2, max_ticks), integers_only=self.kind == "whole")
         return [tick for tick in ticks if tick[0] >= self.min_tick]
 
 
@@ -77,6 +88,11 @@ def scale_of(axis: Axis) -> Scale:
     if axis.log:
         return Scale("log")
     return Scale("whole" if axis.kind == "int" else "linear")
+
+
+def score_scale(metric: str) -> Scale:
+    """The scale of a score, in the unit in which it is told."""
+    return Scale("percent" if metric in SHARES else "linear")
 
 
 def axis_position(number: float, scale: Scale) -> float:
@@ -92,20 +108,23 @@ def bounds_of(axis: Axis) -> tuple[float, float]:
     return scale.position_of(axis.low), scale.position_of(axis.high)
 
 
-def _linear_ticks(low: float, high: float, max_ticks: int, *, integers_only: bool) -> Ticks:
+def _linear_ticks(low: float, high: float, max_ticks: int, *, integers_only: bool = False) -> Ticks:
     step = _nice_step((high - low) / max_ticks)
     if integers_only:
         step = max(1.0, float(math.ceil(step)))
     if _tick_count(low, high, step) > max_ticks:
         step = _nice_step(step * 1.5)
     while _tick_count(low, high, step) < 2 and not (integers_only and step <= 1.0):
-        step = _nice_step(step * 0.45)  # one tick alone tells no distance
+        # One tick alone tells no distance.
+        step = _nice_step(step * 0.45)
     decimals = max(0, -math.floor(math.log10(step) + 1e-9))
     if abs(step * 10**decimals - round(step * 10**decimals)) > 1e-6:
-        decimals += 1  # of 2.5 and its like
+        # Steps of 2.5 and its like need one decimal more.
+        decimals += 1
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     big = max(abs(low), abs(high))
     values = [i * step for i in range(first, last + 1)]
+    # Longer numbers have powers of ten, and as many digits as tell the ticks apart.
     if big < 1e6 and decimals <= 5:
         return [(value, format_decimals(value + 0.0, decimals)) for value in values]
     digits = max(3, math.ceil(math.log10(big / step)) + 2)
@@ -113,12 +132,15 @@ def _linear_ticks(low: float, high: float, max_ticks: int, *, integers_only: boo
 
 
 def _tick_count(low: float, high: float, step: float) -> int:
+    # An end that is a tick counts, whatever its last bit says.
     return math.floor(high / step + 1e-9) - math.ceil(low / step - 1e-9) + 1
 
 
 def _log_ticks(low: float, high: float, max_ticks: int) -> Ticks:
     decades = list(range(math.ceil(low - 1e-9), math.floor(high + 1e-9) + 1))
     if len(decades) > max_ticks:
+        # Every second or third decade, counted from 1, so that ticks keep their places when a range
+        # grows.
         step = math.ceil(len(decades) / max_ticks)
         decades = [d for d in decades if d % step == 0] or decades[:1]
         return _decade_labels(decades)
@@ -133,7 +155,7 @@ def _log_ticks(low: float, high: float, max_ticks: int) -> Ticks:
             return [(position, format_number(value)) for position, value in ticks]
     if len(decades) >= 2:
         return _decade_labels(decades)
-    values = _linear_ticks(10.0**low, 10.0**high, max_ticks, integers_only=False)
+    values = _linear_ticks(10.0**low, 10.0**high, max_ticks)
     return [(math.log10(value), label) for value, label in values if value > 0]
 
 

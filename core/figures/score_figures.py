@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from core.evaluation.calibration_bin import CalibrationBin
 from core.figures.figure import (
-    LINEAR,
     Band,
     Dots,
     Figure,
@@ -22,7 +22,7 @@ from core.figures.figure import (
     whiskers,
 )
 from core.figures.result_picture import ResultPicture
-from core.figures.scales import Scale
+from core.figures.scales import Scale, score_scale
 from core.tuning.results.result_facts import member_count
 from core.tuning.run_results import USUAL_GAMMA, GammaValues, PairCurves, PredictionPairs, Results
 from core.tuning.scores.score import metric_in_short, score_text, score_texts
@@ -79,7 +79,8 @@ def intervals_figure(
         sentences.append(f"{who} {score}{between}")
     return Figure(
         title,
-        FigureAxis(measured, LINEAR, maximize, low - room, high + room),
+        FigureAxis(measured, score_scale(metric), maximize, low - room, high + room),
+        # More room above than below, for the words over the first dot.
         FigureAxis("", Scale("choice", names), low=-0.8, high=len(entries) - 0.4, exact=True),
         (
             Lines("other intervals", other_x, other_y, "muted", 3.0),
@@ -102,6 +103,22 @@ SCORES = ResultPicture(
     figure=score_figure,
     width="wide",
 )
+
+
+# Right and wrong answers -----------------------------------------------------------------------
+
+
+def confusion_rows(labels: Sequence[str], counts: Sequence[Sequence[int]]) -> list[list[Any]]:
+    """A confusion matrix with recalls behind and precisions below."""
+    recall = (_share_text(row[code], sum(row)) for code, row in enumerate(counts))
+    columns = enumerate(zip(*counts, strict=True))
+    precision = [_share_text(column[code], sum(column)) for code, column in columns]
+    rows = zip(labels, counts, recall, strict=True)
+    return [*([label, *row, share] for label, row, share in rows), ["precision", *precision, ""]]
+
+
+def _share_text(right: int, total: int) -> str:
+    return score_text(right / total if total else None, "accuracy")
 
 
 # Predicted values ------------------------------------------------------------------------------
@@ -153,7 +170,7 @@ def result_bins(results: Results) -> list[CalibrationBin]:
 
 
 def calibration_figure(bins: Sequence[CalibrationBin], label: str = "") -> Figure:
-    """A dot a bin with Wilson's interval, where it is known, and the count of its rows below."""
+    """A dot a bin with Wilson's interval, where known, and its count of rows."""
     said, seen = [entry.predicted for entry in bins], [entry.observed for entry in bins]
     rows = np.array([entry.rows or 0 for entry in bins], dtype=float)
     heights = TALL * rows / max(float(rows.max(initial=0.0)), 1.0)
@@ -164,10 +181,10 @@ def calibration_figure(bins: Sequence[CalibrationBin], label: str = "") -> Figur
     shares = [score_text(share, "accuracy") for share in (worst.predicted, worst.observed)]
     return Figure(
         CALIBRATION.title,
-        FigureAxis("predicted probability", low=-0.03, high=1.03, exact=True),
+        FigureAxis("predicted probability", Scale("percent"), None, -0.03, 1.03, exact=True),
         FigureAxis(
             f"share that is “{label}”" if label else "share that has it",
-            Scale(min_tick=0.0),
+            Scale("percent", min_tick=0.0),
             low=FLOOR,
             high=1.03,
             exact=True,
@@ -219,6 +236,7 @@ def _scored_point(results: Results, who: str, points: np.ndarray) -> np.ndarray:
     gammas = results.gamma or GammaValues(USUAL_GAMMA, USUAL_GAMMA)
     pairs, gamma = results.pairs, gammas.tuned if who == "tuned" else gammas.default
     is_scored = points[:, 0] == gamma
+    # A γ that was chosen need not be one of the curve: its point is made of the counts.
     if is_scored.any() or pairs is None:
         return points[is_scored]
     counts = pairs.tuned if who == "tuned" else pairs.default
@@ -238,6 +256,7 @@ def pairs_figure(results: Results) -> Figure:
     for who, words, colour, symbol, size in styles:
         points = curves[who]
         point = _scored_point(results, who, points)
+        # The scored γ has a mark of its own.
         small = points[~np.isin(points[:, 0], point[:, 0])]
         notes = [f"{words}, γ = {format_number(g)}" for g in small[:, 0]]
         lines.append(Lines(who, points[:, 2], points[:, 1], colour, dashed=who == "default"))

@@ -39,18 +39,19 @@ class ScaleAxis(pg.AxisItem):
         self.title = ""
         self.maximize: bool | None = None  # of a score: whether more is better
         self.labelled = True
-        self.refit = self.fit_thickness  # of all plots where they share a left edge
+        # Where plots share a left edge, all of them are fitted.
+        self.refit = self.fit_thickness
         self.drawn: list[tuple[QRectF, str]] = []
         self.tick_font = small_font()
         self.metrics = QFontMetricsF(self.tick_font)
         super().__init__(orientation)
+        # pyqtgraph would write 0.001 as 1, with an “m” beside the title.
         self.enableAutoSIPrefix(False)
         self.showLabel(False)
         self._ink, self._line = QColor(), QColor()
         self.paint_theme(appearance.current())
 
     def set_scale(self, scale: Scale) -> None:
-        """Draw another scale's ticks."""
         if scale != self.position_scale:
             self.position_scale = scale
             self.fit_thickness()
@@ -70,7 +71,6 @@ class ScaleAxis(pg.AxisItem):
         return f"{named}: {'higher' if self.maximize else 'lower'} is better."
 
     def label_at(self, position: float) -> str:
-        """The value at a position."""
         return self.position_scale.label_at(position)
 
     def value_text(self, position: float) -> str:
@@ -83,7 +83,6 @@ class ScaleAxis(pg.AxisItem):
         self.fit_thickness()
 
     def show_labels(self) -> None:
-        """Draw ticks with labels."""
         self.labelled = True
         self.fit_thickness()
 
@@ -104,7 +103,6 @@ class ScaleAxis(pg.AxisItem):
         return math.ceil(across + widest + 3)
 
     def fit_thickness(self) -> None:
-        """Set the thickness to what is needed."""
         self.picture = None
         if self.orientation in ("bottom", "top"):
             self.setHeight(self.needed_thickness())
@@ -113,7 +111,6 @@ class ScaleAxis(pg.AxisItem):
         self.update()
 
     def set_thickness(self, width: float) -> None:
-        """Set the pixels across."""
         if self.fixedWidth != width:
             self.setWidth(width)
 
@@ -124,7 +121,6 @@ class ScaleAxis(pg.AxisItem):
             self.refit()
 
     def shown_ticks(self) -> Ticks:
-        """The ticks of the shown range that fit."""
         low, high = sorted(self.range)
         if self.orientation in ("bottom", "top"):
             return self._sparse_ticks(low, high)
@@ -159,7 +155,8 @@ class ScaleAxis(pg.AxisItem):
             tick_start, label = self._place_label(box, share, text, flat)
             lines.append((pen, tick_start, tick_start + outwards))
             if not self.labelled or (flat and label.left() < last + 2):
-                continue  # no room for the label
+                # A tick stays where its label has no room.
+                continue
             last = label.right() if flat else last
             texts.append((label, SEVERAL_LINES if "\n" in text else ONE_LINE, text))
         self.drawn = [(rect, text) for rect, _, text in texts]
@@ -170,6 +167,7 @@ class ScaleAxis(pg.AxisItem):
         wide += 2
         if flat:
             x = box.left() + share * box.width()
+            # Labels at the ends may stand out, but not into the plot beside.
             left = min(max(x - wide / 2, box.left() - REACH_LEFT), box.right() + REACH_RIGHT - wide)
             return QPointF(x, box.top()), QRectF(left, box.top() + TICK + GAP - 1, wide, tall)
         y = box.bottom() - share * box.height()
@@ -183,6 +181,7 @@ class ScaleAxis(pg.AxisItem):
 
     def drawPicture(self, p: QPainter, axis: Any, ticks: list[Any], texts: list[Any]) -> None:
         p.setFont(self.tick_font)
+        # Lines of one pixel stay sharp.
         p.setRenderHint(p.RenderHint.Antialiasing, False)
         for pen, start, end in (axis, *ticks):
             p.setPen(pen)

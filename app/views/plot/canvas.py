@@ -12,6 +12,7 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QFocusEvent,
+    QHelpEvent,
     QKeyEvent,
     QMouseEvent,
     QPainter,
@@ -21,7 +22,7 @@ from PySide6.QtGui import (
     QResizeEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QAbstractScrollArea, QToolTip, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QToolTip, QWidget
 
 from app.look import appearance
 from app.views.plot.axes import ScaleAxis
@@ -31,11 +32,13 @@ from app.views.plot.plot import Plot, Zoom
 from core.figures.scales import Scale
 
 RING = 2  # pixels
+LOWEST = 110  # pixels of what is painted
 
 if TYPE_CHECKING:
     _Area = QAbstractScrollArea
 else:
-    _Area = object  # Qt's classes take no second base that is one of theirs
+    # Qt's classes take no second base that is one of theirs.
+    _Area = object
 
 
 class FocusRing(_Area):
@@ -58,8 +61,55 @@ class FocusRing(_Area):
         self.viewport().update()
 
 
-class RingedArea(FocusRing, QAbstractScrollArea):
-    """A scroll area with a focus ring."""
+class PaintedArea(FocusRing, QAbstractScrollArea):
+    """A scroll area that paints its content itself and is reached by keys."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMinimumSize(160, LOWEST)
+
+    def sizeHint(self) -> QSize:
+        return QSize(320, 180)
+
+    def tooltip_at(self, position: QPointF) -> str:
+        """The text at a position of the viewport; "" for none."""
+        raise NotImplementedError
+
+    def paint_content(self, painter: QPainter) -> None:
+        """Paint what is in sight."""
+        raise NotImplementedError
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self.viewport())
+        painter.fillRect(self.viewport().rect(), QColor(appearance.current().paper))
+        painter.save()
+        self.paint_content(painter)
+        painter.restore()
+        self.paint_ring(painter)
+        painter.end()
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            QToolTip.showText(event.globalPos(), self.tooltip_at(QPointF(event.pos())))
+            return True
+        return super().viewportEvent(event)
+
+
+class FullPicture(QWidget):
+    """Something painted in its full size, unscrolled, for a file."""
+
+    def __init__(self, size: QSize, paint: Callable[[QPainter], None]) -> None:
+        super().__init__()
+        self._paint = paint
+        self.resize(size)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), QColor(appearance.current().paper))
+        self._paint(painter)
+        painter.end()
 
 
 @dataclass(frozen=True)
@@ -83,7 +133,6 @@ class Crosshair:
 
     @property
     def is_shown(self) -> bool:
-        """Whether it is visible."""
         return not self._lines[0].isHidden()
 
     def show_at(self, area: QRect, centre: QPoint) -> None:
@@ -98,7 +147,6 @@ class Crosshair:
             line.show()
 
     def hide(self) -> None:
-        """Hide both lines."""
         for line in self._lines:
             line.hide()
 
@@ -169,8 +217,11 @@ class Canvas(FocusRing, pg.GraphicsLayoutWidget):
         self._dots: list[tuple[Plot, np.ndarray, np.ndarray, np.ndarray]] = []
         self._trial_text: Callable[[int], str] | None = None
         self._hover_text: Callable[[Plot, float, float], HoverText | None] = nearest_mark
+        # Widgets above the viewport: to move items of the scene would repaint the plots.
         self.crosshair = Crosshair(self.viewport())
-        self.viewport().setObjectName("qt_scrollarea_viewport")  # pyqtgraph's own has no name
+        # Qt names every viewport so, by which controls inside others are told apart; pyqtgraph's
+        # own has no name.
+        self.viewport().setObjectName("qt_scrollarea_viewport")
         self.ci.layout.setContentsMargins(*EDGES)
         self.ci.layout.setSpacing(2)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -188,7 +239,6 @@ class Canvas(FocusRing, pg.GraphicsLayoutWidget):
         )
 
     def show_full_range(self) -> None:
-        """End zooming."""
         if self.zoom is not None:
             self.zoom.show_full_range()
 
@@ -198,14 +248,12 @@ class Canvas(FocusRing, pg.GraphicsLayoutWidget):
     def add_plot(
         self, bottom: Scale | None = None, left: Scale | None = None, row: int = 0, column: int = 0
     ) -> Plot:
-        """Add a plot."""
         plot = Plot(bottom, left)
         self.addItem(plot, row=row, col=column)
         self.plots.append(plot)
         return plot
 
     def add_legend(self) -> Legend:
-        """Add a legend above the plot."""
         legend = Legend()
         self.addItem(legend, row=0, col=0)
         return legend
@@ -219,7 +267,6 @@ class Canvas(FocusRing, pg.GraphicsLayoutWidget):
 
     @property
     def full_width(self) -> float:
-        """Pixels between the edges."""
         return self.width() - EDGES[0] - EDGES[2]
 
     def inner_width(self, plot: Plot) -> float:
@@ -257,6 +304,7 @@ class Canvas(FocusRing, pg.GraphicsLayoutWidget):
         return None
 
     def tooltip_at(self, position: QPointF) -> str:
+        # A trial's own text says more than the place of its dot.
         number = self.number_at(position)
         if number is not None and self._trial_text is not None:
             return self._trial_text(number)
@@ -341,7 +389,8 @@ class Canvas(FocusRing, pg.GraphicsLayoutWidget):
             event.ignore()
 
     def resizeEvent(self, event: QResizeEvent | None) -> None:
-        pg.GraphicsLayoutWidget.resizeEvent(self, event)  # which pyqtgraph calls with None as well
+        # pyqtgraph calls it with None as well, which the class between would not take.
+        pg.GraphicsLayoutWidget.resizeEvent(self, event)
         self.resized.emit()
 
     def paintEvent(self, event: QPaintEvent) -> None:

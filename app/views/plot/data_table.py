@@ -53,7 +53,6 @@ class DataTableModel(QAbstractTableModel):
         self._rows: list[list[Any]] = []
 
     def set_table(self, headers: list[str], rows: list[list[Any]]) -> None:
-        """Replace the rows."""
         self.beginResetModel()
         self._headers, self._rows = headers, rows
         self.endResetModel()
@@ -97,18 +96,15 @@ class DataTable(PlainTable):
         keys.activated.connect(self.copy_selected)
 
     def set_table(self, table: Table) -> None:
-        """Replace the rows and fit the columns."""
         self._model.set_table(*table)
         self.fit_columns()
 
     def fit_columns(self) -> None:
-        """Fit columns to contents and bold header."""
         self.resizeColumnsToContents()
         for column in range(self.model().columnCount() - 1):
             self.setColumnWidth(column, self.columnWidth(column) + 16)
 
     def copy_selected(self) -> None:
-        """Copy the selected cells."""
         cells = self.selectedIndexes()
         if not cells:
             return
@@ -175,7 +171,8 @@ def _write_svg(content: QWidget, path: Path, size: QSize, words: tuple[str, str]
     generator.setViewBox(QRectF(0, 0, size.width(), size.height()))
     generator.setTitle(words[0])
     generator.setDescription(words[1])
-    generator.setResolution(content.logicalDpiX())  # text keeps its size beside the lines
+    # With the generator's own resolution, text and lines would be of different scales.
+    generator.setResolution(content.logicalDpiX())
     painter = QPainter()
     if not painter.begin(generator):
         return False

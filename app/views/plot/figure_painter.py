@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, assert_never
 
 import numpy as np
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPen
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 
 from app.look import appearance
 from app.views.plot import items, labels
@@ -41,11 +42,12 @@ class FigurePainter:
         self.marks: dict[str, Any] = {}  # the items by the names of their marks
 
     def paint(self, figure: data.Figure) -> None:
-        """Show a figure."""
         self._set_axis(self.plot.left, figure.y)
         self._set_axis(self.plot.bottom, figure.x)
-        self.plot.vb.invertY(figure.y.scale.kind == "choice")  # the first row is the upper one
+        # Rows count downwards: the first is the upper one.
+        self.plot.vb.invertY(figure.y.scale.kind == "choice")
         names = {mark.name for mark in figure.marks}
+        # Items of marks that stay are kept: new ones cost more than new data.
         for name in set(self.marks) - names:
             self.plot.removeItem(self.marks.pop(name))
         for mark in figure.marks:
@@ -54,7 +56,8 @@ class FigurePainter:
                 self.plot.addItem(self.marks[mark.name])
             self._show_mark(self.marks[mark.name], mark, figure)
         self._hold_ranges(figure)
-        for mark in figure.marks:  # the lower edge is known by now
+        # Now that the ranges are held, the lower edge is known.
+        for mark in figure.marks:
             if isinstance(mark, data.Dots) and mark.at_floor:
                 self.marks[mark.name].set_data(mark.x, np.full(len(mark.x), self.floor()))
         if self.legend is not None:
@@ -93,7 +96,7 @@ class FigurePainter:
         match mark:
             case data.Dots():
                 item.set_style(*dot_style(mark), mark.width)
-                item.set_size(mark.size)
+                item.set_shape(mark.symbol, mark.size)
                 if not mark.at_floor:
                     item.set_data(mark.x, mark.y)
             case data.Lines():
@@ -121,13 +124,12 @@ class FigurePainter:
     def _legend_entry(self, figure: data.Figure, name: str, words: str) -> LegendEntry:
         mark = next((mark for mark in figure.marks if mark.name == name), None)
         if isinstance(mark, data.Lines):
-            return LegendEntry(line_sample(line_pens(mark)[0]), words)
-        if isinstance(mark, data.Dots):
-            fill, outline = dot_style(mark)
-            edge = items.pen(outline, mark.width) if outline else QPen(Qt.PenStyle.NoPen)
-            colour = None if fill is None else QColor(fill)
-            sample = symbol_sample(mark.symbol, min(SYMBOL, mark.size), edge, colour)
+            line, dots = line_pens(mark)[0], (m for m in figure.marks if isinstance(m, data.Dots))
+            on_line = next((m for m in dots if m.label and m.label == mark.label), None)
+            sample = _dots_sample(on_line, line) if on_line is not None else line_sample(line)
             return LegendEntry(sample, words)
+        if isinstance(mark, data.Dots):
+            return LegendEntry(_dots_sample(mark), words)
         if isinstance(mark, data.Border):
             border = items.pen(self.marks[name].line_colour(), 1.8, dashed=True)
             return LegendEntry(line_sample(border), words)
@@ -138,15 +140,16 @@ class FigurePainter:
     def _set_axis(self, axis: ScaleAxis, wanted: data.FigureAxis) -> None:
         scale = wanted.scale
         if axis is self.plot.left and scale.kind == "choice" and self._names_share is not None:
-            scale = Scale("choice", self._cut_names(scale.choices))
+            scale = Scale("choice", self._cut_names(scale.choices, wanted.is_cut_at_end))
         axis.set_scale(scale)
         axis.set_title(wanted.title, wanted.maximize)
 
-    def _cut_names(self, names: tuple[str, ...]) -> tuple[str, ...]:
-        # Long names of one table tend to differ at their ends.
+    def _cut_names(self, names: tuple[str, ...], is_cut_at_end: bool) -> tuple[str, ...]:
         max_width = (self._names_share or 1.0) * self._canvas.width()
-        metrics, middle = QFontMetricsF(small_font()), Qt.TextElideMode.ElideMiddle
-        return unique_names([metrics.elidedText(name, middle, max_width) for name in names])
+        # Long names of one table tend to differ at their ends.
+        mode = Qt.TextElideMode.ElideRight if is_cut_at_end else Qt.TextElideMode.ElideMiddle
+        metrics = QFontMetricsF(small_font())
+        return unique_names([metrics.elidedText(name, mode, max_width) for name in names])
 
     def _hold_ranges(self, figure: data.Figure) -> None:
         self.plot.hold_y(figure.y.low, figure.y.high, exact=figure.y.exact)
@@ -159,7 +162,8 @@ class FigurePainter:
 
     def _hold_bars(self, axis: data.FigureAxis, words: data.Labels) -> None:
         low, high = axis.low, axis.high
-        if not axis.exact:  # as wide as it ever was, so that bars do not jump
+        # As wide as it ever was, so that bars do not jump from step to step.
+        if not axis.exact:
             before = self.plot.widest or (low, high)
             low, high = self.plot.widest = min(low, before[0]), max(high, before[1])
         texts = [words.reserved] if words.reserved else words.texts
@@ -194,9 +198,10 @@ def dot_style(mark: data.Dots) -> tuple[str | QColor | None, str | None]:
     """Fill and outline."""
     fill = None if mark.fill is None else colour_of(mark.fill)
     outline = mark.outline
-    if outline == data.OWN:
+    if outline in (data.OWN, data.APART):
         is_light = fill in appearance.current().outlined
-        return fill, colour_of("ink") if is_light else fill
+        usual = fill if outline == data.OWN else colour_of("paper")
+        return fill, colour_of("ink") if is_light else usual
     edge = None if outline is None else colour_of(outline)
     return items.clear_colour(fill, mark.opacity) if fill and mark.opacity < 1 else fill, edge
 
@@ -212,8 +217,15 @@ def line_pens(mark: data.Lines) -> tuple[QPen, QPen | None]:
     return line, items.pen(colour_of("ink"), mark.width + OUTLINE) if is_light else None
 
 
+def _dots_sample(mark: data.Dots, line: QPen | None = None) -> Callable[[QPainter, QRectF], None]:
+    fill, outline = dot_style(mark)
+    edge = items.pen(outline, mark.width) if outline else QPen(Qt.PenStyle.NoPen)
+    colour = None if fill is None else QColor(fill)
+    return symbol_sample(mark.symbol, min(SYMBOL, mark.size), edge, colour, line)
+
+
 def unique_names(names: list[str]) -> tuple[str, ...]:
-    """Names that differ: a scale tells its labels apart by text, invisible joiners equal ones."""
+    """Names that differ, by joiners that are not seen."""
     seen: dict[str, int] = {}
     unique = []
     for name in names:

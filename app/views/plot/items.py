@@ -56,10 +56,10 @@ class Dots(pg.UIGraphicsItem):
         self._sprite = None
         self.update()
 
-    def set_size(self, size: float) -> None:
-        """Set the size in pixels."""
-        if size != self.size:
-            self.size, self._sprite = size, None
+    def set_shape(self, symbol: str, size: float) -> None:
+        """Set the symbol and its size in pixels."""
+        if (symbol, size) != (self.symbol, self.size):
+            self.symbol, self.size, self._sprite = symbol, size, None
             self.update()
 
     def set_data(self, x: Any, y: Any) -> None:
@@ -76,6 +76,8 @@ class Dots(pg.UIGraphicsItem):
         points = pg.functions.transformCoordinates(painter.transform(), corners).T
         painter.save()
         painter.resetTransform()
+        # In a file symbols stay shapes that can be edited; on the screen one pixmap at many places
+        # is far quicker.
         if _is_svg(painter):
             self._draw_shapes(painter, points)
         else:
@@ -95,6 +97,7 @@ class Dots(pg.UIGraphicsItem):
         painter.drawPixmapFragments(fragments, count, self._sprite)
 
     def _drawn_sprite(self, ratio: float) -> QPixmap:
+        # With room for the outline and its soft edge.
         side = int(self.size + 6)
         sprite = QPixmap(int(side * ratio), int(side * ratio))
         sprite.setDevicePixelRatio(ratio)
@@ -171,7 +174,8 @@ class Lines(pg.UIGraphicsItem):
         strokes = [s for s in (self._under, self._pen) if s.style() != Qt.PenStyle.NoPen]
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         is_one_path = _is_svg(painter) or any(s.style() != Qt.PenStyle.SolidLine for s in strokes)
-        if is_one_path:  # dashes go on around corners; an SVG keeps one element a line
+        # Dashes are to go on around corners, and an SVG keeps one element a line.
+        if is_one_path:
             path = pg.functions.arrayToQPath(self.x, self.y, "finite")
             for stroke in strokes:
                 painter.strokePath(path, stroke)
@@ -201,7 +205,6 @@ class Band(pg.UIGraphicsItem):
         self._path, self._fill = QPainterPath(), QBrush()
 
     def set_style(self, fill: QColor) -> None:
-        """Set the colour."""
         self._fill = QBrush(fill)
         self.update()
 
@@ -250,6 +253,7 @@ class HorizontalBars(pg.UIGraphicsItem):
         painter.setPen(self._edge)
         bars = zip(self.bars, self._fills, self._hatched, strict=True)
         for (row, start, end), fill, hatched in bars:
+            # Of hundreds of rows only those in sight are painted.
             if not shown.top() - 1 <= row <= shown.bottom() + 1:
                 continue
             half_height = self.thickness / 2
@@ -264,8 +268,10 @@ def _unique_pixels(points: np.ndarray) -> np.ndarray:
     rounded = np.round(points)
     low = rounded.min(axis=0)
     size = rounded.max(axis=0) - low + 1
+    # Few points over a large area: a grid of its pixels would cost more than sorting.
     if size.prod() > CROWDED * len(points):
         return np.unique(rounded, axis=0)
-    is_covered = np.zeros(size.astype(int), dtype=bool)  # quicker than to sort 100,000 points
+    # quicker than to sort 100,000 points
+    is_covered = np.zeros(size.astype(int), dtype=bool)
     is_covered[tuple((rounded - low).astype(int).T)] = True
     return np.argwhere(is_covered) + low

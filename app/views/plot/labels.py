@@ -36,35 +36,32 @@ class BarLabels(pg.UIGraphicsItem):
         font = small_font()
         metrics = QFontMetricsF(font)
         painter.setFont(font)
-        painter.setPen(QColor(appearance.current().muted))
+        painter.setPen(QColor(self._ink()))
         for x, row, text in self.words:
+            # Of hundreds of rows only those in sight are painted.
             if shown.top() <= row <= shown.bottom():
-                anchor = transform.map(QPointF(x, row))
                 wide, tall = metrics.horizontalAdvance(text) + 2, metrics.height()
-                x_min = min(anchor.x() + 6, area.right() - wide)
-                box = QRectF(x_min, anchor.y() - tall / 2, wide, tall)
+                box = self._box_at(transform.map(QPointF(x, row)), wide, tall, area)
                 painter.drawText(box, int(Qt.AlignmentFlag.AlignVCenter), text)
         painter.restore()
+
+    def _ink(self) -> str:
+        return appearance.current().muted
+
+    def _box_at(self, anchor: QPointF, wide: float, tall: float, area: QRectF) -> QRectF:
+        x_min = min(anchor.x() + 6, area.right() - wide)
+        return QRectF(x_min, anchor.y() - tall / 2, wide, tall)
 
 
 class TopLabels(BarLabels):
     """A text centred above each (x, row)."""
 
-    def paint(self, painter: QPainter, *_args: object) -> None:
-        transform = painter.transform()
-        area = transform.mapRect(self.viewRect())
-        painter.save()
-        painter.resetTransform()
-        font = small_font()
-        metrics = QFontMetricsF(font)
-        painter.setFont(font)
-        painter.setPen(QColor(appearance.current().ink))
-        for x, row, text in self.words:
-            anchor = transform.map(QPointF(x, row))
-            wide, tall = metrics.horizontalAdvance(text) + 2, metrics.height()
-            x_min = min(max(anchor.x() - wide / 2, area.left()), area.right() - wide)
-            painter.drawText(QRectF(x_min, anchor.y() - tall - 9, wide, tall), 0, text)
-        painter.restore()
+    def _ink(self) -> str:
+        return appearance.current().ink
+
+    def _box_at(self, anchor: QPointF, wide: float, tall: float, area: QRectF) -> QRectF:
+        x_min = min(max(anchor.x() - wide / 2, area.left()), area.right() - wide)
+        return QRectF(x_min, anchor.y() - tall - 9, wide, tall)
 
 
 LineEnd = tuple[float, float, str, str]  # x, y, text, colour
@@ -80,9 +77,9 @@ class EndLabels(pg.UIGraphicsItem):
         self._ends: list[tuple[float, float, str, QColor]] = []
 
     def set_data(self, ends: list[LineEnd]) -> None:
-        """Set the ends of the lines."""
         metrics, max_width = QFontMetricsF(small_font()), appearance.pixels(LONGEST)
-        middle = Qt.TextElideMode.ElideMiddle  # long names tend to differ at their ends
+        # Long names of one table tend to differ at their ends.
+        middle = Qt.TextElideMode.ElideMiddle
         self._ends = [
             (x, y, metrics.elidedText(text, middle, max_width), QColor(colour))
             for x, y, text, colour in ends
@@ -113,8 +110,10 @@ class EndLabels(pg.UIGraphicsItem):
             painter.setPen(QPen(colour, 1.0))
             painter.drawLine(QPointF(end.x() + 5, end.y()), QPointF(end.x() + 16, row))
             wide = metrics.horizontalAdvance(text) + 2
-            x_min = min(end.x() + 19, area.right() - wide)  # whole, before beside its line
+            # Rather whole than right beside its line.
+            x_min = min(end.x() + 19, area.right() - wide)
             box = QRectF(x_min, row - tall / 2, wide, tall)
+            # The words may lie on lines and dots.
             painter.fillRect(box, clear_colour(appearance.current().paper, 0.85))
             painter.drawText(box, int(Qt.AlignmentFlag.AlignVCenter), text)
             self.rects.append(box)
@@ -142,7 +141,6 @@ class Marker(pg.UIGraphicsItem):
         self.update()
 
     def line_colour(self) -> str:
-        """The colour of the line."""
         return appearance.current().observed
 
     def paint(self, painter: QPainter, *_args: object) -> None:
@@ -209,7 +207,8 @@ class DefaultLine(pg.UIGraphicsItem):
         metrics = QFontMetricsF(font)
         size = (metrics.horizontalAdvance(self._words) + 6, metrics.height())
         reach = (size[1] + AROUND + 2) * self.viewRect().height() / max(area.height(), 1.0)
-        near = self._dots[np.abs(self._dots[:, 1] - self.value) <= reach]  # of up to 100,000
+        # Only dots near the line can be covered, of up to 100,000.
+        near = self._dots[np.abs(self._dots[:, 1] - self.value) <= reach]
         busy = np.vstack([near, self._stairs]).T
         busy = pg.functions.transformCoordinates(transform, busy).T if busy.size else busy.T
         if self._other_line is not None and self._other_line.value is not None:
@@ -232,6 +231,7 @@ class DefaultLine(pg.UIGraphicsItem):
 def emptiest_box(area: QRectF, height: float, size: Size, busy: np.ndarray) -> QRectF:
     """The box at a height that covers the fewest busy points."""
     wide, tall = size
+    # From the right, where trials are yet to come: the first of equally empty places is taken.
     edges = np.linspace(area.right() - wide - 2, area.left() + 2, 7)
     tops = [
         top for top in (height + 2, height - tall - 2) if area.top() <= top <= area.bottom() - tall

@@ -44,11 +44,13 @@ def line_sample(pen: QPen) -> Callable[[QPainter, QRectF], None]:
 
 
 def symbol_sample(
-    symbol: str, size: float, outline: QPen, fill: QColor | None = None
+    symbol: str, size: float, outline: QPen, fill: QColor | None = None, line: QPen | None = None
 ) -> Callable[[QPainter, QRectF], None]:
-    """A function that draws a symbol."""
+    """A function that draws a symbol, on a line where there is one."""
 
     def draw(painter: QPainter, box: QRectF) -> None:
+        if line is not None:
+            line_sample(line)(painter, box)
         painter.setPen(outline)
         painter.setBrush(Qt.BrushStyle.NoBrush if fill is None else fill)
         painter.drawPath(symbol_path(symbol, size).translated(box.center()))
@@ -123,18 +125,16 @@ class ColourBar(pg.GraphicsWidget):
         self.axis = ScaleAxis("right", Scale())
         self._low, self._high = 0.0, 1.0
         self._colours = pg.colormap.get("viridis")
-        self._maximize = True
-        self.set_range(0.0, 1.0, maximize=True)
+        self.set_range(0.0, 1.0, Scale(), maximize=True)
 
     def set_colours(self, colours: pg.ColorMap) -> None:
-        """Set the colour map and apply the theme."""
         self._colours = colours
         self.axis.paint_theme(appearance.current())
         self.update()
 
-    def set_range(self, low: float, high: float, *, maximize: bool) -> None:
-        """Set both ends, and whether the upper is better."""
-        self._low, self._high, self._maximize = low, high, maximize
+    def set_range(self, low: float, high: float, scale: Scale, *, maximize: bool) -> None:
+        """Set both ends, the scale of the ticks, and whether the upper end is better."""
+        self._low, self._high, self._scale, self._maximize = low, high, scale, maximize
         texts = [self.better_label, *(text for _, text in self._scale_ticks())]
         widest = max(self.axis.metrics.horizontalAdvance(text) for text in texts)
         width = BAR + MARGIN + 6 + widest
@@ -144,17 +144,17 @@ class ColourBar(pg.GraphicsWidget):
 
     @property
     def better_label(self) -> str:
-        """The words at the better end."""
         return "↑ better" if self._maximize else "↓ better"
 
     def _scale_ticks(self) -> list[tuple[float, str]]:
         tall = max(60.0, self.size().height())
         most = int(tall / (self.axis.metrics.height() * 2.4))
-        return Scale().ticks_between(self._low, self._high, min(6, most))
+        return self._scale.ticks_between(self._low, self._high, min(6, most))
 
     def paint(self, painter: QPainter, *_args: object) -> None:
         theme, metrics = appearance.current(), self.axis.metrics
-        foot = metrics.height() * 2 + 8  # level with the plot's own axis
+        # The lower end is level with the plot's own axis, below which ticks and title stand.
+        foot = metrics.height() * 2 + 8
         head = metrics.height() + 4 if self._maximize else 1
         box = QRectF(MARGIN, head, BAR, max(10.0, self.size().height() - foot - head))
         gradient = QLinearGradient(box.bottomLeft(), box.topLeft())
@@ -171,6 +171,7 @@ class ColourBar(pg.GraphicsWidget):
             wide = metrics.horizontalAdvance(text) + 2
             painter.setPen(pg.mkPen(theme.muted))
             painter.drawText(QRectF(box.right() + 5, top, wide, metrics.height()), 0, text)
-        top = 0.0 if self._maximize else box.bottom() + metrics.height() + 6  # below the ticks
+        # below the ticks
+        top = 0.0 if self._maximize else box.bottom() + metrics.height() + 6
         wide = metrics.horizontalAdvance(self.better_label) + 2
         painter.drawText(QRectF(MARGIN, top, wide, metrics.height()), 0, self.better_label)

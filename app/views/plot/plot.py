@@ -57,6 +57,7 @@ class Plot(pg.PlotItem):
         self.left.fit_thickness()
 
     def _hold_range(self, axis: int, low: float, high: float, exact: bool) -> None:
+        # Without any finite value the range stays as it was.
         if not (math.isfinite(low) and math.isfinite(high)):
             return
         held = self._held[axis]
@@ -70,7 +71,8 @@ class Plot(pg.PlotItem):
         if (low, high) == self._held[axis]:
             return
         self._held[axis] = (low, high)
-        if self.zoomed:  # show_whole sets it
+        # A person looks closer: `show_whole` sets the range that is held now.
+        if self.zoomed:
             return
         (self.setXRange if axis == 0 else self.setYRange)(low, high, padding=0)
         if axis == 1:
@@ -114,18 +116,15 @@ class Zoom(QObject):
 
     @property
     def is_zoomed(self) -> bool:
-        """Whether a plot shows only a part."""
         return any(plot.zoomed for plot in self._plots)
 
     # The mouse --------------------------------------------------------------------------------
 
     def start_drag(self, position: QPointF, moves: bool) -> None:
-        """Start a drag."""
         self._from = self._last = position.toPoint()
         self._moves = moves
 
     def continue_drag(self, position: QPointF) -> bool:
-        """Continue a drag; False where there is none."""
         if self._from is None:
             return False
         pixel = position.toPoint()
@@ -141,7 +140,6 @@ class Zoom(QObject):
         return True
 
     def end_drag(self, position: QPointF) -> None:
-        """End the drag and show its box."""
         start, self._from = self._from, None
         self._band.hide()
         pixel = position.toPoint()
@@ -149,6 +147,7 @@ class Zoom(QObject):
             return
         size = QSize(abs(pixel.x() - start.x()), abs(pixel.y() - start.y()))
         plot = self._plot_at(start)
+        # So short a drag was meant as a click.
         if plot is None or min(size.width(), size.height()) <= DRAG:
             return
         corners = self._view_point(plot, start), self._view_point(plot, pixel)
@@ -182,7 +181,8 @@ class Zoom(QObject):
         return True
 
     def _leading(self) -> list[Plot]:
-        return self._plots[:1]  # linked ones follow
+        # Plots below the first share its x range and follow by themselves.
+        return self._plots[:1]
 
     def _scale_range(self, plot: Plot, factor: float) -> None:
         ranges = []
@@ -201,7 +201,9 @@ class Zoom(QObject):
         if x[1] <= x[0] or y[1] <= y[0]:
             return
         for canvas_plot in self._plots:
-            canvas_plot.zoomed = True  # linked ones too: none of them may take its range back alone
+            # Linked ones too: none of them may take its range back alone.
+            canvas_plot.zoomed = True
+        # The x range of linked plots belongs to the first.
         leader = self._plots[0] if plot.vb.linkedView(0) is not None else plot
         leader.setXRange(*x, padding=0)
         plot.setYRange(*y, padding=0)
@@ -209,7 +211,6 @@ class Zoom(QObject):
         self.changed.emit(True)
 
     def show_full_range(self) -> None:
-        """Show the whole range."""
         if self.is_zoomed:
             for plot in self._plots:
                 plot.show_whole()

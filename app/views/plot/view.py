@@ -70,7 +70,8 @@ class View(Card):
     problem = Signal(str)
 
     def __init_subclass__(cls) -> None:
-        super().__init_subclass__()  # an extension may write a method by its former name
+        # An extension may write a method by its former name.
+        super().__init_subclass__()
         for name, old_name in _OLD_METHODS.items():
             if old_name in vars(cls) and name not in vars(cls):
                 setattr(cls, name, vars(cls)[old_name])
@@ -79,7 +80,9 @@ class View(Card):
         super().__init__(self.title, self.question, parent)
         self.column.setContentsMargins(14, 8, 12, 8)
         self.column.setSpacing(2)
-        self.column.insertWidget(1, self._caption)  # below the choosers, over the whole width
+        # The caption stands below the choosers, over the whole width, not beside them as in other
+        # cards.
+        self.column.insertWidget(1, self._caption)
         self._owns_record = record is None
         self.record = record or ViewState()
         self.dirty = True
@@ -127,7 +130,8 @@ class View(Card):
         self.canvas.resized.connect(self._on_resized)
         if self.zooms:
             self.canvas.let_zoom()
-        if type(self).figure is not View.figure:  # others add plots of their own
+        # Views without a figure add plots of their own.
+        if type(self).figure is not View.figure:
             self.painter = FigurePainter(
                 self.canvas, has_legend=self.has_legend, names_share=self.names_share
             )
@@ -217,9 +221,10 @@ class View(Card):
             self._figure = self.figure() if has_figure else None
             self.draw()
             titles = [axis.title for axis in self._plot_axes()]
-            if titles:  # of which the help explains the terms
+            # The help explains the terms of the axes.
+            if titles:
                 self.canvas.setProperty(AXES, " ".join(filter(None, titles)))
-        filled = self._data_table if self.shows_table else self.content
+        filled = self._data_table if self._table_button.isChecked() else self.content
         page = filled if has_content else self._empty
         if self._stack.currentWidget() is not page:
             self._stack.setCurrentWidget(page)
@@ -230,11 +235,13 @@ class View(Card):
             self._empty.setText(description)
         if has_content:
             description = " ".join([description, *self._directions()]).strip()
+        # Screen readers are told of every description that is set, also of the same one.
         if description != self.content.accessibleDescription():
             self.content.setAccessibleDescription(description)
             self._data_table.setAccessibleDescription(description)
             self.setAccessibleDescription(f"{self.question} {description}")
-        self._figure = None  # what is asked for later may be of other data
+        # What is asked for between two drawings may be of newer data.
+        self._figure = None
 
     def _plot_axes(self) -> list[ScaleAxis]:
         plots = self.canvas.plots if hasattr(self, "canvas") else []
@@ -248,15 +255,6 @@ class View(Card):
         return getattr(self, "canvas", self.content)
 
     # -- table, copy, save ---------------------------------------------------------------------
-
-    @property
-    def shows_table(self) -> bool:
-        """Whether the table replaces the picture."""
-        return self._table_button.isChecked()
-
-    def show_table(self, shown: bool) -> None:
-        """Show the table or the picture."""
-        self._table_button.setChecked(shown)
 
     def copy_table(self) -> None:
         """Copy the table with tabs between the cells."""
@@ -295,7 +293,8 @@ class View(Card):
         button = IconButton("whole", f"Whole range of “{self.title}”")
         button.clicked.connect(lambda _checked=False: self.canvas.show_full_range())
         policy = button.sizePolicy()
-        policy.setRetainSizeWhenHidden(True)  # nothing jumps when it comes
+        # It keeps its room while it is hidden: nothing jumps when it comes.
+        policy.setRetainSizeWhenHidden(True)
         button.setSizePolicy(policy)
         button.hide()
         self.canvas.zoomed.connect(self._on_zoomed)
@@ -315,7 +314,8 @@ class View(Card):
             self.save_file(path if path.lower().endswith(f".{ending}") else f"{path}.{ending}")
 
     def _on_resized(self) -> None:
-        self.dirty = True  # another size has room for other labels
+        # Another size has room for other labels.
+        self.dirty = True
 
     def _on_theme_changed(self, _theme: object) -> None:
         if hasattr(self, "canvas"):

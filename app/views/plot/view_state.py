@@ -29,7 +29,6 @@ class ViewState:
         self._start_run()
 
     def show_run(self, run: RunState) -> None:
-        """Show a state that is updated elsewhere."""
         before, self.whole_run, self._owns_run = self.whole_run.started, run, False
         if run.started is not before:
             self.look_at("")
@@ -37,7 +36,6 @@ class ViewState:
             self._follow_run()
 
     def consume(self, event: Event) -> None:
-        """Take an event in."""
         if self._owns_run:
             self.whole_run.consume(event)
         if isinstance(event, RunStarted):
@@ -73,6 +71,8 @@ class ViewState:
     @property
     def positions(self) -> np.ndarray:
         """Positions of the settings on the scales, shape (n, axes)."""
+        # A resumed run tells trials anew, with other settings perhaps; else only those of new
+        # trials are looked up.
         trials, replaced = self.run.trials, (self.run, len(self.run.replaced))
         if replaced != self._replaced:
             self._forget_positions()

@@ -1,7 +1,7 @@
 """Models that files carry as named numpy arrays, with the program that predicts from them.
 
-A model names the module that has its `CARRIER` (`core.estimators.model.Model.carrier`): this one
-and all exporters work on any of them. Every carrier's arrays begin and end with
+A model names the module that has its `CARRIER` (`core.estimators.model.Model.carrier`), whose
+arrays begin and end with
 
 format, kind: (), version of its list of arrays; the model's name
 settings: (), JSON text: columns, how the training file was written, run, versions
@@ -96,6 +96,7 @@ def arrays_of(run: FinishedRun) -> Arrays:
     carrier, model = _carrier_of_run(run), run.pipeline[-1]
     members, weights = model_members(model)
     arrays, settings = carrier.arrays(run, members, weights)
+    # A single model stays readable to versions that knew no averages.
     version = 1 if weights is None else carrier.version
     return {
         "format": np.array(version),
@@ -200,6 +201,7 @@ def write_folder(run: FinishedRun, path: Path) -> None:
         PROGRAM: _program_text(carrier, notes, [], main).encode(),
         **carrier.tables(run),
     }
+    # A name that every system can unpack.
     name = re.sub(r"[^\w.-]+", "-", Path(run.takeaway.dataset).name.split(".")[0]).strip("-.")
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for file_name, content in files.items():
@@ -283,6 +285,7 @@ def checked_arrays(arrays: Arrays, path: Path) -> Arrays:
         cure = "give a .npz or .json file that Tunescope exported from such a run"
         raise UnusableError(fault, where=str(path), cure=cure) from None
     carrier = carrier_of(kind)
+    # A kind that is unknown here may be one that a newer version has.
     if version > (carrier.version if carrier else 2):
         fault = "this model was exported by a newer Tunescope"
         raise UnusableError(fault, where=str(path), cure="update Tunescope")
@@ -312,11 +315,7 @@ def damaged_file_error(path: Path) -> UnusableError:
 def predict_rows(
     arrays: Arrays, file: str, report: Report, path: Path | None = None
 ) -> pd.DataFrame:
-    """The predictions of checked arrays for a table of any format, or UnusableError.
-
-    Args:
-        path: of the file that holds the arrays, which a stranger may have written.
-    """
+    """The predictions of checked arrays for a table of any format; `path`: of their file."""
     carrier = carrier_of(str(arrays["kind"]))
     assert carrier is not None
     try:
@@ -329,6 +328,7 @@ def predict_rows(
         where = f"{name}, {error.where}" if error.where else name
         raise UnusableError(error.what, where=where, cure=error.cure) from None
     except (KeyError, ValueError, IndexError, TypeError, AttributeError) as error:
+        # Arrays that were just made fit together: this is a defect.
         if path is None:
             raise
         raise damaged_file_error(path) from error  # arrays that do not fit together
@@ -336,7 +336,6 @@ def predict_rows(
 
 
 def _text_of_file(file: str, cell_format: CellFormat) -> str:
-    """A file's text as CSV, written as the training file was, or UnusableError."""
     opened_file = open_table(file)
     if isinstance(opened_file, (TextFile, LineFile)):
         is_utf_16 = opened_file.head.startswith(UTF_16)

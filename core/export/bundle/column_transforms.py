@@ -21,15 +21,17 @@ UNKNOWN = "\0 a text that no column has \0"
 def text_table(step: Any, names: list[str], index: int) -> tuple[list[str], np.ndarray]:
     """The C known texts of a column, "" for missing values last, and the fitted step's outputs.
 
-    The outputs, shape (C + 1, outputs), end with those of an unknown text. The step is one of
-    `core.datasets.preparation` for the columns `names`, yes/no or categories.
+    The outputs, (C + 1, outputs), end with those of an unknown text; the step is for the columns
+    `names`.
     """
     encoder = encoder_of(step, OneHotEncoder, OrdinalEncoder, TargetEncoder)
     words_by_column = [
         [str(word) for word in words if isinstance(word, str)] for words in encoder.categories_
     ]
     keys = list(filter(None, words_by_column[index]))
+    # The fitted step itself is asked, so that merged levels and means need no second telling.
     probe = [*keys, np.nan, UNKNOWN]
+    # What stands in the other columns does not change the outputs of this one.
     columns = {
         name: np.full(len(probe), words[0] if words else UNKNOWN, dtype=object)
         for name, words in zip(names, words_by_column, strict=True)

@@ -114,6 +114,7 @@ def _check(arrays: Arrays) -> None:
         mean, deviation = float(arrays["means"][index]), float(arrays["deviations"][index])
         is_numeric = np.isfinite(mean) and np.isfinite(deviation) and deviation > 0
         is_categorical = values.dtype.kind == "U" and len(set(values.tolist())) == len(values)
+        # Either mean and deviation or known values, and not both.
         is_one = is_categorical and bool(is_numeric) != bool(len(values))
         raise_unless(is_one, f"column {index + 1} is unclear")
         features += max(1, len(values))

@@ -45,6 +45,7 @@ def _arrays(
         "iterations": np.array([member.iterations for member in members], dtype=np.int64),
     }
     arrays |= {f"components_{t}": member.components_ for t, member in enumerate(members)}
+    # Counts need no column of texts: their files are LIBSVM lines.
     column = run.takeaway.feature_names[0] if columns is None else ""
     return arrays, {**folder_settings(run), "column": column}
 

@@ -1,7 +1,4 @@
-"""Own modules written into one file, so that a script carries the code that it calls.
-
-Imports from one another are dropped, those of other libraries go to the top.
-"""
+"""Own modules written into one file, so that a script carries the code that it calls."""
 
 from __future__ import annotations
 
@@ -69,9 +66,11 @@ class SourceBundle:
                 new_names |= self._note_definitions(statement, module.__name__)
         lines = text.splitlines()
         for statement in removed_statements:
+            # A decorator stands above the line that the tree names.
             decorators = getattr(statement, "decorator_list", [])
             first = min([statement.lineno, *(decorator.lineno for decorator in decorators)])
             last = statement.end_lineno or first
+            # Emptied, not taken out: the lines of the other statements keep their numbers.
             lines[first - 1 : last] = [""] * (last - first + 1)
         new_source = "\n".join([*aliases, *lines]) + "\n"
         self.sources.append(_tidy_blank_lines(_rename_names(new_source, new_names)))
@@ -81,7 +80,6 @@ class SourceBundle:
         return bool(names) and all(self._source_of_name.get(name) == source for name in names)
 
     def _note_definitions(self, statement: ast.stmt, module: str) -> dict[str, str]:
-        """Record the names that a statement defines; new names for duplicate private ones."""
         new_names = {}
         for name in _defined_names(statement):
             if name in self._source_of_name and not name.startswith("_"):
@@ -139,7 +137,7 @@ def _defined_names(statement: ast.stmt) -> list[str]:
 
 
 def _rename_names(text: str, new_names: dict[str, str]) -> str:
-    """The source with new names, except for attributes and in strings."""
+    # By tokens: attributes and strings of that name stay.
     if not new_names:
         return text
     lines = text.splitlines(keepends=True)
@@ -149,6 +147,7 @@ def _rename_names(text: str, new_names: dict[str, str]) -> str:
         if token.type == tokenize.NAME and token.string in new_names and previous_token != ".":
             occurrences.append((*token.start, token.string))
         previous_token = token.string
+    # From the end, so that the places of the others stay right.
     for row, column, name in reversed(occurrences):
         line = lines[row - 1]
         lines[row - 1] = line[:column] + new_names[name] + line[column + len(name) :]

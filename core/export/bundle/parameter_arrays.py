@@ -164,6 +164,7 @@ def model_document(run: FinishedRun) -> JsonObject:
             C=C,
             switched_off=group in switched_off,
             size_of_weights=np.linalg.norm(weights[group_of_weight == k], axis=0).tolist(),
+            # One group holds every parameter: their names would only fill the file.
             parameters="all"
             if len(arrays["groups"]) == 1
             else [names[i] for i in np.flatnonzero(group_of_weight == k)],
@@ -188,6 +189,7 @@ def load_document_arrays(path: Path) -> Arrays:
     """The arrays in an exported JSON file; UnusableError: damaged, too large, or no model."""
     try:
         size = path.stat().st_size
+        # The whole text is in memory before any of it can be judged.
         if size > MAX_FILE_BYTES:
             fault = f"the file has {size / 2**30:.0f} gigabytes, more than any model"
             raise UnusableError(fault, where=str(path), cure="give a file that Tunescope exported")

@@ -84,6 +84,7 @@ def linear_coefficients(run: FinishedRun) -> JsonObject:
     names = run.takeaway.output_names
     inner, columns = without_own_columns(without_threshold(run.pipeline[-1]))
     names = names[columns]
+    # A model of a standardized target: its numbers are brought back to the target's unit.
     model, mu, sigma = on_own_scale(inner)
     if not hasattr(model, "coef_") or not hasattr(model, "intercept_"):
         return {}
@@ -91,6 +92,7 @@ def linear_coefficients(run: FinishedRun) -> JsonObject:
     if weights.shape[1] != len(names):
         return {}  # a kernel's dual weights, not one number a column
     intercepts = mu + sigma * np.broadcast_to(np.atleast_1d(model.intercept_), (len(weights),))
+    # Two classes share one vector, in favour of the second.
     if len(weights) == 1:
         of_class = [str(label) for label in run.takeaway.classes[1:]]
         return {
@@ -219,6 +221,7 @@ def _to_strict_json(value: Any) -> Any:
         return {str(key): _to_strict_json(entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):
         return [_to_strict_json(element) for element in value]
+    # JSON has neither NaN nor infinity.
     if isinstance(value, (float, np.floating)):
         return float(value) if math.isfinite(value) else None
     return value.item() if isinstance(value, np.generic) else value

@@ -34,6 +34,7 @@ def with_card(run: FinishedRun) -> Any:
 
 def _make_card(run: FinishedRun) -> ModelCard:
     takeaway = run.takeaway
+    # A baseline is none of the models.
     has_names = run.tunes_several_models and run.selected_name != BASELINE
     return ModelCard(
         run=run.name,
@@ -82,6 +83,7 @@ def _text_features(run: FinishedRun) -> list[str]:
     if source.format != "sample":
         formats = formats_of(run.takeaway.columns, source)
         return [name for name in names if formats[name].kind != "number"]
+    # A sample is made, not read, so that nothing says how its cells are written.
     table = SAMPLES[run.plan.data.file.removeprefix("sample:")].table()
     return [name for name in names if not is_numeric_dtype(table[name].dtype)]
 

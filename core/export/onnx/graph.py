@@ -1,7 +1,4 @@
-"""An ONNX graph that grows node by node, in double precision.
-
-Inputs are named like the columns; the other names begin with a prefix that no column has.
-"""
+"""An ONNX graph that grows node by node, in double precision."""
 
 from __future__ import annotations
 
@@ -20,16 +17,14 @@ class OnnxGraph:
     """Nodes in order, constants, inputs and outputs.
 
     Args:
-        columns: the names of all inputs, which nothing else may have.
-
-    Attributes:
-        inputs: {input: column}, in order.
+        columns: the names of all inputs.
     """
 
     def __init__(self, columns: Sequence[str]) -> None:
-        self.inputs: dict[str, str] = {}
+        self.inputs: dict[str, str] = {}  # {input: column}, in order
         self._columns = frozenset(columns)
         self._prefix = "tunescope:"
+        # Inputs are named like the columns, so that no other name may begin as one of these.
         while any(column.startswith(self._prefix) for column in columns):
             self._prefix = "_" + self._prefix
         self._count = 0
@@ -62,6 +57,7 @@ class OnnxGraph:
         from onnx import numpy_helper
 
         array = np.asarray(value, order="C")
+        # ONNX takes texts as objects alone.
         if array.dtype.kind == "U":
             array = array.astype(object)
         name = self._next_name()
@@ -82,6 +78,7 @@ class OnnxGraph:
         from onnx import TensorProto, helper
 
         name = column
+        # An input may not be called like an output, nor like another column.
         while name in ("", *OUTPUTS) or (name != column and name in self._columns):
             name = f"column {name}"
         kind = TensorProto.STRING if text else TensorProto.DOUBLE

@@ -1,11 +1,8 @@
 """The ONNX export: preparation and model in one file for any ONNX runtime.
 
-Inputs have the columns' names, (N, 1) each, and take what `INPUTS` says. A column without a name,
-or with an output's, has "column " before its name; "inputs" in the metadata has the column of each
-input. A LIBSVM file's rows are one input of the shape (N, features).
-
-Outputs are "prediction" (N) and, for classes, "probabilities" (N, K) in the order of the classes,
-or "scores" (N, K) where the model has no probabilities. The metadata hold the model's card.
+Inputs have the columns' names, (N, 1) each, and take what `INPUTS` says; LIBSVM rows are one input,
+(N, features). Outputs are "prediction" (N) and, for classes, "probabilities" (N, K) in the order of
+the classes, or "scores" (N, K) where there are none. The metadata hold the model's card.
 """
 
 from __future__ import annotations
@@ -75,6 +72,7 @@ class OnnxModel:
         runtime = optional_module("onnx", "onnxruntime")
         try:
             options = runtime.SessionOptions()
+            # It would write warnings to standard error, past every handler.
             options.log_severity_level = 4
             providers = ["CPUExecutionProvider"]
             self._session = runtime.InferenceSession(str(path), options, providers=providers)

@@ -1,9 +1,5 @@
 """Fitted scikit-learn models as nodes of an ONNX graph, all in double precision.
 
-ONNX's own operators for models calculate in single precision, which for a support vector machine
-with C = 1000 was off by 2e-3 of the target's deviation. So sums and kernels are written out; trees
-are one operator, which returns its sum in single precision.
-
 N rows, p prepared columns, K classes; X (N, p) is the name of the prepared rows; s (S, p) and a are
 the support vectors (``support_vectors_``) and their weights (``dual_coef_``).
 """
@@ -41,6 +37,10 @@ from sklearn.svm import SVC, SVR
 from core.errors import UnusableError
 from core.estimators.multi_model import without_own_columns
 from core.export.onnx.graph import OnnxGraph
+
+# ONNX's own operators for models calculate in single precision, which for a support vector machine
+# with C = 1000 was off by 2e-3 of the target's deviation. So sums and kernels are written out;
+# only trees are one operator, which returns its sum in single precision.
 
 _INT64 = 7  # ONNX's number of the type int64
 _HIDDEN = {"relu": "Relu", "tanh": "Tanh", "logistic": "Sigmoid"}
@@ -95,6 +95,7 @@ def _on_scaled_target(graph: OnnxGraph, X: str, model: TransformedTargetRegresso
     transform = model.transformer_
     steps = [step for _, step in getattr(transform, "steps", [("", transform)])]
     numbers: str = add_model(graph, X, model.regressor_)
+    # What was done last is undone first.
     for step in reversed(steps):
         inverse: list[tuple[str, list[Any]]]
         if type(step) is StandardScaler:
@@ -173,6 +174,7 @@ def _support_classes(graph: OnnxGraph, X: str, model: SVC) -> ClassifierOutputs:
     pairs = list(combinations(range(len(model.classes_)), 2))
     # Positive for the first class of a pair.
     f = graph.add_affine(_rbf_kernel(graph, X, model), *_pair_weights(model, pairs))
+    # One row that ONNX spreads over all rows.
     zeros, ones = graph.add_constant(np.zeros((1, 1))), graph.add_constant(np.ones((1, 1)))
     firsts, seconds = (np.eye(len(model.classes_))[list(side)] for side in zip(*pairs, strict=True))
     if len(pairs) == 1:
@@ -217,6 +219,7 @@ def _rbf_kernel(graph: OnnxGraph, X: str, model: SVC | SVR) -> str:
     vector_squares = graph.add_constant((vectors**2).sum(axis=1)[None])
     products = graph.add_node("MatMul", X, graph.add_constant(-2.0 * vectors.T))
     squares = graph.add_sum([row_squares, products, vector_squares])
+    # Rounding can leave the square of a distance a little below 0.
     squares = graph.add_node("Max", squares, graph.add_constant(np.zeros((1, 1))))
     exponent = graph.add_node("Mul", squares, graph.add_constant(np.full((1, 1), -gamma)))
     return graph.add_node("Exp", exponent)
@@ -258,6 +261,7 @@ def _threshold_classes(
     graph: OnnxGraph, X: str, model: FixedThresholdClassifier
 ) -> ClassifierOutputs:
     inner: ClassifierOutputs = add_model(graph, X, model.estimator_)
+    # The file compares the probability of the second class, nothing else.
     if not inner.has_probabilities or model.pos_label != model.classes_[1]:
         raise _no_counterpart(model)
     second = graph.add_node("Gather", inner.scores, graph.add_constant(np.array([1])), axis=1)
@@ -342,6 +346,7 @@ def neighbours(graph: OnnxGraph, X: str, model: Any) -> tuple[str, str]:
     nearest, row_indices = graph.add_multi_output_node("TopK", 2, powers, count, axis=1, largest=0)
     distances = nearest if model.p == 1 else graph.add_node("Sqrt", nearest)
     ones, zeros = graph.add_constant(np.ones((1, 1))), graph.add_constant(np.zeros((1, 1)))
+    # Ones in the shape of the distances, which is known when rows come.
     if model.weights == "uniform":
         return row_indices, graph.add_node("Add", graph.add_node("Mul", distances, zeros), ones)
     # Where training rows are the same as the row, these alone count.
@@ -380,6 +385,8 @@ def forest_mean(graph: OnnxGraph, X: str, model: Any) -> str:
     from onnx import TensorProto
 
     trees = []
+    # The operator adds up in single precision: about the mean the sums are small, and so is their
+    # rounding.
     mean = np.mean([tree.tree_.value[:1, 0, :] for tree in model.estimators_], axis=0)
     for tree in model.estimators_:
         nodes = tree.tree_
@@ -404,6 +411,7 @@ def boosted_sum(graph: OnnxGraph, X: str, model: Any) -> str:
             features, thresholds = nodes["feature_idx"], nodes["num_threshold"]
             leaf = nodes["is_leaf"].astype(bool)
             trees.append(_Tree(leaf, features, thresholds, nodes["left"], nodes["right"], values))
+    # Added outside of the trees, in double precision.
     start = np.asarray(model._baseline_prediction, dtype=np.float64).reshape(1, -1)
     return graph.add_node("Add", _sum_of_trees(graph, X, trees), graph.add_constant(start))
 
@@ -414,6 +422,7 @@ def _sum_of_trees(graph: OnnxGraph, X: str, trees: list[_Tree]) -> str:
     sizes = [len(tree.leaf) for tree in trees]
     width = trees[0].values.shape[1]
     leaf = np.concatenate([tree.leaf for tree in trees])
+    # scikit-learn has negative numbers at leaves, which the operator refuses.
     feature, threshold, left, right = (
         np.where(leaf, 0, np.concatenate([getattr(tree, name) for tree in trees]))
         for name in ("feature", "threshold", "left", "right")

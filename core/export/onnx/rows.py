@@ -1,7 +1,6 @@
 """The preparation of raw rows as an ONNX graph: one input a column, double numbers or text.
 
-N rows become p prepared columns. A column has C known texts (``keys``, "" for missing values); its
-``table`` (C + 1, outputs) has the fitted preparation's outputs, those of unknown texts last.
+N rows become p prepared columns.
 """
 
 from __future__ import annotations
@@ -149,6 +148,7 @@ def date_part(graph: OnnxGraph, part: str, seconds: str) -> str:
     """The year (since 1970), month (from 1), weekday (Monday is 1) or hour, (N, 1)."""
     calculate = _Arithmetic(graph)
     if part == "hour":
+        # Division downwards, so that moments before 1970 come out right.
         number = calculate.remainder(calculate.quotient(seconds, 3600), 24)
     elif part == "weekday":
         days = calculate.quotient(seconds, 86_400)  # 1970 began on a Thursday

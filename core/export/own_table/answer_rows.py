@@ -73,6 +73,7 @@ class Answers:
             if table is None:
                 break
             blocks.append(table)
+        # An empty block would have a say in the types of the joined columns.
         filled = [block for block in blocks if len(block)] or blocks[:1]
         joined = filled[0] if len(filled) == 1 else pd.concat(filled, ignore_index=True)
         self._waiting = joined.iloc[size:]
@@ -116,9 +117,8 @@ def check_row_count(answers: Answers, row_count: int, name: str) -> None:
 class OwnTable(ABC):
     """A person's table: its names and rows as they stand there, and its way back into its format.
 
-    Where a file can stay what it is, a table of texts writes itself into a stream by
-    `write_answered`, another one into a path by `write_file`; both give sentences on what could
-    not stay, and raise UnusableError where rows and answers are not as many.
+    Where it can stay what it is, a table of texts writes itself by `write_answered`, another one by
+    `write_file`; both give sentences on what could not stay.
     """
 
     file: TableReader

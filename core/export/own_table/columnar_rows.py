@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from core.datasets.files.columnar_table import ColumnarFile, check_package
+from core.datasets.files.columnar_table import ColumnarFile, check_pyarrow
 from core.export.destination import OutputForm
 from core.export.own_table.answer_rows import Answers, Cell, OwnTable, answer_text, check_row_count
 
@@ -22,7 +22,6 @@ class ColumnarTable(OwnTable):
     """The table of a Parquet or Feather file."""
 
     file: ColumnarFile
-    has_header = True
 
     @property
     def names(self) -> list[str]:
@@ -80,7 +79,7 @@ class ColumnarWriter:
     """Writes a Parquet or Feather file, some rows at a time; the first rows fix the types."""
 
     def __init__(self, path: Path, kind: str, compression: str = "") -> None:
-        check_package("pyarrow", path.name)
+        check_pyarrow(path.name)
         self._path, self._kind = path, kind
         self._compression = compression
         self._schema: Any = None
@@ -117,6 +116,7 @@ class ColumnarWriter:
             codec = self._compression or "snappy"
             self._file = ParquetWriter(self._path, self._schema, compression=codec)
             return
+        # As pyarrow itself packs Feather files.
         is_packed = pa.Codec.is_available("lz4_frame")
         options = pa.ipc.IpcWriteOptions(compression="lz4" if is_packed else None)
         self._file = pa.ipc.new_file(str(self._path), self._schema, options=options)
@@ -138,6 +138,7 @@ def _compression(file: ColumnarFile) -> str:
     from pyarrow.parquet import ParquetFile
 
     with ParquetFile(file.path) as parquet:
+        # A file without rows or columns has no codec to ask for.
         if not parquet.metadata.num_row_groups or not parquet.metadata.num_columns:
             return ""
         codec = str(parquet.metadata.row_group(0).column(0).compression).lower()

@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any, cast
 
-from core.datasets.files.columnar_table import ColumnarFile, check_package
+from core.datasets.files.columnar_table import ColumnarFile, check_pyarrow
 from core.datasets.files.csv_table import TextFile
 from core.datasets.files.line_table import ArffFile, LineFile
 from core.datasets.files.sheet_table import SheetFile
@@ -43,6 +43,7 @@ def output_form(path: Path, file: TableReader | None) -> OutputForm:
         ending = path.with_suffix("").suffix.lower()
     kind = COLUMNAR.get(ending, "") or ("text" if ending in TEXTS else SHEETS.get(ending, ""))
     own_ending = file.path.suffix.lower() if file is not None else ""
+    # Macros, styles and attribute types come from the file itself; none can be made for another.
     if ending in OWN_ALONE:
         kind = _kind_of(file) if ending == own_ending else ""
     elif isinstance(file, LineFile) and (ending == own_ending or ending in LINES):
@@ -54,7 +55,7 @@ def output_form(path: Path, file: TableReader | None) -> OutputForm:
         fault = f"no file that ends in {path.suffix.lower()} is written{which}"
         raise UnusableError(fault, where=str(path), cure=f"end the name in {_WRITABLE}")
     if kind in ("parquet", "feather"):
-        check_package("pyarrow", path.name)
+        check_pyarrow(path.name)
     return OutputForm(kind, ending, compression)
 
 
@@ -100,18 +101,12 @@ def own_table_of(file: TableReader, column: str = "") -> OwnTable:
     return ReadTable(file) if make_table is None else make_table(file, column)
 
 
-def first_rows(table: OwnTable, max_rows: int) -> list[list[object]]:
-    """The first rows as they stand there."""
-    return [list(row) for row in islice(table.rows(), max_rows)]
-
-
 def write_own_table(
     path: Path, form: OutputForm, table: OwnTable | None, answers: Answers
 ) -> list[str]:
     """Write the table (if any) with the answers behind it; sentences on what could not stay.
 
     Raises:
-        UnusableError: there are more or fewer answers than rows.
         OSError: it cannot be written.
     """
     if table is None and form.ending in OWN_ALONE:
@@ -131,7 +126,7 @@ def write_own_table(
 
 
 def _number_columns(table: OwnTable | None) -> set[int]:
-    """The columns of texts that are numbers, by the first rows; a typed table says it itself."""
+    # By the first rows; a table with types says it itself.
     if table is None or isinstance(table, ColumnarTable):
         return set()
     return columns_of_numbers(islice(table.rows(), _HEAD_ROWS), len(table.names))
@@ -158,6 +153,7 @@ def _joined_rows(table: OwnTable, answers: Answers) -> Iterator[Sequence[Cell]]:
     answer_rows, row_count = answers.rows(), 0
     for row in table.rows():
         answer = next(answer_rows, None)
+        # Prediction was stopped: the rows below have no answers.
         if answer is None and not answers.is_whole:
             break
         row_count += 1

@@ -58,6 +58,7 @@ class SheetTable(ReadTable):
     def write_file(self, path: Path, form: OutputForm, answers: Answers) -> list[str]:
         """Write the workbook with answers; UnusableError also where the sheet is full."""
         extent = self.file.sheet_extent
+        # Behind every cell of the sheet, also behind those that are no part of the table.
         start = max(extent.width, *(column + 1 for column in extent.lost), 0)
         if start + len(answers.columns) > MAX_COLUMNS:
             cure = "end the name in .csv or .parquet"
@@ -79,8 +80,7 @@ class SheetTable(ReadTable):
 
 @dataclass
 class _Edit:
-    """Bytes of a part that are replaced by others; `keeps`, to keep them but for `spans`."""
-
+    # Bytes of a part that are replaced by others, or kept but for their spans.
     start: int
     end: int
     content: bytes = b""
@@ -149,6 +149,7 @@ class _SheetRows:
     def _end_row(self, repeats: int, tag: str) -> None:
         table_rows, end = self.row_numbers, self._parser.CurrentByteIndex
         start = self._insert_at if self._insert_at >= 0 else end
+        # The names go into the last filled row above the table.
         is_above = not self.written_count and len(table_rows) and self._row < table_rows[0]
         if is_above and self._is_filled and self.names is not None:
             self._header.append(_Edit(start, end, self._cells(self.names, tag)))
@@ -174,8 +175,10 @@ class _XlsxRows(_SheetRows):
         if local == "dimension":  # it says where the last column is, and may be absent
             self._begin_edit()
         elif local == "row":
+            # Rows and cells may lack their address: then they follow the one before.
             self._row = int(attributes["r"]) if "r" in attributes else self._row or 1
             self._column, self._insert_at, self._is_filled = -1, -1, False
+            # The spans say where the row ends, which is no longer true; programs do without them.
             if "spans" in attributes:
                 self._begin_edit(keeps=True)
         elif local == "c":
@@ -219,6 +222,7 @@ class _OdsRows(_SheetRows):
             self._repeats = int(attributes.get("table:number-rows-repeated", "1"))
             self._column, self._insert_at, self._is_filled = 0, -1, False
         elif tag in ("table:table-cell", "table:covered-table-cell"):
+            # Equal neighbours are stored as one cell with a count.
             columns = int(attributes.get("table:number-columns-repeated", "1"))
             self._is_filled = self._is_filled or "office:value-type" in attributes
             if self._column + columns > self.start and self._insert_at < 0:
@@ -259,6 +263,7 @@ def _copy_archive(source_path: Path, part_name: str, edits: Sequence[_Edit], pat
                 if entry.filename == part_name:
                     _copy_edited(source, edits, target)
                     continue
+                # The other parts stay as they are, in pieces: media may be larger than memory.
                 while piece := source.read(_PIECE):
                     target.write(piece)
 
@@ -323,6 +328,7 @@ def write_workbook(
                 sheet.write(f'<row r="{number}">{"".join(cells)}</row>'.encode())
             sheet.write(b"</sheetData></worksheet>")
             sheet.flush()
+            # The archive closes its entry, so the buffer must not.
             sheet.detach()
     return [formulas_sentence(formulas)] if formulas else []
 
@@ -361,6 +367,7 @@ def sheet_cell(cell: Cell, address: str = "", prefix: str = "") -> str:
 
 def sheet_text(text: str) -> str:
     """A text as a sheet can hold it."""
+    # Spreadsheet programs call a whole file damaged for one such letter.
     return _FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text)[:MAX_LETTERS]
 
 
@@ -372,7 +379,7 @@ _SHEET_START = f'{_XML}<worksheet xmlns="{_MAIN}"><sheetData>'.encode()
 
 
 def _workbook_parts() -> dict[str, str]:
-    """The parts of a workbook beside its sheet; ECMA-376, part 1, chapters 12 and 18."""
+    # ECMA-376, part 1, chapters 12 and 18.
     kind = "application/vnd.openxmlformats-officedocument.spreadsheetml"
     package = f"{_FORMATS}/package/2006"
     digits, number = range(1, _DECIMALS), ' xfId="0" applyNumberFormat="1"'

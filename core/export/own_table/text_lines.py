@@ -56,6 +56,7 @@ class TextLines:
         self._stream = stream
         self._codec = "utf-8" if encoding.startswith(_WIDE) else "latin-1"
         if encoding.startswith(_WIDE) or line_end == "\r":
+            # Binary files end lines at LF alone; Latin-1 gives every byte back as it was.
             source = encoding if encoding.startswith(_WIDE) else "latin-1"
             self._decoded = io.TextIOWrapper(stream, source, newline=line_end)
 
@@ -100,6 +101,7 @@ class TextTable(OwnTable):
         with text_lines(self.file, self.dialect.encoding) as lines:
             row_sampling.preamble(lines, self.form)
             for number, record in enumerate(row_sampling.records(lines, self.form)):
+                # The mark of the encoding stands before the first cell, which it is no part of.
                 bare = record.removeprefix(codecs.BOM_UTF8) if number == 0 else record
                 yield list(self.split_record(bare))
 
@@ -154,6 +156,7 @@ def line_end(head: bytes, encoding: str) -> str:
     """How lines end: as the first one does."""
     if encoding.startswith(_WIDE):
         head = head[: len(head) // 2 * 2].decode(_WIDE, "replace").encode()
+    # The head may end within a letter of two bytes, which is cut off above.
     match = re.search(rb"\r\n|\n|\r", head)
     return match.group().decode() if match else "\n"
 
@@ -184,6 +187,7 @@ class _AnsweredText:
         self._formula = _formula_pattern(self.table)
         quote = re.escape(dialect.quote.encode())
         is_doubled = bool(quote) and dialect.reading == DOUBLED
+        # Signs within quotes divide nothing; other ways of quoting are split in full.
         self._in_quotes = re.compile(quote + b"[^%b]*" % quote + quote) if is_doubled else None
         self._encoded_texts: dict[str, bytes] = {}  # of answers that occur again and again
 
@@ -204,6 +208,7 @@ class _AnsweredText:
                 self.write(line)
                 continue
             row = next(rows, None)
+            # Prediction was stopped: the rows below have no answers.
             if row is None and not self.answers.is_whole:
                 break
             row_count += 1  # where there are too many as well, to say so
@@ -266,12 +271,14 @@ class _AnsweredText:
         except UnicodeEncodeError:
             plain = text.translate(_PLAIN_SIGNS)
             data = plain.encode(codec, "replace")
+            # Typographic signs have a plain form; only letters that became “?” are told.
             if data.count(b"?") > plain.count("?"):
                 self.replaced.add(text)
             return data
 
     def _without_formulas(self, line: bytes) -> bytes:
         table = self.table
+        # Most lines hold no formula: the search spares splitting them.
         if not self._formula.search(line):
             return line
         cells = table.split_record(line)
@@ -313,6 +320,7 @@ def _free_sign(table: TextTable) -> str:
     for cells in table.rows():
         for sign in [sign for sign in free if sign in str(cells[0])]:
             del free[sign]
+        # Every sign occurs; a tab is the rarest in texts.
         if not free:
             return "\t"
     return next(iter(free))
@@ -358,6 +366,7 @@ class ArffTable(ReadTable):
         codec = "utf-8" if encoding.startswith("utf-16") else encoding
         write = line_writer(into, encoding, self.file.head)
         end = line_end(self.file.head, encoding)
+        # As the file itself quotes its words.
         quote = '"' if b'"' in self.file.head and b"'" not in self.file.head else "'"
         width, row_count, is_data = len(self.names), 0, False
         attributes = self._attributes(answers, quote)
@@ -402,9 +411,11 @@ def _behind(line: bytes, cells: Sequence[bytes], width: int) -> bytes:
     body = line.rstrip()
     end = line[len(body) :]
     if not body.lstrip().startswith(b"{"):
+        # The weight of a row, in braces at its end, stays the last.
         weight = _WEIGHT.search(body)
         position = weight.start() if weight else len(body)
         return body[:position] + b"," + b",".join(cells) + body[position:] + end
+    # In a sparse row pairs index value stand in braces, and so do the answers.
     position = next((m.start() for m in _QUOTED.finditer(body) if m.group() == b"}"), len(body))
     pairs = b", ".join(b"%d %s" % (width + index, cell) for index, cell in enumerate(cells))
     comma = b", " if body[:position].strip() != b"{" else b""

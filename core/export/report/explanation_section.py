@@ -13,10 +13,12 @@ from core.export.report.figure_svg import SIZES, figure_svg
 from core.export.report.html import collapsible, html_table, paragraphs, section_card
 from core.export.report.svg import svg_number
 from core.figures import explanation_figures as figures
+from core.figures.explanation_text import AREA, area_text
 from core.figures.score_figures import CALIBRATION, calibration_figure
 from core.space import axis_title
 from core.tuning.problem_setup import read_data
 from core.tuning.scores.metrics import METRICS
+from core.tuning.scores.score import score_text
 from core.tuning.why.answer_types import (
     Answer,
     ClassDiagnostics,
@@ -78,6 +80,7 @@ def answers_of(run: FinishedRun) -> tuple[dict[str, Answer], str]:
     missing = [question for question in (IMPORTANCE, ROWS) if question not in answer_by_question]
     if not missing:
         return answer_by_question, ""
+    # A report is written in a moment; what takes longer is asked for in the window.
     if seconds_before(ROWS, run.state) > SOON:
         problem = "It takes longer than a report should: ask on the Results page first."
         return answer_by_question, problem
@@ -88,6 +91,7 @@ def answers_of(run: FinishedRun) -> tuple[dict[str, Answer], str]:
                 answer_by_question[question] = keep_answer(run.folder, results, question, answer)
     except UnusableError as error:
         return answer_by_question, error.sentence
+    # A section less is better than no report.
     except (ValueError, ArithmeticError, LookupError, MemoryError):
         return answer_by_question, "The model could not be asked about its test rows."
     return answer_by_question, ""
@@ -203,6 +207,7 @@ def _curves_section(label: str, diagnostics: ClassDiagnostics) -> str:
     tally, thresholds = diagnostics.of[label], diagnostics.of[label].thresholds
     marked_index = figures.decision_index(diagnostics, label)
     rows = []
+    # Some 40 rows can be read; the curve beside them has all.
     indices = set(range(0, len(thresholds), max(1, len(thresholds) // 40)))
     for index in sorted(indices if marked_index is None else {*indices, marked_index}):
         true, false = tally.true[index], tally.false[index]
@@ -211,8 +216,9 @@ def _curves_section(label: str, diagnostics: ClassDiagnostics) -> str:
         rows.append((thresholds[index], *counts, f"{recall:.3f}", f"{right:.3f}"))
     outcomes = ("true positives", "false positives", "false negatives", "true negatives")
     header = (diagnostics.scale, *outcomes, "recall", "precision")
-    area = f"Area under the ROC curve {_with_interval(tally.area)}, baseline 0.5."
-    average = f"Average precision {_with_interval(tally.precision)}, baseline {tally.share:.3f}."
+    half, share = (score_text(value, AREA) for value in (0.5, tally.share))
+    area = f"Area under the ROC curve {area_text(tally.area)}, baseline {half}."
+    average = f"Average precision {area_text(tally.precision)}, baseline {share}."
     curves = figures.threshold_figures(diagnostics, label)
     pictures = "".join(f"<div>{figure_svg(curve, *SIZES['half'])}</div>" for curve in curves)
     figure = f'<div class="cards">{pictures}</div>'
@@ -222,15 +228,6 @@ def _curves_section(label: str, diagnostics: ClassDiagnostics) -> str:
     if marked_index is not None:
         question += " The large dot is the threshold that the model decides by."
     return section_card("How well does it tell classes apart?", question, body)
-
-
-def _with_interval(values: list[float | None]) -> str:
-    value, low, high = values
-    if value is None:
-        return "unknown"
-    if low is None or high is None:
-        return f"{value:.3f}"
-    return f"{value:.3f} (95 % confidence interval {low:.3f} to {high:.3f})"
 
 
 def _calibration_section(label: str, bins: list[CalibrationBin]) -> str:
@@ -293,6 +290,7 @@ def settings_sections(run: FinishedRun) -> list[str]:
             *_, answer = answers_of_trials(run.state)
         except (UnusableError, ValueError, ArithmeticError, LookupError, MemoryError):
             return []
+        # Kept, so that the window tells the same.
         if not isinstance(answer, NoAnswer):
             keep_answer(run.folder, run.results, SETTINGS, answer)
     if not isinstance(answer, SettingImportance) or not answer.settings:

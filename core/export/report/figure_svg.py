@@ -29,8 +29,6 @@ SIZES = {"full": (980, 280), "wide": (680, 320), "half": (540, 320), "narrow": (
 
 @dataclass(frozen=True)
 class _Plot:
-    """The drawing and where the plot lies in it."""
-
     drawing: SvgDrawing
     left_x: float
     right: float
@@ -89,6 +87,7 @@ def _laid_out(drawing: SvgDrawing, figure: Figure) -> _Plot:
         elif isinstance(mark, data.Level) and mark.words:
             right = min(right, drawing.width - 16 - CHARACTER * len(mark.words))
         elif isinstance(mark, data.Labels) and mark.place == "right":
+            # The words stand behind the largest value, in half of the plot at most.
             room = (CHARACTER * max(map(len, mark.texts), default=0) + 12) / (right - left_x)
             high = low + (figure.x.high - low) / (1 - min(room, 0.5))
     bottom, top = drawing.height - FOOT, HEAD + LEGEND * bool(figure.legend)
@@ -97,6 +96,7 @@ def _laid_out(drawing: SvgDrawing, figure: Figure) -> _Plot:
 
 def _shown_range(axis: FigureAxis) -> tuple[float, float]:
     low, high = axis.low, axis.high
+    # A constant needs a range as well.
     span = (high - low) or abs(high) * 0.1 or 1.0
     air = 0.0 if axis.exact else AIR
     if axis.scale.kind == "choice" or axis.air:
@@ -188,7 +188,7 @@ def _unbroken(plot: _Plot, mark: data.Lines) -> Iterator[list[tuple[float, float
 
 
 def _draw_dots(plot: _Plot, mark: data.Dots) -> None:
-    outline = mark.fill if mark.outline == data.OWN else mark.outline
+    outline = {data.OWN: mark.fill, data.APART: "paper"}.get(mark.outline or "", mark.outline)
     style = f'class="f-{mark.fill or "none"} s-{outline or "none"}" stroke-width="{mark.width:g}"'
     style += f' opacity="{mark.opacity:g}"' if mark.opacity < 1 else ""
     if mark.at_floor:

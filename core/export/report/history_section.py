@@ -21,6 +21,7 @@ from core.figures.run_figures import best_so_far_figure
 from core.tuning.runs.state import RunState
 from core.tuning.runs.trial_table import Trial
 
+# More rows make the page slow to open; the JSON export has all.
 MAX_ROWS = 500
 MAX_GROUPS = 8
 

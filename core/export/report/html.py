@@ -87,11 +87,13 @@ def cell_text(value: Any) -> str:
         return "–" if value != value else svg_number(value)
     if isinstance(value, (list, tuple)):
         return ", ".join(cell_text(element) for element in value)
+    # A table can be copied from the page into a spreadsheet.
     return str(escape_formula(str(value)))
 
 
 def _is_numeric(values: list[Any]) -> bool:
     present_values = [value for value in values if value is not None]
+    # Truth values are written as words.
     numbers = [v for v in present_values if isinstance(v, (int, float)) and not isinstance(v, bool)]
     return bool(present_values) and len(numbers) == len(present_values)
 
@@ -192,7 +194,6 @@ def _variables(theme: Theme) -> str:
 
 
 def _colours(theme: Theme) -> dict[str, str]:
-    """By the roles of figures and of the page."""
     names = ("ink", "muted", "line", "control", "paper", "canvas", "accent", "selected", "bad")
     colours = {name: getattr(theme, name) for name in (*names, "focus", "model", "observed")}
     colours |= {f"series{i}": colour for i, colour in enumerate(theme.series)}

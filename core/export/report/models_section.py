@@ -11,7 +11,8 @@ from core.estimators.model_settings import title_of
 from core.export.finished_run import EnsembleMember, FinishedRun, members_of
 from core.export.report.figure_svg import SIZES, figure_svg
 from core.export.report.html import cell_text, collapsible, html_table, paragraphs, section_card
-from core.figures.run_figures import average_figure, member_bars_figure
+from core.figures.member_figures import member_bars_figure
+from core.figures.run_figures import average_figure
 from core.figures.score_figures import intervals_figure
 from core.tuning.events import EnsembleUpdated
 from core.tuning.run_results import EnsembleResults
@@ -105,6 +106,7 @@ def _member_columns(
 
 def _differing_settings(members: list[EnsembleMember]) -> list[str]:
     names = list(members[0].setting)
+    # What all members share says nothing about any of them.
     differing = [n for n in names if any(m.setting[n] != members[0].setting[n] for m in members)]
     return (differing or names)[:MAX_SETTING_COLUMNS]
 

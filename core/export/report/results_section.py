@@ -10,7 +10,7 @@ from core.export.report.structured_section import example_sections
 from core.figures.penalty_figures import penalties_figure
 from core.figures.registry import RESULT_PICTURES
 from core.figures.result_picture import ResultPicture
-from core.figures.score_figures import SCORES
+from core.figures.score_figures import SCORES, confusion_rows
 from core.tuning.events import PenaltyStep
 from core.tuning.run_results import ConfusionCounts, CostResults, Results
 from core.tuning.scores.metrics import METRICS
@@ -25,6 +25,7 @@ def result_sections(run: FinishedRun) -> list[str]:
     """The sections for which the run has results, in reading order."""
     results = run.results
     sections = [_scores_section(run)]
+    # Scores are above, in a section with a table of their own.
     for picture in RESULT_PICTURES:
         if picture is not SCORES and picture.is_suitable(results):
             sections.append(_picture_section(picture, results))
@@ -87,16 +88,10 @@ def _picture_section(picture: ResultPicture, results: Results) -> str:
 
 def _confusion_section(confusion: ConfusionCounts, units: str) -> str:
     labels, counts = confusion.labels, confusion.tuned
-    recall = [_share_text(row[i], sum(row)) for i, row in enumerate(counts)]
-    totals = [sum(column) for column in zip(*counts, strict=True)]
-    precision = [_share_text(row[i], totals[i]) for i, row in enumerate(counts)]
     # With many labels "true" and "predicted" in every cell make the table wider than the page.
     has_few_labels = len(labels) <= MAX_SPELT_LABELS
-    rows = [
-        (f"true {label}" if has_few_labels else label, *row, share)
-        for label, row, share in zip(labels, counts, recall, strict=True)
-    ]
-    rows.append(("precision", *precision, ""))
+    names = [f"true {label}" if has_few_labels else label for label in labels]
+    rows = confusion_rows(names, counts)
     header = [f"predicted {label}" if has_few_labels else label for label in labels]
     diagonal = frozenset((i, i + 1) for i in range(len(labels)))
     body = html_table(("", *header, "recall"), rows, row_heads=True, marked=diagonal)
@@ -129,10 +124,6 @@ def _costs_section(costs: CostResults) -> str:
         "Test rows, which had no part in the threshold."
     )
     return section_card("What do its mistakes cost?", question, body, "half")
-
-
-def _share_text(right: int, total: int) -> str:
-    return score_text(right / total if total else None, "accuracy")
 
 
 def _setting_section(run: FinishedRun) -> str:

@@ -10,8 +10,8 @@ from html import escape
 
 from core.datasets.molecules import bracket_pairs
 from core.export.finished_run import FinishedRun, members_of
-from core.export.report import example_figures
 from core.export.report.html import collapsible, html_table, paragraphs, section_card
+from core.export.report.svg import CHARACTER, SvgDrawing, shorten_name
 from core.tuning.events import (
     FoldedMolecule,
     ImagesDrawn,
@@ -21,6 +21,8 @@ from core.tuning.events import (
 )
 from core.wording import percent
 
+WIDTH = 980
+LETTERS_AT = 7.0  # pixels a base from which its letter is legible
 MAX_TOPICS = 60
 MAX_WORDS = 12
 
@@ -40,7 +42,7 @@ def _sequence_section(event: SequencesLabelled) -> str:
     index_of = {label: k for k, label in enumerate(event.classes)}
     pairs = zip(sequence.marginals, sequence.labels, strict=True)
     sure = [row[index_of[label]] for row, label in pairs]
-    figure = example_figures.token_strip(sequence.tokens, sequence.labels, sequence.truth, sure)
+    figure = token_strip(sequence.tokens, sequence.labels, sequence.truth, sure)
     rows = zip(sequence.tokens, sequence.labels, sequence.truth, sure, strict=True)
     as_table = html_table(
         ("token", "label", "true label", "probability"),
@@ -54,7 +56,7 @@ def _sequence_section(event: SequencesLabelled) -> str:
 
 
 def _molecule_section(molecule: FoldedMolecule) -> str:
-    figure = example_figures.pair_arcs(molecule.sequence, molecule.predicted, molecule.truth)
+    figure = pair_arcs(molecule.sequence, molecule.predicted, molecule.truth)
     names = ("sequence", "predicted", "truth")
     as_table = html_table(("", ""), [(name, getattr(molecule, name)) for name in names])
     question = (
@@ -66,6 +68,68 @@ def _molecule_section(molecule: FoldedMolecule) -> str:
     sentence = f"{len(predicted & true)} of {len(true)} true pairs are found; "
     body = figure + paragraphs([f"{sentence}{len(predicted)} are predicted."])
     return section_card("An example", question, body + collapsible("As text", as_table))
+
+
+def token_strip(
+    tokens: Sequence[str], labels: Sequence[str], truth: Sequence[str], sure: Sequence[float]
+) -> str:
+    """Tokens with predicted labels and their probabilities (`sure`), and differing true labels."""
+    correct_count = sum(label == true for label, true in zip(labels, truth, strict=True))
+    drawing = SvgDrawing(
+        "One labelled sequence",
+        f"{correct_count} of {len(tokens)} tokens are labelled rightly: "
+        + " ".join(f"{t}/{label}" for t, label in zip(tokens, labels, strict=True)),
+    )
+    x, y = 0.0, 4.0
+    for token, label, true, share in zip(tokens, labels, truth, sure, strict=True):
+        words = (shorten_name(token), label, "" if label == true else true)
+        width = 16 + 1.15 * CHARACTER * max(map(len, words))
+        if x + width > WIDTH:
+            x, y = 0.0, y + 84
+        kind = "token" if label == true else "missed"
+        drawing.add_bar(x, y, width - 5, 68, kind)
+        middle = x + (width - 5) / 2
+        drawing.add_text(middle, y + 18, words[0], "name", "middle")
+        drawing.add_text(middle, y + 36, label, "tick", "middle")
+        if words[2]:
+            drawing.add_text(middle, y + 53, words[2], "wrong", "middle")
+        drawing.add_bar(x + 4, y + 60, (width - 13) * min(max(share, 0.0), 1.0), 4, "f-series0")
+        x += width
+    drawing.height = int(y + 80)
+    return drawing.to_svg()
+
+
+def pair_arcs(letters: str, predicted: str, truth: str) -> str:
+    """Base pairs as arcs, predicted (dot-bracket) above, true below; solid where in both."""
+    predicted_pairs, true_pairs = set(bracket_pairs(predicted)), set(bracket_pairs(truth))
+    drawing = SvgDrawing(
+        "One folded molecule",
+        f"{len(letters)} bases; {len(predicted_pairs)} pairs predicted, {len(true_pairs)} true, "
+        f"{len(predicted_pairs & true_pairs)} in both.",
+        width=WIDTH,
+    )
+    step = min(16.0, (WIDTH - 40) / max(len(letters), 1))
+    plot_left = (WIDTH - step * max(len(letters) - 1, 0)) / 2
+    longest = max((j - i for i, j in predicted_pairs | true_pairs), default=1)
+    tallest = min(190.0, step * longest / 2 + 12)
+    line = tallest + 24
+    drawing.height = int(2 * tallest + 64)
+    common_pairs = predicted_pairs & true_pairs
+    for pairs, direction in ((predicted_pairs, 1), (true_pairs, -1)):
+        base = line if direction > 0 else line + 16
+        for i, j in sorted(pairs):
+            height = direction * max(8.0, tallest * (j - i) / longest)
+            kind = "arc s-series2" if (i, j) in common_pairs else "arc apart s-series1"
+            drawing.add_arc(plot_left + step * i, plot_left + step * j, base, height, kind)
+    if step >= LETTERS_AT:
+        for index, letter in enumerate(letters):
+            drawing.add_text(plot_left + step * index, line + 12, letter, "base", "middle")
+    else:
+        plot_right = plot_left + step * (len(letters) - 1)
+        drawing.add_line(plot_left, line + 8, plot_right, line + 8, "axis")
+    drawing.add_text(4, 16, "predicted", "name")
+    drawing.add_text(4, drawing.height - 8, "true", "name")
+    return drawing.to_svg()
 
 
 def topic_sections(run: FinishedRun) -> list[str]:
@@ -129,6 +193,7 @@ def _picture_row(
 
 def _png_address(grey: Sequence[float], height: int, width: int) -> str:
     values = bytes(min(255, max(0, round(255 * value))) for value in grey)  # row by row
+    # Every line of a PNG begins with its filter: none.
     lines = b"".join(b"\0" + values[row * width : (row + 1) * width] for row in range(height))
     header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
     chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(lines, 9)), (b"IEND", b""))

@@ -74,6 +74,7 @@ class CodeWriter:
     def _simple_value(self, value: Any) -> str:
         if isinstance(value, BaseCrossValidator):
             self._import_name(type(value))
+            # Fixed folds are a text of digits, one a row, which is broken into lines.
             return re.sub(r"\d{80}(?=\d)", r"\g<0>'\n    '", repr(value))
         if isinstance(value, type) or callable(value):
             return self._import_name(value)
@@ -126,6 +127,7 @@ def _changed_parameters(estimator: BaseEstimator) -> dict[str, Any]:
 
 def _is_same(value: Any, default: Any) -> bool:
     if isinstance(value, float) and isinstance(default, float):
+        # NaN is not equal to itself.
         return value == default or (value != value and default != default)
     return type(value) is type(default) and repr(value) == repr(default)
 
@@ -143,8 +145,6 @@ def _public_module(definition: Any) -> str:
     module = module_path.split("._")[0]
     if isinstance(definition, np.ufunc):
         return "numpy"
-    import importlib
-
     # sklearn.impute, not sklearn.impute._base.
     return module if hasattr(importlib.import_module(module), definition.__name__) else module_path
 

@@ -38,6 +38,7 @@ def checked(path, fingerprint):
 '''
 
 
+# A file larger than memory is hashed in pieces.
 _STREAMED = """    digest = hashlib.sha256()
     with open(path, "rb") as file:
         while chunk := file.read(2**22):
@@ -156,7 +157,6 @@ def _split_lines(run: FinishedRun, code: CodeWriter) -> list[str]:
 
 
 def _same_calls(run: FinishedRun) -> list[str]:
-    """Lines whose ``train_test_split`` gives exactly the run's own split; empty if none does."""
     takeaway, plan = run.takeaway, run.plan
     try:
         target = read_data(plan.data).target
@@ -164,6 +164,8 @@ def _same_calls(run: FinishedRun) -> list[str]:
         return []
     share = plan.data.share_tested(len(target))
     split_rows = takeaway.train_rows, takeaway.test_rows
+    # By share or by count, with classes in proportion or without: one of these made the split,
+    # unless rows belong together or are the latest.
     for size, stratify in itertools.product((share, len(takeaway.test_rows)), (target, None)):
         options: dict[str, Any] = {"test_size": size, "random_state": plan.seed}
         try:
@@ -184,6 +186,7 @@ def sample_lines(run: FinishedRun, code: CodeWriter) -> list[str]:
     name = run.plan.data.file.removeprefix("sample:")
     table = SAMPLES[name].table()
     loader = f"load_{name.replace('-', '_')}"
+    # What scikit-learn brings along need not be carried.
     if not hasattr(sklearn.datasets, loader):
         return _packed_table(table, code)
     code.imports.setdefault("sklearn.datasets", set()).add(loader)
@@ -193,6 +196,7 @@ def sample_lines(run: FinishedRun, code: CodeWriter) -> list[str]:
         column_order = [*run.takeaway.feature_names, run.takeaway.target]
         columns_code = "[*FEATURES, TARGET]" if names == column_order else code.expression(names)
         lines.append(f"table.columns = {columns_code}")
+    # The sample names its classes, which scikit-learn numbers.
     if not np.array_equal(table["target"], getattr(sklearn.datasets, loader)().target):
         lines.append('table["target"] = [bunch.target_names[code] for code in bunch.target]')
     return lines
@@ -215,6 +219,7 @@ def _packed_table(table: pd.DataFrame, code: CodeWriter) -> list[str]:
 
 
 _SHEETS, _COLUMNS = ("xlsx", "xlsb", "xls", "ods"), ("parquet", "feather")
+# What pandas does without being told.
 _USUAL = (("encoding", "utf-8"), ("compression", None), ("sep", ","))
 _PACKAGES = dict.fromkeys(_SHEETS, "python-calamine") | dict.fromkeys(_COLUMNS, "pyarrow")
 _OPENING_CODE = {
@@ -277,7 +282,7 @@ def _reading_arguments(source: DataSource) -> Mapping[str, Any]:
 
 
 def _is_arff(source: DataSource) -> bool:
-    """Whether it is read by `read_arff`; pandas read it for runs of earlier versions."""
+    # For runs of earlier versions pandas reads it, from the row where its data begin.
     return source.format == "arff" and "skiprows" not in source.reading
 
 
@@ -352,6 +357,7 @@ def read_lines(
         body = "".join(f"    {argument},\n" for argument in (stream, *codes))
         return [f"{names} = parts(read_arff(\n{body}))"]
     if kind in _SHEETS:
+        # The package that read the sheet for the run: others see other dates and merged cells.
         arguments = {"engine": "calamine", **arguments}
     if source.sampled:
         file_code = sampled_text_code(unpacked_code(file_code, source, code), source.sampled)
@@ -398,7 +404,7 @@ def parameter_name(name: str) -> str:
 
 
 def _common_words(source: DataSource) -> list[str]:
-    """The words for a missing value in most columns that have some; [] for empty cells alone."""
+    # Those of most columns; none where only empty cells are missing.
     na_values = _reading_arguments(source).get("na_values", [])
     lists = list(na_values.values()) if isinstance(na_values, dict) else [na_values]
     return min((list(words) for words in lists if len(words) > 1), key=len, default=[])
@@ -448,7 +454,7 @@ def sampled_table(path, kind, rows, seed, stratified, columns=None):
 
 
 def sampling_functions(sources: Sequence[DataSource], code: CodeWriter) -> list[str]:
-    """The functions that draw rows of the data and test files; none where all rows were read."""
+    """The functions that draw rows of the files; none where all rows were read."""
     samples = [source.sampled for source in sources if source.sampled]
     if not samples:
         return []

@@ -1,9 +1,8 @@
 """The script export: a short program that trains the tuned model from the raw file again.
 
-It makes the same split, prints the same test score, and fits on all rows; after a nested
-cross-validation it prints the score that the program measured. Learned penalties are exact: with
-column i over √C_i, ½ Σ C_i w_i² is ½ ‖u‖², u_i = √C_i w_i: ``LogisticRegression(C=1)``; for a
-linear model ``Ridge(alpha=σ²)`` (stationary point of Foo 2009, section 4).
+It makes the same split, prints the same test score, and fits on all rows. Learned penalties are
+exact: with column i over √C_i, ½ Σ C_i w_i² is ½ ‖u‖², u_i = √C_i w_i: ``LogisticRegression(C=1)``;
+for a linear model ``Ridge(alpha=σ²)`` (stationary point of Foo 2009, section 4).
 """
 
 from __future__ import annotations
@@ -64,6 +63,7 @@ def script_source(run: FinishedRun) -> str:
         *future,
         _imports(run, code),
     ]
+    # Nested scores are printed as they were measured.
     functions = [] if run.is_nested else score_functions(run)
     blocks = [*head, *model_sources, data, split, model, *functions, scores, _last_fit(run)]
     text = "\n\n".join(block.strip("\n") for block in blocks if block) + "\n"
@@ -77,6 +77,7 @@ def _settings(run: FinishedRun) -> list[Setting]:
     if run.selected_name != TUNED:
         return [run.results.setting]
     default = run.results.default_setting
+    # A penalty learner's model is written out by itself, below.
     if run.has_learned_penalties:
         return [default]
     return [*([m.setting for m in members_of(run)] or [run.results.setting]), default]
@@ -191,6 +192,7 @@ def _column_lists(prepare: Any, code: CodeWriter) -> dict[str, list[Any]]:
     encode = getattr(prepare, "named_steps", {}).get("columns", prepare)
     for name, _, columns in getattr(encode, "transformers", []):
         if isinstance(columns, list) and columns and list_code(columns) not in code.names:
+            # The lists of columns occur again and again: a variable each keeps the script readable.
             variable = re.sub(r"\W+", "_", name).upper()
             if variable.isidentifier() and variable not in column_lists:
                 column_lists[variable] = columns
@@ -239,6 +241,7 @@ def _penalty_lines(penalties: LearnedPenalties) -> list[str]:
 
 
 def _numbers_code(numbers: list[int]) -> str:
+    # Columns of one group mostly follow each other: lengths are shorter than a number each.
     ends = [i for i, number in enumerate(numbers) if numbers[i + 1 : i + 2] != [number]]
     if 10 * len(ends) > len(numbers):  # no long runs of equal numbers
         return wrapped_list(numbers)
@@ -256,6 +259,7 @@ def _exact_solver(run: FinishedRun, code: CodeWriter) -> str:
         return f"Ridge(alpha={_tested_penalties(run).noise_variance!r}, {solver})"
     code.imports.setdefault("sklearn.linear_model", set()).add("LogisticRegression")
     vectors = 1 if takeaway.task.has_two_classes else len(takeaway.classes)
+    # A dense Hessian of more weights takes too long, and too much memory.
     is_small = vectors * len(_tested_penalties(run).group_of_output) <= 2000
     solver = "newton-cholesky" if is_small else "newton-cg"
     return f'LogisticRegression(C=1.0, solver="{solver}", tol={EXACT_TOLERANCE!r}, max_iter=10000)'

@@ -71,7 +71,6 @@ class PredictionStream:
         self._checks = InputChecks(self.model.training)
 
     def __iter__(self) -> Iterator[PredictedRows]:
-        """Predict the next part; UnusableError: unreadable rows, a missing column, or no rows."""
         for file_part in self._file_parts():
             noted = ReadNotes()
             with file_part.lines.translate_line_numbers():
@@ -88,6 +87,7 @@ class PredictionStream:
 
     def _file_parts(self) -> Iterator[FilePart]:
         file = open_table(self.file)
+        # To count the rows of a large file first makes its progress known.
         if not is_large(file):
             yield from memory_sized_parts(file)
             return
@@ -159,12 +159,12 @@ def predict_into(
     """Write the table of a file, of any size, with the predictions behind it.
 
     Args:
-        model_path, trust: as of `core.export.prediction.predict_file`.
+        model_path, report, trust: as of `core.export.prediction.predict_file`.
         out: a path, whose ending gives the format, or a stream for a text.
-        report: called with (rows done, all rows) from time to time.
         only: whether the predictions are written alone.
     """
     path = Path(out).expanduser() if isinstance(out, (Path, str)) else None
+    # Refused before a model is opened and rows are read, which may take long.
     if path is not None:
         check_destination(path)
     check_path(str(model_path))
@@ -224,6 +224,7 @@ def beside_rows(
 
 def _tables_of(stream: PredictionStream, report: Report) -> Iterator[pd.DataFrame]:
     for rows in stream:
+        # A file of a single part is done before anyone could see progress.
         if stream.total > stream.done or stream.done > len(rows.answers):
             report(stream.done, stream.total)
         yield rows.answers
@@ -237,6 +238,7 @@ class KeptAnswers:
         self.is_whole = True  # whether there is an answer for every row
         self._table = table
         self._file = Path(split_sheet_address(file)[0]).expanduser()
+        # The answers belong to the rows as they are now, not to a file that changes afterwards.
         self._state = self._file_state()
         self._folder = Path(tempfile.mkdtemp(prefix="predictions-"))
 
@@ -295,5 +297,6 @@ class KeptAnswers:
             cure = "open the file of rows again"
             raise UnusableError("the predictions are not there any more", cure=cure)
         with self._path.open("rb") as stream:
+            # One pickle stands behind the other; at the end there is no further byte.
             while stream.peek(1):
                 yield pickle.load(stream)

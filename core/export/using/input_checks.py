@@ -64,8 +64,10 @@ def training_profile(table: pd.DataFrame, seed: int = 0) -> TrainingProfile:
                 ranges[str(name)] = (float(present_values.min()), float(present_values.max()))
         else:
             words = sorted(present_values.astype(str).unique())
+            # Of free text every new row would be a new category.
             if len(words) <= MAX_CATEGORIES:
                 kinds[str(name)] = {word: code for code, word in enumerate(words)}
+    # A sample keeps the distances to all others affordable.
     order = np.random.default_rng(seed).permutation(len(table))[:MAX_TRAINING_ROWS]
     used_names = [name for name in map(str, table.columns) if name in ranges or name in kinds]
     widths = np.array([ranges[n][1] - ranges[n][0] if n in ranges else np.nan for n in used_names])
@@ -147,9 +149,11 @@ def _nearest_distances(
         return np.zeros(len(rows))
     nearest = np.full(len(rows), np.inf)
     has_missing = np.isnan(rows).any(axis=0) | np.isnan(reference_rows).any(axis=0)
+    # A missing value counts by a rule of its own, column by column; the others go to cdist at once.
     quick = np.flatnonzero((widths > 0) & ~has_missing).tolist()
     slow = [column for column in range(rows.shape[1]) if column not in quick]
     scale = widths[quick]
+    # All pairs at once would fill the memory.
     for start in range(0, len(rows), CHUNK_ROWS):
         chunk = rows[start : start + CHUNK_ROWS]
         total = cdist(chunk[:, quick] / scale, reference_rows[:, quick] / scale, "cityblock")
@@ -157,6 +161,7 @@ def _nearest_distances(
             pair = chunk[:, column, None], reference_rows[None, :, column]
             total += _column_distance(*pair, widths[column])
         total /= rows.shape[1]
+        # A training row is not its own neighbour.
         if itself:
             positions = np.arange(len(chunk))
             total[positions, start + positions] = np.inf
@@ -209,6 +214,7 @@ class InputChecks:
     def add_rows(self, rows: pd.DataFrame) -> None:
         """Add some rows, with all columns that are compared with the training rows."""
         self._present_columns |= {name for name in self._typical if name in rows}
+        # Only columns without any value so far need another look.
         unfilled = self._present_columns - self._filled_columns
         self._filled_columns |= {name for name in unfilled if not rows[name].isna().all()}
         for column in self._numbers:
@@ -324,20 +330,19 @@ def with_unreadable(
 
 
 def far_dates(rows: Any, training: TrainingRows | None) -> dict[str, dict[int, str]]:
-    """{column: {row from 0: a sentence}} on dates far from those of training.
-
-    Outside their range by more than its width; centuries away where that is unknown.
-    """
+    """{column: {row from 0: a sentence}} on dates far from those of training."""
     far: dict[str, dict[int, str]] = {}
     for column in _dates_of(training):
         if not isinstance(rows, pd.DataFrame) or column.name not in rows:
             continue
+        # The typical date comes first: it is read in the same way, and gives the middle.
         texts = pd.concat([pd.Series([column.typical]), rows[column.name]]).astype("str")
         try:
             seconds = seconds_since_1970(moments(texts, column.format))
         except (ValueError, TypeError):  # a stranger's format
             continue
         low = high = seconds[0]
+        # By more than the width of their range; by centuries where that is unknown.
         margin, where = MAX_DATE_YEARS * 365.25 * 86400, "centuries from training"
         if column.low is not None and column.high is not None:
             low, high, margin = column.low, column.high, column.high - column.low
@@ -398,6 +403,7 @@ def _ratio_text(middle: float, typical: float | str | None) -> str:
         return ""
     times = middle / typical
     power = math.log10(times)
+    # A factor below 1.6 is no change of unit.
     if abs(power) < 0.2:
         return ""
     near = round(power)

@@ -32,6 +32,7 @@ def form_of_model(model: LoadedModel) -> ModelForm:
     if training is not None:
         columns = training.columns
     else:
+        # Models of earlier versions say nothing of their training rows.
         columns = tuple(
             TrainingColumn(name, TEXT, numeric=False, more=True)
             if name in card.text
@@ -76,6 +77,7 @@ def predict_row(model: LoadedModel, values: dict[str, CellValue]) -> RowPredicti
     words, outside = "", []
     if compared_row is not None and model.profile is not None:
         words = unlike_reasons(compared_row, model.profile)[0]
+        # Column by column, since a form marks the fields themselves.
         outside = [
             str(name)
             for name in compared_row.columns
@@ -142,6 +144,7 @@ def test_rows_of(run: FinishedRun, dataset: Dataset | None) -> TestRows | None:
         return None
     if takeaway.test_source and test_dataset.source.fingerprint != takeaway.test_source.fingerprint:
         return None
+    # In the order of the file, so that a row can be found by its line.
     row_indices = np.sort(np.array(takeaway.test_rows, dtype=int))
     file_rows = rows_in_file(test_dataset, row_indices)
     return TestRows(test_dataset, row_indices, file_rows.lines, file_rows.counted, takeaway.target)

@@ -285,16 +285,14 @@ def test_a_page_looks_as_it_did(window, drawn, qtbot, tmp_path, race, name):
 def test_a_card_that_is_gone_or_moved_is_seen(window, qtbot):
     made = window(*SHOWN["export"])
     qtbot.wait(50)
-    usual = grabbed(made)
-    assert differing(usual, grabbed(made)) == 0.0
-    page = made.pages["export"]
-    card = page.cards["html"]
-    card.hide()
-    assert differing(usual, grabbed(made)) > MOST
-    card.show()
-    qtbot.wait(50)
-    assert differing(usual, grabbed(made)) <= MOST
-    edges = page.body.contentsMargins()
-    page.body.setContentsMargins(edges.left() + 6, edges.top(), edges.right(), edges.bottom())
-    qtbot.wait(50)
-    assert differing(usual, grabbed(made)) > MOST
+    usual, page = grabbed(made), made.pages["export"]
+    card, edges = page.cards["html"], page.body.contentsMargins()
+    moved = (edges.left() + 6, edges.top(), edges.right(), edges.bottom())
+    for change, is_seen in (
+        (card.hide, True),
+        (card.show, False),
+        (lambda: page.body.setContentsMargins(*moved), True),
+    ):
+        change()
+        qtbot.wait(50)
+        assert (differing(usual, grabbed(made)) > MOST) is is_seen

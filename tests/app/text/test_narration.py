@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -59,8 +60,12 @@ def started(strategy="hybrid", kind="trials", **options):
     return RunStarted(plan=plan, kind=kind, space=space, dataset=DatasetFacts(test_rows=81))
 
 
+def said_of(*events):
+    return " ".join(narration(state_from_events(events)))
+
+
 def told(*events, **how):
-    return " ".join(narration(state_from_events([started(**how), *events])))
+    return said_of(started(**how), *events)
 
 
 def tried(number, score, reason="", c=0.27):
@@ -95,7 +100,6 @@ GRADIENT = (
     HyperGradientStep(step=0, holdout_loss=0.6, d={"a": 0.0, "b": 0.0}),
     HyperGradientStep(step=1, holdout_loss=0.5, d={"a": 0.0, "b": math.log(10)}, at_bound=["a"]),
 )
-DAMAGED = RemarkMade(sentence="The history is damaged.")
 
 
 def read(count):
@@ -125,6 +129,7 @@ def surface(**fields):
         ([*BOTH, *tried(2, 0.85)], {},
          "not as good|trial 1 with 90.0\u00a0%; the default setting has 80.0\u00a0%"),
         ([*BOTH, started()], {}, "!90.0\u00a0%"),
+        ([replace(started(), maximize=False), *BOTH], {}, "not as good as the best"),
         ([*tried(0, 0.5), *(e for n in range(1, 12) for e in tried(n, 0.5))], {}, "for 11 tr"),
         ([TrialFailed(number=7, reason="It took longer than 10 s.")], {},
          "Trial 7 failed: It took longer than 10 s. The run continues without it."),
@@ -159,8 +164,8 @@ def surface(**fields):
         ([read(2), surface(trials=1, settled=False)], TRANSFER, "from earlier datasets"),
         ([read(0), surface(trials=1, settled=False)], TRANSFER, "assumed until two scores"),
         ([surface(trials=1, settled=False), surface()], TRANSFER,
-         "Mean 0.8, standard deviation 0.02: from this dataset's 3 scores.|from this dataset's "
-         "3 trials and from what worked|!borrowed"),
+         "Mean 80.0\u00a0%, standard deviation 2.0 points: from this dataset's 3 scores.|from "
+         "this dataset's 3 trials and from what worked|!borrowed"),
         ([surface(method="scot", mean=-23.0)], {"strategy": "scot"}, "!deviation"),
         ([read(3)], {"strategy": "scot"}, "which settings beat which others"),
         ([read(3), *tried(0, 0.8, reason="past"), *tried(1, 0.9)], TRANSFER,
@@ -173,9 +178,9 @@ def test_what_is_said_of_trials_penalties_and_earlier_datasets(events, how, word
 
 
 def test_a_notice_and_the_name_of_a_model_are_said_once():
-    said = told(DAMAGED, DAMAGED, *tried(0, 0.8), **TRANSFER)
-    assert said.count("The history is damaged.") == 1
-    assert told(read(3), strategy="scot").count("Gaussian process") == 1
+    damaged = RemarkMade(sentence="The history is damaged.")
+    said = told(damaged, damaged, read(3), *tried(0, 0.8), strategy="scot")
+    assert (said.count(damaged.sentence), said.count("Gaussian process")) == (1, 1)
 
 
 @pytest.mark.parametrize(
@@ -196,13 +201,6 @@ def test_every_reason_of_a_trial_is_said(reason, words):
     assert words in told(TrialStarted(setting={"C": 0.27}, reason=reason))
 
 
-def test_less_is_better_where_the_metric_says_so():
-    plan = Plan(DataPlan("x"), "linear", "random").as_dict()
-    begun = RunStarted(plan=plan, maximize=False, metric="mse")
-    said = narration(state_from_events([begun, *tried(0, 0.8), *tried(1, 0.5)]))
-    assert "That is the best so far" in said[-1]
-
-
 def test_every_strategy_has_words_of_its_own():
     from core.tuning.strategies.registry import STRATEGIES
 
@@ -214,14 +212,13 @@ def test_every_strategy_has_words_of_its_own():
 def test_how_many_trials_without_a_better_one_are_left():
     plan = Plan(DataPlan("heart.csv"), "svm", "random", patience=20).as_dict()
     same = [TrialFinished(number=n, setting={"C": 1.0}, score=0.5) for n in range(12)]
-    run = state_from_events([RunStarted(plan=plan, kind="trials", space=[AXIS], total=60), *same])
-    said = " ".join(narration(run))
-    assert "No improvement for 11 trials" in said
-    assert "After 9 more without a better one the run stops." in said
-    short = state_from_events([RunStarted(plan=plan, kind="trials", space=[AXIS], total=21), *same])
-    assert "the run stops." not in " ".join(narration(short))  # the budget is spent with them
-    run.consume(TuningEnded(because="the budget of 60 trials was spent"))
-    assert "the run stops." not in " ".join(narration(run))
+    ended = TuningEnded(because="the budget of 60 trials was spent")
+    # With 21 trials in all the budget is spent first.
+    for total, more, is_said in ((60, (), True), (21, (), False), (60, (ended,), False)):
+        begun = RunStarted(plan=plan, kind="trials", space=[AXIS], total=total)
+        said = said_of(begun, *same, *more)
+        assert ("After 9 more without a better one the run stops." in said) is is_said
+        assert "No improvement for 11 trials" in said or more
 
 
 def averaging(judged="cv", maximize=False, **options):
@@ -240,10 +237,6 @@ def average(count=4, weights=None, **fields):
         "scores": [0.1] * count, "average": 0.09, "single": 0.1,
     }  # fmt: skip
     return EnsembleUpdated(**{**made, **fields})
-
-
-def told_of_average(*events, **how):
-    return " ".join(narration(state_from_events([averaging(**how), *events])))
 
 
 def without(*numbers):
@@ -297,20 +290,19 @@ DISPUTED = MembersDisagree(
     ],
 )  # fmt: skip
 def test_what_is_said_of_an_average(events, how, words):
-    assert_said(told_of_average(*events, **how), words)
+    assert_said(said_of(averaging(**how), *events), words)
 
 
-def test_the_head_says_how_many_models_and_how_good_they_are_together():
-    trials = [TrialFinished(number=n, score=0.2) for n in range(40)]
-    run = state_from_events([averaging(), *trials, average()])
+@pytest.mark.parametrize(
+    ("update", "head"),
+    [(average(), "1 of 40, 0 s · 4 models in the average · log loss 0.09"),
+     (average(2, weights=[1.0, 0.0], average=None),
+      "1 of 40, 0 s · one model in the average · best log loss 0.08")],
+)  # fmt: skip
+def test_the_head_says_how_many_models_with_weight_and_how_good_they_are(update, head):
+    run = state_from_events([averaging(), TrialFinished(number=0, score=0.08), update])
     assert run_title(run) == "Averaging over good settings"
-    assert progress_text(run, "") == "40 of 40, 0 s · 4 models in the average · log loss 0.09"
-
-
-def test_the_head_counts_members_with_weight_and_falls_back_to_the_best():
-    alone = average(2, weights=[1.0, 0.0], average=None)
-    run = state_from_events([averaging(), TrialFinished(number=0, score=0.08), alone])
-    assert "one model in the average · best log loss 0.08" in progress_text(run, "")
+    assert progress_text(run, "") == head
 
 
 TOPICS = TopicsFound(
@@ -325,51 +317,31 @@ TOPICS = TopicsFound(
 )
 
 
-def told_of_examples(event, task="", **dataset):
-    facts = DatasetFacts(task=Task(task), **dataset)
-    begun = RunStarted(plan={"strategy": "gp"}, dataset=facts)
-    return " ".join(narration(state_from_events([begun, event])))
+GREY = [[0.5] * 4] * 3
+DRAWN = ImagesDrawn(2, 2, 2, samples=GREY, originals=GREY, reconstructions=GREY)
+ONE_TOPIC = TopicsFound(number=0, count=1, documents=120, topics=TOPICS.topics[:1])
+LATER = TopicsFound(number=5, count=80, documents=11314, topics=TOPICS.topics[1:])
 
 
-def test_the_largest_topics_are_named_by_their_words():
-    words = told_of_examples(TOPICS, task="topics")
-    assert "finds 50 topics, groups of words that come together, in 11,314 texts" in words
-    assert (
-        f"the largest: “space, nasa, orbit, moon” ({percent(0.087)} of all words) and "
-        f"“game, team” ({percent(0.06)} of all words)."
-    ) in words
-    assert "god" not in words
-
-
-def test_one_topic_is_not_called_many():
-    one = TopicsFound(number=0, count=1, documents=120, topics=TOPICS.topics[:1])
-    words = told_of_examples(one, task="topics")
-    assert "puts the words of all 120 texts into one topic: “space" in words
-
-
-def test_a_later_trial_takes_the_place_of_an_earlier_one():
-    begun = RunStarted(plan={"strategy": "gp"}, dataset=DatasetFacts(task=Task.TOPICS))
-    later = TopicsFound(number=5, count=80, documents=11314, topics=TOPICS.topics[1:])
-    words = " ".join(narration(state_from_events([begun, TOPICS, later])))
-    assert "finds 80 topics" in words
-    assert "space" not in words
-
-
-def test_drawn_pictures_are_said_to_be_generated():
-    grey = [[0.5] * 4] * 3
-    drawn = ImagesDrawn(2, 2, 2, samples=grey, originals=grey, reconstructions=grey)
-    words = told_of_examples(drawn, task="multiclass", pictures=True)
-    assert "generates 3 pictures: no such picture is in the data" in words
-    assert "pictures of the data as they are reconstructed" in words
-    assert "reconstructed" not in told_of_examples(ImagesDrawn(samples=grey, height=2, width=2))
-
-
-def test_nothing_to_show_says_nothing():
-    before = told_of_examples(
-        RunStarted(plan={"strategy": "gp"}, dataset=DatasetFacts(task=Task.TOPICS)), task="topics"
-    )
-    assert told_of_examples(TopicsFound(), task="topics") == before
-    assert "draws" not in told_of_examples(ImagesDrawn())
+@pytest.mark.parametrize(
+    ("events", "task", "words"),
+    [
+        ([TOPICS], "topics",
+         "finds 50 topics, groups of words that come together, in 11,314 texts|the largest: "
+         f"“space, nasa, orbit, moon” ({percent(0.087)} of all words) and “game, team” "
+         f"({percent(0.06)} of all words).|!god"),
+        ([ONE_TOPIC], "topics", "puts the words of all 120 texts into one topic: “space"),
+        ([TOPICS, LATER], "topics", "finds 80 topics|!space"),
+        ([TopicsFound()], "topics", "!topics, groups of words|!one topic"),
+        ([DRAWN], "multiclass", "generates 3 pictures: no such picture is in the data|pictures "
+         "of the data as they are reconstructed"),
+        ([ImagesDrawn(samples=GREY, height=2, width=2)], "multiclass", "!reconstructed"),
+        ([ImagesDrawn()], "multiclass", "!generates"),
+    ],
+)  # fmt: skip
+def test_what_is_said_of_topics_and_pictures(events, task, words):
+    begun = RunStarted(plan={"strategy": "gp"}, dataset=DatasetFacts(task=Task(task)))
+    assert_said(said_of(begun, *events), words)
 
 
 SEQUENCES = SequencesLabelled(
@@ -398,10 +370,6 @@ def begun(task, strategy="mm", groups=3, **dataset):
         dataset=DatasetFacts(task=Task(task), test_rows=90, **dataset),
         groups={f"g{n}": 1 for n in range(groups)},
     )
-
-
-def told_of_structures(*events):
-    return " ".join(narration(state_from_events(events)))
 
 
 MANY = [f"g{n}" for n in range(6)]
@@ -434,7 +402,7 @@ ALL_OFF = PenaltyStep(step=1, objective=1.0, penalties=dict.fromkeys(MANY, 1.0),
     ],
 )  # fmt: skip
 def test_what_is_said_of_sequences_and_molecules(events, words):
-    assert_said(told_of_structures(*events), words)
+    assert_said(said_of(*events), words)
 
 
 def test_the_head_says_what_is_learned():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import shlex
+import subprocess
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -44,6 +45,12 @@ HOSTILE = [
 ]
 PARSER = build_parser()
 TABLE = DataPlan("sample:groups")
+
+
+def of_data(**changes):
+    return Plan(replace(TABLE, **changes), "svm", "random", seed=4)
+
+
 PLANS = [
     Plan(TABLE, "svm", "gp"),
     Plan(TABLE, "svm", "gp", ranges={"C": [0.1 + 0.2, 1e5]}, fixed={"gamma": 1e-4}, patience=0),
@@ -58,32 +65,16 @@ PLANS = [
     Plan(TABLE, "forest", "random", folds=3, workers=2, metric="auc", time_limit=2.5, memory="2GB"),
     Plan(TABLE, "svm", "tpe", standardize=False, refit=False, evaluation="test", minutes=1e-3),
     Plan(TABLE, "svm", "gp", costs={"no": 1.0, "yes": 7.25}, metric="log_loss"),
-    Plan(
-        replace(TABLE, test_size=0.123, together=False, leaks=True, other_letters=True),
-        "knn",
-        "random",
+    of_data(test_size=0.123, together=False, leaks=True, other_letters=True),
+    of_data(
+        file="sample:clinic", target="came_back", task="binary", kinds={"age": "category"},
+        roles={"visit_id": "ignore", "ward": "group"}, latest="visit_date",
+        readings={"ward": "missing", "visit_date": "day first"},
     ),
-    Plan(
-        DataPlan(
-            "sample:clinic",
-            target="came_back",
-            task="binary",
-            roles={"visit_id": "ignore", "ward": "group"},
-            kinds={"age": "category"},
-            readings={"ward": "missing", "visit_date": "day first"},
-            latest="visit_date",
-        ),
-        "boosting",
-        "cma-es",
-    ),
-    Plan(replace(TABLE, rows=50, test_rows=50, rows_seed=9), "svm", "random", seed=4),
-    Plan(replace(TABLE, rows=50, test_rows=50, rows_seed=4), "svm", "random", seed=4),
-    Plan(replace(TABLE, rows=0, test_rows=0), "svm", "random", seed=4),
-    Plan(
-        replace(TABLE, rows=50, test_rows=0, test_file="sample:groups", rows_seed=2),
-        "svm",
-        "random",
-    ),
+    of_data(rows=50, test_rows=50, rows_seed=9),
+    of_data(rows=50, test_rows=50, rows_seed=4),
+    of_data(rows=0, test_rows=0),
+    of_data(rows=50, test_rows=0, test_file="sample:groups", rows_seed=2),
     Plan(DataPlan("sample:tags"), "crf", "gradient", groups="single", decoding="viterbi"),
     Plan(DataPlan("sample:tags"), "crf", "mm", groups="column"),
     Plan(DataPlan("sample:molecules"), "rna", "mm", gamma=2.5, groups="column"),
@@ -91,7 +82,7 @@ PLANS = [
     Plan(DataPlan("sample:molecules"), "rna", "random", gamma_by="sensitivity", sensitivity=0.7),
     Plan(DataPlan("sample:texts", vocabulary=300, stop_words="none"), "lda", "eb-hyp"),
     Plan(DataPlan("sample:texts", task="topics"), "lda", "gp", trials=5),
-]
+]  # fmt: skip
 
 
 @functools.cache
@@ -105,12 +96,6 @@ def _dataset(described):
 def dataset_of(plan):
     """The data of a plan, read once."""
     return _dataset(repr(to_plain(plan.data)))
-
-
-def parsed(plan, words):
-    """The plan that the program's own parser makes of the words after `tunescope`."""
-    asked = PARSER.parse_args(words)
-    return plan_of(asked, wherever_from(data_of(asked)), dataset_of(plan))
 
 
 def settled(plan):
@@ -145,7 +130,9 @@ def assert_same(plan, words=None):
     """The command (or these words of it) and the snippet give the plan."""
     words = shlex.split(as_command(plan))[1:] if words is None else words
     assert words[0] == "tune"
-    assert settled(parsed(plan, words)) == settled(plan)
+    asked = PARSER.parse_args(words)
+    parsed = plan_of(asked, wherever_from(data_of(asked)), dataset_of(plan))
+    assert settled(parsed) == settled(plan)
     assert settled(recorded(plan, as_python(plan))) == settled(plan)
 
 
@@ -155,9 +142,9 @@ def test_the_command_and_the_snippet_give_the_same_plan(plan):
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_names_of_files_and_columns_stay_what_they_are(name):
+def test_names_of_files_and_columns_stay_what_they_are_in_a_real_shell_too(name, tmp_path):
     data = DataPlan(
-        name,
+        name if not name.startswith("sample:") else f"./{name}",
         target=f"{name} target",
         test_file=f"other {name}",
         roles={name: "ignore", f" {name} ": "group", "": "ignore"},
@@ -165,18 +152,9 @@ def test_names_of_files_and_columns_stay_what_they_are(name):
         readings={name: "text", f"{name}=x": "day first"},
         latest=name,
     )
-    if name.startswith("sample:"):
-        data = replace(data, file=f"./{name}", test_file=f"./{name}")
     costs = {name: 2.0, "a=1,b": 3.0, " c": 4.5}
     plan = Plan(data, "logistic", "mm", groups={name: [name, f"{name}2"]}, costs=costs)
     assert_same(plan)
-
-
-@pytest.mark.parametrize("name", HOSTILE)
-def test_a_real_shell_passes_the_command_on_as_it_is(name, tmp_path):
-    import subprocess
-
-    plan = Plan(DataPlan(str(tmp_path / name), target=name), "svm", "gp")
     told = as_command(plan).replace("tunescope", "printf '%s\\0'", 1)
     out = subprocess.run(["sh", "-c", told], capture_output=True, cwd=tmp_path, check=True).stdout
     assert out.decode().split("\0")[:-1] == ["tune", *arguments(plan)]
@@ -239,7 +217,6 @@ def test_a_snippet_runs(tmp_path, monkeypatch):
 
 
 def test_windows_quotes_for_powershell(monkeypatch):
-
     monkeypatch.setattr(plan_copies.sys, "platform", "win32")
     plan = Plan(DataPlan("sample:it's $(x)"), "svm", "gp")
     assert as_command(plan) == "tunescope tune 'sample:it''s $(x)' --model svm --strategy gp"

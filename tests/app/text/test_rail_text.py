@@ -31,15 +31,11 @@ LOO = "Learn the penalty (leave-one-out)"
         (Run(), LOO, "87.7\u00a0%", "", "\u22123.7"),
         (Run(baseline=0.5), LOO, "87.7\u00a0%", "baseline 50.0\u00a0%", "\u22123.7"),
         (Run(strategy="gone", metric="mse", test=2.5, gain=0.5), "gone", "2.5", "", "+0.5"),
-        (
-            Run(strategy="random", state="interrupted", test=None, gain=None),
-            "Random search",
-            "not finished",
-            "",
-            "",
-        ),
+        (Run(strategy="random", state="interrupted", test=None, gain=None), "Random search",
+         "not finished", "", ""),
+        (Run(model="auto", strategy="race"), "Find the best model", "87.7\u00a0%", "", "\u22123.7"),
     ],
-)
+)  # fmt: skip
 def test_data_title_of_the_strategy_score_and_gain(run, title, score, baseline, gain):
     unit = " points" if run.metric == "accuracy" else ""
     over = gain and f"{gain}{unit} over the default"
@@ -58,8 +54,3 @@ def test_runs_of_one_dataset_are_told_apart_by_titles():
         "Logistic regression · Learn the penalty (leave-one-out)",
         "uninstalled · Learn the penalty (leave-one-out)",
     ]
-
-
-def test_a_run_of_several_models_is_called_by_what_it_does():
-    run = Run(model="auto", strategy="race")
-    assert run_lines(run)[1] == "Find the best model"

@@ -7,6 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from PySide6.QtCore import QPointF
 
 from app.look import appearance
 from app.views.board import Board
@@ -82,10 +83,9 @@ def penalty_events(groups=("noise", "useful", "more"), steps=5, off=("noise",), 
 
 
 def gradient_events():
-    """A run of the gradient strategy that ends on a bound."""
-    yield RunStarted(
-        run="three", plan={"strategy": "gradient"}, kind="penalties", groups={"a": 1, "b": 2}
-    )
+    """A run of the gradient strategy that ends on a bound of its own."""
+    plan = {"strategy": "gradient", "options": {"low": -3.0, "high": 13.0}}
+    yield RunStarted(run="three", plan=plan, kind="penalties", groups={"a": 1, "b": 2})
     for step in range(4):
         d = {"a": 4.0 * step, "b": -1.0 * step}
         at_bound = ["a"] if step == 3 else []
@@ -140,7 +140,9 @@ def _streams_beside(name):
     return module
 
 
-structured, ensemble, history = map(_streams_beside, ("structured", "ensemble", "history"))
+structured, ensemble, history, generative = map(
+    _streams_beside, ("structured", "ensemble", "history", "generative")
+)
 
 
 @pytest.fixture
@@ -165,6 +167,19 @@ def feed(board, qapp):
         return board
 
     return give
+
+
+@pytest.fixture
+def assert_words_fit():
+    """The words beside the bars of a view end within its plot."""
+
+    def check(view, mark):
+        area, metrics = view.plot.vb.sceneBoundingRect(), view.plot.left.metrics
+        for x, row, text in view.marks[mark].words:
+            end = view.plot.vb.mapFromViewToItem(view.plot.vb, QPointF(x, row)).x()
+            assert end + 6 + metrics.horizontalAdvance(text) <= area.width() + 1, text
+
+    return check
 
 
 @pytest.fixture

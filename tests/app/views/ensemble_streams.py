@@ -27,16 +27,16 @@ SPACE = (
 )
 
 
-def begun(total=40, maximize=False, classes=("benign", "malignant"), judged="cv", **options):
+def begun(classes=("benign", "malignant"), judged="cv"):
     return RunStarted(
         run="averaged",
-        plan={"strategy": "eb-hyp", "model": "svm", "options": options},
+        plan={"strategy": "eb-hyp", "model": "svm", "options": {}},
         kind="trials",
         dataset=DatasetFacts(task=Task.BINARY, rows=569, test_rows=171, classes=list(classes)),
         space=list(SPACE),
-        metric="accuracy" if maximize else "log_loss",
-        maximize=maximize,
-        total=total,
+        metric="log_loss",
+        maximize=False,
+        total=40,
         judged=judged,
         averages=True,
     )
@@ -47,27 +47,18 @@ def setting_of(number):
     return {"C": float(10 ** random.uniform(-3, 3)), "gamma": float(10 ** random.uniform(-4, 1))}
 
 
-def scores_of(count, seed=0):
+def scores_of(count):
     """Log losses: a few bad ones, and most of them near 0.09."""
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(0)
     good = 0.09 + 0.03 * random.random(count) ** 2
     return np.where(random.random(count) < 0.25, random.uniform(0.3, 0.69, count), good)
 
 
-def weights_of(kind, count):
-    if kind == "uniform":
-        return [1.0 / count] * count
-    raw = np.exp(-np.arange(count) / 2.0)
-    if kind == "greedy":
-        raw[1::2] = 0.0
-    return (raw / raw.sum()).tolist()
-
-
-def updated(scores, kind="uniform", fair=True, left_out=()):
+def updated(scores, fair=True, left_out=()):
     """What the average is made of after these scores (smaller is better)."""
     ranked = [int(n) for n in np.argsort(scores, kind="stable") if n not in left_out]
     chosen = ranked[: member_count(len(scores))]
-    weights = weights_of(kind, len(chosen))
+    weights = [1.0 / len(chosen)] * len(chosen)
     best = float(scores[chosen[0]])
     gain = 0.004 * (len(chosen) - 1) ** 0.5
     return EnsembleUpdated(
@@ -82,10 +73,9 @@ def updated(scores, kind="uniform", fair=True, left_out=()):
     )
 
 
-def disagree(members, rows=12, classes=("benign", "malignant"), seed=3):
-    random = np.random.default_rng(seed)
-    told = []
-    for at in range(rows):
+def disagree(members, classes=("benign", "malignant")):
+    random, told = np.random.default_rng(3), []
+    for at in range(12):
         truth = classes[int(random.integers(len(classes)))] if classes else "3.2"
         if classes:
             said = random.dirichlet(np.ones(len(classes)), len(members)).tolist()
@@ -110,11 +100,10 @@ def surrogate(count, scores):
     )  # fmt: skip
 
 
-def run(count=40, kind="uniform", fair=True, left_out=(), ends=True, seed=0,
-        classes=("benign", "malignant"), **given):  # fmt: skip
+def run(count=40, fair=True, left_out=(), ends=True, classes=("benign", "malignant"), **given):
     """A whole run: count trials, all with a score."""
-    scores = scores_of(count, seed)
-    yield begun(total=max(count, 40), classes=classes, **given)
+    scores = scores_of(count)
+    yield begun(classes=classes, **given)
     for number in range(count):
         late = number >= 4
         last = number == count - 1  # of what only the latest counts, earlier ones cost time
@@ -131,12 +120,10 @@ def run(count=40, kind="uniform", fair=True, left_out=(), ends=True, seed=0,
             fits=5,
         )  # fmt: skip
         out = [n for n in left_out if n <= number]
-        update = updated(scores[: number + 1], kind, fair, out)
+        update = updated(scores[: number + 1], fair, out)
         yield update
         if last and len(update.members) > 1:
             yield disagree(update.members, classes=classes)
-        yield Progress(
-            done=number + 1, total=max(count, 40), best=float(scores[: number + 1].min())
-        )
+        yield Progress(done=number + 1, total=40, best=float(scores[: number + 1].min()))
     if ends:
         yield RunFinished(because="done")

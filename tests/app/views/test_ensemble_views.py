@@ -1,3 +1,5 @@
+"""Views of runs that average their best models."""
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -9,9 +11,6 @@ from PySide6.QtCore import QPointF
 from app.worker.evaluator_process import evaluate_request
 from core.figures.run_figures import near_the_best
 from core.tuning.events import TrialFinished
-from core.wording import format_aligned
-
-OURS = ("members", "average", "disagreement", "focus")
 
 
 @pytest.fixture
@@ -24,17 +23,9 @@ def shown(board, feed, ensemble):
     return show
 
 
-def test_strategies_that_average_show_their_surrogate():
-    from core.tuning.strategies.registry import STRATEGIES
-
-    averaging = {name: one.surrogate for name, one in STRATEGIES.items() if one.averages}
-    assert averaging == {"eb-hyp": "scores", "race": ""}  # of several models each has its own
-
-
-# -- who is in the average ---------------------------------------------------------------------
-
-
-def test_members_are_bars_as_long_as_they_weigh_and_the_best_comes_first(shown, ensemble):
+def test_members_are_bars_as_long_as_they_weigh_and_the_best_comes_first(
+    shown, ensemble, assert_words_fit
+):
     view = shown(40).views["members"]
     scores = ensemble.scores_of(40)
     best = [int(n) for n in np.argsort(scores, kind="stable")]
@@ -44,12 +35,8 @@ def test_members_are_bars_as_long_as_they_weigh_and_the_best_comes_first(shown, 
     assert {weight for weight, _ in words} == {"25\u00a0%"}
     assert np.allclose([float(score) for _, score in words], np.sort(scores)[:4], atol=5e-5)
     assert len({len(score) for _, score in words}) == 1
-    area, metrics = view.plot.vb.sceneBoundingRect(), view.plot.left.metrics
-    for x, row, text in view.marks["weights"].words:
-        end = view.plot.vb.mapFromViewToItem(view.plot.vb, QPointF(x, row)).x()
-        assert end + 6 + metrics.horizontalAdvance(text) <= area.width() + 1
-    headers, rows = view.table_data()
-    assert headers[3] == "log loss"
+    assert_words_fit(view, "weights")
+    rows = view.table_data()[1]
     assert [row[1] for row in rows] == best
     assert rows[0][2:4] == [25.0, pytest.approx(scores.min())]
     assert rows[4][2] == 0.0
@@ -57,26 +44,12 @@ def test_members_are_bars_as_long_as_they_weigh_and_the_best_comes_first(shown, 
     assert "36 other trials" in view._caption.text()
 
 
-def test_of_hundreds_of_trials_every_member_is_reached(shown):
-    view = shown(400).views["members"]
-    assert view.row_count == 40
-    assert view.scroll_bar.isVisible()
-    assert "360 other trials" in view._caption.text()
-
-
-@pytest.mark.parametrize("kind", ["tempered", "greedy"])
-def test_other_weights_are_drawn_as_they_are(shown, ensemble, kind):
-    ends = [end for _, _, end in shown(100, kind).views["members"].marks["bars"].bars]
-    assert ends == pytest.approx([100 * weight for weight in ensemble.weights_of(kind, 10)])
-
-
 def test_a_model_that_is_left_out_says_why(shown, ensemble):
     best = int(np.argmin(ensemble.scores_of(40)))
     view = shown(40, left_out=(best,)).views["members"]
     assert view.marks["weights"].words[0][2] == "left out"
-    assert f"Trial {best} is left out: it fails." in view.describe()
-    assert f"Trial {best} is left out" in view._trial_text(best)
-    assert "left out" in view.table_data()[1][0][-1]
+    for text in (view.describe(), view._trial_text(best), view.table_data()[1][0][-1]):
+        assert f"Trial {best} is left out: it fails." in text
 
 
 def test_a_click_anywhere_on_a_bar_selects_its_trial_everywhere(shown, qtbot, feed):
@@ -96,13 +69,12 @@ def test_a_click_anywhere_on_a_bar_selects_its_trial_everywhere(shown, qtbot, fe
 def test_it_follows_the_run(shown, feed, ensemble):
     board = shown(19, ends=False)
     assert "19 trials the average has one member" in board.views["members"].describe()
+    assert not board.views["disagreement"].has_content()
+    assert "20 trials" in board.views["disagreement"]._empty.text()
     scores = ensemble.scores_of(40)
     feed([TrialFinished(number=19, setting=ensemble.setting_of(19), score=float(scores[19]))])
     feed([ensemble.updated(scores[:20])])
     assert board.views["members"].row_count == 2
-
-
-# -- average against single best ---------------------------------------------------------------
 
 
 def test_the_average_and_the_single_best_are_those_of_the_events_and_named(shown, ensemble):
@@ -115,9 +87,8 @@ def test_the_average_and_the_single_best_are_those_of_the_events_and_named(shown
     assert view.marks["border"].value == 20
     assert "two members or more" in view.painter.legend.entries[0].words
     view.grab()
-    names = [text for _, _, text, _ in view.marks["names"]._ends]
-    assert names[0].startswith("average 0.08")
-    assert names[1].startswith("single best 0.09")
+    average, single = [text for _, _, text, _ in view.marks["names"]._ends]
+    assert (average[:12], single[:16]) == ("average 0.08", "single best 0.09")
     one, other = sorted(view.marks["names"].rects, key=lambda rect: rect.top())
     assert one.bottom() <= other.top() + 0.5
     right = view.plot.vb.sceneBoundingRect().right()
@@ -138,9 +109,8 @@ def test_who_is_ahead_is_said_and_bad_first_trials_press_nothing(shown, feed, en
     view.plot.forget_ranges()
     feed([bad])
     low, high = view.plot.vb.viewRange()[1]
-    ends = [view.marks["average line"].y[-1], view.marks["single line"].y[-1]]
-    assert low <= min(ends)
-    assert max(ends) <= high < 1.0
+    ends = [view.marks[f"{name} line"].y[-1] for name in ("average", "single")]
+    assert low <= min(ends) <= max(ends) <= high < 1.0
     assert "up to 9" in view.painter.legend.entries[-1].words
 
 
@@ -153,56 +123,45 @@ def test_without_fair_rows_it_says_why(shown, options, words):
     assert words in view._empty.text()
 
 
-# -- where the members disagree ----------------------------------------------------------------
-
-
 def test_every_member_has_a_dot_in_every_row_and_the_selected_is_ringed(shown, feed):
     board = shown(40)
     view = board.views["disagreement"]
     said = board.record.run.disagreement
-    assert len(view.dots.x) == 12 * 4
+    assert len(view.marks["members"].x) == 12 * 4
     first = [100 * given[1] for given in said.rows[0].said]
-    assert sorted(view.dots.x[view.dots.y == 0]) == pytest.approx(sorted(first))
+    assert sorted(view.marks["members"].x[view.marks["members"].y == 0]) == pytest.approx(
+        sorted(first)
+    )
     true = [100.0 * (row.truth == "malignant") for row in said.rows]
-    assert view.truth.x.tolist() == true
+    assert view.marks["truth"].x.tolist() == true
     assert view.plot.bottom.title == "probability of “malignant” in %"
+    assert [entry.words for entry in view.painter.legend.entries][1] == "truth"
     assert f"between {min(first):.0f} % and {max(first):.0f} %" in view.describe()
     board.select_trial(view.disagreement.members[1])
     feed([])
-    assert len(view.picked.x) == 12
+    assert len(view.marks["selected"].x) == 12
 
 
 def test_of_many_classes_the_true_one_is_shown_and_the_table_has_all(shown):
     classes = ("setosa", "versicolor", "virginica")
-    board = shown(40, classes=classes)
-    view = board.views["disagreement"]
-    row = board.record.run.disagreement.rows[0]
+    view = shown(40, classes=classes).views["disagreement"]
+    row = view.disagreement.rows[0]
     at = classes.index(row.truth)
     expected = sorted(100 * given[at] for given in row.said)
-    assert sorted(view.dots.x[view.dots.y == 0]) == pytest.approx(expected)
-    headers, rows = view.table_data()
-    assert len(headers) == 4 + 4 * 3
-    assert rows[0][4:7] == row.said[0]
+    assert sorted(view.marks["members"].x[view.marks["members"].y == 0]) == pytest.approx(expected)
+    assert view.table_data()[1][0][4:] == [share for shares in row.said for share in shares]
 
 
 def test_numbers_are_drawn_as_they_are(board, feed, ensemble):
     feed(ensemble.run(40))
     told = ensemble.disagree([3, 20], classes=())
     view = feed([told]).views["disagreement"]
-    assert sorted(view.dots.x[view.dots.y == 0]) == pytest.approx(sorted(told.rows[0].said))
-    assert set(view.truth.x) == {3.2}
-    low, high = view.plot.vb.viewRange()[0]
-    assert low <= view.dots.x.min()
-    assert view.dots.x.max() <= high
-
-
-def test_one_member_disagrees_with_nobody(shown):
-    view = shown(12, ends=False).views["disagreement"]
-    assert not view.has_content()
-    assert "20 trials" in view._empty.text()
-
-
-# -- focus, and what others show of it ---------------------------------------------------------
+    assert sorted(view.marks["members"].x[view.marks["members"].y == 0]) == pytest.approx(
+        sorted(told.rows[0].said)
+    )
+    assert set(view.marks["truth"].x) == {3.2}
+    (low, high), x = view.plot.vb.viewRange()[0], view.marks["members"].x
+    assert low <= x.min() <= x.max() <= high
 
 
 def test_candidates_and_notes_of_members(shown):
@@ -223,16 +182,13 @@ def test_candidates_and_notes_of_members(shown):
 def test_the_slice_shows_its_guess_once(board, shown, feed, streams):
     board.evaluation_wanted.connect(lambda asked: board.take_evaluation(evaluate_request(asked)))
     view = shown(20, ends=False).views["slice"]
-    assert view.below not in view.canvas.plots
-    assert view.below.scene() is None
-    assert view.plot.bottom.labelled
-    assert view.plot.bottom.title == "Penalty weight (C)"
-    feed([*streams.trials(), streams.surrogate()])
-    feed([])
-    assert view.below in view.canvas.plots
-    assert view.below.scene() is not None
-    assert not view.plot.bottom.labelled
-    assert view.plot.bottom.title == ""
+    for has_second, title in ((False, "Penalty weight (C)"), (True, "")):
+        if has_second:
+            feed([*streams.trials(), streams.surrogate()])
+            feed([])
+        assert (view.below in view.canvas.plots) is has_second
+        assert (view.below.scene() is not None) is has_second
+        assert (view.plot.bottom.labelled, view.plot.bottom.title) == (not has_second, title)
 
 
 def test_the_near_range_leaves_out_what_is_far_from_the_best():
@@ -243,22 +199,10 @@ def test_the_near_range_leaves_out_what_is_far_from_the_best():
     assert near_the_best(np.full(5, 2.0), maximize=True) == (2.0, 2.0)
 
 
-def test_numbers_that_are_compared_have_equally_many_decimals():
-    assert format_aligned([0.09, 0.0905, 0.1]) == ["0.0900", "0.0905", "0.1000"]
-    assert format_aligned([250.0, 251.5]) == ["250", "252"]
-    assert format_aligned([0.0]) == ["0.000"]
-    assert format_aligned([-5.189, -5.186]) == ["−5.189", "−5.186"]
-    assert format_aligned([0.5, 0.5]) == ["0.500", "0.500"]
-
-
-def test_views_hold_in_one_narrow_column_and_in_the_dark(shown, board, feed, dark):
+def test_views_hold_in_one_narrow_column(shown, board):
     board.resize(420, 700)
     shown(40)
-    dark()
-    feed([])
-    for name in OURS:
-        view = board.views[name]
-        for plot in view.canvas.plots:
-            right = plot.vb.sceneBoundingRect().right()
-            assert right <= view.canvas.width(), name
-            assert plot.vb.width() > 60, name
+    for name in ("members", "average", "disagreement", "focus"):
+        box, canvas = board.views[name].plot.vb, board.views[name].canvas
+        assert box.sceneBoundingRect().right() <= canvas.width(), name
+        assert box.width() > 60, name

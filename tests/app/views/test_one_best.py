@@ -67,18 +67,15 @@ def shown(board):
             told.consume(event)
         run = ShownRun(events, None)
         board.show_run(run.state)
-        head = progress_text(run.state, "running")
+        moment, now = (progress_text(s, "running") for s in (run.state_after(kept), run.state))
+        last_line, story = terminal.getvalue().rsplit("\r", 1)[-1], " ".join(narration(run.state))
         return {
-            "narrator": named(
-                r"The best so far is trial \d+ with NUMBER", " ".join(narration(run.state))
-            ),
-            "head": named(r"best accuracy NUMBER", head),
-            "command line": named(r"best NUMBER", terminal.getvalue().rsplit("\r", 1)[-1]),
+            "narrator": named(r"The best so far is trial \d+ with NUMBER", story),
+            "head": named(r"best accuracy NUMBER", now),
+            "command line": named(r"best NUMBER", last_line),
             "best so far": named(r"^Best NUMBER after", board.views["best"].describe()),
             "table": named(r"is the best with NUMBER", board.views["trials"].describe()),
-            "moment": named(
-                r"best accuracy NUMBER", progress_text(run.state_after(kept), "running")
-            ),
+            "moment": named(r"best accuracy NUMBER", moment),
         }
 
     return say

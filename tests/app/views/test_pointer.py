@@ -11,41 +11,21 @@ from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QAbstractScrollArea, QComboBox, QScrollBar, QToolTip
 
-from app.views.plot.canvas import nearest_mark
+from app.views.plot.canvas import Canvas, nearest_mark
+from app.views.plot.data_table import as_text
 from app.views.plot.items import Dots, HorizontalBars, Lines
-from app.views.plot.plot import Plot
 from app.views.registry import VIEWS
+from app.views.result_views import RESULT_VIEWS
 from app.worker.evaluator_process import evaluate_request
-from core.datasets.task import Task
 from core.figures.scales import Scale
-from core.json_reading import read_as
-from core.tuning.events import (
-    DatasetFacts,
-    ImagesDrawn,
-    RunStarted,
-    Topic,
-    TopicsFound,
-    TrialFinished,
-    TrialStarted,
-)
+from core.tuning.events import TrialFinished, TrialStarted
 from core.tuning.run_results import Results
 from resources.theme import DARK
 
 
 @pytest.fixture
-def runs(streams, structured, ensemble, history, race):
+def runs(streams, structured, ensemble, history, generative, race):
     """Runs of every kind, so that together they have every view."""
-    picture = [0.0, 1.0, 0.5, 0.2]
-    images = ImagesDrawn(number=0, height=2, width=2, originals=[picture], labels=["1"],
-                         reconstructions=[picture], samples=[picture])  # fmt: skip
-    topics = TopicsFound(number=0, count=1, documents=9,
-                         topics=[Topic(share=0.5, words=["word"], weights=[0.2])])  # fmt: skip
-
-    def generative(name, task, event, **told):
-        dataset = DatasetFacts(task=Task(task), **told)
-        yield RunStarted(run=name, plan={"strategy": "random"}, dataset=dataset)
-        yield TrialFinished(number=0, score=0.5)
-        yield event
 
     def predicted():
         yield from streams.trials()
@@ -62,11 +42,12 @@ def runs(streams, structured, ensemble, history, race):
         "transfer": history.run,
         "scot": lambda: history.run(strategy="scot"),
         "mm": streams.penalties,
+        "one penalty": lambda: streams.penalties(["all"], off=()),
         "gradient": streams.gradient,
         "sequence": lambda: structured.structured_run("sequence"),
         "structure": lambda: structured.structured_run("structure"),
-        "topics": lambda: generative("t", "topics", topics),
-        "pictures": lambda: generative("p", "multiclass", images, pictures=True),
+        "topics": generative.run,
+        "pictures": lambda: generative.run(generative.images()),
         "best model": race.run,
     }
 
@@ -81,6 +62,7 @@ VIEWS_OF = {
     "transfer": "common_slice best nearest standardizing common_surface trials parallel predicted",
     "scot": "common_slice best nearest common_surface trials parallel predicted",
     "mm": "trajectory penalties objective",
+    "one penalty": "trajectory objective",
     "gradient": "path penalties holdout",
     "sequence": "trajectory sequence penalties objective",
     "structure": "trajectory arcs dots penalties objective",
@@ -129,9 +111,9 @@ def check_table(view):
     assert rows
     assert {len(row) for row in rows} == {len(headers)}, view.name
     if view._table_button.isVisible():
-        view.show_table(True)
+        view._table_button.setChecked(True)
         assert view._data_table.model().rowCount() == len(rows)
-        view.show_table(False)
+        view._table_button.setChecked(False)
 
 
 def check_files(view, folder):
@@ -140,6 +122,7 @@ def check_files(view, folder):
         view.save_file(str(path))
         assert path.stat().st_size > 50, path
     assert not QImage(str(folder / f"{view.name}.png")).isNull()
+    assert (folder / f"{view.name}.csv").read_bytes().decode() == as_text(view.table_data(), ",")
 
 
 @pytest.mark.parametrize("name", VIEWS_OF)
@@ -172,39 +155,37 @@ def test_every_view_is_said_named_tabled_saved_and_dark(runs, feed, board, dark,
     dark()
     feed([])
     for view in board.views.values():
-        canvas = getattr(view, "canvas", None)
-        assert canvas is None or canvas.grab().toImage().pixelColor(2, 2).name() == PAPER, view.name
-
-
-def plotted(canvas_of, *items, bottom=None, left=None):
-    plot = Plot(bottom, left)
-    for item in items:
-        plot.addItem(item)
-    plot.hold_x(0.0, 10.0, exact=True)
-    plot.hold_y(0.0, 1.0, exact=True)
-    canvas_of.addItem(plot)
-    return plot
+        if (content := getattr(view, "canvas", getattr(view, "page", None))) is not None:
+            assert content.grab().toImage().pixelColor(2, 2).name() == PAPER, view.name
 
 
 @pytest.fixture
-def graphics(qtbot):
-    import pyqtgraph as pg
+def plotted(qtbot, qapp):
+    """Shows items in a plot, from 0 to 10 along the bottom and 0 to 1 along the left."""
 
-    made = pg.GraphicsLayoutWidget()
-    qtbot.addWidget(made)
-    made.resize(500, 400)
-    made.show()
-    return made
+    canvas = Canvas()  # must outlive what is shown
+
+    def show(*items, bottom=None, left=None):
+        qtbot.addWidget(canvas)
+        canvas.resize(500, 400)
+        canvas.show()
+        plot = canvas.add_plot(bottom, left)
+        plot.add_marks(*items)
+        plot.hold_x(0.0, 10.0, exact=True)
+        plot.hold_y(0.0, 1.0, exact=True)
+        qapp.processEvents()
+        return plot
+
+    return show
 
 
-def test_the_nearest_point_is_said_with_what_it_is_of(graphics, qapp):
+def test_the_nearest_point_is_said_with_what_it_is_of(plotted):
     dots, line = Dots(named="trial"), Lines("best so far")
     dots.set_data([1.0, 5.0, 9.0], [0.2, 0.5, 0.9])
     line.set_data([0.0, 3.0], [0.75, 0.75])
-    plot = plotted(graphics, dots, line, bottom=Scale("whole"))
+    plot = plotted(dots, line, bottom=Scale("whole"))
     plot.bottom.set_title("step")
     plot.left.set_title("accuracy", maximize=True)
-    qapp.processEvents()
     rng = np.random.default_rng(0)
     wide, tall = plot.vb.viewPixelSize()
     points = [("trial", 1, 0.2), ("trial", 5, 0.5), ("trial", 9, 0.9),
@@ -216,29 +197,13 @@ def test_the_nearest_point_is_said_with_what_it_is_of(graphics, qapp):
         assert found.text == f"{name}\nstep {at}\naccuracy {height}"
 
 
-def test_a_bar_is_said_along_its_whole_row(graphics, qapp):
+def test_a_bar_is_said_along_its_whole_row(plotted):
     bars = HorizontalBars()
     bars.set_data([(0.0, 0.0, 2.0), (1.0, 0.0, 0.0)], ["#000000"] * 2, [False] * 2, "#000000")
-    plot = plotted(graphics, bars, bottom=Scale("log"), left=Scale("choice", ("a", "b\u2060")))
+    plot = plotted(bars, bottom=Scale("log"), left=Scale("choice", ("a", "b\u2060")))
     plot.bottom.set_title("penalty (λ)")
-    qapp.processEvents()
     assert nearest_mark(plot, 9.0, 0.4).text == "a: penalty (λ) 100"
     assert nearest_mark(plot, 0.1, 1.2).text == "b: penalty (λ) 1"
-
-
-@pytest.mark.parametrize(
-    ("scale", "place", "word"),
-    [
-        (Scale(), 0.25, "0.25"),
-        (Scale("whole"), 2.6, "3"),
-        (Scale("log"), -2.0, "0.01"),
-        (Scale("choice", ("linear", "rbf")), 0.8, "rbf"),
-        (Scale("choice", ("linear",)), 4.0, "–"),
-        (Scale(), float("nan"), "–"),
-    ],
-)
-def test_a_place_is_said_as_its_value(scale, place, word):
-    assert scale.label_at(place) == word
 
 
 def test_the_crosshair_follows_the_pointer_and_leaves_with_it(feed, streams, qapp):
@@ -264,16 +229,8 @@ def test_an_arrow_points_to_better_along_the_text(feed, streams):
 
 
 @pytest.mark.parametrize("maximize", [True, False])
-def test_scores_on_the_results_page_say_which_way_is_better(qtbot, look, maximize):
-    from app.views.result_views import RESULT_VIEWS
-
+def test_scores_on_the_results_page_say_which_way_is_better(qtbot, maximize):
     view = RESULT_VIEWS[0]()
     qtbot.addWidget(view)
-    plain = {
-        "metric": "accuracy" if maximize else "log_loss", "maximize": maximize,
-        "test": {"accuracy": 0.9, "log_loss": 0.3},
-        "default_test": {"accuracy": 0.8, "log_loss": 0.4},
-        "test_interval": [0.8, 0.95], "default_interval": [0.7, 0.9],
-    }  # fmt: skip
-    view.show_results(read_as(Results, plain))
+    view.show_results(Results(metric="auc", maximize=maximize, test={"auc": 0.9}))
     assert view.plot.bottom.elided_title(500).endswith("→ better" if maximize else "← better")

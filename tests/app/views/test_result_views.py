@@ -7,10 +7,11 @@ import pytest
 from PySide6.QtCore import Qt
 
 from app.views.result_views import RESULT_VIEWS, CalibrationView, ConfusionMatrix
-from app.views.runs_comparison import ComparedRun, RunsComparison
+from app.views.runs_comparison import ComparedRun, RunCurves, RunsComparison
 from core.figures.score_figures import score_entries
 from core.json_reading import read_as
 from core.tuning.run_results import GammaValues, MoleculePairs, PairCounts, Results
+from core.tuning.runs.run_comparison import BestSoFarCurve
 
 SCORES_VIEW, PAIRS_VIEW, _, PREDICTED_VIEW, _ = RESULT_VIEWS
 
@@ -19,37 +20,18 @@ def views_for(results):
     return [view for view in RESULT_VIEWS if view.is_suitable(results)]
 
 
-CLASSES = read_as(
-    Results,
-    {
-        "metric": "accuracy",
-        "test": {"accuracy": 0.877},
-        "default_test": {"accuracy": 0.84},
-        "test_interval": [0.8, 0.94],
-        "default_interval": [0.75, 0.91],
-        "confusion": {
-            "labels": ["yes", "no"],
-            "tuned": [[31, 5], [5, 40]],
-            "default": [[30, 6], [7, 38]],
-        },
-        "calibration": {
-            "predicted": [0.1, 0.5, 0.9],
-            "observed": [0.1, 0.7, 0.9],
-            "counts": [5, 9, 4],
-        },
-    },
-)
-NUMBERS = read_as(
-    Results,
-    {
-        "metric": "r2",
-        "test": {"r2": 0.7},
-        "default_test": {"r2": 0.6},
-        "predictions": {"actual": [1.0, 2.0, 4.0], "tuned": [1.5, 2.0, 3.0]},
-        "confusion": None,
-        "calibration": None,
-    },
-)
+CLASSES = read_as(Results, {
+    "metric": "accuracy", "test": {"accuracy": 0.877}, "default_test": {"accuracy": 0.84},
+    "test_interval": [0.8, 0.94], "default_interval": [0.75, 0.91],
+    "confusion": {"labels": ["yes", "no"], "tuned": [[31, 5], [5, 40]],
+                  "default": [[30, 6], [7, 38]]},
+    "calibration": {"predicted": [0.1, 0.5, 0.9], "observed": [0.1, 0.7, 0.9],
+                    "counts": [5, 9, 4]},
+})  # fmt: skip
+NUMBERS = read_as(Results, {
+    "metric": "r2", "test": {"r2": 0.7}, "default_test": {"r2": 0.6},
+    "predictions": {"actual": [1.0, 2.0, 4.0], "tuned": [1.5, 2.0, 3.0]},
+})  # fmt: skip
 
 
 @pytest.fixture
@@ -77,17 +59,16 @@ def test_scores_with_and_without_intervals(shown):
     assert view.marks["interval"].x.tolist() == [0.8, 0.94]
     assert view.marks["others"].x.tolist() == [0.84]
     assert [text for _, _, text in view.marks["scores"].words] == ["87.7\u00a0%", "84.0\u00a0%"]
+    assert all(text.endswith("\u00a0%") for _, text in view.plot.bottom.shown_ticks())
     said = view.describe()
     assert said.startswith("tuned 87.7\u00a0% (between 80.0\u00a0% and 94.0\u00a0%); default")
     assert view.table_data()[1][0] == ["tuned", 0.877, 0.8, 0.94]
     view = shown(SCORES_VIEW, NUMBERS)
-    assert view.marks["tuned"].x.tolist() == [0.7]
     assert view.describe() == "tuned 70.0\u00a0%; default setting 60.0\u00a0%."
+    assert view.plot.bottom.title == "R² on test rows"
     results = replace(CLASSES, baseline_test={"accuracy": 0.5}, baseline_interval=[0.4, 0.6])
-    view = shown(SCORES_VIEW, results)
-    assert score_entries(view.results)[-1] == ("baseline", 0.5, 0.4, 0.6)
-    view = shown(SCORES_VIEW, replace(results, baseline_interval=[None, None]))
-    assert np.isnan(score_entries(view.results)[-1][2])
+    assert score_entries(results)[-1] == ("baseline", 0.5, 0.4, 0.6)
+    assert np.isnan(score_entries(replace(results, baseline_interval=[None, None]))[-1][2])
 
 
 def test_calibration_and_predictions(shown):
@@ -102,25 +83,20 @@ def test_calibration_and_predictions(shown):
 
 def test_right_and_wrong_answers_of_each_model(shown):
     view = shown(ConfusionMatrix, CLASSES)
-    model = view.table.model()
-    assert model.index(0, 1).data() == "31"
-    assert model.index(2, 1).data() == "86.1\u00a0%"
-    assert model.index(2, 0).data() == "precision"
-    counts = CLASSES["confusion"]["tuned"]
-    recall = 100 * counts[0][0] / sum(counts[0])
+    model, share = view.table.model(), "86.1\u00a0%"  # 31 of 36
+    cells = [[model.index(row, column).data() for column in range(4)] for row in range(3)]
+    assert cells[0] == ["yes", "31", "5", share]
+    assert cells[2][:2] == ["precision", share]
     assert model.headerData(3, Qt.Orientation.Horizontal) == "recall"
-    assert model.index(0, 3).data() == f"{recall:.1f}\u00a0%"
     assert view.describe() == "71 of 81 test rows right."
-    view.which.setCurrentIndex(1)
-    view.which.activated.emit(1)
-    assert view.table.model().index(0, 1).data() == "30"
     assert view.which.view().isRowHidden(2)
     confusion = replace(CLASSES.confusion, baseline=[[0, 36], [0, 45]])
     view = shown(ConfusionMatrix, replace(CLASSES, confusion=confusion))
     assert not view.which.view().isRowHidden(2)
-    view.which.setCurrentIndex(2)
-    view.which.activated.emit(2)
-    assert view.table.model().index(0, 2).data() == "36"
+    for model, count in ((1, "6"), (2, "36")):
+        view.which.setCurrentIndex(model)
+        view.which.activated.emit(model)
+        assert view.table.model().index(0, 2).data() == count
 
 
 def test_comparison_puts_the_best_on_top(shown):
@@ -140,43 +116,63 @@ def test_comparison_puts_the_best_on_top(shown):
     assert view.describe().startswith("3 runs; best mm")
 
 
+def test_the_curves_of_several_runs_over_trials_and_time(shown):
+    view = shown(RunCurves, Results())
+    assert not view.has_content()
+    grid = BestSoFarCurve("a", [1, 4, 9], [1.0, 5.0, 30.0], [0.6, 0.8, 0.8], "accuracy")
+    race = BestSoFarCurve("b", [2, 3], [0.5, 2.0], [0.7, 0.9], "accuracy")
+    view.show_curves([grid, BestSoFarCurve("c", steps=7), race], ["grid", "mm", "race"])
+    assert "mm makes steps" in view._caption.text()
+    assert view.marks["grid"].x.tolist() == [1, 4, 4, 9, 9]
+    assert view.marks["grid"].y.tolist() == [0.6, 0.6, 0.8, 0.8, 0.8]
+    # where it ended is marked where that improved the score
+    assert [view.marks[f"{name} dots"].x.tolist() for name in ("grid", "race")] == [[1, 4], [2, 3]]
+    words = [entry.words for entry in view.painter.legend.entries]
+    assert words == ["grid: 80.0\u00a0%", "race: 90.0\u00a0%"]
+    assert view.marks["race dots"].symbol == "triangle"  # the third run, as in the other pictures
+    assert "grid: 80.0\u00a0% after 9 trials, 30 s" in view.describe()
+    assert view.table_data()[1][-1] == ["race", 3, "2", 0.9]
+    view.chooser.setCurrentIndex(1)
+    assert view.marks["race"].x.tolist() == [0.5, 2.0, 2.0]
+    view.show_curves([race], ["grid"])
+    assert view.marks["grid dots"].symbol == "circle"
+
+
 def test_the_curve_of_found_and_right_pairs_marks_the_chosen_gamma(shown, structured):
     results = structured.results_of("structure")
     assert views_for(results) == [SCORES_VIEW, PAIRS_VIEW]
-    view = shown(PAIRS_VIEW, results)
-    gamma, found, right = results["curve"]["tuned"][7]
-    assert gamma == 4.0
-    assert np.allclose([view.marks["tuned scored"].x[0], view.marks["tuned scored"].y[0]],
-                       [100 * right, 100 * found])  # fmt: skip
+    view, curve = shown(PAIRS_VIEW, results), results["curve"]["tuned"]
     assert len(view.marks["default"].x) == 16
     assert len(view.marks["tuned γ"].x) == 15
-    assert f"tuned: {100 * found:.1f} % of the true pairs found" in view.describe()
+    assert f"tuned: {100 * curve[7][1]:.1f} % of the true pairs found" in view.describe()
     assert len(view.table_data()[1]) == 32
-    at_eight = results["curve"]["tuned"][8]
-    view = shown(PAIRS_VIEW, replace(results, gamma=GammaValues(8.0, 4.0)))
-    assert np.allclose(view.marks["tuned scored"].x, [100 * at_eight[2]])
-    assert "(γ = 8)" in view.describe()
     counts = PairCounts(right=3, called=4, true=10)
     pairs = MoleculePairs(tuned=counts, default=counts, molecules=1)
-    view = shown(PAIRS_VIEW, replace(results, gamma=GammaValues(5.0, 4.0), pairs=pairs))
-    assert np.allclose(
-        [view.marks["tuned scored"].x[0], view.marks["tuned scored"].y[0]], [75.0, 30.0]
-    )
-    results["curve"]["tuned"][0][2] = None
-    view = shown(PAIRS_VIEW, results)
-    assert np.isnan(view.marks["tuned"].x[0])
+    for gamma, changes, (found, right) in (
+        (4, {}, curve[7][1:]),  # what is usual
+        (8, {"gamma": GammaValues(8.0, 4.0)}, curve[8][1:]),
+        (5, {"gamma": GammaValues(5.0, 4.0), "pairs": pairs}, (0.3, 0.75)),  # not on the curve
+    ):
+        view = shown(PAIRS_VIEW, replace(results, **changes))
+        scored = view.marks["tuned scored"]
+        assert np.allclose([scored.x[0], scored.y[0]], [100 * right, 100 * found])
+        assert f"(γ = {gamma})" in view.describe()
+    curve[0][2] = None
+    assert np.isnan(shown(PAIRS_VIEW, results).marks["tuned"].x[0])
 
 
 def test_seventeen_labels_keep_their_names_in_view_and_few_need_not(shown, structured):
+    def has_names_in_view(view):
+        names = view.table.isColumnHidden(0), not view.table.verticalHeader().isHidden(), view.wide
+        assert len(set(names)) == 1
+        return names[0]
+
     results = structured.results_of("sequence")
     view = shown(ConfusionMatrix, results)
     model, table = view.table.model(), view.table
-    vertical = Qt.Orientation.Vertical
-    assert view.wide
-    assert table.isColumnHidden(0)
-    assert not table.verticalHeader().isHidden()
-    assert model.headerData(0, vertical) == "ADJ"
-    assert model.headerData(17, vertical) == "precision"
+    assert has_names_in_view(view)
+    heads = [model.headerData(row, Qt.Orientation.Vertical) for row in (0, 17)]
+    assert heads == ["ADJ", "precision"]
     assert model.headerData(18, Qt.Orientation.Horizontal) == "recall"
     counts = results["confusion"]["tuned"]
     assert model.index(0, 1).data() == str(counts[0][0])
@@ -186,8 +182,5 @@ def test_seventeen_labels_keep_their_names_in_view_and_few_need_not(shown, struc
     assert seldom is None or often.alphaF() > seldom.alphaF()
     assert "test tokens right" in view.describe()
     assert not table.verticalScrollBar().isVisible()
-    view = shown(ConfusionMatrix, structured.results_of("sequence"))
     view.show_results(CLASSES)
-    assert not view.wide
-    assert not view.table.isColumnHidden(0)
-    assert view.table.verticalHeader().isHidden()
+    assert not has_names_in_view(view)

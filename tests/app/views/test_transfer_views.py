@@ -7,13 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPointF
 
 from app.text.history_text import best_setting, dataset_size_text, datasets_used
 from app.worker.evaluator_process import evaluate_request, joint_history_of, joint_surface_of
 from core.gp.transfer import joint_evaluator as transfer_evaluator
 from core.space import Axis
-from core.tuning.events import TrialExcluded, TrialFinished, TrialStarted
+from core.tuning.events import TrialExcluded
 
 OF_HISTORY = ["common slice", "nearest", "standardizing", "common surface", "predicted"]
 
@@ -53,7 +52,7 @@ def test_slice_and_surface_equal_the_evaluator(told, history, feed):
     assert np.allclose(view.mean.y, mean)
     assert np.allclose(view.wide_band.low, mean - 2 * sd)
     assert np.isclose(10**view.next.value, found["next_x"])
-    view, common = board.views["common slice"], board.record.run.common
+    common = board.record.run.common
     datasets = board.record.run.history.datasets
     expected = sorted(
         (np.log10(values[0]), response)
@@ -117,31 +116,29 @@ def test_the_nearest_come_first_and_say_what_they_are(told, history):
     view = board.views["nearest"]
     assert [one.id for one in view.datasets()] == [f"dataset {n}" for n in range(4)]
     assert np.allclose(
-        [end for _, _, end in view.bars.bars], [100 / (1 + 0.3 * n) for n in range(4)]
+        [end for _, _, end in view.marks["bars"].bars], [100 / (1 + 0.3 * n) for n in range(4)]
     )
-    assert view.bars._hatched == [False, False, False, True]
-    assert view.words.words[1][2].startswith("77 % similar · 11 trials")
-    said = view.describe()
-    assert "The history holds 6 earlier datasets; the 4 nearest count." in said
-    assert "The nearest has 300 rows × 8 columns, 2 classes; 100 % similar, distance 0." in said
-    headers, rows = view.table_data()
-    assert headers[:3] == ["rows", "columns", "classes"]
+    assert view.marks["bars"]._hatched == [False, False, False, True]
+    assert view.marks["words"].words[1][2].startswith("77 % similar · 11 trials")
+    for words in (
+        "6 earlier datasets; the 4 nearest",
+        "300 rows × 8 columns, 2 classes; 100 % sim",
+    ):
+        assert words in view.describe()
+    _, rows = view.table_data()
     assert rows[3][:3] == [2400, 17, 2]
-    assert rows[3][4] == pytest.approx(0.9)
-    assert rows[3][-1] == "shipped with Tunescope"
+    assert (rows[3][4], rows[3][-1]) == (pytest.approx(0.9), "shipped with Tunescope")
     assert rows[0][-2].startswith("C = ")
 
 
-def test_words_of_bars_stay_within_the_plot_and_many_scroll(told, board, feed, history):
+def test_words_of_bars_stay_within_the_plot_and_many_scroll(
+    told, board, feed, history, assert_words_fit
+):
     for width in (560, 1060, 1500):
         board.resize(width, 720)
         view = told().views["nearest"]
         feed([])
-        area = view.plot.vb.sceneBoundingRect()
-        metrics = view.plot.left.metrics
-        for x, row, text in view.words.words:
-            end = view.plot.vb.mapFromViewToItem(view.plot.vb, QPointF(x, row)).x()
-            assert end + 6 + metrics.horizontalAdvance(text) <= area.width() + 1, width
+        assert_words_fit(view, "words")
         assert all("…" not in name for name in view.plot.left.position_scale.choices)
     board = told(history.begun(), history.read(40), history.common(0, history.read(40), used=40))
     view = board.views["nearest"]
@@ -154,39 +151,31 @@ def test_what_is_said_before_there_is_a_history_or_a_trial(feed, history, told):
     for name in OF_HISTORY:
         assert not views[name].has_content()
         assert "appear" in views[name]._empty.text(), name
-    view = told(count=0).views["nearest"]
-    assert not view.has_content()
-    assert view._empty.text().startswith("The history holds no other dataset")
-    assert view.content.accessibleDescription() == view._empty.text()
-    slices = told(count=0, trials=0).views["common slice"]
-    assert slices._empty.text().startswith("The history holds no other dataset")
-    slices = told(count=0).views["common slice"]
-    assert slices.has_content()
-    assert len(slices.earlier.x) == 0
-    assert "The history is empty: this comes from this dataset's 5 trials." in slices.describe()
-    board = told(trials=0)
-    assert not board.views["common slice"].has_content()  # nothing was fitted
-    board = told(trials=1)
-    assert board.asked[0].fitted.trials == 0 or board.record.run.common.trials == 1
-    assert board.views["common slice"].has_content()
+    for name, trials in (("nearest", 5), ("common slice", 0)):
+        view = told(count=0, trials=trials).views[name]
+        assert not view.has_content()
+        assert view._empty.text().startswith("The history holds no other dataset")
+    view = told(count=0).views["common slice"]
+    assert len(view.earlier.x) == 0
+    assert "The history is empty: this comes from this dataset's 5 trials." in view.describe()
+    for trials in (0, 1):  # before the first trial nothing was fitted
+        assert told(trials=trials).views["common slice"].has_content() is bool(trials)
 
 
 def test_mean_and_deviation_are_borrowed_until_two_scores_are_there(told, history):
     view = told(trials=1).views["standardizing"]
-    assert view.describe() == (
-        "Mean 0.81, standard deviation 0.031: from earlier datasets until two scores differ."
-    )
-    assert len(view.mean.x) == 0
-    assert view.borrowed_mean.y.tolist() == [0.81, 0.81]
+    assert view.describe().startswith("Mean 81.0\u00a0%, standard deviation 3.1 points: from earl")
+    assert len(view.marks["mean"].x) == 0
+    assert view.marks["borrowed mean"].y.tolist() == [0.81, 0.81]
     view = told(trials=3).views["standardizing"]
-    assert view.describe() == "Mean 0.813, standard deviation 0.021: from this dataset's 3 scores."
+    assert view.describe().startswith("Mean 81.3\u00a0%, standard deviation 2.1 points: from this")
     assert view.describe() in view._caption.text()
     means = [np.mean(history.SCORES[:2]), np.mean(history.SCORES[:3])]
     scales = [np.std(history.SCORES[:2]), np.std(history.SCORES[:3])]
-    assert np.allclose(view.mean.y, np.repeat(means, 2))
-    assert np.allclose(view.band.high - view.mean.y, np.repeat(scales, 2))
-    assert view.mean.x.tolist() == [1.5, 2.5, 2.5, 3.5]
-    assert view.dots.y.tolist() == list(history.SCORES[:3])
+    assert np.allclose(view.marks["mean"].y, np.repeat(means, 2))
+    assert np.allclose(view.marks["band"].high - view.marks["mean"].y, np.repeat(scales, 2))
+    assert view.marks["mean"].x.tolist() == [1.5, 2.5, 2.5, 3.5]
+    assert view.marks["dots"].y.tolist() == list(history.SCORES[:3])
     headers, rows = view.table_data()
     assert len(headers) == len(rows[0])
     assert [row[-1] for row in rows] == ["earlier datasets", "this dataset", "this dataset"]
@@ -206,6 +195,7 @@ def test_predicted_against_observed_and_a_selected_trial(told, history, qtbot):
     assert view.describe().startswith("3 of 5 trials came out within one standard deviation")
     assert view.table_data()[1][1] == [1, 0.835, 0.02, 0.84]
     assert "as earlier datasets predict" in view._caption.text()
+    assert view.plot.bottom.title == "predicted accuracy"
     model = board.views["trials"].model
     notes = {model.trial_at(row).number: model.note_text(model.trial_at(row)) for row in range(5)}
     assert notes[0] == "from earlier datasets"
@@ -217,19 +207,6 @@ def test_predicted_against_observed_and_a_selected_trial(told, history, qtbot):
     assert len(board.views["common slice"].highlight.x) == 1
 
 
-def test_any_gaussian_process_has_its_predictions_compared(feed, streams):
-    trial = {"number": 0, "setting": streams.setting(0)}
-    view = feed(
-        [
-            streams.begun("hybrid"),
-            TrialStarted(**trial, reason="improve", expected=0.8, uncertainty=0.1),
-            TrialFinished(**trial, score=0.75),
-        ]
-    ).views["predicted"]
-    assert view.marks["first"].x.tolist() == [0.8]
-    assert "earlier datasets" not in view._caption.text()
-
-
 def test_sizes_and_best_settings_in_words(history):
     assert dataset_size_text([np.log(50), np.log(3), 0]) == "50 rows × 3 columns, numbers"
     assert dataset_size_text([np.log(50), np.log(3), 4], short=True) == "50 × 3, 4 classes"
@@ -239,10 +216,9 @@ def test_sizes_and_best_settings_in_words(history):
     assert datasets_used(None, None) == []
 
 
-def test_ranks_are_not_called_standard_deviations(told):
-    view = told(strategy="scot").views["common slice"]
-    assert "standard deviation" not in view._caption.text()
-    assert view.plot.left.direction == "Rank: higher is better."
-    view = told().views["common slice"]
-    assert "one standard deviation better" in view._caption.text()
-    assert view.plot.left.title == "better than the mean"
+@pytest.mark.parametrize(("strategy", "title"), [("scot", "rank"), ("transfer", "better than the")])
+def test_ranks_are_not_called_standard_deviations(told, strategy, title):
+    view = told(strategy=strategy).views["common slice"]
+    assert ("one standard deviation better" in view._caption.text()) is (strategy == "transfer")
+    assert view.plot.left.title.startswith(title)
+    assert view.plot.left.direction.endswith(": higher is better.")

@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -28,25 +28,25 @@ from core.datasets.splitting import hold_out
 from core.estimators.averages.table_average import average_models
 from core.estimators.fitting import fit_with_remarks
 from core.estimators.registry import MODELS, model_named
-from core.json_reading import read_as
 from core.space import default_setting
 from core.tuning.events import (
     EnsembleUpdated,
     PenaltyStep,
     Progress,
-    RunFinished,
     RunStarted,
     TrialFailed,
     TrialFinished,
     TrialStarted,
 )
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.results.model_metadata import LearnedPenalties, model_metadata
-from core.tuning.run_results import OmittedTrial, Results
-from core.tuning.runs.best import keep_best
+from core.tuning.results.model_metadata import LearnedPenalties
+from core.tuning.run_results import OmittedTrial
 from core.tuning.runs.run_folder import RunFolder
 
 sys.path.insert(0, str(Path(__file__).parent))  # the runs that some of these tests share
+
+from exported_files import ensemble_of, write_run
+from structured_runs import Run, averaged_run, crf_run, rna_run
 
 Members = Sequence[tuple[dict[str, Any], float]]  # settings with their weights
 ROWS = 160
@@ -58,7 +58,14 @@ class Blocked:
             raise ModuleNotFoundError(f"{name} is not installed here", name=name)
 sys.meta_path.insert(0, Blocked())
 """
-LABELS = {"regression": None, "binary": ["no", "yes"], "multiclass": ["a", "b", "c"]}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    # To start another Python, and its libraries in it, takes seconds.
+    for item in items:
+        if "run_outside" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.slow)
 
 
 @dataclass(frozen=True)
@@ -73,29 +80,22 @@ class Made:
     default_score: float
 
 
-def table_of(task: str, seed: int = 3, rows: int = ROWS) -> pd.DataFrame:
-    """Two groups of numbers, categories of few and many levels, holes; a row lacks the target."""
+def csv_file(path: Path, task: str, seed: int = 3) -> None:
+    """Numbers in two groups, categories of few and many levels, holes; a row lacks the target."""
     random = np.random.default_rng(seed)
-    table = pd.DataFrame(
-        random.normal(size=(rows, 5)), columns=["size_a", "size_b", "age", "noise_a", "noise_b"]
-    )
-    table["colour"] = random.choice(["red", "green", "blue"], rows)
-    table["shop"] = np.random.default_rng(seed).choice([f"shop {i}" for i in range(12)], rows)
+    names = ["size_a", "size_b", "age", "noise_a", "noise_b"]
+    table = pd.DataFrame(random.normal(size=(ROWS, 5)), columns=names)
+    table["colour"] = random.choice(["red", "green", "blue"], ROWS)
+    table["shop"] = np.random.default_rng(seed).choice([f"shop {i}" for i in range(12)], ROWS)
     pull = 2 * table["size_a"] - table["size_b"] + (table["colour"] == "red")
-    pull += 0.5 * random.normal(size=rows)
-    if task == "regression":
-        table["y"] = 10 + 3 * pull
-    else:
-        cuts = [0.0] if task == "binary" else [-1.0, 1.0]
-        table["y"] = np.array(LABELS[task], dtype=object)[np.digitize(pull, cuts)]
+    pull += 0.5 * random.normal(size=ROWS)
+    cuts = [0.0] if task == "binary" else [-1.0, 1.0]
+    labels = {"binary": ["no", "yes"], "multiclass": ["a", "b", "c"], "regression": [""] * 3}[task]
+    classes = np.array(labels, dtype=object)[np.digitize(pull, cuts)]
+    table["y"] = 10 + 3 * pull if task == "regression" else classes
     table.loc[::17, ["age", "shop"]] = np.nan
     table.loc[5, "y"] = np.nan
-    return table
-
-
-def csv_file(path: Path, task: str, seed: int = 3) -> None:
-    """The table as a CSV with semicolons."""
-    table_of(task, seed).to_csv(path, sep=";", index=False)
+    table.to_csv(path, sep=";", index=False)
 
 
 def libsvm_file(path: Path, task: str, seed: int = 3) -> None:
@@ -152,10 +152,10 @@ def take(features: Any, rows: np.ndarray) -> Any:
 
 
 @pytest.fixture(scope="session")
-def run_outside() -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Run code in a fresh, isolated Python in which this program cannot be imported."""
+def run_outside():
+    # Run code in a fresh, isolated Python in which this program cannot be imported.
 
-    def run(code: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def run(code, folder, *arguments):
         threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
         return subprocess.run(
             [sys.executable, "-I", "-c", BLOCK + code, *arguments],
@@ -170,19 +170,7 @@ def run_outside() -> Callable[..., subprocess.CompletedProcess[str]]:
     return run
 
 
-def made_run(
-    folder: Path,
-    task: str,
-    model: str,
-    setting: dict[str, Any] | None = None,
-    *,
-    libsvm: bool = False,
-    learned: bool = False,
-    explicit_split: bool = False,
-    second_file: bool = False,
-    members: Members = (),
-    part: bool = False,
-) -> Made:
+def made_run(folder, task, model, setting=None, *, libsvm=False, second_file=False, **how):
     """A finished run in the folder, beside the files that it learned from."""
     ending = "libsvm" if libsvm else "csv"
     path, other = folder / f"data.{ending}", folder / f"other.{ending}"
@@ -191,12 +179,12 @@ def made_run(
     data = DataPlan(str(path), test_file=str(other) if second_file else "")
     dataset = read_dataset(data.file, test_file=data.test_file)
     assert dataset.task == task
-    strategy = "mm" if learned else "eb-hyp" if members else "random"
+    strategy = "mm" if how.get("learned") else "eb-hyp" if how.get("members") else "random"
     plan = Plan(data, model, strategy, seed=4)
     split = hold_out(dataset, 0.3, plan.seed)
-    if explicit_split:
+    if how.pop("explicit_split", False):
         split = np.split(np.arange(dataset.rows), [len(split[0])])
-    return finish(folder / "run", plan, dataset, split, setting or {}, learned, members, part)
+    return finish(folder / "run", plan, dataset, split, setting or {}, **how)
 
 
 def moved_run(made: Made, folder: Path) -> Made:
@@ -213,11 +201,11 @@ def moved_run(made: Made, folder: Path) -> Made:
 
 
 @pytest.fixture(scope="session")
-def fitted_runs(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Made]:
-    """A run of these arguments, fitted once for all tests, which leave it as it is."""
+def fitted_runs(tmp_path_factory):
+    # A run of these arguments, fitted once for all tests, which leave it as it is.
     runs: dict[str, Made] = {}
 
-    def made(*arguments: Any, **options: Any) -> Made:
+    def made(*arguments, **options):
         key = repr((arguments, options))
         if key not in runs:
             runs[key] = made_run(tmp_path_factory.mktemp("fitted"), *arguments, **options)
@@ -226,43 +214,47 @@ def fitted_runs(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Made]
     return made
 
 
-@pytest.fixture
-def make_run(tmp_path: Path, fitted_runs: Callable[..., Made]) -> Callable[..., Made]:
-    """A finished run of the test's own: (task, model, setting=None, as of made_run) -> Made."""
+@pytest.fixture(scope="session")
+def tagger(tmp_path_factory) -> Run:
+    return crf_run(tmp_path_factory.mktemp("crf") / "run")
 
-    def make(
-        task: str = "binary", model: str = "logistic", *arguments: Any,
-        folder: Path = tmp_path, **options: Any,
-    ) -> Made:  # fmt: skip
+
+@pytest.fixture(scope="session")
+def folding(tmp_path_factory) -> Run:
+    return rna_run(tmp_path_factory.mktemp("rna") / "run")
+
+
+@pytest.fixture(scope="session")
+def averages(tagger, folding, tmp_path_factory) -> dict[str, Run]:
+    place = tmp_path_factory.mktemp("averages")
+    runs = {"tags": tagger, "structures": folding}
+    return {name: averaged_run(run, place / name) for name, run in runs.items()}
+
+
+@pytest.fixture
+def make_run(tmp_path, fitted_runs):
+    # A finished run of the test's own: (task, model, setting=None, as of made_run) -> Made.
+
+    def make(task="binary", model="logistic", *arguments, folder=tmp_path, **options):
         return moved_run(fitted_runs(task, model, *arguments, **options), folder)
 
     return make
 
 
 @pytest.fixture
-def finish_run(tmp_path: Path) -> Callable[[Plan, Dataset], Made]:
-    """Make a finished run of any dataset at the default setting: (plan, dataset) -> Made."""
+def finish_run(tmp_path):
+    # Make a finished run of any dataset at the default setting: (plan, dataset) -> Made.
 
-    def make(plan: Plan, dataset: Dataset, folder: Path = tmp_path) -> Made:
+    def make(plan, dataset, folder=tmp_path):
         folder.mkdir(exist_ok=True)
         split = hold_out(dataset, plan.data.share_tested(dataset.rows), plan.seed)
-        return finish(folder / "run", plan, dataset, split, {}, learned=False)
+        return finish(folder / "run", plan, dataset, split, {})
 
     return make
 
 
-def finish(
-    folder: Path,
-    plan: Plan,
-    dataset: Dataset,
-    split: Sequence[np.ndarray],
-    setting: dict[str, Any],
-    learned: bool,
-    members: Members = (),
-    part: bool = False,
-) -> Made:
+def finish(folder, plan, dataset, split, setting, learned=False, members=(), part=False):
     """Fit the best and the default, and write everything that a run leaves."""
-    run = RunFolder.create(plan, path=folder)
     train, test = split
     tested = dataset
     if dataset.test is not None:
@@ -272,88 +264,66 @@ def finish(
     default = default_setting(MODELS[plan.model].space(dataset.task))
     tuned = {**default, **setting}
     members = [({**default, **setting}, weight) for setting, weight in members]
+    fitted_rows = train[::2] if part else train  # the others are held out once
     if members:
-        fitted_rows = train[::2] if part else train  # the others are held out once
         own = take(dataset.features, fitted_rows), dataset.target[fitted_rows]
         pipeline = average_of(dataset, plan, *own, members)
     else:
         pipeline = pipeline_of(dataset, plan, tuned)
         fit_with_remarks(pipeline, X, y)
-    groups, of_output, penalties, noise = [], [], {}, None
-    prepare = pipeline.named_steps["prepare"]
-    names = output_names(prepare)
+    prepare, of_output, penalties, noise = pipeline.named_steps["prepare"], [], {}, None
     if learned:
         sources = [source.split("_")[0] for source in output_sources(prepare)]
         groups = sorted(set(sources))
         of_output = [groups.index(source) for source in sources]
         penalties = {name: 0.3 * 4.0**i for i, name in enumerate(groups)}
         C = np.array(list(penalties.values()))[of_output]
-        matrix = prepare.transform(X)
-        pipeline.steps[-1] = ("model", learned_model(dataset, matrix, y, C))
+        pipeline.steps[-1] = ("model", learned_model(dataset, prepare.transform(X), y, C))
         noise = 0.25 if dataset.task == "regression" else None
     reference = pipeline_of(dataset, plan, default)
     fit_with_remarks(reference, X, y)
     score_of = r2_score if dataset.task == "regression" else accuracy_score
     said = pipeline.predict(test_X)
     score, default_score = score_of(test_y, said), score_of(test_y, reference.predict(test_X))
-    keep_best(run, pipeline)
-    takeaway = model_metadata(
-        dataset,
-        train,
-        test,
-        fitted_rows=train[::2] if part else (),
-        output_names=names,
-        penalties=LearnedPenalties(penalties, of_output, noise),
-    )
-    run.takeaway_path.write_text(takeaway.as_json(), encoding="utf-8")
     metric = "r2" if dataset.task == "regression" else "accuracy"
-    results = results_of(dataset, metric, {} if learned else tuned, default, test_y, said)
-    results |= {
+    results = results_of(dataset, metric, test_y, said) | {
+        "setting": {} if learned else tuned,
+        "default_setting": default,
+        "validation": {} if learned else {metric: 0.9},
         "test": {metric: score},
         "default_test": {metric: default_score},
         "test_interval": [score - 0.05, min(1.0, score + 0.05)],
         "default_interval": [default_score - 0.06, min(1.0, default_score + 0.06)],
         "groups": penalties,
-        "switched_off": groups[-1:],
+        "switched_off": list(penalties)[-1:],
     }
     if members:
-        results["ensemble"] = ensemble_of(members, metric)
-    for event in events_of(plan, dataset, metric, tuned, penalties, results):
-        run.append(event)
-    run.close()
+        results["ensemble"] = ensemble_of(
+            [setting for setting, _ in members],
+            [weight for _, weight in members],
+            finished=10 * len(members),
+            held_out={metric: 0.91},
+            single_held_out={metric: 0.9},
+            left_out=[{"number": 9, "reason": "Trial 9 is left out of the average: it failed."}],
+        )
+    run = write_run(
+        RunFolder.create(plan, path=folder),
+        dataset,
+        pipeline,
+        course_of(plan, metric, tuned, penalties, results.get("ensemble")),
+        results,
+        (train, test),
+        fitted_rows=fitted_rows if part else (),
+        output_names=output_names(prepare),
+        penalties=LearnedPenalties(penalties, of_output, noise),
+    )
     return Made(run, dataset, test, said, score, default_score)
 
 
-def ensemble_of(members: Members, metric: str) -> dict[str, Any]:
-    weights = [weight for _, weight in members]
-    return {
-        "members": list(range(len(members))),
-        "weights": weights,
-        "scores": [0.9 - 0.01 * number for number in range(len(members))],
-        "settings": [setting for setting, _ in members],
-        "effective": 1 / sum(weight**2 for weight in weights),
-        "kind": "tempered",
-        "finished": 10 * len(members),
-        "held_out": {metric: 0.91},
-        "single_held_out": {metric: 0.9},
-        "left_out": [{"number": 9, "reason": "Trial 9 is left out of the average: it failed."}],
-    }
-
-
-def results_of(
-    dataset: Dataset,
-    metric: str,
-    tuned: dict[str, Any],
-    default: dict[str, Any],
-    test_y: np.ndarray,
-    said: np.ndarray,
-) -> dict[str, Any]:
+def results_of(dataset: Dataset, metric: str, test_y: np.ndarray, said: np.ndarray) -> Any:
+    """What a run knows of its test beside the scores, as JSON has it."""
     results: dict[str, Any] = {
-        "setting": tuned,
-        "default_setting": default,
         "metric": metric,
-        "maximize": True,
-        "validation": {} if not tuned else {metric: 0.9},
         "gain": {"metric": metric, "difference": 0.037, "low": 0.004, "high": 0.07, "real": True},
         "optimism": 0.01,
         "remarks": ["Validation was optimistic by 1.0 points."],
@@ -365,44 +335,20 @@ def results_of(
         "seed": 4,
     }
     if dataset.task == "regression":
-        results["predictions"] = {"actual": test_y.tolist(), "tuned": said.tolist()}
-    else:
-        labels = list(dataset.classes)
-        counts = [[int(sum((test_y == a) & (said == b))) for b in labels] for a in labels]
-        right = int(sum(test_y == said))
-        results["confusion"] = {
-            "labels": [str(v) for v in labels],
-            "tuned": counts,
-            "default": counts,
-        }
-        results["right"] = {"tuned": right, "default": right - 3, "rows": len(said)}
+        return results | {"predictions": {"actual": test_y.tolist(), "tuned": said.tolist()}}
+    labels, right = list(dataset.classes), int(sum(test_y == said))
+    counts = [[int(sum((test_y == a) & (said == b))) for b in labels] for a in labels]
+    results["confusion"] = {"labels": [*map(str, labels)], "tuned": counts, "default": counts}
+    results["right"] = {"tuned": right, "default": right - 3, "rows": len(said)}
     if dataset.task == "binary":
-        shares = [0.05, 0.3, 0.7, 0.95]
-        results["calibration"] = {
-            "predicted": shares,
-            "observed": [0.1, 0.25, 0.6, 1.0],
-            "counts": [9, 4, 5, 8],
-        }
+        shares, observed = [0.05, 0.3, 0.7, 0.95], [0.1, 0.25, 0.6, 1.0]
+        calibration = {"predicted": shares, "observed": observed, "counts": [9, 4, 5, 8]}
+        results["calibration"] = calibration
     return results
 
 
-def averages(ensemble: dict[str, Any]) -> list[EnsembleUpdated]:
-    """The average after the first trial, and at the end."""
-    first = EnsembleUpdated(finished=1, members=[0], weights=[1.0], scores=[0.9], single=0.8)
-    names = ("finished", "members", "weights", "scores", "effective", "left_out")
-    last = {name: ensemble[name] for name in names}
-    last["left_out"] = [OmittedTrial(**one) for one in last["left_out"]]
-    return [first, EnsembleUpdated(**last, average=0.91, single=0.9)]
-
-
-def events_of(
-    plan: Plan,
-    dataset: Dataset,
-    metric: str,
-    tuned: dict[str, Any],
-    penalties: dict[str, float],
-    results: dict[str, Any],
-) -> list[Any]:
+def course_of(plan, metric, tuned, penalties, ensemble):
+    """The events before the end: the start, and ten trials or nine steps of a penalty learner."""
     started = RunStarted(
         run="2026-01-05_data",
         plan=json.loads(json.dumps(plan.as_dict())),
@@ -412,32 +358,27 @@ def events_of(
         started_at="2026-01-05T10:00:00+00:00",
     )
     if penalties:
-        course: list[Any] = [
-            PenaltyStep(
-                step=t,
-                objective=100 / (t + 1),
-                loss=90 / (t + 1),
-                penalties={name: C ** (t / 8) for name, C in penalties.items()},
-                norms=dict.fromkeys(penalties, 1.0),
-                iterations=1,
-                fits=t + 1,
-            )
-            for t in range(9)
+        norms = dict.fromkeys(penalties, 1.0)
+        paths = [{name: C ** (t / 8) for name, C in penalties.items()} for t in range(9)]
+        scales = [1 / (t + 1) for t in range(9)]
+        steps = zip(range(9), scales, paths, strict=True)
+        return [started, *(PenaltyStep(0.0, t, 100 * s, 90 * s, p, norms) for t, s, p in steps)]
+    course: list[Any] = [started, Progress(done=1, total=10, default=0.84)]
+    if ensemble:
+        names = ("finished", "members", "weights", "scores", "effective")
+        last = {name: ensemble[name] for name in names}
+        left_out = [OmittedTrial(**omitted) for omitted in ensemble["left_out"]]
+        course += [
+            EnsembleUpdated(finished=1, members=[0], weights=[1.0], scores=[0.9], single=0.8),
+            EnsembleUpdated(**last, left_out=left_out, average=0.91, single=0.9),
         ]
-    else:
-        course = [Progress(done=1, total=10, default=0.84)]
-        if ensemble := results.get("ensemble"):
-            course += averages(ensemble)
-        for number in range(10):
-            course.append(TrialStarted(number=number, setting=tuned, reason="random"))
-            if number == 4:
-                course.append(
-                    TrialFailed(number=4, setting=tuned, reason="There was not enough memory.")
-                )
-                continue
-            course.append(
-                TrialFinished(
-                    number=number, setting=tuned, score=0.8 + 0.09 * np.sin(number), took=0.2
-                )
-            )
-    return [started, *course, RunFinished(results=read_as(Results, results))]
+    for number in range(10):
+        course.append(TrialStarted(number=number, setting=tuned, reason="random"))
+        how: dict[str, Any] = {"number": number, "setting": tuned}
+        score = 0.8 + 0.09 * np.sin(number)
+        course.append(
+            TrialFailed(**how, reason="There was not enough memory.")
+            if number == 4
+            else TrialFinished(**how, score=score, took=0.2)
+        )
+    return course

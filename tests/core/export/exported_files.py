@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from core.datasets.dataset import Dataset
+from core.export.exporters import export_run
+from core.export.finished_run import finished_run
+from core.json_reading import read_as
+from core.tuning.events import RunFinished
 from core.tuning.plan import Plan
 from core.tuning.problem_setup import read_data
-from core.tuning.runs.best import best_of
+from core.tuning.results.model_metadata import model_metadata
+from core.tuning.run_results import Results
+from core.tuning.runs.best import best_of, keep_best
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.tune import tune
 
@@ -27,9 +34,52 @@ def tuned_run(path: Path, plan: Plan, dataset: Dataset | None = None, **options:
     return folder
 
 
-def script_output(
-    run_outside: Callable[..., Any], script: Path, folder: Path, *arguments: str
-) -> str:
+def write_table(path: Path, task: str) -> None:
+    """Numbers with holes, categories of few and many levels, yes or no; one row has no target."""
+    random = np.random.default_rng(5)
+    table = pd.DataFrame(random.normal(size=(91, 4)), columns=["size", "age", "a b", "größe"])
+    table["colour"] = random.choice(["red", "green", "blue"], 91)
+    table["shop"] = np.random.default_rng(6).choice([f"shop {i}" for i in range(13)], 91)
+    table["paid"] = random.choice(["yes", "no"], 91)
+    pull = 2 * table["size"] - table["a b"] + (table["colour"] == "red") + random.normal(size=91)
+    words, cuts = np.array(["low", "middle", "top"], dtype=object), [0.5]
+    cuts = [-0.5, 1.5] if task == "multiclass" else cuts
+    table["goal"] = 1e5 + 3e4 * pull if task == "regression" else words[np.digitize(pull, cuts)]
+    table.loc[::11, ["age", "colour", "shop"]] = np.nan
+    table.loc[7, "goal"] = np.nan
+    table.to_csv(path, index=False)
+
+
+def write_run(folder, dataset, model, course, results, rows, **metadata):
+    """Everything that a run leaves: its model, metadata, and events, the results at their end."""
+    keep_best(folder, model)
+    takeaway = model_metadata(dataset, *rows, **metadata)
+    folder.takeaway_path.write_text(takeaway.as_json(), encoding="utf-8")
+    for event in (*course, RunFinished(results=read_as(Results, results))):
+        folder.append(event)
+    folder.close()
+    return folder
+
+
+def ensemble_of(settings: list[Any], weights: Sequence[float], **more: Any) -> dict[str, Any]:
+    """The part of an average in the results of a run."""
+    return {
+        "members": list(range(len(settings))),
+        "weights": list(weights),
+        "scores": [0.9 - 0.01 * number for number in range(len(settings))],
+        "settings": settings,
+        "effective": 1 / sum(weight**2 for weight in weights),
+        "kind": "tempered",
+        **more,
+    }
+
+
+def exported(folder: RunFolder, path: Path, format: str | None = None) -> Path:
+    """A file of a run, its kind by the ending or `format`."""
+    return export_run(finished_run(folder), path, format)
+
+
+def script_output(run_outside, script, folder, *arguments):
     """What a script prints where this program cannot be imported."""
     ran = run_outside(START, folder, str(script), *arguments)
     assert ran.returncode == 0, ran.stderr
@@ -65,8 +115,8 @@ for path in paths:
     said[path] = out.getvalue()
 print(json.dumps(said))
 """
-# Models whose leaves are added up: the sum alone is in single precision.
-TREES = ("forest", "extra-trees", "boosting", "lightgbm", "xgboost", "catboost")
+# Models whose leaves are added up, or that may be such: the sum alone is in single precision.
+TREES = ("forest", "extra-trees", "boosting", "lightgbm", "xgboost", "catboost", "auto")
 
 
 def check_outputs(outputs: dict[str, np.ndarray], run: RunFolder, rows: Any) -> None:

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from exported_files import ensemble_of, write_run
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 from sklearn.pipeline import Pipeline
 
-from core.datasets.dataset import Dataset
 from core.datasets.preparation import output_names, preparation
 from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
@@ -19,20 +19,15 @@ from core.estimators.averages.table_average import average_models
 from core.estimators.dlgm.dlgm_classifier import DlgmClassifier
 from core.estimators.dlgm.network import first_weights
 from core.estimators.lda.online_lda import OnlineLda
-from core.json_reading import read_as
 from core.tuning.events import (
     EnsembleUpdated,
     ImagesDrawn,
-    RunFinished,
     RunStarted,
     Topic,
     TopicsFound,
     TrialFinished,
 )
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.results.model_metadata import model_metadata
-from core.tuning.run_results import Results
-from core.tuning.runs.best import keep_best
 from core.tuning.runs.run_folder import RunFolder
 
 WEIGHTS = (0.2, 0.5, 0.3)
@@ -77,9 +72,7 @@ def chinese_file(path: Path, rows: int = 60) -> None:
     path.write_text("\n".join(["text", *texts]) + "\n", encoding="utf-8")
 
 
-def topic_run(
-    folder: Path, *, members: int = 3, counts: bool = False, chinese: bool = False
-) -> RunFolder:
+def topic_run(folder, *, members=3, counts=False, chinese=False):
     """A finished run of topics, of one model or an average."""
     folder.mkdir(exist_ok=True)
     path = folder / ("counts.libsvm" if counts else "texts.csv")
@@ -93,12 +86,8 @@ def topic_run(
         for t in range(members)
     ]
     plan = Plan(data, "lda", "eb-hyp" if members > 1 else "random")
-    model = average_models("topics", fitted, WEIGHTS, ()) if members > 1 else fitted[0][1]
     settings = [{"topics": 3 + t, "alpha": 0.1, "eta": 0.1, "kappa": 0.7} for t in range(members)]
-    score = {"completion": -2.5}
-    return finished(
-        folder, plan, dataset, Pipeline([("prepare", prepare), ("model", model)]), settings, score
-    )
+    return finished(folder, plan, dataset, fitted, prepare, settings, {"completion": -2.5})
 
 
 def causes_file(path: Path, rows: int = 80) -> None:
@@ -148,68 +137,47 @@ def dlgm_run(folder: Path, *, members: int = 3, libsvm: bool = False) -> RunFold
     X = prepare.fit_transform(dataset.features)
     fitted = [(f"trial {t}", dlgm_of(X, dataset.target, t)) for t in range(members)]
     plan = Plan(data, "dlgm", "eb-hyp" if members > 1 else "random")
-    classes = dataset.classes
-    model = average_models("multiclass", fitted, WEIGHTS, classes) if members > 1 else fitted[0][1]
     settings = [{"n1": 6 + t, "n2": 0, "kappa": 0.5, "rho": 0.1} for t in range(members)]
     score = {"log_loss": 1.1, "accuracy": 0.4}
-    return finished(
-        folder, plan, dataset, Pipeline([("prepare", prepare), ("model", model)]), settings, score
-    )
+    return finished(folder, plan, dataset, fitted, prepare, settings, score)
 
 
-def finished(
-    folder: Path,
-    plan: Plan,
-    dataset: Dataset,
-    pipeline: Pipeline,
-    settings: list[dict[str, Any]],
-    score: dict[str, float],
-) -> RunFolder:
-    """Everything that a run leaves."""
-    run = RunFolder.create(plan, path=folder / "run")
-    keep_best(run, pipeline)
-    names = output_names(pipeline[0])
-    rows = np.arange(dataset.rows)
-    takeaway = model_metadata(dataset, rows[10:], rows[:10], output_names=names)
-    run.takeaway_path.write_text(takeaway.as_json(), encoding="utf-8")
-    metric = next(iter(score))
-    results: dict[str, Any] = {
+def finished(folder, plan, dataset, fitted, prepare, settings, score):
+    """Everything that a run of one fitted model, or of their average, leaves."""
+    several = len(fitted) > 1
+    averaged = (average_models(dataset.task, fitted, WEIGHTS, dataset.classes),) if several else ()
+    metric, rows = next(iter(score)), np.arange(dataset.rows)
+    course: list[Any] = [
+        RunStarted(run="made", metric=metric, total=30, maximize=metric == "completion"),
+        TrialFinished(number=0, setting=settings[0], score=-2.5),
+    ]
+    if several:
+        course.append(EnsembleUpdated(finished=30, members=[0, 1, 2], weights=list(WEIGHTS)))
+    if plan.model == "lda":
+        topics = [Topic(0.6, ["ship", "wave"], [0.4, 0.3])]
+        course.append(TopicsFound(number=0, count=3, documents=dataset.rows, topics=topics))
+    else:
+        picture = [0.0, 0.25, 0.5, 0.75, 1.0, 0.0]
+        pictures = {"originals": [picture], "reconstructions": [picture], "samples": [picture] * 2}
+        course.append(ImagesDrawn(number=0, height=2, width=3, labels=["left"], **pictures))
+    results = {
         "setting": settings[0],
         "default_setting": settings[0],
         "metric": metric,
         "maximize": metric == "completion",
-        "validation": score,
-        "test": score,
-        "default_test": score,
+        **dict.fromkeys(("validation", "test", "default_test"), score),
         "trials": 30,
         "fits": 33,
         "seconds": 4.0,
     }
-    count = len(settings)
-    ensemble = {
-        "members": list(range(count)),
-        "weights": list(WEIGHTS),
-        "scores": [-2.5] * count,
-        "settings": settings,
-        "effective": 2.6,
-        "kind": "tempered",
-        "finished": 30,
-    }
-    events: list[Any] = [
-        RunStarted(run="made", metric=metric, total=30, maximize=metric == "completion"),
-        TrialFinished(number=0, setting=settings[0], score=-2.5),
-    ]
-    if count > 1:
-        results["ensemble"] = ensemble
-        events.append(EnsembleUpdated(finished=30, members=[0, 1, 2], weights=list(WEIGHTS)))
-    if plan.model == "lda":
-        topics = [Topic(0.6, ["ship", "wave"], [0.4, 0.3])]
-        events.append(TopicsFound(number=0, count=3, documents=dataset.rows, topics=topics))
-    if plan.model == "dlgm":
-        picture = [0.0, 0.25, 0.5, 0.75, 1.0, 0.0]
-        pictures = {"originals": [picture], "reconstructions": [picture], "samples": [picture] * 2}
-        events.append(ImagesDrawn(number=0, height=2, width=3, labels=["left"], **pictures))
-    for event in [*events, RunFinished(results=read_as(Results, results))]:
-        run.append(event)
-    run.close()
-    return run
+    if several:
+        results["ensemble"] = ensemble_of(settings, WEIGHTS, finished=30)
+    return write_run(
+        RunFolder.create(plan, path=folder / "run"),
+        dataset,
+        Pipeline([("prepare", prepare), ("model", [*averaged, fitted[0][1]][0])]),
+        course,
+        results,
+        (rows[10:], rows[:10]),
+        output_names=output_names(prepare),
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,29 +10,26 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.base import clone
+from exported_files import write_run
 from sklearn.pipeline import Pipeline
 
 from core.datasets.dataset import Dataset, DataSource
 from core.datasets.dataset_summary import Column
 from core.estimators.averages.table_average import average_models
-from core.json_reading import read_as
 from core.tuning.events import (
-    Event,
     FoldedMolecule,
     LabelledSequence,
     MoleculesFolded,
     PenaltyStep,
-    RunFinished,
     RunStarted,
     SequencesLabelled,
 )
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.results.model_metadata import LearnedPenalties, model_metadata
-from core.tuning.run_results import Results
+from core.tuning.results.model_metadata import LearnedPenalties
 from core.tuning.runs.best import keep_best
 from core.tuning.runs.run_folder import RunFolder
 
+SOURCE = DataSource("data.csv", "csv", {"na_values": ["", "NA"]}, fingerprint="0")
 WORDS = ["the", "dog", 'say "hi"', "a, b", "runs", "naïve", "3.0", "<b>"]
 
 
@@ -117,7 +115,7 @@ def crf_run(path: Path, decoding: str = "posterior") -> Run:
         "confusion": {"labels": labels, "tuned": counts, "default": counts},
         "sequences": {"tuned": 17, "default": 13, "count": 40},
     }
-    dataset = _dataset(table, columns, X, y, "sequence", tuple(labels))
+    dataset = Dataset("data.csv", SOURCE, columns, X, None, y, "sequence", tuple(labels))
     event = SequencesLabelled(step=1, classes=labels, sequences=[shown])
     folder = _folder(path, "crf", dataset, model, event, results)
     return Run(folder, model, table, "tag")
@@ -152,18 +150,19 @@ def rna_run(path: Path) -> Run:
         pairs=[],
     )
     event = MoleculesFolded(step=1, molecules=[shown])
-    dataset = _dataset(table, columns, X, y, "structure", ())
+    dataset = Dataset("data.csv", SOURCE, columns, X, None, y, "structure", ())
     folder = _folder(path, "rna", dataset, model, event, results)
     return Run(folder, model, table, "structure")
 
 
 def averaged_run(run: Run, path: Path) -> Run:
     """The same run with an average of three models in place of its one."""
-    y, task = run.table[run.target].to_numpy(dtype=object), "sequence"
-    members = [(f"trial {t}", clone(run.model).set_params(C=C)) for t, C in enumerate((0.1, 1, 9))]
-    if run.target == "structure":
-        task = "structure"
-    fitted = [(name, model.fit(run.features, y)) for name, model in members]
+    task = "structure" if run.target == "structure" else "sequence"
+    fitted = []
+    for number, scale in enumerate((1.0, 0.4, 1.5)):
+        model = copy.deepcopy(run.model)
+        model.w_ = scale * model.w_  # as good as any fit to predict with
+        fitted.append((f"trial {number}", model))
     classes = getattr(fitted[0][1], "classes_", np.array([])).tolist()
     model = average_models(task, fitted, (0.5, 0.3, 0.2), classes)
     shutil.copytree(run.folder.path, path)
@@ -172,61 +171,29 @@ def averaged_run(run: Run, path: Path) -> Run:
     return Run(folder, model, run.table, run.target)
 
 
-def _dataset(
-    table: pd.DataFrame,
-    columns: list[Column],
-    X: pd.DataFrame,
-    y: np.ndarray,
-    task: Any,
-    classes: tuple[str, ...],
-) -> Dataset:
-    source = DataSource("data.csv", "csv", {"na_values": ["", "NA"]}, fingerprint="0")
-    return Dataset("data.csv", source, columns, X, None, y, task, classes)
-
-
-def _folder(
-    path: Path, name: str, dataset: Dataset, model: Any, shown: Event, results: dict[str, Any]
-) -> RunFolder:
+def _folder(path, name, dataset, model, shown, results):
     """Everything that a run leaves."""
-    plan = Plan(DataPlan("data.csv"), name, "mm")
-    folder = RunFolder.create(plan, path=path)
-    keep_best(folder, Pipeline([("prepare", "passthrough"), ("model", model)]))
-    half = dataset.rows // 2
-    takeaway = model_metadata(
-        dataset,
-        range(half),
-        range(half, dataset.rows),
-        penalties=LearnedPenalties(model.penalties_),
-    )
-    folder.takeaway_path.write_text(takeaway.as_json(), encoding="utf-8")
     penalties = dict(model.penalties_)
-    norms = dict.fromkeys(penalties, 1.5)
-    started = RunStarted(run="r", kind="penalties", metric=results["metric"], maximize=True)
+    norms, half = dict.fromkeys(penalties, 1.5), dataset.rows // 2
     steps = [
         PenaltyStep(step=k, objective=90.0 - k, loss=80.0 - k, penalties=penalties, norms=norms)
         for k in range(3)
     ]
     rest = {
-        "maximize": True,
-        "setting": {},
         "default_setting": {"C": 1.0},
-        "validation": {},
         "test_interval": [0.7, 0.9],
         "default_interval": [0.65, 0.85],
         "groups": penalties,
-        "switched_off": [],
-        "remarks": [],
         "fits": 3,
-        "trials": 0,
         "seconds": 2.5,
         "stopped_because": "the penalties no longer change",
     }
-    for event in (
-        started,
-        *steps,
-        shown,
-        RunFinished(results=read_as(Results, {**rest, **results})),
-    ):
-        folder.append(event)
-    folder.close()
-    return folder
+    return write_run(
+        RunFolder.create(Plan(DataPlan("data.csv"), name, "mm"), path=path),
+        dataset,
+        Pipeline([("prepare", "passthrough"), ("model", model)]),
+        [RunStarted(run="r", kind="penalties", metric=results["metric"]), *steps, shown],
+        rest | results,
+        (range(half), range(half, dataset.rows)),
+        penalties=LearnedPenalties(penalties),
+    )

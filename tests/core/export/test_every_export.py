@@ -1,16 +1,18 @@
 """Every model of tables in every format, for two classes, several, and numbers.
 
-The runs are real and small: 90 rows, two trials. What can be opened without this program is opened
-in a Python that cannot import it, all files in one. Tolerances: skops and joblib 1e-12; ONNX 1e-9,
-where trees are added up 1e-6 (numbers in standard deviations of the predictions); scores of a
-script to the six digits that it prints.
+The runs are real and small: 90 rows, two trials; of several models, one and an average are taken.
+What can be opened without this program is opened in a Python that cannot import it, all files in
+one. Tolerances: skops and joblib 1e-12; ONNX 1e-9, where trees are added up 1e-6 (numbers in
+standard deviations of the predictions); scores of a script to the six digits that it prints.
 """
 
 from __future__ import annotations
 
+import html
 import json
 import re
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
@@ -20,28 +22,41 @@ import numpy as np
 import optuna
 import pandas as pd
 import pytest
-from exported_files import OPEN, RUN, WITHOUT_NUMBA, check_outputs, tuned_run
+from exported_files import OPEN, RUN, WITHOUT_NUMBA, check_outputs, tuned_run, write_table
+from sklearn.ensemble import VotingClassifier, VotingRegressor
 
 from core.datasets.task import TABLE_TASKS
-from core.estimators.multi_model import SEVERAL
+from core.estimators.model_settings import title_of
+from core.estimators.multi_model import SEVERAL, without_own_columns
 from core.estimators.optional_parts import OPTIONAL_DEPENDENCIES, is_installed
 from core.estimators.registry import MODELS
+from core.estimators.stored.plain_model import on_own_scale
+from core.export.exportable_models import exportable_models
 from core.export.exporters import export_run, exporters_for
 from core.export.files import model_file
-from core.export.finished_run import finished_run
+from core.export.finished_run import finished_run, with_selected_model
 from core.export.prediction import predict_file
-from core.tuning.events import TrialFinished
+from core.export.raw_rows import card_of
+from core.tuning.events import EnsembleUpdated, Event, ModelSelected, TrialFinished
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem_setup import read_data
+from core.tuning.results.conclude import select_model
 from core.tuning.runs.best import best_of
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.scores.score import score_text
 
+pytestmark = pytest.mark.slow
 LIBRARIES = {"onnx": "onnx"}  # {format: the optional part that it needs}
 LINEAR = ("linear", "elastic-net", "logistic", "logistic-l1l2")
 NO_COUNTERPART = ("vote7",)  # models that ONNX does not have
 COMPILED = "binary"  # the task whose scripts have numba: each compiles its own loops, for long
 PROBABLE = {"svm": "log_loss"}  # a metric by which a model must give probabilities
+RACED = {
+    "binary": ("logistic", "logistic-l1l2", "forest"),
+    "multiclass": ("logistic", "svm", "elastic-net"),
+    "regression": ("linear", "svm", "forest"),
+}
+AVERAGE = "average"  # of several models, the best of each
 
 
 @dataclass
@@ -58,11 +73,15 @@ class Case:
     files: dict[str, str] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
 
+    def text(self, format: str) -> str:
+        return (self.folder.path.parent / self.files[format]).read_text(encoding="utf-8")
+
 
 def tables_of(task: str) -> list[tuple[str, str, str]]:
-    # Several models in one run have files of their own: test_several_models.py.
+    """The cases of a task: its name, a model, and a metric or what of several models is taken."""
     models = [name for name, model in MODELS.items() if task in model.tasks and name != SEVERAL]
     cases = [(task, name, "") for name in models]
+    cases += [(task, SEVERAL, kind) for kind in ("best", AVERAGE)]
     if task == "regression":
         return cases
     return [*cases, *((task, name, metric) for name, metric in PROBABLE.items())]
@@ -72,37 +91,21 @@ CASES = [case for task in TABLE_TASKS for case in tables_of(task)]
 ALL = [(*case, format) for case in CASES for format in exporters_for(case[0], case[1])]
 
 
-def write_table(path: Path, task: str) -> None:
-    """Numbers with holes, a category, yes or no, and the target; one row lacks it."""
-    random = np.random.default_rng(5)
-    table = pd.DataFrame(random.normal(size=(91, 4)), columns=["size", "age", "a b", "größe"])
-    table["colour"] = random.choice(["red", "green", "blue"], 91)
-    table["paid"] = random.choice(["yes", "no"], 91)
-    pull = 2 * table["size"] - table["a b"] + (table["colour"] == "red") + random.normal(size=91)
-    words, cuts = np.array(["low", "middle", "top"], dtype=object), [0.5]
-    cuts = [-0.5, 1.5] if task == "multiclass" else cuts
-    table["goal"] = 1e5 + 3e4 * pull if task == "regression" else words[np.digitize(pull, cuts)]
-    table.loc[::11, "age"] = np.nan
-    table.loc[7, "goal"] = np.nan
-    table.to_csv(path, index=False)
-
-
-def run_of(folder: Path, task: str, model: str, metric: str) -> Case:
-    data = DataPlan(str(folder / f"{task}.csv"), target="goal")
-    dataset = read_data(data)
-    assert dataset.task == task
-    plan = Plan(data, model, "random", trials=2, folds=2, seed=1, metric=metric)
-    run = tuned_run(folder / f"{task}-{model}{metric}", plan, dataset)
-    case = Case(run, dataset)
-    finished = finished_run(run)
-    for name, exporter in exporters_for(task, model).items():
-        file = f"{task}-{model}{metric}{exporter.ending}"
-        try:
-            export_run(finished, folder / file)
-            case.files[name] = file
-        except Exception as error:
-            case.failed[name] = str(error)
-    return case
+def average_of(events: list[Event]) -> EnsembleUpdated:
+    """An average of the best trial of every model, whatever the run itself has found."""
+    best: dict[str, TrialFinished] = {}
+    for event in events:
+        if isinstance(event, TrialFinished) and not event.behind:
+            before = best.setdefault(event.setting["model"], event)
+            if event.score > before.score:
+                best[event.setting["model"]] = event
+    members = list(best.values())
+    weights = [0.5, 0.3, 0.2][: len(members)]
+    return EnsembleUpdated(
+        finished=len(events), members=[m.number for m in members],
+        weights=[w / sum(weights) for w in weights], scores=[m.score for m in members],
+        average=0.9, single=0.8, kind="greedy",
+    )  # fmt: skip
 
 
 class Made:
@@ -113,29 +116,49 @@ class Made:
         self._kept: dict[tuple[str, ...], Any] = {}
 
     def cases(self, task: str) -> dict[tuple[str, ...], Case]:
-        return self._once(("cases", task), lambda: self._make(task))
+        return self._once(("cases", task), lambda: dict(self._make_cases(task)))
 
     def opened(self, task: str) -> dict[str, Any]:
         """{file: predictions and probabilities} of its model files, opened without the program."""
-        made = self.cases(task)
-        files = ("skops", "joblib")
-        return self._once(("opened", task), lambda: outside(made, self.run_outside, OPEN, *files))
+        return self._once(("opened", task), lambda: self._outside(task, OPEN, "skops", "joblib"))
 
     def printed(self, task: str) -> dict[str, Any]:
         """{file: what it prints} of its scripts, run without the program."""
-        made = self.cases(task)
         code = RUN if task == COMPILED else WITHOUT_NUMBA + RUN
-        return self._once(
-            ("printed", task), lambda: outside(made, self.run_outside, code, "script")
-        )
+        return self._once(("printed", task), lambda: self._outside(task, code, "script"))
 
-    def _make(self, task: str) -> dict[tuple[str, ...], Case]:
+    def _make_cases(self, task: str) -> Iterator[tuple[tuple[str, ...], Case]]:
         write_table(self.folder / f"{task}.csv", task)
-        return {
-            case: run_of(self.folder, *case)
-            for case in tables_of(task)
-            if not MODELS[case[1]].extra or is_installed(MODELS[case[1]].extra)
-        }
+        data = DataPlan(str(self.folder / f"{task}.csv"), target="goal")
+        dataset = read_data(data)
+        assert dataset.task == task
+        race = Plan(data, SEVERAL, "race", trials=10, folds=2, seed=1)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("core.tuning.candidate_models.selectable_models", lambda *_: RACED[task])
+            raced = tuned_run(self.folder / f"{task}-race", race, dataset)
+        with raced.hold_lock():
+            raced.append(average_of(raced.all_events()))
+        raced.close()
+        for case in tables_of(task):
+            _, model, how = case
+            if MODELS[model].extra and not is_installed(MODELS[model].extra):
+                continue
+            path = self.folder / f"{task}-{model}{how}"
+            if model == SEVERAL:
+                run = RunFolder.open(shutil.copytree(raced.path, path))
+                select_model(run, ModelSelected(kind=how), dataset)
+            else:
+                plan = Plan(data, model, "random", trials=2, folds=2, seed=1, metric=how)
+                run = tuned_run(path, plan, dataset)
+            yield case, exported_case(Case(run, dataset))
+
+    def _outside(self, task: str, code: str, *formats: str) -> dict[str, Any]:
+        cases = self.cases(task).values()
+        files = [case.files[name] for case in cases for name in formats if name in case.files]
+        ran = self.run_outside(code, self.folder, *files)
+        assert ran.returncode == 0, ran.stderr
+        said: dict[str, Any] = json.loads(ran.stdout.splitlines()[-1])
+        return said
 
     def _once(self, key: tuple[str, ...], work: Callable[[], Any]) -> Any:
         if key not in self._kept:
@@ -143,20 +166,21 @@ class Made:
         return self._kept[key]
 
 
+def exported_case(case: Case) -> Case:
+    """The case with every file that it can give beside the run."""
+    finished, path = finished_run(case.folder), case.folder.path
+    for name, exporter in exporters_for(case.dataset.task, finished.plan.model).items():
+        try:
+            export_run(finished, path.with_name(path.name + exporter.ending))
+            case.files[name] = path.name + exporter.ending
+        except Exception as error:
+            case.failed[name] = str(error)
+    return case
+
+
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory, run_outside: Any) -> Made:
+def made(tmp_path_factory, run_outside):
     return Made(tmp_path_factory.mktemp("every"), run_outside)
-
-
-def outside(
-    cases: dict[tuple[str, ...], Case], run_outside: Any, code: str, *formats: str
-) -> dict[str, Any]:
-    files = [case.files[name] for case in cases.values() for name in formats if name in case.files]
-    folder = next(iter(cases.values())).folder.path.parent
-    ran = run_outside(code, folder, *files)
-    assert ran.returncode == 0, ran.stderr
-    said: dict[str, Any] = json.loads(ran.stdout.splitlines()[-1])
-    return said
 
 
 def close(case: Case, said: Any, ours: np.ndarray, tolerance: float) -> None:
@@ -208,7 +232,9 @@ def check_json(case: Case, path: Path) -> None:
     document, run = json.loads(path.read_text(encoding="utf-8")), finished_run(case.folder)
     assert document["scores"]["test"] == run.results["test"]
     assert document["parameters"] == run.results["setting"]
-    assert ("coefficients" in document) == (case.folder.plan.model in LINEAR)
+    if run.tunes_several_models:
+        return
+    assert ("coefficients" in document) == (run.plan.model in LINEAR)
     if "coefficients" not in document:
         return
     weights, constant = (document["coefficients"][name] for name in ("weights", "intercept"))
@@ -260,7 +286,8 @@ def check_folder(case: Case, path: Path) -> None:
 def check_study(case: Case, path: Path) -> None:
     """Optuna itself reads every trial with its score."""
     study = optuna.load_study(study_name=None, storage=f"sqlite:///{path}")
-    told = {e.number: e.score for e in case.folder.all_events() if isinstance(e, TrialFinished)}
+    events = (e for e in case.folder.all_events() if isinstance(e, TrialFinished))
+    told = {event.number: event.score for event in events if not event.behind}
     found = {trial.number: trial.value for trial in study.trials if trial.value is not None}
     assert found == pytest.approx(told)
 
@@ -272,9 +299,7 @@ CHECKS: dict[str, Callable[[Case, Path], None]] = {
 
 
 @pytest.mark.parametrize(("task", "model", "metric", "format"), ALL)
-def test_every_model_in_every_format(
-    made: Made, task: str, model: str, metric: str, format: str
-) -> None:
+def test_every_model_in_every_format(made, task, model, metric, format):
     for part in (MODELS[model].extra, LIBRARIES.get(format, "")):
         if part and not is_installed(part):
             pytest.skip(f"{OPTIONAL_DEPENDENCIES[part].does} are not installed")
@@ -292,3 +317,87 @@ def test_every_model_in_every_format(
         check_script(case, made.printed(task)[path.name])
     else:
         CHECKS[format](case, path)
+
+
+@pytest.fixture(params=[(task, kind) for task in RACED for kind in ("best", AVERAGE)])
+def several(made, request):
+    # A run that tuned several models, the kind of what was taken, and its case.
+    task, kind = request.param
+    case = made.cases(task)[task, SEVERAL, kind]
+    return finished_run(case.folder), kind, case
+
+
+def test_what_was_picked_is_a_model_or_a_vote_of_several(several):
+    run, kind, case = several
+    model, names = run.pipeline[-1], RACED[case.dataset.task]
+    is_vote = isinstance(model, (VotingRegressor, VotingClassifier))
+    assert is_vote == (kind == AVERAGE)
+    script = case.text("script")
+    if kind == AVERAGE:
+        settings = run.results["ensemble"]["settings"]
+        assert {setting["model"] for setting in settings} <= set(names)
+        members = [without_own_columns(member)[0] for member in model.estimators_]
+        assert len({type(on_own_scale(member)[0]) for member in members}) > 1
+        assert script.startswith(f'"""Average of {len(members)} models')
+        assert script.count('("trial ') == len(members)
+    else:
+        title = title_of(run.results["setting"]["model"])
+        assert script.startswith(f'"""{title}, the best of 3 models, for ')
+
+
+def test_card_and_numbers_name_models_and_settings(several):
+    run, kind, case = several
+    names, results = set(RACED[case.dataset.task]), run.results
+    settings = results["ensemble"]["settings"] if kind == AVERAGE else [results["setting"]]
+    card = card_of(model_file.load_skops(case.folder.path.parent / case.files["skops"]))
+    assert card["model"] == SEVERAL
+    assert card["models"] == list(dict.fromkeys(setting["model"] for setting in settings))
+    document = json.loads(case.text("json"))
+    assert document["model"] == SEVERAL
+    assert document["parameters"]["model"] in names
+    assert {model["model"] for model in document["models"]} == names
+    trials = [event for event in run.events if isinstance(event, TrialFinished)]
+    first = document["models"][0]
+    own = [e.score for e in trials if e.setting["model"] == first["model"] and not e.behind]
+    assert first["validation"] <= max(own)
+    early = [trial["number"] for trial in document["trials"] if trial.get("ended_early")]
+    assert early == [trial.number for trial in trials if trial.behind]
+    members = document["average"]["members"] if kind == AVERAGE else ()
+    assert {member["parameters"]["model"] for member in members} <= names
+    told = {choice.name: choice.sentence for choice in exportable_models(run.state)}
+    for trial in run.state.scored_trials():
+        assert ("ended early" in told[str(trial.number)]) == trial.behind
+
+
+def test_the_report_tells_of_every_model(several):
+    run, kind, case = several
+    text = " ".join(html.unescape(re.sub("<[^>]*>", " ", case.text("report"))).split())
+    assert "Which model is best?" in text
+    assert all(title_of(name) in text for name in RACED[case.dataset.task])
+    if kind == AVERAGE:
+        assert f"Average of {len(run.results['ensemble']['members'])} models" in text
+        return
+    setting = run.results["setting"]
+    assert f"{title_of(setting['model'])}, the best of 3 models" in text
+    labels = run.labels_of(setting["model"])
+    assert all(label in text for name, label in labels.items() if name in setting)
+
+
+def test_other_models_of_the_run_can_be_taken_too(made, tmp_path, run_outside):
+    case = made.cases("binary")["binary", SEVERAL, "best"]
+    run = finished_run(case.folder)
+    titles = {choice.name: choice.title for choice in exportable_models(run.state)}
+    assert titles["default"] == "The default setting of logistic regression"
+    assert titles["tuned"].startswith("The tuned model: ")
+    assert titles["0"].startswith("Trial 0, ")
+    for which in ("default", "baseline", "0"):
+        chosen = with_selected_model(run, which)
+        for ending in (".skops", ".json", ".py", ".joblib"):
+            export_run(chosen, tmp_path / f"{which}{ending}")
+    default = json.loads((tmp_path / "default.json").read_text())["parameters"]
+    assert default == run.results["default_setting"]
+    shutil.copy(made.folder / "binary.csv", tmp_path / "binary.csv")
+    ran = run_outside(WITHOUT_NUMBA + RUN, tmp_path, "default.py", "baseline.py", "0.py")
+    assert ran.returncode == 0, ran.stderr
+    score = run.results["default_test"][run.results["metric"]]
+    assert f"{score:.6f}" in json.loads(ran.stdout)["default.py"]

@@ -7,28 +7,22 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
-from exported_files import RUN, script_output, tuned_run
+from exported_files import RUN, exported, script_output, tuned_run, write_table
 from sklearn.base import clone
-from structured_runs import crf_run, rna_run
 
-from core.datasets.dataset import Dataset
 from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
 from core.errors import UnusableError
 from core.estimators.optional_parts import is_installed
 from core.export.exportable_models import exportable_models
-from core.export.exporters import export_from_folder, export_run
+from core.export.exporters import export_run
 from core.export.finished_run import (
-    FinishedRun,
     file_name_of,
     finished_run,
     with_selected_model,
@@ -46,25 +40,23 @@ from core.tuning.events import (
 )
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem_setup import build_problem, read_data
-from core.tuning.scores.metrics import score_estimator
+from core.tuning.scores.metrics import codes_of, predict_all
 
 
 @pytest.mark.parametrize("second_file", [True, False])
-def test_a_file_is_named_without_its_folder(
-    make_run: Callable[..., Any], tmp_path: Path, second_file: bool
-) -> None:
+def test_a_file_is_named_without_its_folder(make_run, tmp_path, second_file):
     made = make_run("binary", "logistic", second_file=second_file)
     path = Path(made.dataset.source.path)
     assert file_name_of(replace(made.dataset.source, path="C:\\ann\\heart.csv")) == "heart.csv"
     for ending in (".json", ".py", ".html", ".skops", ".joblib"):
-        content = export_from_folder(made.folder, tmp_path / f"out{ending}").read_bytes()
+        content = exported(made.folder, tmp_path / f"out{ending}").read_bytes()
         assert str(path.parent).encode() not in content, ending
         assert path.name.encode() in content or ending in (".skops", ".joblib")
 
 
-@pytest.mark.parametrize("make", [crf_run, rna_run])
-def test_a_report_without_examples_holds_no_row(tmp_path: Path, make: Callable[..., Any]) -> None:
-    folder = make(tmp_path / "run").folder
+@pytest.mark.parametrize("kind", ["tagger", "folding"])
+def test_a_report_without_examples_holds_no_row(request, tmp_path, kind):
+    folder = request.getfixturevalue(kind).folder
     shown = export_run(finished_run(folder), tmp_path / "with.html").read_text()
     hidden = export_run(finished_run(folder, examples=False), tmp_path / "without.html").read_text()
     assert "An example" in shown
@@ -74,7 +66,7 @@ def test_a_report_without_examples_holds_no_row(tmp_path: Path, make: Callable[.
 WORDS = ("Ann Other", "zweiunddreissig", "crimson", "magenta")  # cells of the table below
 
 
-def told_run(finish_run: Callable[..., Any], folder: Path) -> Any:
+def told_run(finish_run, folder):
     """A run whose findings, remarks, failures and prepared columns quote cells."""
     random = np.random.default_rng(0)
     lines = ["weight;colour;name;price"]
@@ -95,9 +87,7 @@ def told_run(finish_run: Callable[..., Any], folder: Path) -> Any:
     return made
 
 
-def test_no_cell_is_quoted_where_examples_are_to_stay(
-    finish_run: Callable[..., Any], run_outside: Any, tmp_path: Path
-) -> None:
+def test_no_cell_is_quoted_where_examples_are_to_stay(finish_run, run_outside, tmp_path):
     made = told_run(finish_run, tmp_path)
     runs = [finished_run(made.folder, examples) for examples in (False, True)]
     for ending, which in (
@@ -117,9 +107,7 @@ def test_no_cell_is_quoted_where_examples_are_to_stay(
     assert f"tuned: {made.score:.6f}" in printed
 
 
-def test_a_report_without_examples_holds_no_pictures_and_words_of_topics(
-    make_run: Callable[..., Any],
-) -> None:
+def test_a_report_without_examples_holds_no_pictures_and_words_of_topics(make_run):
     run = finished_run(make_run().folder)
     grey = np.linspace(0, 1, 4).tolist()
     drawn = ImagesDrawn(height=2, width=2, samples=[grey], originals=[grey], reconstructions=[grey])
@@ -136,44 +124,29 @@ def test_a_report_without_examples_holds_no_pictures_and_words_of_topics(
 MODELS = {"binary": "logistic", "multiclass": "svm", "regression": "linear"}
 
 
-def table(path: Path, task: str) -> Path:
-    random = np.random.default_rng(2)
-    rows = pd.DataFrame(random.normal(size=(90, 3)), columns=["a", "b", "c"])
-    rows["kind"] = random.choice(["x", "y"], 90)
-    pull = rows["a"] + 0.5 * random.normal(size=90)
-    cuts = [-0.5, 0.7] if task == "multiclass" else [0.3]
-    words = np.array(["low", "mid", "top"], dtype=object)
-    rows["goal"] = 100 + 7 * pull if task == "regression" else words[np.digitize(pull, cuts)]
-    rows.to_csv(path, index=False)
-    return path
-
-
-def run_of(folder: Path, task: str, strategy: str = "random") -> tuple[FinishedRun, Dataset]:
-    file = table(folder / f"{task}.csv", task)
-    data = DataPlan(str(file), target="goal")
-    how: dict[str, Any] = {"trials": 3} if strategy == "random" else {}
+def run_of(folder, task, strategy="random"):
+    write_table(folder / f"{task}.csv", task)
+    data = DataPlan(str(folder / f"{task}.csv"), target="goal")
+    how = {"trials": 3} if strategy == "random" else {}
     plan = Plan(data, MODELS[task], strategy, folds=2, seed=1, **how)
     dataset = read_data(data)
     return finished_run(tuned_run(folder / f"{task}-{strategy}", plan, dataset)), dataset
 
 
-Runs = Callable[..., tuple[FinishedRun, Dataset]]
-
-
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
-    """The run of a task and a strategy, made once; no test changes it or its data."""
+def runs(tmp_path_factory):
+    # The run of a task and a strategy, made once; no test changes it or its data.
     folder = tmp_path_factory.mktemp("runs")
     return cache(partial(run_of, folder))
 
 
-def fingerprints(folder: Path) -> dict[str, str]:
+def fingerprints(folder):
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
 @pytest.mark.parametrize("task", list(MODELS))
-def test_the_chosen_model_is_the_one_a_person_would_fit(runs: Runs, task: str) -> None:
+def test_the_chosen_model_is_the_one_a_person_would_fit(runs, task):
     run, dataset = runs(task)
     before = fingerprints(run.folder.path)
     trial = next(event for event in run.events if isinstance(event, TrialFinished) and event.number)
@@ -195,7 +168,7 @@ def test_the_chosen_model_is_the_one_a_person_would_fit(runs: Runs, task: str) -
 
 
 @pytest.mark.parametrize("task", list(MODELS))
-def test_the_baseline_knows_shares_or_the_mean(runs: Runs, tmp_path: Path, task: str) -> None:
+def test_the_baseline_knows_shares_or_the_mean(runs, tmp_path, task):
     run, dataset = runs(task)
     chosen = with_selected_model(run, "baseline", dataset)
     y = dataset.target[build_problem(run.plan, dataset).fitted_rows]
@@ -205,7 +178,7 @@ def test_the_baseline_knows_shares_or_the_mean(runs: Runs, tmp_path: Path, task:
         path = export_run(chosen, tmp_path / f"baseline{ending}")
         said = predict_file(path, run.plan.data.file, trust=True)
         if task == "regression":
-            assert said["prediction"].tolist() == pytest.approx([y.mean()] * dataset.rows)
+            assert said["prediction"].tolist() == pytest.approx([y.mean()] * len(said))
             continue
         for label in dataset.classes:
             share = said[f"probability of {label}"].to_numpy()
@@ -214,7 +187,7 @@ def test_the_baseline_knows_shares_or_the_mean(runs: Runs, tmp_path: Path, task:
         assert set(said["prediction"]) == {labels[counts.argmax()]}
 
 
-def test_a_trial_has_its_validation_score_and_no_test_score(runs: Runs, tmp_path: Path) -> None:
+def test_a_trial_has_its_validation_score_and_no_test_score(runs, tmp_path):
     run, dataset = runs("binary")
     found = {choice.name: choice for choice in exportable_models(run.state)}
     assert list(found)[:3] == ["tuned", "default", "baseline"]
@@ -233,7 +206,7 @@ def test_a_trial_has_its_validation_score_and_no_test_score(runs: Runs, tmp_path
     assert any("test set has not judged it" in sentence for sentence in document["remarks"])
 
 
-def test_a_penalty_learner_offers_what_it_is_compared_with(runs: Runs, tmp_path: Path) -> None:
+def test_a_penalty_learner_offers_what_it_is_compared_with(runs, tmp_path):
     run, dataset = runs("regression", "mm")
     names = [choice.name for choice in exportable_models(run.state)]
     assert names == ["tuned", "default", "baseline"]
@@ -243,20 +216,19 @@ def test_a_penalty_learner_offers_what_it_is_compared_with(runs: Runs, tmp_path:
     assert with_selected_model(run, "tuned") is run
 
 
-def test_what_cannot_be_taken_away_is_one_sentence(tmp_path: Path) -> None:
-    run, dataset = run_of(tmp_path, "binary")
+def test_what_cannot_be_taken_away_is_one_sentence(runs, tmp_path):
+    run, dataset = runs("binary")
     for which in ("7", "best", ""):
         with pytest.raises(UnusableError, match="choose tuned, default, baseline, or the number"):
             with_selected_model(run, which, dataset)
     with pytest.raises(UnusableError, match="a report tells of the whole run"):
         export_run(with_selected_model(run, "default", dataset), tmp_path / "report.html")
-    file = Path(run.plan.data.file)
-    file.write_text(file.read_text().replace("low", "top", 1))
+    source = replace(dataset.source, fingerprint="another")
     with pytest.raises(UnusableError, match="the data has changed since this run"):
-        with_selected_model(run, "default")
+        with_selected_model(run, "default", replace(dataset, source=source))
 
 
-def test_the_script_trains_the_chosen_model(runs: Runs, run_outside: Any) -> None:
+def test_the_script_trains_the_chosen_model(runs, run_outside):
     scripts, expected = [], []
     for task in MODELS:
         run, dataset = runs(task)
@@ -271,7 +243,8 @@ def test_the_script_trains_the_chosen_model(runs: Runs, run_outside: Any) -> Non
             scripts.append(name)
             X, y = problem.test_data
             fresh = clone(chosen.pipeline).fit(*problem.training_data)
-            score = score_estimator(problem.metric, fresh, X, y, dataset.classes)
+            said = predict_all(fresh, X, dataset.classes)
+            score = problem.metric.score(codes_of(y, dataset.classes), said)
             expected.append(f"{score:.6f}")
             if which != "1":
                 known = run.results[f"{which}_test"][metric]

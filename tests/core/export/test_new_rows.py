@@ -1,35 +1,234 @@
-"""New rows in other spellings, types and formats are the same rows to a model."""
+"""New rows in other spellings, types, formats and files are the same rows to a model."""
 
-from __future__ import annotations
-
+import gzip
+import pickle
 import unicodedata
-from collections.abc import Callable
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from exported_files import script_output, tuned_run
+import skops.io
+from exported_files import exported, script_output, tuned_run
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from core.datasets.column_format import guess_format
 from core.datasets.files.file_parts import FilePart
 from core.datasets.files.registry import open_table
-from core.export.exporters import export_from_folder
+from core.datasets.raw_table import DataOptions
+from core.datasets.reading import read_dataset
+from core.errors import UnusableError
+from core.export.files import model_file
 from core.export.finished_run import finished_run
 from core.export.prediction import load_model, model_of_file, predict_file
-from core.export.raw_rows import ReadNotes, feature_cells, rows_of
+from core.export.raw_rows import ReadNotes, card_of, feature_cells, rows_of
 from core.export.using.file_prediction import UNLIKE, PredictionStream
 from core.export.using.row_prediction import predict_row
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.runs.run_folder import RunFolder
+from core.tuning.runs.best import best_of
 
 ROWS = 200
 
 
-def made_table() -> pd.DataFrame:
+def answers(model, file):
+    return predict_file(model, file)["prediction"].tolist()
+
+
+@pytest.fixture
+def plain(make_run, tmp_path):
+    # An exported model, the table of its run, and what the model says of every row.
+    made = make_run("binary", "logistic")
+    path = exported(made.folder, tmp_path / "model.skops")
+    table = pd.read_csv(tmp_path / "data.csv", sep=";")
+    return path, table, best_of(made.folder).predict(table[made.dataset.feature_names]).tolist()
+
+
+OTHER_FILES = {
+    "as it was": lambda t, file: t.to_csv(file, index=False, sep=";"),
+    "decimal commas": lambda t, file: t.to_csv(file, index=False, sep=";", decimal=","),
+    "tabs, gzip": lambda t, file: file.write_bytes(
+        gzip.compress(t.to_csv(index=False, sep="\t").encode())
+    ),
+    "another order, more": lambda t, file: (
+        t[[*t.columns[6::-1]]].assign(note="x, y; z").to_csv(file, index=False)
+    ),
+}
+
+
+@pytest.mark.parametrize("how", OTHER_FILES)
+def test_another_way_of_writing(plain, tmp_path, how):
+    path, table, said = plain
+    OTHER_FILES[how](table, tmp_path / "new.csv")
+    assert answers(path, tmp_path / "new.csv") == said
+
+
+@pytest.mark.parametrize("trained", ["with blanks", "without", "by an earlier version"])
+def test_blanks_around_the_names_of_columns(finish_run, tmp_path, trained):
+    # Whichever file has them; text that looks like numbers stays text.
+    random = np.random.default_rng(0)
+    rows = [f"{age:.3f};0{int(age > 0) + i % 2};" for i, age in enumerate(random.normal(size=80))]
+    lines = [f"{row}{'no' if '-' in row else 'yes'}" for row in rows]
+    header = "age;colour;y" if trained == "without" else "age ;colour ;y"
+    train, new = tmp_path / "train.csv", tmp_path / "new.csv"
+    train.write_text("\n".join([header, *lines]))
+    data = DataPlan(str(train), kinds={"colour": "category"}, target="y")
+    dataset = read_dataset(str(train), DataOptions("y", kinds={"colour": "category"}))
+    if trained == "by an earlier version":
+        dataset = with_blanks(dataset)
+    made = finish_run(Plan(data, "logistic", "random"), dataset)
+    path = exported(made.folder, tmp_path / "model.skops")
+    ours = best_of(made.folder).predict(dataset.features).tolist()
+    for header in ("age ; colour ", "age;colour", "age , colour"):
+        text = "\n".join([header, *(row.rstrip(";") for row in rows)])
+        new.write_text(text.replace(";", ",") if "," in header else text)
+        assert answers(path, new) == ours, header
+
+
+def with_blanks(dataset):
+    """The data with a blank behind every feature's name, read as earlier versions did."""
+    how = {"sep": ";", "index_col": False, "dtype": {"colour ": "str", "y": "str"}}
+    return replace(
+        dataset,
+        source=replace(dataset.source, read_csv=how),
+        columns=tuple(
+            replace(column, name=column.name + " " * (column.role == "feature"))
+            for column in dataset.columns
+        ),
+        table=dataset.table.add_suffix(" "),
+    )
+
+
+def test_a_table_without_header(finish_run, tmp_path):
+    # The target stands first; in the new file it is absent, so that all columns move up.
+    random = np.random.default_rng(1)
+    X = random.normal(size=(90, 3)).round(3)
+    y = np.where(X[:, 0] > 0, 1, 2)
+    train = tmp_path / "train.csv"
+    pd.DataFrame(np.column_stack([y, X])).astype({0: int}).to_csv(train, header=False, index=False)
+    dataset = read_dataset(str(train), DataOptions(target="column 1"))
+    made = finish_run(Plan(DataPlan(str(train), target="column 1"), "logistic", "random"), dataset)
+    path = exported(made.folder, tmp_path / "model.skops")
+    pd.DataFrame(X).to_csv(tmp_path / "new.csv", header=False, index=False)
+    ours = best_of(made.folder).predict(dataset.features)
+    for file in ("train.csv", "new.csv"):
+        assert answers(path, tmp_path / file) == ours.tolist()
+
+
+@pytest.mark.parametrize("how", ["as it was", "without labels", "one feature more", "fewer"])
+def test_libsvm_rows(make_run, tmp_path, how):
+    made = make_run("binary", "logistic", libsvm=True)
+    path = exported(made.folder, tmp_path / "model.skops")
+    ours = best_of(made.folder).predict(made.dataset.features)
+    lines = (tmp_path / "data.libsvm").read_text().splitlines()
+    lines = [line for line in lines if not line.startswith("#")]
+    if how == "without labels":
+        rows = [i for i, line in enumerate(lines) if " " in line.strip()]
+        lines, ours = [lines[i].partition(" ")[2] for i in rows], ours[rows]
+    elif how == "one feature more":
+        lines[0] += " 13:5"
+    elif how == "fewer":
+        rows = [i for i, line in enumerate(lines) if "12:" not in line and "11:" not in line]
+        lines, ours = [lines[i] for i in rows], ours[rows]
+    (tmp_path / "new.libsvm").write_text("\n".join(lines) + "\n")
+    assert answers(path, tmp_path / "new.libsvm") == ours.tolist()
+    if how == "as it was":
+        table = tmp_path / "table.csv"
+        table.write_text("a,b\n1,2\n3,4\n")
+        with pytest.raises(UnusableError, match="trained on LIBSVM lines"):
+            predict_file(path, table)
+
+
+def test_no_model(plain, tmp_path):
+    joblib.dump({"a": 1}, tmp_path / "thing.joblib")
+    (tmp_path / "torn.joblib").write_bytes(b"\x80\x05 torn")
+    (tmp_path / "model.txt").write_text("1 1:2 3:4\n0 2:1\n")
+    for name, sentence in (
+        ("thing.joblib", "does not say which columns"),
+        ("torn.joblib", "damaged"),
+        ("model.txt", "no exported model"),
+        ("absent.skops", "no such file"),
+        ("model.skops", "trained on a table"),
+    ):
+        with pytest.raises(UnusableError, match=sentence):
+            predict_file(tmp_path / name, tmp_path / "model.txt", trust=True)
+
+
+def test_a_file_that_can_run_code_is_opened_on_trust_alone(tmp_path):
+    class Executes:
+        def __reduce__(self):
+            return Path.mkdir, (tmp_path / "executed",)
+
+    joblib.dump(Executes(), tmp_path / "model.joblib")
+    with pytest.raises(UnusableError, match=r"can run any code.* give --trust"):
+        predict_file(tmp_path / "model.joblib", tmp_path / "data.csv")
+    assert not (tmp_path / "executed").exists()
+    with pytest.raises(UnusableError):
+        predict_file(tmp_path / "model.joblib", tmp_path / "data.csv", trust=True)
+    assert (tmp_path / "executed").exists()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"read_csv": {"filepath_or_buffer": "/etc/passwd", "sep": ";"}},
+        {"read_csv": {"sep": "(a+)+$", "engine": "python"}},
+        {"read_csv": {"memory_map": True, "storage_options": {"a": "b"}, "dtype": 7}},
+        {"read_csv": {"converters": {"age": "eval"}, "skiprows": "x"}},
+    ],
+)
+def test_a_card_says_how_cells_are_written_and_nothing_else(plain, tmp_path, change):
+    path, _, said = plain
+    pipeline = model_file.load_skops(path)
+    pipeline.tunescope_ |= change
+    skops.io.dump(pipeline, path)
+    assert answers(path, tmp_path / "data.csv") == said
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"features": 7},
+        {"features": [7]},
+        {"read_csv": []},
+        {"text": None},
+        {"columns": {"a": 1}},
+        {},
+    ],
+)
+def test_a_card_that_says_nothing_or_a_part_that_lacks_is_one_sentence(plain, tmp_path, change):
+    path = plain[0]
+    pipeline = model_file.load_skops(path)
+    pipeline.tunescope_ |= change
+    if not change:
+        del pipeline[-1].coef_
+    skops.io.dump(pipeline, path)
+    sentence = "does not say which columns" if change else "cannot predict these rows"
+    with pytest.raises(UnusableError, match=sentence):
+        predict_file(path, tmp_path / "data.csv")
+
+
+def test_the_card_says_what_the_model_takes(make_run, tmp_path):
+    made = make_run()
+    card = card_of(model_file.load_skops(exported(made.folder, tmp_path / "model.skops")))
+    assert card["features"] == made.dataset.feature_names
+    assert (card["text"], card["target"]) == (["colour", "shop"], "y")
+    assert card["read_csv"]["sep"] == ";"
+    # The run's own pipeline carries no card: it was copied before.
+    assert not hasattr(best_of(made.folder), "tunescope_")
+
+
+def test_a_file_with_strange_functions_is_not_opened(tmp_path):
+    path = tmp_path / "evil.skops"
+    skops.io.dump(Pipeline([("run", FunctionTransformer(pickle.loads))]), path)
+    with pytest.raises(UnusableError, match=r"pickle\.loads"):
+        model_file.load_skops(path)
+
+
+def made_table():
     """Categories, a code, truth values, an amount and a date; y is a sum of them."""
     rng = np.random.default_rng(5)
     table = pd.DataFrame(
@@ -50,7 +249,7 @@ def made_table() -> pd.DataFrame:
     return table.assign(y=(worth + table["size"]).round(3))
 
 
-def as_trained(table: pd.DataFrame) -> pd.DataFrame:
+def as_trained(table):
     return table.assign(
         price=[f"${amount:,.2f}" for amount in table["price"]],
         day=table["day"].dt.strftime("%d.%m.%Y"),
@@ -58,15 +257,19 @@ def as_trained(table: pd.DataFrame) -> pd.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def model(tmp_path_factory):
     folder = tmp_path_factory.mktemp("trained")
     as_trained(made_table()).to_csv(folder / "train.csv", index=False)
     data = DataPlan(str(folder / "train.csv"), kinds={"level": "category"})
     plan = Plan(data, "linear", "random", trials=1)
-    return export_from_folder(tuned_run(folder / "run", plan), folder / "model.skops")
+    return exported(tuned_run(folder / "run", plan), folder / "model.skops")
 
 
-NEW: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
+def as_iso(table, name, form="%d.%m.%Y", new="%Y-%m-%d"):
+    return pd.to_datetime(table[name], format=form).dt.strftime(new)
+
+
+NEW = {
     "as trained": lambda t: t,
     "floats": lambda t: t.assign(level=t["level"].astype(float)),
     "blanks": lambda t: t.assign(town=t["town"] + " ", branch="\u00a0" + t["branch"]),
@@ -80,15 +283,9 @@ NEW: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
     "no dollar": lambda t: t.assign(price=t["price"].str.replace("[$,]", "", regex=True)),
     "names": lambda t: t.rename(columns=lambda name: f" {name} "),
     "ISO dates": lambda t: t.assign(day=pd.to_datetime(t["day"], format="%d.%m.%Y")),
-    "American dates": lambda t: t.assign(
-        day=pd.to_datetime(t["day"], format="%d.%m.%Y").dt.strftime("%m/%d/%Y")
-    ),
-    "dates with words": lambda t: t.assign(
-        day=pd.to_datetime(t["day"], format="%d.%m.%Y").dt.strftime("%d %b %Y")
-    ),
-    "dates with hours": lambda t: t.assign(
-        day=pd.to_datetime(t["day"], format="%d.%m.%Y").dt.strftime("%Y-%m-%dT%H:%M:%S")
-    ),
+    "American dates": lambda t: t.assign(day=as_iso(t, "day", new="%m/%d/%Y")),
+    "dates with words": lambda t: t.assign(day=as_iso(t, "day", new="%d %b %Y")),
+    "dates with hours": lambda t: t.assign(day=as_iso(t, "day", new="%Y-%m-%dT%H:%M:%S")),
     "one row": lambda t: t.head(1),
 }
 
@@ -97,7 +294,7 @@ TYPED = ("as trained", "floats", "1 and 0", "ISO dates")  # whose cells are no t
 
 
 @pytest.mark.parametrize("spelling", NEW)
-def test_every_spelling_of_the_same_rows(model: Path, tmp_path: Path, spelling: str) -> None:
+def test_every_spelling_of_the_same_rows(model, tmp_path, spelling):
     rows = as_trained(made_table()).drop(columns="y").head(40)
     rows.to_csv(tmp_path / "same.csv", index=False)
     expected = predict_file(model, tmp_path / "same.csv")["prediction"].to_numpy(float)
@@ -112,7 +309,7 @@ def test_every_spelling_of_the_same_rows(model: Path, tmp_path: Path, spelling: 
         np.testing.assert_allclose(predicted, expected[: len(new)], err_msg=file.name)
 
 
-def test_a_cell_that_cannot_be_read_is_marked_in_its_row(model: Path, tmp_path: Path) -> None:
+def test_a_cell_that_cannot_be_read_is_marked_in_its_row(model, tmp_path):
     rows = as_trained(made_table()).drop(columns="y").head(6)
     rows.loc[2, "price"] = "a lot"
     rows.loc[4, "day"] = "last week"
@@ -128,7 +325,7 @@ GERMAN = ("Jan", "Feb", "März", "April", "Mai", "Juni", "Juli", "Aug", "Sept", 
 ENGLISH = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
-def made_forms() -> pd.DataFrame:
+def made_forms():
     """Months, quarters, days and amounts as people write them, and a sum of what they mean."""
     rng = np.random.default_rng(8)
     day = pd.Series(pd.Timestamp("2019-01-03") + pd.to_timedelta(rng.integers(0, 900, ROWS), "D"))
@@ -160,19 +357,14 @@ def made_forms() -> pd.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def forms_run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+def forms_run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("forms")
     made_forms().to_csv(folder / "train.csv", index=False)
     data = DataPlan(str(folder / "train.csv"), readings={"town": "any case"})
-    plan = Plan(data, "linear", "random", trials=1)
-    return tuned_run(folder / "run", plan)
+    return tuned_run(folder / "run", Plan(data, "linear", "random", trials=1))
 
 
-def as_iso(table: pd.DataFrame, name: str, form: str) -> pd.Series:
-    return pd.to_datetime(table[name], format=form).dt.strftime("%Y-%m-%d")
-
-
-OTHER_FORMS: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
+OTHER_FORMS = {
     "months": lambda t: t.assign(month=as_iso(t, "month", "%b-%y")),
     "quarters": lambda t: t.assign(quarter=[f"Q{q[-1]} {q[:4]}" for q in t["quarter"]]),
     "first days": lambda t: t.assign(quarter=pd.PeriodIndex(t["quarter"], freq="Q").to_timestamp()),
@@ -189,10 +381,9 @@ OTHER_FORMS: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
 }
 
 
-def test_every_form_of_the_same_rows_and_of_one(forms_run: RunFolder, tmp_path: Path) -> None:
-    model = export_from_folder(forms_run, tmp_path / "model.skops")
+def test_every_form_of_the_same_rows_and_of_one(forms_run, tmp_path):
+    model = exported(forms_run, tmp_path / "model.skops")
     loaded, rows = model_of_file(str(model)), made_forms().drop(columns="y").head(40)
-    assert loaded is not None
     rows.to_csv(tmp_path / "same.csv", index=False)
     expected = predict_file(model, tmp_path / "same.csv")["prediction"].to_numpy(float)
     np.testing.assert_allclose(expected, made_forms()["y"].head(40), atol=1.5)
@@ -205,10 +396,8 @@ def test_every_form_of_the_same_rows_and_of_one(forms_run: RunFolder, tmp_path: 
         assert predict_row(loaded, values)["prediction"] == pytest.approx(expected[0]), name
 
 
-def test_the_script_reads_the_same_forms(
-    forms_run: RunFolder, run_outside: Any, tmp_path: Path
-) -> None:
-    script = export_from_folder(forms_run, tmp_path / "tuned.py")
+def test_the_script_reads_the_same_forms(forms_run, run_outside, tmp_path):
+    script = exported(forms_run, tmp_path / "tuned.py")
     printed = script_output(run_outside, script, forms_run.path.parent)
     results = finished_run(forms_run).results
     assert f"tuned: {results.test[results.metric]:.6f}\n" in printed
@@ -223,9 +412,7 @@ def test_the_script_reads_the_same_forms(
         ("%Y%m%d", ["99999999", "20211301"]),
     ],
 )
-def test_a_date_that_the_form_of_training_cannot_hold_is_marked(
-    trained: str, new: list[str]
-) -> None:
+def test_a_date_that_the_form_of_training_cannot_hold_is_marked(trained, new):
     days = pd.Series(pd.date_range("2020-01-01", periods=90).strftime(trained), name="date")
     form = guess_format(days).form
     for text in new:
@@ -234,13 +421,9 @@ def test_a_date_that_the_form_of_training_cannot_hold_is_marked(
 
 
 @pytest.mark.parametrize("is_range_known", [True, False])
-def test_a_far_date_is_marked_in_its_row_and_in_the_form(
-    model: Path, tmp_path: Path, is_range_known: bool
-) -> None:
-    """Beyond the range of training by more than its width; without one only centuries away."""
+def test_a_far_date_is_marked_in_its_row_and_in_the_form(model, tmp_path, is_range_known):
+    # Beyond the range of training by more than its width; without one only centuries away.
     loaded = model_of_file(str(model))
-    assert loaded is not None
-    assert loaded.training is not None
     if not is_range_known:
         columns = tuple(replace(c, low=None, high=None) for c in loaded.training.columns)
         loaded = replace(loaded, training=replace(loaded.training, columns=columns))

@@ -1,23 +1,22 @@
 """Exports and predictions where a file is larger than memory."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
 import pandas as pd
 import pytest
-from exported_files import script_output, tuned_run
+from exported_files import exported, script_output, tuned_run
 
 from app.__main__ import main
 from core.datasets.memory_limit import VARIABLE
 from core.errors import UnusableError
-from core.export.exporters import export_from_folder
 from core.export.prediction import load_model, predict_file
-from core.export.raw_rows import card_of
 from core.export.using.file_prediction import predict_into
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.runs.run_folder import RunFolder
+
+pytestmark = pytest.mark.slow
+NAMES = ("rows.csv", "rows.libsvm")
 
 
 @pytest.fixture(scope="module")
@@ -37,45 +36,30 @@ def files(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def runs(files):
-    """A run on 300 drawn rows of each."""
-    made = {}
-    for name in ("rows.csv", "rows.libsvm"):
-        plan = Plan(
-            DataPlan(str(files / name), rows=300, rows_seed=4), "logistic", "random", trials=1
-        )
-        made[name] = tuned_run(files / f"{name}-run", plan)
-    return made
+    # A run on 300 drawn rows of each.
+    data = [DataPlan(str(files / name), rows=300, rows_seed=4) for name in NAMES]
+    plans = {
+        name: Plan(d, "logistic", "random", trials=1) for name, d in zip(NAMES, data, strict=True)
+    }
+    return {name: tuned_run(files / f"{name}-run", plan) for name, plan in plans.items()}
 
 
-@pytest.mark.parametrize("name", ["rows.csv", "rows.libsvm"])
+@pytest.mark.parametrize("name", NAMES)
 def test_predictions_in_parts_are_those_of_the_whole(runs, files, name, tmp_path, monkeypatch):
-    model = export_from_folder(runs[name], tmp_path / "model.skops")
+    model = exported(runs[name], tmp_path / "model.skops")
     whole = predict_file(model, files / name)
     assert len(whole) == 3000
     monkeypatch.setenv(VARIABLE, "1")  # parts of 1,000 rows, the fewest
     pd.testing.assert_frame_equal(predict_file(model, files / name), whole)
-    assert predict_into(model, files / name, tmp_path / "out.csv", only=True).count == 3000
+    assert predict_into(model, files / name, tmp_path / "out.csv").count == 3000
     read = pd.read_csv(tmp_path / "out.csv", dtype={"prediction": whole["prediction"].dtype})
     pd.testing.assert_frame_equal(read[list(whole)], whole, check_dtype=False)
-
-
-def test_on_the_command_line(runs, files, tmp_path, monkeypatch, capsys):
-    model = export_from_folder(runs["rows.csv"], tmp_path / "model.skops")
-    command = ["predict", str(model), str(files / "rows.csv")]
-    assert main([*command, "--out", str(tmp_path / "whole.csv")]) == 0
-    capsys.readouterr()
-    monkeypatch.setenv(VARIABLE, "1")
-    assert main([*command, "--out", str(tmp_path / "parts.csv")]) == 0
-    assert "3,000 predictions" in capsys.readouterr().err
-    assert (tmp_path / "parts.csv").read_text() == (tmp_path / "whole.csv").read_text()
-    assert main(command) == 0
-    assert capsys.readouterr().out == (tmp_path / "whole.csv").read_text()
 
 
 def test_an_unusable_row_is_named_as_in_the_file_and_nothing_is_written(
     runs, files, tmp_path, monkeypatch
 ):
-    model = export_from_folder(runs["rows.libsvm"], tmp_path / "model.skops")
+    model = exported(runs["rows.libsvm"], tmp_path / "model.skops")
     lines = (files / "rows.libsvm").read_text().splitlines()
     lines[2500] = "1 2:x"
     bad = tmp_path / "bad.libsvm"
@@ -86,21 +70,18 @@ def test_an_unusable_row_is_named_as_in_the_file_and_nothing_is_written(
     assert not (tmp_path / "out.csv").exists()
 
 
-@pytest.mark.parametrize("name", ["rows.csv", "rows.libsvm"])
+@pytest.mark.parametrize("name", NAMES)
 def test_what_is_exported_tells_of_the_drawn_rows(runs, files, name, tmp_path, run_outside):
     run = runs[name]
-    _, card = load_model(export_from_folder(run, tmp_path / "model.skops"))
+    _, card = load_model(exported(run, tmp_path / "model.skops"))
     assert (card["sampled"]["rows"], card["sampled"]["of"], card["fitted_rows"]) == (300, 3000, 300)
-    assert "300 of the 3,000 rows" in export_from_folder(run, tmp_path / "report.html").read_text()
-    script = export_from_folder(run, tmp_path / "script.py")
+    assert "300 of the 3,000 rows" in exported(run, tmp_path / "report.html").read_text()
+    script = exported(run, tmp_path / "script.py")
     assert "300 of the" in " ".join(script.read_text().split())
     out = script_output(run_outside, script, tmp_path, str(files / name))
-    results = json.loads(export_from_folder(run, tmp_path / "numbers.json").read_text())["scores"][
-        "test"
-    ]
+    results = json.loads(exported(run, tmp_path / "numbers.json").read_text())["scores"]["test"]
     (metric,) = {line.split(" on ")[0] for line in out.splitlines() if " on test" in line}
     assert f"tuned: {results[metric]:.6f}" in out
-    assert card_of(None) is None
 
 
 def test_a_run_on_drawn_rows_from_the_command_line(files, tmp_path, capsys):

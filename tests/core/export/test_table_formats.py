@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from functools import partial
 from importlib.util import find_spec
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from exported_files import script_output
-from structured_runs import crf_run
+from exported_files import exported, script_output
 
-from core.export.exporters import export_from_folder, export_run
+from core.export.exporters import export_run
 from core.export.finished_run import finished_run
 from core.export.prediction import predict_file
 from core.tuning.plan import DataPlan, Plan
@@ -28,7 +24,7 @@ FORMATS = ("csv", "xlsx", "ods", "parquet", "feather", "arff")
 ROWS = 90
 
 
-def table(seed: int) -> pd.DataFrame:
+def table(seed):
     """Numbers, categories and dates with a hole each, and a class that hangs on them."""
     rng = np.random.default_rng(seed)
     size = rng.normal(size=ROWS).round(3)
@@ -46,7 +42,7 @@ def table(seed: int) -> pd.DataFrame:
     return made
 
 
-def saved(path: Path, made: pd.DataFrame) -> Path:
+def saved(path, made):
     """The table in the format of the file's ending; sheets with a title and merged cells."""
     ending = path.suffix[1:]
     pytest.importorskip(NEEDED.get(ending, "pandas"))
@@ -65,7 +61,7 @@ def saved(path: Path, made: pd.DataFrame) -> Path:
     return path
 
 
-def save_sheet(path: Path, made: pd.DataFrame) -> None:
+def save_sheet(path, made):
     """A second sheet comes first, and two cells of the column of colours are merged."""
     openpyxl = pytest.importorskip("openpyxl")
     book = openpyxl.Workbook()
@@ -84,7 +80,7 @@ def save_sheet(path: Path, made: pd.DataFrame) -> None:
     book.save(path)
 
 
-def save_arff(path: Path, made: pd.DataFrame) -> None:
+def save_arff(path, made):
     kinds = ("numeric", "{red,'dark green',blue}", "date yyyy-MM-dd", "{'yes, sure',no}")
     lines = ["% made here", "@relation table"]
     lines += [f"@attribute {n} {k}" for n, k in zip(made.columns, kinds, strict=True)]
@@ -95,15 +91,15 @@ def save_arff(path: Path, made: pd.DataFrame) -> None:
     path.write_text("\n".join([*lines, "%", "%"]))
 
 
-def address(path: Path) -> str:
+def address(path):
     return f"{path}#The data" if path.suffix == ".xlsx" else str(path)
 
 
 @pytest.fixture
-def tuned(finish_run: Callable[..., Any], tmp_path: Path) -> Callable[..., Any]:
-    """Make a finished run of a format: (format, other format to test on) -> Made."""
+def tuned(finish_run, tmp_path):
+    # Make a finished run of a format: (format, other format to test on) -> Made.
 
-    def make(ending: str, test: str = "", model: str = "logistic") -> Any:
+    def make(ending, test="", model="logistic"):
         folder = tmp_path / f"{ending} {test}".strip()
         folder.mkdir()
         data = DataPlan(
@@ -117,15 +113,13 @@ def tuned(finish_run: Callable[..., Any], tmp_path: Path) -> Callable[..., Any]:
 
 
 @pytest.mark.parametrize("ending", FORMATS)
-def test_script_and_model_read_every_format(
-    tuned: Callable[..., Any], run_outside: Any, tmp_path: Path, ending: str
-) -> None:
+def test_script_and_model_read_every_format(tuned, run_outside, tmp_path, ending):
     made = tuned(ending)
-    script = export_from_folder(made.folder, tmp_path / ending / "tuned.py")
+    script = exported(made.folder, tmp_path / ending / "tuned.py")
     assert PACKAGES.get(ending, "") in script.read_text().split('"""')[1]
     printed = script_output(run_outside, script, tmp_path / ending)
     assert re.findall(r"tuned: (\d\.\d+)$", printed, re.MULTILINE) == [f"{made.score:.6f}"]
-    model = export_from_folder(made.folder, tmp_path / "best.skops")
+    model = exported(made.folder, tmp_path / "best.skops")
     rows = table(7)
     expected = predict_file(model, saved(tmp_path / "new.csv", rows))
     assert set(expected["prediction"]) == {"yes, sure", "no"}
@@ -136,18 +130,16 @@ def test_script_and_model_read_every_format(
         pd.testing.assert_frame_equal(there, expected)
 
 
-def test_the_test_file_may_have_another_format(
-    tuned: Callable[..., Any], run_outside: Any, tmp_path: Path
-) -> None:
+def test_the_test_file_may_have_another_format(tuned, run_outside, tmp_path):
     made = tuned("xlsx", "arff")
-    script = export_from_folder(made.folder, tmp_path / "tuned.py")
+    script = exported(made.folder, tmp_path / "tuned.py")
     printed = script_output(run_outside, script, tmp_path / "xlsx arff")
     assert f"tuned: {made.score:.6f}" in printed
 
 
 def test_words_that_count_as_missing_are_not_told_where_examples_are_not(
-    finish_run: Callable[..., Any], run_outside: Any, tmp_path: Path
-) -> None:
+    finish_run, run_outside, tmp_path
+):
     made = table(1)
     size = made["size"].astype(object)
     size[[7, 30]] = ["a secret", "another"]
@@ -162,15 +154,12 @@ def test_words_that_count_as_missing_are_not_told_where_examples_are_not(
 
 
 @pytest.mark.parametrize("ending", ["xlsx", "parquet"])
-def test_labels_of_sequences_in_every_format(tmp_path: Path, ending: str) -> None:
-    run = crf_run(tmp_path / "run")
-    model = export_from_folder(run.folder, tmp_path / "model.npz")
+def test_labels_of_sequences_in_every_format(tagger, tmp_path, ending):
+    model = exported(tagger.folder, tmp_path / "model.npz")
     pytest.importorskip(NEEDED[ending])
-    run.table.to_csv(tmp_path / "new.csv", index=False)
-    write = (
-        run.table.to_parquet if ending == "parquet" else partial(run.table.to_excel, index=False)
-    )
+    rows = tagger.table
+    rows.to_csv(tmp_path / "new.csv", index=False)
+    write = rows.to_parquet if ending == "parquet" else partial(rows.to_excel, index=False)
     write(tmp_path / f"new.{ending}")
     expected = predict_file(model, tmp_path / "new.csv")
-    there = predict_file(model, tmp_path / f"new.{ending}")
-    pd.testing.assert_frame_equal(there, expected)
+    pd.testing.assert_frame_equal(predict_file(model, tmp_path / f"new.{ending}"), expected)

@@ -7,45 +7,34 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.figures.scales import Scale, bounds_of, scale_of
+from core.figures.scales import Scale, bounds_of, scale_of, score_scale
 from core.space import Axis
-from core.wording import format_number
+from core.tuning.scores.score import score_texts
 
 
 @pytest.mark.parametrize(
-    ("value", "text"),
+    ("low", "high", "max_ticks", "labels"),
     [
-        (0.01, "0.01"),
-        (1.0, "1"),
-        (100.0, "100"),
-        (1234.5678, "1235"),
-        (0.00012345, "0.000123"),
-        (-0.5, "−0.5"),
-        (0.0, "0"),
-        (math.nan, "–"),
-        (None, "–"),
-        (1e-7, "10⁻⁷"),
-        (2.5e9, "2.5×10⁹"),
+        (-3, 3, 7, "0.001 0.01 0.1 1 10 100 1000"),
+        (-6, 2, 5, "10⁻⁶ 0.0001 0.01 1 100"),  # a power of ten is written alike on every axis
+        (math.log10(0.3), math.log10(40), 8, "0.5 1 2 5 10 20"),
+        (math.log10(1.1), math.log10(1.9), 5, "1.2 1.4 1.6 1.8"),
     ],
 )
-def test_numbers_are_plain(value, text):
-    assert format_number(value) == text
+def test_ticks_of_a_log_axis(low, high, max_ticks, labels):
+    ticks = Scale("log").ticks_between(low, high, max_ticks)
+    assert [text for _, text in ticks] == labels.split()
+    in_figures = [float(text.replace("10⁻⁶", "1e-6")) for text in labels.split()]
+    assert np.allclose([10**place for place, _ in ticks], in_figures)
 
 
-def test_log_axis_has_decades_in_plain_numbers():
-    assert [text for _, text in Scale("log").ticks_between(-3, 3, 7)] == [
-        "0.001", "0.01", "0.1", "1", "10", "100", "1000",
+def test_shares_are_told_in_percent_and_their_differences_in_points():
+    ticks = score_scale("accuracy").ticks_between(0.80, 0.90, 3)
+    assert ticks == [(0.8, "80\u00a0%"), (0.85, "85\u00a0%"), (0.9, "90\u00a0%")]
+    assert [text for _, text in Scale("percent", unit="").ticks_between(0, 0.02, 3)] == [
+        "0", "1", "2",
     ]  # fmt: skip
-
-
-def test_few_decades_get_numbers_between():
-    ticks = Scale("log").ticks_between(math.log10(0.3), math.log10(40), 8)
-    assert [text for _, text in ticks] == ["0.5", "1", "2", "5", "10", "20"]
-    assert np.allclose([10**place for place, _ in ticks], [0.5, 1, 2, 5, 10, 20])
-
-
-def test_less_than_a_decade_still_has_two_ticks():
-    assert len(Scale("log").ticks_between(math.log10(1.1), math.log10(1.9), 5)) >= 2
+    assert score_scale("log_loss") == Scale()
 
 
 def test_no_tick_stands_below_the_least():
@@ -69,6 +58,29 @@ def test_linear_ticks_are_few_even_inside_and_say_their_place(low, span, most):
     assert all(low - slack <= place <= high + slack for place in places)
     assert np.allclose(np.diff(places), places[1] - places[0], atol=slack)
     assert len({text for _, text in ticks}) == len(ticks)
+
+
+@pytest.mark.parametrize(
+    ("scale", "place", "word"),
+    [
+        (Scale(), 0.25, "0.25"),
+        (Scale("percent"), 0.877, "87.7\u00a0%"),
+        (Scale("whole"), 2.6, "3"),
+        (Scale("log"), -2.0, "0.01"),
+        (Scale("choice", ("linear", "rbf")), 0.8, "rbf"),
+        (Scale("choice", ("linear",)), 4.0, "–"),
+        (Scale(), float("nan"), "–"),
+    ],
+)
+def test_a_place_is_said_as_its_value(scale, place, word):
+    assert scale.label_at(place) == word
+
+
+def test_numbers_that_are_compared_have_equally_many_decimals():
+    assert score_texts([0.09, 0.0905, 0.1], "log_loss") == ["0.0900", "0.0905", "0.1000"]
+    assert score_texts([250.0, 251.5], "mse") == ["250", "252"]
+    assert score_texts([-5.189, -5.186], "mse") == ["−5.189", "−5.186"]
+    assert score_texts([0.0], "mse") == ["0.000"]
 
 
 def test_places_of_choices_and_missing_values():

@@ -1,20 +1,15 @@
 """Models of sequences and molecules as arrays: npz, JSON and scripts predict as the estimator."""
 
-from __future__ import annotations
-
 import gzip
 import json
-import subprocess
 import sys
 import types
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from structured_runs import Run, averaged_run, crf_run, rna_run
+from exported_files import exported
+from structured_runs import Run, crf_run
 
 from core.datasets.files import file_bytes
 from core.datasets.files.dot_brackets import dot_bracket_text
@@ -23,13 +18,11 @@ from core.export.bundle import carrier, parameter_arrays
 from core.export.bundle import fold_prediction as script_folds
 from core.export.bundle.fold_prediction import structure_confidence
 from core.export.bundle.modules import bundle_modules
-from core.export.exporters import export_from_folder
 from core.export.prediction import predict_file
 from core.export.using.file_prediction import predict_into
 from core.losses.crf.crf_loss import build_crf
 from core.losses.rna.parameters import NAMES
 
-Outside = Callable[..., subprocess.CompletedProcess[str]]
 # Everything but Python's own library, numpy and (where it is allowed) numba is out of reach.
 RUN = """
 import runpy
@@ -45,14 +38,16 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 OTHERS = "pandas,scipy,sklearn,joblib,skops"
 
 
-@pytest.fixture(scope="module")
-def tagger(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    return crf_run(tmp_path_factory.mktemp("crf") / "run")
+@pytest.fixture
+def predicted(tmp_path):
+    # What the file of a run says of a table, or of the text of one.
 
+    def predict(run, rows, ending=".npz", **options):
+        model, file = exported(run.folder, tmp_path / f"model{ending}"), tmp_path / "new.csv"
+        file.write_text(rows if isinstance(rows, str) else rows.to_csv(index=False))
+        return predict_file(model, file, **options)
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    return rna_run(tmp_path_factory.mktemp("rna") / "run")
+    return predict
 
 
 def compare(run: Run, said: pd.DataFrame) -> None:
@@ -71,22 +66,15 @@ def compare(run: Run, said: pd.DataFrame) -> None:
     np.testing.assert_allclose(said["expected accuracy"], sure, atol=1e-12)
 
 
-@pytest.fixture(scope="module")
-def averages(tagger: Run, folder: Run, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
-    place = tmp_path_factory.mktemp("averages")
-    runs = {"tags": tagger, "structures": folder}
-    return {name: averaged_run(run, place / name) for name, run in runs.items()}
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize("members", [1, 3])
 @pytest.mark.parametrize("kind", ["tags", "structures"])
 def test_a_script_labels_and_folds_as_the_estimator(
-    tagger: Run, folder: Run, averages: Any, run_outside: Outside, tmp_path: Path, kind: str,
-    members: int,
-) -> None:  # fmt: skip
-    run = averages[kind] if members > 1 else {"tags": tagger, "structures": folder}[kind]
+    tagger, folding, averages, run_outside, tmp_path, kind, members
+):
+    run = averages[kind] if members > 1 else {"tags": tagger, "structures": folding}[kind]
     missing = OTHERS if members == 1 else f"{OTHERS},numba"
-    script = export_from_folder(run.folder, tmp_path / "predict.py")
+    script = exported(run.folder, tmp_path / "predict.py")
     run.table.drop(columns=run.target).to_csv(tmp_path / "new.csv", index=False)
     ran = run_outside(RUN, tmp_path, missing, script.name, "new.csv", "out.csv")
     assert (ran.returncode, ran.stderr) == (0, f"{len(run.table)} predictions: out.csv\n")
@@ -123,8 +111,8 @@ for arguments in sys.argv[2:]:
 )
 
 
-def test_what_fails_is_one_line(tagger: Run, run_outside: Outside, tmp_path: Path) -> None:
-    export_from_folder(tagger.folder, tmp_path / "tags.py")
+def test_what_fails_is_one_line(tagger, run_outside, tmp_path):
+    exported(tagger.folder, tmp_path / "tags.py")
     (tmp_path / "new.csv").write_text("sequence,word,length\ns,dog,1\n")
     (tmp_path / "odd.csv").write_text("sequence,word,length\ns,dog,long\n")
     ran = run_outside(RUN_EACH, tmp_path, f"{OTHERS},numba", *FAILS)
@@ -132,7 +120,7 @@ def test_what_fails_is_one_line(tagger: Run, run_outside: Outside, tmp_path: Pat
     assert ran.stderr.splitlines() == list(FAILS.values())
 
 
-def made_modules(monkeypatch: pytest.MonkeyPatch, folder: Path, *texts: str) -> list[Any]:
+def made_modules(monkeypatch, folder, *texts):
     modules = []
     for name, text in zip(("first_made", "other_made"), texts, strict=True):
         path = folder / f"{name}.py"
@@ -145,9 +133,7 @@ def made_modules(monkeypatch: pytest.MonkeyPatch, folder: Path, *texts: str) -> 
     return modules
 
 
-def test_private_names_of_two_modules_are_kept_apart(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_private_names_of_two_modules_are_kept_apart(monkeypatch, tmp_path):
     first = '"""One."""\nimport math\n\n\ndef _part(x):\n    return x + 1\n\n\nLIMIT = 3\n'
     first += "def one(x):\n    return _part(x)\n"
     other = "from math import exp\nLIMIT = 3\n\n\ndef _part(x):\n    return exp(x)\n\n\n"
@@ -156,7 +142,7 @@ def test_private_names_of_two_modules_are_kept_apart(
     assert made.import_lines() == (["import math", "from math import exp"], [])
     text = "\n".join([*made.import_lines()[0], *made.sources])
     assert text.count("LIMIT = 3") == 1
-    names: dict[str, Any] = {}
+    names = {}
     exec(text, names)
     assert (names["one"](1), names["two"](0)) == (2, 4)
     modules = made_modules(monkeypatch, tmp_path, "LIMIT = 3\n", "LIMIT = 4\n")
@@ -165,9 +151,8 @@ def test_private_names_of_two_modules_are_kept_apart(
 
 
 @pytest.mark.parametrize("how", ["other order", "no target, semicolons", "gzip, tabs"])
-def test_rows_are_read_however_they_are_written(tagger: Run, tmp_path: Path, how: str) -> None:
-    path = export_from_folder(tagger.folder, tmp_path / "model.npz")
-    file = tmp_path / "new.csv"
+def test_rows_are_read_however_they_are_written(tagger, tmp_path, how):
+    path, file = exported(tagger.folder, tmp_path / "model.npz"), tmp_path / "new.csv"
     if how == "other order":
         tagger.table[["tag", "length", "word", "sequence"]].to_csv(file, index=False)
     elif how == "no target, semicolons":
@@ -181,40 +166,31 @@ def test_rows_are_read_however_they_are_written(tagger: Run, tmp_path: Path, how
     compare(tagger, table)
 
 
-def test_whole_labelings_where_the_model_takes_those(tmp_path: Path) -> None:
+def test_whole_labelings_where_the_model_takes_those(predicted, tmp_path):
     run = crf_run(tmp_path / "run", "viterbi")
-    run.table.to_csv(tmp_path / "new.csv", index=False)
-    said = predict_file(export_from_folder(run.folder, tmp_path / "m.npz"), tmp_path / "new.csv")[
-        "prediction"
-    ]
-    assert said.tolist() == run.model.predict(run.features).tolist()
+    said = predicted(run, run.table)["prediction"].tolist()
+    assert said == run.model.predict(run.features).tolist()
     each = np.argmax(run.model.predict_proba(run.features), axis=1)
-    assert said.tolist() != run.model.classes_[each].tolist()  # so the decoding mattered
+    assert said != run.model.classes_[each].tolist()  # so the decoding mattered
 
 
-def test_unknown_words_and_missing_numbers_are_no_features(tagger: Run, tmp_path: Path) -> None:
+def test_unknown_words_and_missing_numbers_are_no_features(tagger, predicted):
     new = pd.DataFrame(
         {"sequence": ["x", "x", "y"], "word": ["zebra", "dog", None], "length": [np.nan, 1.5, 0]}
     )
-    new.to_csv(tmp_path / "new.csv", index=False)
-    table = predict_file(
-        export_from_folder(tagger.folder, tmp_path / "m.npz"), tmp_path / "new.csv"
-    )
-    shares = tagger.model.predict_proba(new)
-    np.testing.assert_allclose(table.iloc[:, 2:].to_numpy(dtype=float), shares, atol=1e-12)
+    said = predicted(tagger, new).iloc[:, 2:].to_numpy(dtype=float)
+    np.testing.assert_allclose(said, tagger.model.predict_proba(new), atol=1e-12)
 
 
-@pytest.mark.parametrize("ending", [".npz", ".json"])
-def test_structures_are_those_of_the_estimator(folder: Run, tmp_path: Path, ending: str) -> None:
-    path = export_from_folder(folder.folder, tmp_path / f"model{ending}")
-    folder.table[["id", "sequence"]].to_csv(tmp_path / "new.csv", index=False)
-    heard: list[tuple[int, int]] = []
-    table = predict_file(path, tmp_path / "new.csv", report=lambda *done: heard.append(done))
+def test_structures_are_those_of_the_estimator(folding, predicted):
+    heard = []
+    rows = folding.table[["id", "sequence"]]
+    table = predicted(folding, rows, report=lambda *done: heard.append(done))
     assert list(table)[:3] == ["id", "sequence", "structure"]
-    assert table["id"].tolist() == folder.table["id"].tolist()
-    assert table["structure"].tolist() == folder.model.predict(folder.features).tolist()
-    assert heard == [(k + 1, 8) for k in range(8)]
-    for row, P in enumerate(folder.model.pair_probabilities(folder.features)):
+    assert table["id"].tolist() == folding.table["id"].tolist()
+    assert table["structure"].tolist() == folding.model.predict(folding.features).tolist()
+    assert heard == [(k + 1, len(rows)) for k in range(len(rows))]
+    for row, P in enumerate(folding.model.pair_probabilities(folding.features)):
         P = P + P.T
         marks, opened, right = table["structure"][row], [], []
         alone = [1 - P[i].sum() for i, mark in enumerate(marks) if mark == "."]
@@ -228,18 +204,16 @@ def test_structures_are_those_of_the_estimator(folder: Run, tmp_path: Path, endi
         assert table["mean pair probability"][row] == pytest.approx(np.mean(right))
 
 
-def test_letters_in_any_case_and_without_names(folder: Run, tmp_path: Path) -> None:
-    path = export_from_folder(folder.folder, tmp_path / "model.npz")
-    letters = folder.table["sequence"].str.lower().str.replace("u", "t")
-    pd.DataFrame({"sequence": letters}).to_csv(tmp_path / "new.csv", index=False)
-    table = predict_file(path, tmp_path / "new.csv")
-    assert table["structure"].tolist() == folder.model.predict(folder.features).tolist()
+def test_letters_in_any_case_and_without_names(folding, predicted):
+    letters = folding.table["sequence"].str.lower().str.replace("u", "t")
+    table = predicted(folding, pd.DataFrame({"sequence": letters}))
+    assert table["structure"].tolist() == folding.model.predict(folding.features).tolist()
     assert next(iter(table)) == "sequence"
 
 
-def test_a_molecule_without_pairs_has_no_mean(folder: Run, tmp_path: Path) -> None:
+def test_a_molecule_without_pairs_has_no_mean(folding, tmp_path):
     (tmp_path / "new.csv").write_text("sequence\nAAAA\nN\n")
-    path = export_from_folder(folder.folder, tmp_path / "model.npz")
+    path = exported(folding.folder, tmp_path / "model.npz")
     predict_into(path, tmp_path / "new.csv", tmp_path / "said.csv")
     said = pd.read_csv(tmp_path / "said.csv")
     assert said["structure"].tolist() == ["....", "."]
@@ -247,8 +221,8 @@ def test_a_molecule_without_pairs_has_no_mean(folder: Run, tmp_path: Path) -> No
     assert said["mean pair probability"].isna().all()
 
 
-def test_arrays_open_with_numpy_alone(tagger: Run, folder: Run, tmp_path: Path) -> None:
-    arrays = np.load(export_from_folder(tagger.folder, tmp_path / "crf.npz"), allow_pickle=False)
+def test_arrays_open_with_numpy_alone(tagger, folding, tmp_path):
+    arrays = np.load(exported(tagger.folder, tmp_path / "crf.npz"), allow_pickle=False)
     X, y = tagger.features, tagger.table["tag"].to_numpy(dtype=object)
     loss = build_crf(X, "sequence", y, ["A", "B", "C"])
     assert arrays["names"].tolist() == list(loss.names)
@@ -257,16 +231,15 @@ def test_arrays_open_with_numpy_alone(tagger: Run, folder: Run, tmp_path: Path) 
     groups = arrays["groups"][arrays["group_of_weight"]]
     assert groups.tolist() == loss.sources
     assert dict(zip(arrays["groups"], arrays["penalties"], strict=True)) == tagger.model.penalties_
-    arrays = np.load(export_from_folder(folder.folder, tmp_path / "rna.npz"), allow_pickle=False)
+    arrays = np.load(exported(folding.folder, tmp_path / "rna.npz"), allow_pickle=False)
     assert arrays["names"].tolist() == NAMES
-    np.testing.assert_array_equal(arrays["weights"], folder.model.w_)
+    np.testing.assert_array_equal(arrays["weights"], folding.model.w_)
 
 
-def test_numbers_name_every_weight_and_predict(tagger: Run, tmp_path: Path) -> None:
-    path = export_from_folder(tagger.folder, tmp_path / "m.json")
-    tagger.table.to_csv(tmp_path / "new.csv", index=False)
-    compare(tagger, predict_file(path, tmp_path / "new.csv"))
-    document = json.loads(path.read_text())
+def test_numbers_name_every_weight_and_predict(tagger, folding, predicted, tmp_path):
+    compare(folding, predicted(folding, folding.table, ".json"))
+    compare(tagger, predicted(tagger, tagger.table, ".json"))
+    document = json.loads((tmp_path / "model.json").read_text())
     weights = document["fitted"]["weights"]
     assert list(weights.values()) == tagger.model.w_.tolist()
     assert {"initial → A", "A → B", "word=dog → C", "length → A"} <= set(weights)
@@ -275,119 +248,111 @@ def test_numbers_name_every_weight_and_predict(tagger: Run, tmp_path: Path) -> N
     assert groups["length"]["parameters"] == ["length → A", "length → B", "length → C"]
     assert document["scores"]["sequences"] == {"tuned": 17, "default": 13, "count": 40}
     assert document["data"]["task"] == "sequence"
+    del weights["A → B"]
+    document["penalties"]["groups"]["transition"]["parameters"].remove("A → B")
+    (tmp_path / "model.json").write_text(json.dumps(document))
+    with pytest.raises(UnusableError, match="there are 38 weights, and its encoding has 39"):
+        parameter_arrays.load_document_arrays(tmp_path / "model.json")
 
 
 FAULTS = [
-    ("crf", "sequence,word\ns,dog\n", "new.csv: the column “length” is missing; add"),
-    ("crf", "word\ndog\n", "columns are missing: “sequence”, “length”"),
-    ("crf", "sequence,word,length\ns,dog,1\nt,dog,1\ns,dog,2\n",
+    ("tagger", "sequence,word\ns,dog\n", "new.csv: the column “length” is missing; add"),
+    ("tagger", "word\ndog\n", "columns are missing: “sequence”, “length”"),
+    ("tagger", "sequence,word,length\ns,dog,1\nt,dog,1\ns,dog,2\n",
      "new.csv, line 4, column sequence: sequence “s” comes back"),
-    ("crf", "sequence,word,length\ns,dog,1\ns,dog,long\n",
+    ("tagger", "sequence,word,length\ns,dog,1\ns,dog,long\n",
      "new.csv, line 3, column length: “long” is no number"),
-    ("crf", "sequence,word,length\ns,dog,inf\n", "“inf” is no number"),
-    ("crf", "sequence,word,length\n,dog,1\n", "line 2, column sequence: no sequence is named"),
-    ("crf", "sequence,word,length\ns,dog\n", "line 2: the row has 2 cells, and the header 3"),
-    ("crf", "sequence,word,length\n", "there is no row below the header"),
-    ("crf", "", "the file is empty"),
-    ("rna", "letters\nACGU\n", "the column “sequence” is missing"),
-    ("rna", "sequence\nACGU\nACXU\n", "line 3, column sequence: letter 3 is “X”; use A, C, G"),
-    ("rna", "id,sequence\na,\n", "line 2, column sequence: the sequence is empty"),
+    ("tagger", "sequence,word,length\ns,dog,inf\n", "“inf” is no number"),
+    ("tagger", "sequence,word,length\n,dog,1\n", "line 2, column sequence: no sequence is named"),
+    ("tagger", "sequence,word,length\ns,dog\n", "line 2: the row has 2 cells, and the header 3"),
+    ("tagger", "sequence,word,length\n", "there is no row below the header"),
+    ("tagger", "", "the file is empty"),
+    ("folding", "letters\nACGU\n", "the column “sequence” is missing"),
+    ("folding", "sequence\nACGU\nACXU\n", "line 3, column sequence: letter 3 is “X”; use A, C, G"),
+    ("folding", "id,sequence\na,\n", "line 2, column sequence: the sequence is empty"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("kind", "text", "sentence"), FAULTS)
 def test_what_is_wrong_with_new_rows_is_said_with_its_line(
-    request: pytest.FixtureRequest, tmp_path: Path, kind: str, text: str, sentence: str
-) -> None:
-    run: Run = request.getfixturevalue("tagger" if kind == "crf" else "folder")
-    (tmp_path / "new.csv").write_text(text)
+    request, predicted, kind, text, sentence
+):
     with pytest.raises(UnusableError, match=sentence):
-        predict_file(export_from_folder(run.folder, tmp_path / "m.npz"), tmp_path / "new.csv")
+        predicted(request.getfixturevalue(kind), text)
 
 
-def test_letters_for_several_bases_fold_as_unknown_ones(folder: Run, tmp_path: Path) -> None:
-    model = export_from_folder(folder.folder, tmp_path / "m.npz")
-    (tmp_path / "new.csv").write_text("sequence\nGGRAAAYCCw\nACGU\n")
+def test_letters_for_several_bases_fold_as_unknown_ones(folding, predicted):
     with pytest.warns(UserWarning, match="3 letters stand for several bases, in 1 of 2"):
-        said = predict_file(model, tmp_path / "new.csv")
-    (tmp_path / "plain.csv").write_text("sequence\nGGNAAANCCN\nACGU\n")
-    plain = predict_file(model, tmp_path / "plain.csv")
+        said = predicted(folding, "sequence\nGGRAAAYCCw\nACGU\n")
+    plain = predicted(folding, "sequence\nGGNAAANCCN\nACGU\n")
     assert said["sequence"].tolist() == ["GGRAAAYCCw", "ACGU"]
     assert said.drop(columns="sequence").equals(plain.drop(columns="sequence"))
 
 
-def test_a_molecule_that_no_memory_holds_is_named(
-    folder: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(*_: Any) -> None:
+def test_a_molecule_that_no_memory_holds_is_named(folding, predicted, monkeypatch):
+    def refuse(*_):
         raise MemoryError
 
     monkeypatch.setattr(script_folds, "pair_probabilities", refuse)
-    (tmp_path / "new.csv").write_text(f"sequence\n{'ACGU' * 300}\n")
     sentence = "line 2, column sequence: there is not enough memory to fold 1,200 bases; cut the"
     with pytest.raises(UnusableError, match=sentence):
-        predict_file(export_from_folder(folder.folder, tmp_path / "m.npz"), tmp_path / "new.csv")
+        predicted(folding, f"sequence\n{'ACGU' * 300}\n")
 
 
-def changed(arrays: dict[str, Any], **changes: Any) -> dict[str, Any]:
+def changed(arrays, **changes):
     return {**arrays, **changes}
 
 
-def other_settings(arrays: dict[str, Any], **changes: Any) -> dict[str, Any]:
+def other_settings(arrays, **changes):
     settings = json.loads(str(arrays["settings"]))
     return changed(arrays, settings=np.array(json.dumps({**settings, **changes})))
 
 
-BROKEN: list[tuple[str, Callable[[dict[str, Any]], dict[str, Any]], str]] = [
-    ("crf", lambda a: changed(a, format=np.array(3)), "exported by a newer Tunescope; update"),
-    ("crf", lambda a: {"x": np.zeros(3)}, "holds no model of sequences or molecules"),
-    ("crf", lambda a: changed(a, kind=np.array("svm")), "its kind is unknown"),
-    ("crf", lambda a: changed(a, weights=a["weights"][:-1]), "names and weights differ"),
-    ("crf", lambda a: changed(a, weights=a["weights"] * np.nan), "a weight is not finite"),
-    ("crf", lambda a: changed(a, classes=a["classes"][:2]), "its encoding has"),
-    ("crf", lambda a: changed(a, values_0=a["values_0"][:0]), "column 1 is unclear"),
-    ("crf", lambda a: changed(a, deviations=a["deviations"] * 0), "column 2 is unclear"),
-    ("crf", lambda a: {n: v for n, v in a.items() if n != "values_1"}, "values_1 is missing"),
-    ("crf", lambda a: changed(a, settings=np.array("[]")), "expected object, got array"),
-    ("crf", lambda a: other_settings(a, decoding="guess"), "the decoding is unknown"),
-    ("crf", lambda a: other_settings(a, reading={}), "damaged"),
-    ("rna", lambda a: changed(a, names=a["names"][::-1]), "its parameters have other names"),
-    ("rna", lambda a: other_settings(a, gamma=-1.0), "gamma is out of range"),
-    ("rna", lambda a: other_settings(a, shortest_hairpin=True), "expected int"),
-    ("rna", lambda a: other_settings(a, shortest_hairpin=-1), "the shortest hairpin is odd"),
+BROKEN = [
+    ("tagger", lambda a: changed(a, format=np.array(3)), "exported by a newer Tunescope; update"),
+    ("tagger", lambda a: {"x": np.zeros(3)}, "holds no model of sequences or molecules"),
+    ("tagger", lambda a: changed(a, kind=np.array("svm")), "its kind is unknown"),
+    ("tagger", lambda a: changed(a, weights=a["weights"][:-1]), "names and weights differ"),
+    ("tagger", lambda a: changed(a, weights=a["weights"] * np.nan), "a weight is not finite"),
+    ("tagger", lambda a: changed(a, classes=a["classes"][:2]), "its encoding has"),
+    ("tagger", lambda a: changed(a, values_0=a["values_0"][:0]), "column 1 is unclear"),
+    ("tagger", lambda a: changed(a, deviations=a["deviations"] * 0), "column 2 is unclear"),
+    ("tagger", lambda a: {n: v for n, v in a.items() if n != "values_1"}, "values_1 is missing"),
+    ("tagger", lambda a: changed(a, settings=np.array("[]")), "expected object, got array"),
+    ("tagger", lambda a: other_settings(a, decoding="guess"), "the decoding is unknown"),
+    ("tagger", lambda a: other_settings(a, reading={}), "damaged"),
+    ("folding", lambda a: changed(a, names=a["names"][::-1]), "its parameters have other names"),
+    ("folding", lambda a: other_settings(a, gamma=-1.0), "gamma is out of range"),
+    ("folding", lambda a: other_settings(a, shortest_hairpin=True), "expected int"),
+    ("folding", lambda a: other_settings(a, shortest_hairpin=-1), "the shortest hairpin is odd"),
 ]
 
 
 @pytest.mark.parametrize(("kind", "change", "sentence"), BROKEN)
-def test_a_model_whose_parts_do_not_fit_is_refused(
-    request: pytest.FixtureRequest, tmp_path: Path, kind: str, change: Any, sentence: str
-) -> None:
-    run: Run = request.getfixturevalue("tagger" if kind == "crf" else "folder")
-    arrays = change(carrier.load_arrays(export_from_folder(run.folder, tmp_path / "m.npz")))
-    (tmp_path / "m.npz").write_bytes(carrier.npz_bytes(arrays))
+def test_a_model_whose_parts_do_not_fit_is_refused(request, tmp_path, kind, change, sentence):
+    path = exported(request.getfixturevalue(kind).folder, tmp_path / "m.npz")
+    path.write_bytes(carrier.npz_bytes(change(carrier.load_arrays(path))))
     with pytest.raises(UnusableError, match=sentence):
-        carrier.load_arrays(tmp_path / "m.npz")
+        carrier.load_arrays(path)
 
 
-def test_no_code_hidden_in_an_npz_is_run(tmp_path: Path) -> None:
+def test_no_code_is_hidden_in_an_npz(tmp_path):
     np.savez(tmp_path / "m.npz", format=np.array(1), kind=np.array([print], dtype=object))
     with pytest.raises(UnusableError, match=r"this is no \.npz model file, or it is damaged"):
         carrier.load_arrays(tmp_path / "m.npz")
+    with pytest.raises(TypeError, match="objects"):
+        carrier.npz_bytes({"kind": np.array([print], dtype=object)})
 
 
-def test_torn_and_swollen_files(
-    tagger: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    whole = export_from_folder(tagger.folder, tmp_path / "m.npz").read_bytes()
-    for end in (0, 100, len(whole) // 2, len(whole) - 1):
-        (tmp_path / "torn.npz").write_bytes(whole[:end])
-        with pytest.raises(UnusableError, match="or it is damaged"):
-            carrier.load_arrays(tmp_path / "torn.npz")
+def test_torn_and_swollen_files(tagger, tmp_path, monkeypatch):
+    whole = exported(tagger.folder, tmp_path / "m.npz").read_bytes()
     spoilt = bytearray(whole)
     spoilt[len(whole) // 3] ^= 255
-    (tmp_path / "torn.npz").write_bytes(spoilt)
-    with pytest.raises(UnusableError, match="damaged"):
-        carrier.load_arrays(tmp_path / "torn.npz")
+    ends = (0, 100, len(whole) // 2, len(whole) - 1)
+    for content in (*(whole[:end] for end in ends), spoilt):
+        (tmp_path / "torn.npz").write_bytes(content)
+        with pytest.raises(UnusableError, match="damaged"):
+            carrier.load_arrays(tmp_path / "torn.npz")
     monkeypatch.setattr(file_bytes, "MAX_MODEL_BYTES", 1000)
     with pytest.raises(UnusableError, match="more than a model of its size"):
         carrier.load_arrays(tmp_path / "m.npz")
@@ -405,49 +370,20 @@ def test_torn_and_swollen_files(
          '"columns": []}, "penalties": {"groups": {}}}', "newer Tunescope"),
     ],
 )  # fmt: skip
-def test_json_that_is_no_model(tmp_path: Path, text: str, sentence: str) -> None:
+def test_json_that_is_no_model(tmp_path, text, sentence):
     (tmp_path / "m.json").write_text(text)
     with pytest.raises(UnusableError, match=sentence):
         parameter_arrays.load_document_arrays(tmp_path / "m.json")
 
 
-def test_weights_in_json_are_counted(tagger: Run, tmp_path: Path) -> None:
-    path = export_from_folder(tagger.folder, tmp_path / "m.json")
-    document = json.loads(path.read_text())
-    del document["fitted"]["weights"]["A → B"]
-    document["penalties"]["groups"]["transition"]["parameters"].remove("A → B")
-    path.write_text(json.dumps(document))
-    with pytest.raises(UnusableError, match="there are 38 weights, and its encoding has 39"):
-        parameter_arrays.load_document_arrays(path)
-
-
-def test_a_model_file_of_tables_does_not_fit_a_run_of_sequences(
-    tagger: Run, tmp_path: Path
-) -> None:
-    sentence = "a run on sequences has no skops export; end the name in "
-    with pytest.raises(UnusableError, match=sentence):
-        export_from_folder(tagger.folder, tmp_path / "m.skops")
-    with pytest.raises(UnusableError, match="has no joblib export; choose npz, json, script"):
-        export_from_folder(tagger.folder, tmp_path / "m.x", "joblib")
-
-
-def test_nothing_is_pickled_into_an_npz() -> None:
-    with pytest.raises(TypeError, match="objects"):
-        carrier.npz_bytes({"kind": np.array([print], dtype=object)})
-
-
 @pytest.mark.parametrize("ending", [".npz", ".json"])
 @pytest.mark.parametrize("kind", ["tags", "structures"])
-def test_the_files_of_an_average_say_the_same(
-    averages: dict[str, Run], tmp_path: Path, kind: str, ending: str
-) -> None:
-    path = export_from_folder(averages[kind].folder, tmp_path / f"model{ending}")
-    averages[kind].table.to_csv(tmp_path / "new.csv", index=False)
-    compare(averages[kind], predict_file(path, tmp_path / "new.csv"))
+def test_the_files_of_an_average_say_the_same(averages, predicted, kind, ending):
+    compare(averages[kind], predicted(averages[kind], averages[kind].table, ending))
 
 
-def test_shares_that_do_not_fit_are_refused(averages: dict[str, Run], tmp_path: Path) -> None:
-    path = export_from_folder(averages["tags"].folder, tmp_path / "model.npz")
+def test_shares_that_do_not_fit_are_refused(averages, tmp_path):
+    path = exported(averages["tags"].folder, tmp_path / "model.npz")
     arrays = carrier.load_arrays(path)
     assert int(arrays["format"]) == 2
     for shares in (np.array([0.5, 0.5]), np.array([0.5, 0.6, -0.1])):

@@ -1,7 +1,5 @@
 """A table comes back as it was, with answers behind: other libraries read it, byte by byte."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io
@@ -13,8 +11,11 @@ import pytest
 
 from core.datasets.files.registry import open_table
 from core.errors import UnusableError
+from core.export.bundle.carrier import csv_bytes
 from core.export.own_table.answer_rows import Answers
 from core.export.own_table.own_table import output_form, own_table_of, write_own_table
+from core.export.report.html import html_table
+from core.export.spreadsheet_cells import escape_formula
 
 ANSWERS = pd.DataFrame(
     {"prediction": ["yes", "no", "yes"], "probability of yes": [0.75, 0.25, 1.0]}
@@ -89,30 +90,27 @@ def test_utf_16_comes_back_in_utf_16(tmp_path, codec, mark, end):
     assert lines[1].endswith(",yes,0.75")
 
 
-def test_a_short_row_is_filled_so_that_the_answers_stand_under_their_names(tmp_path):
-    path, _ = written(tmp_path, made(tmp_path, "a,b,c\n1,2,3\n4,5\n6,7,8\n"), "out.csv")
-    assert path.read_text().splitlines()[2] == "4,5,,no,0.25"
-
-
-def test_a_table_without_header_gets_none(tmp_path):
-    path, sentences = written(tmp_path, made(tmp_path, "1,2\n3,4\n5,6\n"), "out.csv")
-    assert path.read_text() == "1,2,yes,0.75\n3,4,no,0.25\n5,6,yes,1.0\n"
-    assert sentences == [
-        "The file has no header; behind its columns stand: prediction, probability of yes."
-    ]
-
-
-def test_one_column_of_texts_gets_a_sign_that_none_of_them_has(tmp_path):
-    text = "words\nGood, so good.\nBad; so bad.\nNone of it.\n"
-    path, _ = written(tmp_path, made(tmp_path, text), "out.csv")
-    assert path.read_text().splitlines()[1] == "Good, so good.\tyes\t0.75"
-
-
-def test_a_name_that_the_table_has_is_numbered(tmp_path):
-    file = made(tmp_path, "x,prediction,prediction (2)\n1,a,b\n2,a,b\n3,a,b\n")
-    path, _ = written(tmp_path, file, "out.csv")
-    header = path.read_text().splitlines()[0]
-    assert header == "x,prediction,prediction (2),prediction (3),probability of yes"
+@pytest.mark.parametrize(
+    ("text", "line", "answered"),
+    [
+        # A short row is filled, so that the answers stand under their names.
+        ("a,b,c\n1,2,3\n4,5\n6,7,8\n", 2, "4,5,,no,0.25"),
+        # One column of texts gets a sign that none of them has.
+        ("words\nGood, so good.\nBad; so bad.\nNone.\n", 1, "Good, so good.\tyes\t0.75"),
+        # A name that the table has is numbered.
+        (
+            "x,prediction,prediction (2)\n1,a,b\n2,a,b\n3,a,b\n",
+            0,
+            "x,prediction,prediction (2),prediction (3),probability of yes",
+        ),
+        ("1,2\n3,4\n5,6\n", 0, "1,2,yes,0.75"),  # without a header
+    ],
+)
+def test_answers_stand_behind_their_rows(tmp_path, text, line, answered):
+    path, sentences = written(tmp_path, made(tmp_path, text), "out.csv")
+    assert path.read_text().splitlines()[line] == answered
+    headless = "The file has no header; behind its columns stand: prediction, probability of yes."
+    assert sentences == ([headless] if text.startswith("1") else [])
 
 
 def test_cells_that_a_spreadsheet_would_run_are_texts_and_that_is_said(tmp_path):
@@ -150,10 +148,8 @@ def test_the_name_says_tabs_and_compression(tmp_path):
     assert read["id"].tolist() == ["007", "8", "9"]
     assert read["note"].tolist() == ['a, "b"', "  x  ", ""]
     path, _ = written(tmp_path, file, "out.csv.gz")
-    assert (
-        gzip.decompress(path.read_bytes()).splitlines()[1]
-        == ROWS.encode().splitlines()[1] + b",yes,0.75"
-    )
+    lines = gzip.decompress(path.read_bytes()).splitlines()
+    assert lines[1] == ROWS.encode().splitlines()[1] + b",yes,0.75"
     packed = tmp_path / "packed.csv.gz"
     packed.write_bytes(gzip.compress(ROWS.encode()))
     plain, _ = written(tmp_path, packed, "plain.csv")
@@ -280,7 +276,7 @@ def test_other_formats_hold_the_same_cells(tmp_path):
 
 @pytest.fixture
 def book(tmp_path):
-    """A workbook with formats, a title, a formula, merged cells, another sheet, a blank row."""
+    # A workbook with formats, a title, a formula, merged cells, another sheet, a blank row.
     openpyxl = pytest.importorskip("openpyxl")
     from openpyxl.styles import Font, PatternFill
 
@@ -429,3 +425,34 @@ def test_tokens_and_molecules_come_back_in_their_form(tmp_path):
     assert path.read_text() == ">m1\nGGGAAACCC\n(((...)))\n>m2\nGCAAAAGC\n((....))\n"
     path, _ = written(tmp_path, molecules, "out.csv", structures)
     assert path.read_text().splitlines()[1].endswith(",(((...)))")
+
+
+# Formulas --------------------------------------------------------------------------------------
+
+FORMULAS = [
+    "=cmd|' /C calc'!A0", "+cmd|' /C calc'!A0", "-2+3+cmd|' /C calc'!A0", "@SUM(1)", "\t=1", "\r=1",
+    "\u22122+cmd|' /C calc'!A0", '=HYPERLINK("http://x","y")', "=1+1", "-a", "+", "-", "\n=1",
+    "-1 to =1", "+1(2)", "-1!A1", "\uff1d1",
+]  # fmt: skip
+PLAIN = ["", "a", "a=1", "blood-pressure", "-1", "+0.5", "-1.5e-7", "\u22120.3 to +0.4",
+         "+3.1 points", "\u22123.1 %", "1,500", "-1,500.5 s"]  # fmt: skip
+
+
+@pytest.mark.parametrize("cell", FORMULAS)
+def test_formulas_become_text(cell):
+    text = "'" + cell.replace("\r", "\n")
+    assert escape_formula(cell) == text
+    header, row = csv.reader(io.StringIO(csv_bytes(["word"], [[cell]]).decode(), newline=""))
+    assert (header, row) == (["word"], [text])
+    assert not html_table([cell], [[cell]]).count(f">{cell}<")
+
+
+@pytest.mark.parametrize("cell", [*PLAIN, -1.5, 0, None, float("-inf"), True])
+def test_numbers_and_words_stay(cell):
+    assert escape_formula(cell) is cell
+
+
+def test_no_cell_begins_another_row():
+    written = csv_bytes(["word"], [["a\r=cmd|' /C calc'!A0"], ["b\r\n=1"], ["c\n=1"]]).decode()
+    assert "\r" not in written
+    assert len(list(csv.reader(io.StringIO(written)))) == 4

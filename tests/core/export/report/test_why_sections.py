@@ -1,22 +1,22 @@
 """The report answers what people ask after the score, and quotes no row where none may leave."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np
 import pandas as pd
 import pytest
+from exported_files import tuned_run
 
 from core.datasets.reading import read_dataset
 from core.export.finished_run import finished_run
+from core.export.report.explanation_section import settings_sections
 from core.export.report.html import html_table
 from core.export.report.report_page import page_html
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.runs.run_folder import RunFolder
-from core.tuning.tune import tune
-from core.tuning.why.answers import answers, keep_answer
+from core.tuning.why.answers import SETTINGS, answers, keep_answer, kept_answer
 from core.tuning.why.tested_model import fit_tested_model
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module", params=["logistic", "linear"])
@@ -30,12 +30,7 @@ def folder(request, tmp_path_factory):
     table["size"] = [f"{size:.6f} kg" for size in table["size"]]
     path = place / "data.csv"
     table.to_csv(path, index=False)
-    plan = Plan(DataPlan(str(path), test_size=0.3), request.param, "mm")
-    folder = RunFolder.create(plan, path=place / "run")
-    for _ in tune(plan, read_dataset(str(path)), folder=folder):
-        pass
-    folder.close()
-    return folder
+    return tuned_run(place / "run", Plan(DataPlan(str(path), test_size=0.3), request.param, "mm"))
 
 
 def titles(text):
@@ -56,11 +51,6 @@ def test_every_question_has_its_section_with_a_table(folder):
         "How well does it tell classes apart?"
     )  # fmt: skip
     assert own in found
-    assert "<east>" not in text  # words of a stranger's file are no markup
-
-
-def test_no_section_stands_there_twice(folder):
-    found = titles(page_html(finished_run(folder)))
     twice = {title for title in found if found.count(title) > 1}
     assert twice <= {"How well does it tell classes apart?"}  # one a class
 
@@ -89,3 +79,18 @@ def test_without_its_data_a_report_says_what_is_missing(folder):
         moved.rename(data)
     assert "What else could be asked" in titles(text)
     assert "is not in this report" in text
+
+
+@pytest.mark.parametrize("trials", [14, 4])
+def test_which_settings_mattered_is_told_by_trials_enough(tmp_path, trials):
+    plan = Plan(DataPlan("sample:iris"), "knn", "random", trials=trials, folds=2)
+    run = finished_run(tuned_run(tmp_path / "run", plan))
+    if trials == 4:
+        assert settings_sections(run) == []
+        return
+    text = page_html(run)
+    assert "Which settings mattered?" in text
+    assert "(n_neighbors)" in text
+    told = kept_answer(run.folder, run.results, SETTINGS)
+    assert {setting["name"] for setting in told["settings"]} == {"n_neighbors", "weights", "p"}
+    assert settings_sections(run) == settings_sections(run)  # the answer is kept

@@ -10,29 +10,31 @@ import ast
 import gzip
 import json
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from exported_files import script_output, tuned_run
+from exported_files import exported, script_output, tuned_run
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEncoder, StandardScaler
 
+from core.datasets.preparation import preparation
 from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
 from core.errors import UnusableError
 from core.estimators.stored.plain_model import plain_pipeline
-from core.export.exporters import export_from_folder
 from core.export.finished_run import finished_run
 from core.export.prediction import predict_file
-from core.export.script.constructor import CodeWriter
+from core.export.script.constructor import CodeWriter, list_code, wrapped_list
 from core.export.script.python_script import score_expression, score_functions, script_source
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem_setup import read_data
 from core.tuning.runs.best import best_of
-from core.tuning.scores.metrics import METRICS, codes_of, metric_scores, predict_all
+from core.tuning.scores.metrics import METRICS, codes_of, predict_all
 
 # One Python runs them all, each in its own folder: starting it costs more than they do.
 RUN = """
@@ -52,10 +54,10 @@ print(json.dumps(said))
 
 
 @pytest.fixture
-def run_scripts(run_outside: Any, tmp_path: Path) -> Callable[..., dict[str, tuple[str, str]]]:
-    """Run the scripts of folders without the program: {folder: (output, complaints)}."""
+def run_scripts(run_outside, tmp_path):
+    # Run the scripts of folders without the program: {folder: (output, complaints)}.
 
-    def run(folders: list[str], *arguments: str) -> dict[str, tuple[str, str]]:
+    def run(folders, *arguments):
         ran = run_outside(RUN, tmp_path, " ".join(folders), *arguments)
         assert ran.returncode == 0, ran.stderr
         return {name: tuple(texts) for name, texts in json.loads(ran.stdout).items()}
@@ -63,12 +65,12 @@ def run_scripts(run_outside: Any, tmp_path: Path) -> Callable[..., dict[str, tup
     return run
 
 
-def printed(text: str) -> tuple[str, ...]:
+def printed(text):
     """The tuned and the default score as printed."""
     return tuple(re.findall(r": (-?\d+\.\d+)$", text, re.MULTILINE))
 
 
-def measured(made: Any) -> tuple[str, str]:
+def measured(made):
     return f"{made.score:.6f}", f"{made.default_score:.6f}"
 
 
@@ -86,46 +88,36 @@ CASES = [
 ]
 
 
-def test_prints_the_same_scores(
-    make_run: Callable[..., Any], run_scripts: Any, tmp_path: Path
-) -> None:
+def test_prints_the_same_scores(make_run, run_scripts, tmp_path):
     expected = {}
     for number, (task, model, how) in enumerate(CASES):
         folder = tmp_path / str(number)
         made = make_run(task, model, folder=folder, **how)
-        export_from_folder(made.folder, folder / "tuned.py")
+        exported(made.folder, folder / "tuned.py")
         expected[number, task, model, *how] = (measured(made), "")
     said = run_scripts([str(number) for number in range(len(CASES))])
-    assert {
-        case: (printed(said[str(case[0])][0]), said[str(case[0])][1]) for case in expected
-    } == expected
+    outputs = {case: said[str(case[0])] for case in expected}
+    assert {case: (printed(out), err) for case, (out, err) in outputs.items()} == expected
 
 
-def test_imports_nothing_but_the_usual_libraries(
-    make_run: Callable[..., Any], tmp_path: Path
-) -> None:
+def test_imports_nothing_but_the_usual_libraries(make_run, tmp_path):
     made = make_run("binary", "logistic", learned=True)
-    tree = ast.parse(export_from_folder(made.folder, tmp_path / "tuned.py").read_text())
-    modules = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            modules |= {alias.name.split(".")[0] for alias in node.names}
-        if isinstance(node, ast.ImportFrom):
-            modules.add(str(node.module).split(".")[0])
-    assert modules == {"hashlib", "sys", "pathlib", "numpy", "pandas", "scipy", "sklearn"}
+    nodes = list(ast.walk(ast.parse(exported(made.folder, tmp_path / "tuned.py").read_text())))
+    names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    names += [str(node.module) for node in nodes if isinstance(node, ast.ImportFrom)]
+    libraries = {"hashlib", "sys", "pathlib", "numpy", "pandas", "scipy", "sklearn"}
+    assert {name.split(".")[0] for name in names} == libraries
 
 
-def test_another_file_as_argument(
-    make_run: Callable[..., Any], run_scripts: Any, tmp_path: Path
-) -> None:
-    """A changed file is complained about; where the file is gone, the rows are written out."""
+def test_another_file_as_argument(make_run, run_scripts, tmp_path):
+    # A changed file is complained about; where the file is gone, the rows are written out.
     for name in ("changed", "gone"):
         made = make_run(folder=tmp_path / name)
         moved = (tmp_path / name / "data.csv").rename(tmp_path / name / "moved.csv")
         if name == "changed":
             (tmp_path / name / "data.csv").write_bytes(moved.read_bytes())
             moved.write_text(moved.read_text().replace("red", "blue", 1))
-        export_from_folder(made.folder, tmp_path / name / "tuned.py")
+        exported(made.folder, tmp_path / name / "tuned.py")
     assert "train_test_split" in (tmp_path / "changed" / "tuned.py").read_text()
     assert "train_test_split" not in (tmp_path / "gone" / "tuned.py").read_text()
     said = run_scripts(["changed", "gone"], "moved.csv")
@@ -134,26 +126,20 @@ def test_another_file_as_argument(
     assert printed(said["gone"][0]) == measured(made)
 
 
-def test_samples_need_no_file(
-    finish_run: Callable[..., Any], run_scripts: Any, tmp_path: Path
-) -> None:
+def test_samples_need_no_file(finish_run, run_scripts, tmp_path):
     expected, names = {}, ["clinic", "prices", "iris", "diabetes", "breast-cancer"]
     for name in names:
         dataset = read_dataset(f"sample:{name}")
         model = "linear" if dataset.task == "regression" else "logistic"
         plan = Plan(DataPlan(f"sample:{name}"), model, "random", seed=1)
         made = finish_run(plan, dataset, tmp_path / name)
-        export_from_folder(made.folder, tmp_path / name / "tuned.py")
+        exported(made.folder, tmp_path / name / "tuned.py")
         expected[name] = (measured(made), "")
     said = run_scripts(names)
-    assert {
-        name: (printed(out), complaints) for name, (out, complaints) in said.items()
-    } == expected
+    assert {name: (printed(out), err) for name, (out, err) in said.items()} == expected
 
 
-def test_rows_that_belong_together_and_the_latest_rows(
-    finish_run: Callable[..., Any], run_scripts: Any, tmp_path: Path
-) -> None:
+def test_rows_that_belong_together_and_the_latest_rows(finish_run, run_scripts, tmp_path):
     random = np.random.default_rng(0)
     days = random.permutation(np.arange(np.datetime64("2024-01-01"), np.datetime64("2024-06-09")))
     lines = [
@@ -170,16 +156,14 @@ def test_rows_that_belong_together_and_the_latest_rows(
         )
         plan = Plan(data, "logistic", "random", seed=1)
         made = finish_run(plan, read_data(data), tmp_path / name)
-        export_from_folder(made.folder, tmp_path / name / "tuned.py")
+        exported(made.folder, tmp_path / name / "tuned.py")
         expected[name] = measured(made)
     said = run_scripts(list(expected), str(tmp_path / "visits.csv"))
     assert {name: printed(out) for name, (out, _) in said.items()} == expected
 
 
-def test_a_table_of_awkward_columns(
-    finish_run: Callable[..., Any], run_scripts: Any, tmp_path: Path
-) -> None:
-    """Decimal commas, dates, quotes and blanks in names, stray words among numbers, compression."""
+def test_a_table_of_awkward_columns(finish_run, run_scripts, tmp_path):
+    # Decimal commas, dates, quotes and blanks in names, stray words among numbers, compression.
     random = np.random.default_rng(0)
     lines = ['"der ""Preis"""; datum;ja ;grösse ;ziel ']
     for i in range(120):
@@ -194,17 +178,15 @@ def test_a_table_of_awkward_columns(
     dataset = read_dataset(str(path), DataOptions(target="ziel"))
     plan = Plan(DataPlan(str(path), target="ziel"), "linear", "random")
     made = finish_run(plan, dataset, tmp_path / "awkward")
-    export_from_folder(made.folder, tmp_path / "awkward" / "tuned.py")
+    exported(made.folder, tmp_path / "awkward" / "tuned.py")
     out, complaints = run_scripts(["awkward"], str(path))["awkward"]
     assert (printed(out), complaints) == (measured(made), "")
 
 
-def test_a_file_elsewhere_is_asked_for_in_a_sentence(
-    make_run: Callable[..., Any], run_outside: Any, tmp_path: Path
-) -> None:
+def test_a_file_elsewhere_is_asked_for_in_a_sentence(make_run, run_outside, tmp_path):
     made = make_run("binary", "logistic", folder=tmp_path / "data")
     (tmp_path / "elsewhere").mkdir()
-    script = export_from_folder(made.folder, tmp_path / "elsewhere" / "tuned.py")
+    script = exported(made.folder, tmp_path / "elsewhere" / "tuned.py")
     run = f"import runpy; sys.argv = ['tuned.py']; runpy.run_path({str(script)!r})"
     ran = run_outside(run, tmp_path / "elsewhere")
     name = Path(made.dataset.source.path).name
@@ -214,39 +196,44 @@ def test_a_file_elsewhere_is_asked_for_in_a_sentence(
 
 @pytest.mark.parametrize(("model", "holds"), [("vote7", True), ("logistic", False)])
 def test_a_script_holds_sources_only_where_scikit_learn_has_no_such_class(
-    make_run: Callable[..., Any], tmp_path: Path, model: str, holds: bool
-) -> None:
-    text = export_from_folder(make_run("binary", model).folder, tmp_path / "tuned.py").read_text()
+    make_run, tmp_path, model, holds
+):
+    folder = make_run("binary", model).folder
+    text = exported(folder, tmp_path / "tuned.py").read_text()
     assert ("class Vote7Classifier" in text) == holds
     assert ("def compiled(" in text) == holds
     assert not re.search(r"^\s*(from|import) (core|app|resources)\b", text, re.MULTILINE)
-
-
-def test_the_run_keeps_its_own_class(make_run: Callable[..., Any]) -> None:
-    pipeline = best_of(make_run("binary", "vote7").folder)
-    assert type(plain_pipeline(pipeline)[-1]).__name__ == "VotingClassifier"
-    assert type(pipeline[-1]).__name__ == "Vote7Classifier"
+    if holds:  # the run keeps its own class
+        pipeline = best_of(folder)
+        assert type(plain_pipeline(pipeline)[-1]).__name__ == "VotingClassifier"
+        assert type(pipeline[-1]).__name__ == "Vote7Classifier"
 
 
 MODELS = {"binary": ("logistic", "svm"), "multiclass": ("forest", "svm"), "regression": ("linear",)}
 
 
 @pytest.mark.parametrize("task", list(MODELS))
-def test_every_metric(make_run: Callable[..., Any], tmp_path: Any, task: str) -> None:
+def test_every_metric(make_run, tmp_path, task):
     for model in MODELS[task]:
         made = make_run(task, model, folder=tmp_path / model)
-        run, classes = finished_run(made.folder), made.dataset.classes
         X, y = made.dataset.table.iloc[made.test_rows], made.dataset.target[made.test_rows]
-        said = predict_all(run.pipeline, X, classes)
-        for metric in METRICS.values():
-            if task not in metric.tasks or getattr(said, metric.needs) is None:
-                continue
-            one = replace(run, results=replace(run.results, metric=metric.name))
-            ours = metric.score(codes_of(y, classes), said)
-            assert script_score(one, X, y) == pytest.approx(ours, rel=1e-12), (model, metric.name)
+        check_scores(made, X, y)
 
 
-def script_score(run: Any, X: Any, y: np.ndarray) -> float:
+def check_scores(made, X, y):
+    """Every score that the lines of the script give is the program's."""
+    run, classes, task = finished_run(made.folder), made.dataset.classes, made.dataset.task
+    said = predict_all(run.pipeline, X, classes)
+    for metric in METRICS.values():
+        if task not in metric.tasks or getattr(said, metric.needs) is None:
+            continue
+        one = replace(run, results=replace(run.results, metric=metric.name))
+        ours = metric.score(codes_of(y, classes), said)
+        labels = y if task == "regression" else y.astype(str)
+        assert script_score(one, X, labels) == pytest.approx(ours, rel=1e-12), metric.name
+
+
+def script_score(run, X, y):
     """What the lines of the script give."""
     code = CodeWriter()
     line, functions = score_expression(run, code), score_functions(run)
@@ -256,10 +243,8 @@ def script_score(run: Any, X: Any, y: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize(("task", "model"), [("binary", "logistic"), ("multiclass", "svm")])
-def test_classes_that_training_never_saw(
-    finish_run: Callable[..., Any], tmp_path: Any, task: str, model: str
-) -> None:
-    """Two further classes in the second file: the script's every score is the program's."""
+def test_classes_that_training_never_saw(finish_run, tmp_path, task, model):
+    # Two further classes in the second file: the script's every score is the program's.
     random = np.random.default_rng(1)
     files = [str(tmp_path / name) for name in ("train.csv", "test.csv")]
     for file in files:
@@ -271,24 +256,15 @@ def test_classes_that_training_never_saw(
         table.to_csv(file, index=False)
     dataset = read_dataset(files[0], DataOptions(target="y"), test_file=files[1])
     made = finish_run(Plan(DataPlan(files[0], "y", test_file=files[1]), model, "random"), dataset)
-    run, test, classes = finished_run(made.folder), dataset.test, dataset.classes
-    assert test is not None
-    said, codes = predict_all(run.pipeline, test.features, classes), codes_of(test.target, classes)
-    assert (codes < 0).sum() > 35
-    for name, score in metric_scores(codes, said, task).items():
-        one = replace(run, results=replace(run.results, metric=name))
-        ours = pytest.approx(score, rel=1e-12)
-        assert script_score(one, test.features, test.target.astype(str)) == ours, name
+    assert (codes_of(dataset.test.target, dataset.classes) < 0).sum() > 35
+    check_scores(made, dataset.test.features, dataset.test.target)
 
 
-def test_an_undefined_score_is_no_reason_for_no_script(make_run: Callable[..., Any]) -> None:
+def test_an_undefined_score_is_no_reason_for_no_script(make_run):
     run = finished_run(make_run().folder)
-    nothing = {"auc": None}
-    scores = {"metric": "auc", "test": nothing, "default_test": nothing}
-    one = replace(run, results=replace(run.results, **scores))
-    assert "test rows: undefined tuned, undefined with the default" in " ".join(
-        script_source(one).split()
-    )
+    nothing = {"metric": "auc", "test": {"auc": None}, "default_test": {"auc": None}}
+    text = script_source(replace(run, results=replace(run.results, **nothing)))
+    assert "test rows: undefined tuned, undefined with the default" in " ".join(text.split())
 
 
 EVIL = [
@@ -297,14 +273,12 @@ EVIL = [
 ]  # fmt: skip
 
 
-def names_called(source: str) -> set[str]:
+def names_called(source):
     """Every name that the program would look up."""
     return {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)}
 
 
-def test_names_of_columns_classes_and_files_are_quoted(
-    finish_run: Callable[..., Any], run_outside: Any, tmp_path: Path
-) -> None:
+def test_names_of_columns_classes_and_files_are_quoted(finish_run, run_outside, tmp_path):
     random = np.random.default_rng(0)
     table = pd.DataFrame(random.normal(size=(90, len(EVIL))), columns=EVIL)
     table["c"] = random.choice(EVIL, 90)
@@ -314,7 +288,7 @@ def test_names_of_columns_classes_and_files_are_quoted(
     dataset = read_dataset(str(path), DataOptions(target="y\\"))
     plan = Plan(DataPlan(str(path), target="y\\"), "logistic", "random")
     made = finish_run(plan, dataset, tmp_path / "made")
-    script = export_from_folder(made.folder, tmp_path / "again.py")
+    script = exported(made.folder, tmp_path / "again.py")
     assert "executed" not in names_called(script.read_text())
     printed = script_output(run_outside, script, tmp_path, str(path))
     assert f"accuracy on test rows, tuned: {made.score:.6f}" in printed
@@ -335,9 +309,7 @@ CALL = '"), executed(), ("'
         {"format": "libsvm", "libsvm": {"zero_based=executed(), offset": 1}},
     ],
 )  # fmt: skip
-def test_a_run_folder_that_a_stranger_wrote_is_quoted_or_refused(
-    make_run: Callable[..., Any], tmp_path: Path, change: dict[str, Any]
-) -> None:
+def test_a_run_folder_that_a_stranger_wrote_is_quoted_or_refused(make_run, tmp_path, change):
     made = make_run()
     takeaway = json.loads(made.folder.takeaway_path.read_text())
     takeaway["source"] |= change
@@ -345,11 +317,9 @@ def test_a_run_folder_that_a_stranger_wrote_is_quoted_or_refused(
     named = [*change.get("read_csv", ()), *change.get("libsvm", ())]
     if not all(map(str.isidentifier, named)) or "lambda" in named:
         with pytest.raises(UnusableError, match="is no way of reading a file"):
-            export_from_folder(made.folder, tmp_path / "again.py")
+            exported(made.folder, tmp_path / "again.py")
         return
-    assert "executed" not in names_called(
-        export_from_folder(made.folder, tmp_path / "again.py").read_text()
-    )
+    assert "executed" not in names_called(exported(made.folder, tmp_path / "again.py").read_text())
 
 
 WRITTEN = {
@@ -360,9 +330,7 @@ WRITTEN = {
 
 
 @pytest.mark.parametrize(("reading", "rows"), [("letters", 150), ("outer", 0), ("escaped", 150)])
-def test_quotes_of_a_table_are_read_as_the_program_reads_them(
-    run_outside: Any, tmp_path: Path, reading: str, rows: int
-) -> None:
+def test_quotes_of_a_table_are_read_as_the_program_reads_them(run_outside, tmp_path, reading, rows):
     random = np.random.default_rng(0)
     lines = ["size,word,y"]
     for i in range(200):
@@ -374,15 +342,66 @@ def test_quotes_of_a_table_are_read_as_the_program_reads_them(
     path.write_text("\n".join(lines) + "\n")
     plan = Plan(DataPlan(str(path), target="y", rows=rows), "logistic", "random", trials=1)
     run = tuned_run(tmp_path / "run", plan)
-    script = export_from_folder(run, tmp_path / "script.py")
+    script = exported(run, tmp_path / "script.py")
     out = script_output(run_outside, script, tmp_path, str(path))
-    scores = json.loads(export_from_folder(run, tmp_path / "numbers.json").read_text())["scores"]
+    scores = json.loads(exported(run, tmp_path / "numbers.json").read_text())["scores"]
     (metric,) = {line.split(" on ")[0] for line in out.splitlines() if " on test" in line}
     assert f"tuned: {scores['test'][metric]:.6f}" in out
-
-    model = export_from_folder(run, tmp_path / "model.skops")
+    model = exported(run, tmp_path / "model.skops")
     answers = predict_file(model, path)["prediction"].tolist()
     assert len(answers) == 200
     two = [line.rpartition(",")[0] for line in (lines[0], lines[8], lines[9])]
     (tmp_path / "new.csv").write_text("\n".join(two) + "\n")
     assert predict_file(model, tmp_path / "new.csv")["prediction"].tolist() == answers[7:9]
+
+
+# Constructor expressions: evaluated, they give an equal scikit-learn object.
+OBJECTS = [
+    StandardScaler(),
+    StandardScaler(with_mean=False),
+    SimpleImputer(missing_values=-9.25e18, strategy="median"),
+    OrdinalEncoder(
+        categories=[np.array(["no", 'ye"s'], dtype=object)],
+        handle_unknown="use_encoded_value",
+        unknown_value=np.nan,
+    ),
+    FunctionTransformer(pd.to_datetime, kw_args={"errors": "coerce", "utc": True}),
+    FunctionTransformer(np.log1p),
+    Pipeline([("a", StandardScaler()), ("b", "passthrough")]),
+    ColumnTransformer(
+        [("x", OneHotEncoder(max_categories=9), ["a 'b'", 'c "d"', "e\\f"])], remainder="drop"
+    ),
+]
+
+
+def rebuilt(thing):
+    code = CodeWriter()
+    expression = code.expression(thing)
+    names = {}
+    exec("\n".join(code.import_lines()), names)
+    return eval(expression, names)
+
+
+@pytest.mark.parametrize("thing", OBJECTS, ids=lambda thing: type(thing).__name__)
+def test_rebuilds_an_equal_object(thing):
+    again = rebuilt(thing)
+    assert type(again) is type(thing)
+    assert repr(again.get_params()) == repr(thing.get_params())
+
+
+@pytest.mark.parametrize("sample", ["clinic", "prices"])
+def test_rebuilds_the_preparation(sample):
+    dataset = read_dataset(f"sample:{sample}")
+    ours = preparation(dataset, scale=True, sparse_ok=False)
+    again = rebuilt(ours)
+    table = dataset.table
+    np.testing.assert_array_equal(ours.fit_transform(table), again.fit_transform(table))
+
+
+def test_long_lists_have_a_name():
+    columns = [f"column {i}" for i in range(40)]
+    code = CodeWriter(names={list_code(columns): "COLUMNS"})
+    assert code.expression(("x", "drop", columns)) == '("x", "drop", COLUMNS)'
+    text = wrapped_list(columns)
+    assert eval(text) == columns
+    assert max(len(line) for line in text.splitlines()) <= 100

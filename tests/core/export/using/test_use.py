@@ -12,30 +12,34 @@ from core.datasets.cell_values import ColumnFormat
 from core.errors import UnusableError
 from core.export.exporters import export_run
 from core.export.finished_run import finished_run
-from core.export.prediction import NOT_KNOWN, model_of_file, model_of_run, predict_file
+from core.export.prediction import NOT_KNOWN, _interval, model_of_file, model_of_run, predict_file
 from core.export.raw_rows import feature_cells
 from core.export.using import file_prediction
 from core.export.using.file_prediction import UNLIKE, PredictionStream
+from core.export.using.input_checks import training_profile, unlike_reasons
 from core.export.using.row_prediction import form_of_model, predict_row, test_rows_of
 from core.records import to_plain
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem_setup import read_data
 from core.tuning.runs.run_folder import RunFolder
 
+AGES = pd.DataFrame({"age": [(7 * at) % 43 for at in range(90)]})
+SICK = AGES["age"].gt(20).map({True: "yes", False: "no"})
 
-def made_run(place, data, model):
-    data.to_csv(place / "data.csv", index=False)
-    plan = Plan(DataPlan(str(place / "data.csv")), model, "random", trials=2, folds=3)
+
+def made_run(place, data, model="logistic", name="data.csv"):
+    text = data if isinstance(data, str) else data.to_csv(index=False)
+    (place / name).write_text(text)
+    plan = Plan(DataPlan(str(place / name)), model, "random", trials=2, folds=3)
     dataset = read_data(plan.data)
     return finished_run(tuned_run(place / "run", plan, dataset)), dataset, place
 
 
 @pytest.fixture(scope="module")
 def ended(tmp_path_factory):
-    data = pd.DataFrame({"age": [(7 * at) % 43 for at in range(90)], "town": ["a", "b", "c"] * 30})
-    data["height"] = [1.5 + (at % 50) / 100 for at in range(90)]
-    data["sick"] = ["yes" if age > 20 else "no" for age in data["age"]]
-    return made_run(tmp_path_factory.mktemp("use"), data, "logistic")
+    height = [1.5 + (at % 50) / 100 for at in range(90)]
+    data = AGES.assign(town=["a", "b", "c"] * 30, height=height, sick=SICK)
+    return made_run(tmp_path_factory.mktemp("use"), data)
 
 
 @pytest.fixture(scope="module")
@@ -178,9 +182,8 @@ def test_rows_of_the_test_set_have_their_line_values_and_truth(ended):
 
 
 def test_classes_that_are_numbers_keep_their_names(tmp_path):
-    data = pd.DataFrame({"age": [(7 * at) % 43 for at in range(90)]})
-    data["grade"] = [8 if age > 30 else 5 if age > 15 else 1 for age in data["age"]]
-    run, dataset, _ = made_run(tmp_path, data, "logistic")
+    grade = [8 if age > 30 else 5 if age > 15 else 1 for age in AGES["age"]]
+    run, dataset, _ = made_run(tmp_path, AGES.assign(grade=grade))
     said = predict_row(model_of_run(run, dataset), {"age": 40.0})
     assert said["prediction"] == "8"
     assert said["shares"][0][0] == "8"
@@ -209,8 +212,6 @@ def test_numbers_come_with_an_interval_that_holds_nine_of_ten(numbers, tmp_path)
 def test_a_stranger_s_interval_is_not_believed(numbers, tmp_path):
     run, _, _ = numbers
     model = model_of_run(run, None)
-    from core.export.prediction import _interval
-
     assert _interval(model.card) == model.interval
     for wrong in ({"half": -1.0}, {"half": "x"}, {"coverage": 2.0}, {"rows": 0}):
         interval = to_plain(model.card.interval) | wrong
@@ -220,24 +221,23 @@ def test_a_stranger_s_interval_is_not_believed(numbers, tmp_path):
 # Bad input ------------------------------------------------------------------------------------
 
 
-def refused(model, text, tmp_path, name="rows.csv"):
-    (tmp_path / name).write_text(text)
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("town,height\na,1.6\n", "the column “age” is missing; add"),
+        *(
+            (f"{name},town,height\n3,a,1.6\n", f"rename “{name}” to “age”")
+            for name in ("Age", "age (years)", "AGE_", "ages")
+        ),
+        *((text, "") for text in ("", "\n\n", "age,town,height\n")),
+    ],
+)
+def test_what_cannot_be_predicted_is_one_sentence(by_file, tmp_path, text, sentence):
+    (tmp_path / "rows.csv").write_text(text)
     with pytest.raises(UnusableError) as error:
-        used(model, str(tmp_path / name))
-    assert "\n" not in error.value.sentence
-    return error.value.sentence
-
-
-def test_a_missing_column_is_named(by_file, tmp_path):
-    said = refused(by_file, "town,height\na,1.6\n", tmp_path)
-    assert "the column “age” is missing" in said
-    assert "rename" not in said
-
-
-@pytest.mark.parametrize("name", ["Age", "age (years)", "AGE_", "ages"])
-def test_a_renamed_column_is_recognized(by_file, tmp_path, name):
-    said = refused(by_file, f"{name},town,height\n3,a,1.6\n", tmp_path)
-    assert f"rename “{name}” to “age”" in said
+        used(by_file, str(tmp_path / "rows.csv"))
+    said = error.value.sentence
+    assert ("rows.csv" in said, sentence in said, "\n" in said) == (True, True, False)
 
 
 def test_other_columns_and_another_order_are_fine(by_file, rows, tmp_path):
@@ -251,33 +251,32 @@ def test_other_columns_and_another_order_are_fine(by_file, rows, tmp_path):
     )
 
 
-@pytest.mark.parametrize(
-    ("factor", "words"), [(1000, "some 1,000 times"), (100, "some 100 times"), (0.01, "1/100 of")]
-)
-def test_other_units_are_suspected(by_file, rows, factor, words):
-    _, told = used(by_file, rows(height=[factor * h for h in (1.6, 1.7, 1.8)]))
-    (said,) = (one for one in told.sentences() if "height" in one)
-    assert said.startswith("Every value of “height” lies outside the range of training, 1.5 to")
-    assert words in said
-    assert "unit" in said
+FACTORS = {1000: "some 1,000 times", 100: "some 100 times", 0.01: "1/100 of"}
+HEIGHT = "Every value of “height” lies outside the range of training, 1.5 to 1.99"
+REMARKS = [
+    *(
+        ({"height": [factor * height for height in (1.6, 1.7, 1.8)]}, [HEIGHT, words, "unit"])
+        for factor, words in FACTORS.items()
+    ),
+    ({"age": [5 * 60, 30 * 60, 40]},
+     ["2 of 3 values of “age” lie outside the range of training, 0 to 42"]),
+    ({"height": ["", "", ""]}, ["Every value of “height” is missing."]),
+    ({"town": ["A", "a", "new"]},
+     ["“town” has 2 values never seen in training: “A”, “new”. “A” was never seen in training; "
+      "“a” was."]),
+]  # fmt: skip
 
 
-def test_another_unit_is_suspected_where_some_values_still_lie_within(ended, by_file, rows):
-    _, told = used(by_file, rows(age=[5 * 60, 30 * 60, 40]))
-    (said,) = (one for one in told.sentences() if "age" in one)
-    assert said.startswith("2 of 3 values of “age” lie outside the range of training, 0 to 42")
-
-
-def test_a_column_that_is_empty_throughout_is_named(by_file, rows):
-    _, told = used(by_file, rows(height=["", "", ""]))
-    assert "Every value of “height” is missing." in told.sentences()
+@pytest.mark.parametrize(("columns", "words"), REMARKS)
+def test_odd_columns_are_told(by_file, rows, columns, words):
+    sentences = used(by_file, rows(**columns))[1].sentences()
+    (said,) = (sentence for sentence in sentences if next(iter(columns)) in sentence)
+    assert [word for word in words if word not in said] == []
 
 
 def test_columns_that_were_left_out_of_the_training_are_no_strangers(tmp_path):
-    data = pd.DataFrame({"age": [(7 * at) % 43 for at in range(90)]})
-    data["note"] = "always"
-    data["sick"] = ["yes" if age > 20 else "no" for age in data["age"]]
-    run, dataset, _ = made_run(tmp_path, data, "logistic")
+    data = AGES.assign(note="always", sick=SICK)
+    run, dataset, _ = made_run(tmp_path, data)
     data.head(3).to_csv(tmp_path / "new.csv", index=False)
     assert "note" not in run.takeaway.feature_names
     assert used(model_of_run(run, dataset), str(tmp_path / "new.csv"))[1].sentences() == []
@@ -288,7 +287,7 @@ def test_dates_written_in_another_way_are_told(tmp_path):
     days = pd.Timestamp("2024-01-01") + pd.to_timedelta(random.permutation(120), "D")
     data = pd.DataFrame({"day": days.strftime("%Y-%m-%d"), "age": random.integers(1, 80, 120)})
     data["sick"] = np.where(data["age"] > 40, "yes", "no")
-    run, _, _ = made_run(tmp_path, data, "logistic")
+    run, _, _ = made_run(tmp_path, data)
     model = model_of_file(str(export_run(run, tmp_path / "m.skops")))
     new = pd.DataFrame({"day": ["2024-02-01", "31.12.2024", None], "age": [3, 4, 5]})
     new.to_csv(tmp_path / "new.csv", index=False)
@@ -310,12 +309,8 @@ def test_dates_written_in_another_way_are_told(tmp_path):
 
 
 def test_a_number_that_was_always_the_same_is_said_so(tmp_path):
-    (tmp_path / "data.svm").write_text(
-        "\n".join(f"{int(at % 7 > 3)} 1:{at % 7} 2:4" for at in range(90))
-    )
-    plan = Plan(DataPlan(str(tmp_path / "data.svm")), "logistic", "random", trials=2, folds=3)
-    dataset = read_data(plan.data)
-    run = finished_run(tuned_run(tmp_path / "run", plan, dataset))
+    lines = "\n".join(f"{int(at % 7 > 3)} 1:{at % 7} 2:4" for at in range(90))
+    run, dataset, _ = made_run(tmp_path, lines, name="data.svm")
     said = predict_row(model_of_run(run, dataset), {"feature 2": 5.0})
     assert said["unlike"].startswith("feature 2 was always 4")
 
@@ -326,20 +321,6 @@ def test_what_is_no_number_stays_known_where_others_are_written_anew(decimal):
     cells, strays = feature_cells(values, ColumnFormat("number", decimal=decimal))
     assert cells.tolist()[:20] == [i + 0.5 for i in range(20)]
     assert strays.to_dict() == {20: "oops"}
-
-
-def test_a_difference_of_case_alone_is_proposed(by_file, rows):
-    _, told = used(by_file, rows(town=["A", "a", "new"]))
-    assert told.sentences() == [
-        "“town” has 2 values never seen in training: “A”, “new”. “A” was never seen in training; "
-        "“a” was."
-    ]
-
-
-@pytest.mark.parametrize("text", ["", "\n\n", "age,town,height\n"])
-def test_an_empty_file_is_refused(by_file, tmp_path, text):
-    said = refused(by_file, text, tmp_path)
-    assert "rows.csv" in said
 
 
 def test_hostile_names_and_cells_are_only_text(by_file, tmp_path):
@@ -376,18 +357,12 @@ def test_a_large_file_is_predicted_in_parts_as_a_small_one(by_file, tmp_path, mo
     assert again.sentences() == told.sentences()
 
 
-def test_words_far_down_a_large_file_are_said_in_their_rows(by_file, tmp_path, monkeypatch):
-    monkeypatch.setattr(file_prediction, "LARGE_BYTES", 10)
-    monkeypatch.setattr(file_prediction, "PART_ROWS", 20)
-    lines = ["age,town,height", *["3,a,1.6"] * 70, *["old,a,1.6"] * 5, *["3,a,1.6"] * 5]
-    (tmp_path / "rows.csv").write_text("\n".join(lines) + "\n")
-    table, _ = used(by_file, str(tmp_path / "rows.csv"))
-    reasons = table[UNLIKE].tolist()
-    assert set(reasons[70:75]) == {"age: “old” is no number, taken as missing"}
-    assert not any(reasons[:70] + reasons[75:])
-
-
-def test_words_in_a_column_of_numbers_count_as_missing_and_are_told(by_file, tmp_path):
+@pytest.mark.parametrize("is_large", [False, True])
+def test_words_among_numbers_count_as_missing(by_file, tmp_path, monkeypatch, is_large):
+    # They are told in their rows, far down a large file too.
+    if is_large:
+        monkeypatch.setattr(file_prediction, "LARGE_BYTES", 10)
+        monkeypatch.setattr(file_prediction, "PART_ROWS", 20)
     lines = ["age,town,height", *["3,a,1.6"] * 70, "old,new,1.6", *["3,a,1.6"] * 5]
     (tmp_path / "rows.csv").write_text("\n".join(lines) + "\n")
     table, told = used(by_file, str(tmp_path / "rows.csv"))
@@ -398,3 +373,70 @@ def test_words_in_a_column_of_numbers_count_as_missing_and_are_told(by_file, tmp
     assert "In column “age”, 1 value that is no number counts as missing (“old”)." in (
         told.sentences()
     )
+
+
+# Unlike rows -----------------------------------------------------------------------------------
+
+
+TRAIN = pd.DataFrame({"age": [20.0, 30, 40, 50], "town": ["a", "b", "a", None]})
+
+
+def test_ranges_and_categories_are_those_of_the_training_rows():
+    seen = training_profile(TRAIN)
+    assert seen.ranges == {"age": (20.0, 50.0)}
+    assert list(seen.kinds["town"]) == ["a", "b"]
+    new = pd.DataFrame({"age": [20.0, 51, np.nan, 30], "town": ["a", "b", "c", None]})
+    said = unlike_reasons(new, seen)
+    assert said[0] == ""
+    assert said[1].startswith("age is outside 20 to 50")
+    assert said[2].startswith("town was never “c”")
+    assert "town was" not in said[3]
+
+
+def brute(one, other, widths):
+    parts = []
+    for name, a in one.items():
+        b = other[name]
+        if pd.isna(a) or pd.isna(b):
+            parts.append(0.0 if pd.isna(a) and pd.isna(b) else 1.0)
+        else:
+            parts.append(abs(a - b) / widths[name] if name in widths else float(a != b))
+    return sum(parts) / len(parts)
+
+
+def test_far_is_farther_than_any_training_row_from_its_nearest_other_one():
+    random = np.random.default_rng(2)
+
+    def drawn(count, spread):
+        table = pd.DataFrame(spread * random.normal(size=(count, 3)), columns=list("xyz"))
+        table["kind"] = random.choice(["a", "b"], size=count)
+        table.loc[random.random(count) < 0.1, "x"] = np.nan
+        return table
+
+    train, new = drawn(60, 1.0), drawn(40, 1.5)
+    widths = {name: train[name].max() - train[name].min() for name in "xyz"}
+    rows = [row for _, row in train.iterrows()]
+    apart = max(
+        min(brute(one, other, widths) for at, other in enumerate(rows) if at != place)
+        for place, one in enumerate(rows)
+    )
+    seen = training_profile(train)
+    assert np.isclose(seen.max_distance, apart)
+    said = unlike_reasons(new, seen)
+    far = [min(brute(row, one, widths) for one in rows) > apart for _, row in new.iterrows()]
+    assert ["far from" in words for words in said] == far
+    assert any(far)
+    assert not all(far)
+    assert not any("far from" in words for words in unlike_reasons(train, seen))
+
+
+def test_many_columns_are_named_but_a_few():
+    train = pd.DataFrame(np.random.default_rng(0).random((20, 6)), columns=list("abcdef"))
+    (said,) = unlike_reasons(train.iloc[:1] + 9, training_profile(train))
+    assert said.count("is outside") == 3
+    assert "; 3 more; far from every training row" in said
+
+
+def test_constant_columns_and_few_rows_do_no_harm():
+    for table in (pd.DataFrame({"a": [1.0]}), pd.DataFrame({"a": [1.0, 1.0], "b": [None, None]})):
+        assert unlike_reasons(table, training_profile(table)) == [""] * len(table)
