@@ -8,7 +8,7 @@ import math
 import time
 import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -35,11 +35,14 @@ from core.samplers.search_space import distributions
 from core.space import Setting
 from core.tuning.problem import take_rows
 from core.tuning.strategies.registry import STRATEGIES
-from core.wording import rough_duration_text
-from tests.reproduction.kept_work import Checkpoint, WorkerPool
-from tests.reproduction.paired_difference import paired_difference
-from tests.reproduction.tables import SENTENCE, Cells
-from tests.reproduction.yogatama_datasets import PaperDataset, available_datasets, read_source
+from tests.reproduction.kept_work import Checkpoint, finished_parts, time_left
+from tests.reproduction.tables import SENTENCE, Cells, paired_difference
+from tests.reproduction.yogatama_datasets import (
+    Examples,
+    PaperDataset,
+    available_datasets,
+    read_source,
+)
 
 optuna.logging.set_verbosity(optuna.logging.WARNING)
 
@@ -52,30 +55,17 @@ SINGLE, UNIFORM, TEMPERED = "single", "uniform", "tempered"
 GREEDY, GREEDY_OF_ALL = "greedy", "greedy of all"
 
 
-@dataclass(frozen=True)
-class TabularMethod:
-    """A search, the variants of its predictions, and its options."""
-
-    sampler: str
-    variants: tuple[str, ...]
-    options: Mapping[str, Any] = field(default_factory=dict)
-
-
-_ALL_VARIANTS = (UNIFORM, SINGLE, TEMPERED, GREEDY, GREEDY_OF_ALL)
-METHODS: dict[str, TabularMethod] = {
-    "eb-hyp": TabularMethod("eb-hyp", _ALL_VARIANTS),
-    "gp": TabularMethod("gp", (SINGLE, UNIFORM)),
-    "random": TabularMethod("random", (SINGLE, UNIFORM)),
-    "tpe": TabularMethod("tpe", (SINGLE,)),
-    "eb-hyp T=0.1": TabularMethod("eb-hyp", _ALL_VARIANTS, {"temperature": 0.1}),
-    "eb-hyp thompson": TabularMethod("eb-hyp", _ALL_VARIANTS, {"rule": "thompson"}),
+# The variants of the predictions of every search.
+METHODS: dict[str, tuple[str, ...]] = {
+    "eb-hyp": (UNIFORM, SINGLE, TEMPERED, GREEDY, GREEDY_OF_ALL),
+    "gp": (SINGLE, UNIFORM),
+    "random": (SINGLE, UNIFORM),
+    "tpe": (SINGLE,),
 }
 
 
 @dataclass(frozen=True)
 class TabularStep:
-    """Searches of one model on one table with one seed."""
-
     source: PaperDataset
     model: str
     seed: int
@@ -84,21 +74,13 @@ class TabularStep:
 
 
 @dataclass(frozen=True)
-class PreparedRows:
-    """Prepared rows, (n, p), and class codes, (n,)."""
-
-    X: Any
-    y: np.ndarray
-
-
-@dataclass(frozen=True)
 class TableSplit:
     """Training and held-out rows by fold; all training and test rows."""
 
     task: str
-    folds: tuple[tuple[PreparedRows, PreparedRows], ...]
-    train: PreparedRows
-    test: PreparedRows
+    folds: tuple[tuple[Examples, Examples], ...]
+    train: Examples
+    test: Examples
 
 
 def run_step(step: TabularStep) -> dict[str, dict[str, float]]:
@@ -107,7 +89,7 @@ def run_step(step: TabularStep) -> dict[str, dict[str, float]]:
     losses_by_method = {}
     for name in step.methods:
         start = time.perf_counter()
-        losses = test_losses(METHODS[name], fits, run_search(METHODS[name], fits, step))
+        losses = test_losses(METHODS[name], fits, run_search(name, fits, step))
         losses_by_method[name] = {**losses, "took": time.perf_counter() - start}
     return losses_by_method
 
@@ -120,18 +102,17 @@ def split_of(source: PaperDataset, model: str, seed: int) -> TableSplit:
     everything = np.arange(len(y))
     train, test = train_test_split(everything, test_size=TEST, stratify=y, random_state=seed)
 
-    def prepared(fit_rows: np.ndarray, score_rows: np.ndarray) -> tuple[PreparedRows, PreparedRows]:
-        kind = MODELS[model]
+    kind = MODELS[model]
+
+    def prepared(fit_rows: np.ndarray, score_rows: np.ndarray) -> tuple[Examples, Examples]:
         prepare = preparation(
             dataset, scale=kind.scaled, sparse_ok=False, categories=kind.categories
         )
         fit_features = take_rows(dataset.features, fit_rows)
         fit_X = prepare.fit_transform(fit_features, dataset.target[fit_rows])
         score_X = prepare.transform(take_rows(dataset.features, score_rows))
-        return (
-            PreparedRows(np.asarray(fit_X), y[fit_rows]),
-            PreparedRows(np.asarray(score_X), y[score_rows]),
-        )
+        fit = Examples(np.asarray(fit_X), y[fit_rows])
+        return fit, Examples(np.asarray(score_X), y[score_rows])
 
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(train, y[train])
     return TableSplit(
@@ -156,7 +137,6 @@ class SplitFitCache:
         return _compute_once(self._held_out, setting, self._cross_validated)
 
     def test_log_probabilities(self, setting: Setting) -> np.ndarray:
-        """Of a fit on all training rows."""
         return _compute_once(
             self._test,
             setting,
@@ -171,7 +151,7 @@ class SplitFitCache:
             return None
 
     def _log_probabilities(
-        self, setting: Setting, train: PreparedRows, scored_rows: PreparedRows
+        self, setting: Setting, train: Examples, scored_rows: Examples
     ) -> np.ndarray:
         estimator = self.model.build(self.split.task, setting, SEED)
         with warnings.catch_warnings():
@@ -192,28 +172,24 @@ def _compute_once(
     return results[key]
 
 
-def run_search(
-    method: TabularMethod, fits: SplitFitCache, step: TabularStep
-) -> list[tuple[Setting, float]]:
+def run_search(method: str, fits: SplitFitCache, step: TabularStep) -> list[tuple[Setting, float]]:
     """Settings tried, each with its f, nan where it failed."""
     space = fits.model.space(fits.split.task)
-    sampler = STRATEGIES[method.sampler].sampler(space, method.options, step.seed)
+    sampler = STRATEGIES[method].sampler(space, {}, step.seed)
     study = optuna.create_study(direction="maximize", sampler=sampler)
     trials = []
     for _ in range(step.trials):
         trial = study.ask(distributions(space))
         logs = fits.held_out_log_probabilities(dict(trial.params))
         f = math.nan if logs is None else float(logs.mean())
-        if math.isfinite(f):
-            study.tell(trial, f)
-        else:
-            study.tell(trial, state=TrialState.FAIL)
+        state = None if math.isfinite(f) else TrialState.FAIL
+        study.tell(trial, None if state else f, state=state)
         trials.append((dict(trial.params), f))
     return trials
 
 
 def test_losses(
-    method: TabularMethod, fits: SplitFitCache, trials: list[tuple[Setting, float]]
+    variants: Sequence[str], fits: SplitFitCache, trials: list[tuple[Setting, float]]
 ) -> dict[str, float]:
     """{variant: test log loss in nats a row} of a search."""
     f = {k: value for k, (_, value) in enumerate(trials)}
@@ -222,7 +198,7 @@ def test_losses(
     def held_out(trial: int) -> Any:
         return fits.held_out_log_probabilities(trials[trial][0])
 
-    for variant in method.variants:
+    for variant in variants:
         chosen, weights = weighted_trials(variant, f, held_out)
         densities = np.array([fits.test_log_probabilities(trials[k][0]) for k in chosen]).T
         losses[variant] = -log_predictive(densities, weights) / len(densities)
@@ -248,7 +224,6 @@ def weighted_trials(
 
 PROCESSES = 2
 MODELS_COMPARED = ("svm", "boosting", "mlp")
-SEARCHES = ("eb-hyp", "gp", "random", "tpe")
 MAX_ROWS, SMALLEST_CLASS, MAX_TABLES = 800, 20, 8
 
 Way = tuple[str, str]  # a search, and a variant of its predictions
@@ -268,13 +243,10 @@ OTHERS: tuple[Way, ...] = (
 
 @dataclass(frozen=True)
 class TabularSize:
-    """How much is compared."""
-
     trials: int = 40  # of every search
     seeds: int = 10
     tables: int = MAX_TABLES
     models: tuple[str, ...] = MODELS_COMPARED
-    searches: tuple[str, ...] = SEARCHES
 
 
 FULL = TabularSize()
@@ -300,11 +272,7 @@ def tabular_rows(
 
 
 def smallest_tables(folder: Path | None, max_tables: int) -> list[PaperDataset]:
-    """The smallest classification tables of a folder, or of the samples.
-
-    Raises:
-        UnusableError: no table has at most 800 rows with 20 of every class.
-    """
+    """The smallest classification tables of a folder, or of the samples."""
     available = available_datasets(folder)
     sources: list[PaperDataset] = []
     sized_sources = zip(available.sources, available.sizes, strict=True)
@@ -331,31 +299,24 @@ def measure_losses(
     cells = [(source, model, seed) for seed in seeds for model in size.models for source in sources]
     steps = {}
     for source, model, seed in cells:
-        keys = {name: _search_key(source, model, seed, name) for name in size.searches}
+        keys = {name: _search_key(source, model, seed, name) for name in METHODS}
         if missing := tuple(name for name, key in keys.items() if key not in checkpoint):
-            name = f"{seed}|{model}|{source.name}"
-            steps[name] = TabularStep(source, model, seed, missing, size.trials)
-    waiting, ended, start = list(steps), 0, time.perf_counter()
-    with WorkerPool(processes) as pool:
-        while ended < len(steps):
-            while waiting and pool.has_free_process:
-                name = waiting.pop(0)
-                pool.submit(run_step, (steps[name],), name)
-            for name, losses_by_method in pool.as_completed(at_least=1):
-                step = steps[name]
-                for method, losses in losses_by_method.items():
-                    key = _search_key(step.source, step.model, step.seed, method)
-                    checkpoint.record_result(key, losses)
-                ended += 1
-                seconds_left = (time.perf_counter() - start) / ended * (len(steps) - ended)
-                yield (
-                    f"{time.strftime('%H:%M:%S')} {name}: {ended} of {len(steps)} tables, models "
-                    f"and seeds, about {rough_duration_text(seconds_left)} left"
-                )
+            step = TabularStep(source, model, seed, missing, size.trials)
+            steps[f"{seed}|{model}|{source.name}"] = step
+    start, parts = time.perf_counter(), iter([(k, run_step, (step,)) for k, step in steps.items()])
+    results = finished_parts(lambda: parts, processes)
+    for done, (name, losses_by_method) in enumerate(results, start=1):
+        step = steps[name]
+        for method, losses in losses_by_method.items():
+            checkpoint.record_result(
+                _search_key(step.source, step.model, step.seed, method), losses
+            )
+        left = time_left(start, done, len(steps) - done)
+        yield f"{name}: {done} of {len(steps)} tables, models and seeds, {left}"
     return {
         (source.name, model, seed): {
             (name, variant): loss
-            for name in size.searches
+            for name in METHODS
             for variant, loss in checkpoint[_search_key(source, model, seed, name)].items()
             if variant != "took"
         }
@@ -363,19 +324,19 @@ def measure_losses(
     }
 
 
-def difference_rows(losses: Losses, model: str, ours: Way = OURS) -> Iterator[Cells]:
-    """Differences of `ours` to the others, paired; of all models for ""."""
+def difference_rows(losses: Losses, model: str) -> Iterator[Cells]:
+    """Differences of `OURS` to the others, paired; of all models for ""."""
     cells = {key: by_way for key, by_way in losses.items() if not model or key[1] == model}
     rivals = [way for way in OTHERS if all(way in by_way for by_way in cells.values())]
     for rival in rivals:
-        our_losses = [by_way[ours] for by_way in cells.values()]
+        our_losses = [by_way[OURS] for by_way in cells.values()]
         rival_losses = [by_way[rival] for by_way in cells.values()]
         mean, error = paired_difference(our_losses, rival_losses)
         differences = np.array(our_losses) - np.array(rival_losses)
         table_error = error_over([key[0] for key in cells], differences)
         yield {
             "model": model or "all",
-            "of": " ".join(ours),
+            "of": " ".join(OURS),
             "less that of": " ".join(rival),
             "log loss": f"{np.mean(our_losses):.4f}",
             "its": f"{np.mean(rival_losses):.4f}",

@@ -20,8 +20,7 @@ from core.losses.crf.crf_loss import CrfLoss, build_crf
 from core.optimize.descent import solve_penalized
 from core.penalties.penalty_problem import LearnerStep, PenaltyProblem
 from core.tuning.strategies.registry import STRATEGIES
-from core.wording import rough_duration_text
-from tests.reproduction.kept_work import Checkpoint, WorkerPool
+from tests.reproduction.kept_work import Checkpoint, finished_parts, time_left
 from tests.reproduction.tables import Cells
 
 FEATURES, LENGTH = 40, 10
@@ -122,16 +121,17 @@ def figure2_rows(folder: Path | None, quick: bool) -> Iterator[Cells | str]:
     points = [*OVER_R, *OVER_M]
     wanted_runs = [(M, R, seed) for M, R in points for seed in range(runs)]
     missing_runs = [run for run in wanted_runs if _run_key(*run) not in checkpoint]
+    start, parts = (
+        time.perf_counter(),
+        iter([(_run_key(*run), label_errors, run) for run in missing_runs]),
+    )
     # One process a core; in each of them sequences are too few to share among threads.
-    with WorkerPool(os.cpu_count() or 1) as pool:
-        start = time.perf_counter()
-        for run in missing_runs:
-            pool.submit(label_errors, run, _run_key(*run))
-        for done, (key, errors) in enumerate(pool.as_completed(), start=1):
-            checkpoint.record_result(key, errors)
-            missing = len(missing_runs) - done
-            time_left = rough_duration_text((time.perf_counter() - start) / done * missing)
-            yield f"{len(wanted_runs) - missing} of {len(wanted_runs)} runs, about {time_left} left"
+    results = finished_parts(lambda: parts, os.cpu_count() or 1)
+    for done, (key, errors) in enumerate(results, start=1):
+        checkpoint.record_result(key, errors)
+        missing = len(missing_runs) - done
+        count_text = f"{len(wanted_runs) - missing} of {len(wanted_runs)} runs"
+        yield f"{count_text}, {time_left(start, done, missing)}"
     for M, R in points:
         yield _error_row(M, R, [checkpoint[_run_key(M, R, seed)] for seed in range(runs)])
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,11 +24,10 @@ from core.datasets.task import Task
 from core.errors import UnusableError
 from core.losses.registry import TableLoss, build_loss, parameter_groups
 from core.optimize.descent import solve_penalized
-from core.penalties.penalty_problem import LearnerStep, PenaltyProblem
+from core.penalties.penalty_problem import PenaltyProblem
 from core.tuning.strategies.registry import STRATEGIES
 from tests.reproduction.kept_work import Checkpoint
-from tests.reproduction.printed_figures import FOO_SPEED, FOO_TABLE_1, FOO_TABLE_2, FOO_TABLE_3A
-from tests.reproduction.tables import SENTENCE, Cells
+from tests.reproduction.tables import SENTENCE, Cells, printed_figures
 
 SEEDS, QUICK_SEEDS, QUICK_ROWS = 10, 2, 1500
 FOLDS = 5
@@ -47,8 +46,6 @@ ENDINGS = ("_scale.libsvm", ".scale.libsvm", ".libsvm")
 
 @dataclass(frozen=True)
 class LabelledExamples:
-    """Examples and their labels or numbers."""
-
     X: Any
     y: np.ndarray
     of_classes: bool
@@ -74,23 +71,17 @@ FitMethod = Callable[[str, LabelledExamples, int], MethodFit]  # (loss, rows, se
 def table1_rows(folder: Path | None, quick: bool) -> Iterator[Cells]:
     """Linear regression: test MSE and penalties."""
     ratios: list[float] = []
-    for name, (ls, grid, mm, grid_C, mm_C) in FOO_TABLE_1.items():
+    for name, (ls, grid, mm, grid_C, mm_C) in printed_figures("foo-table1").items():
         if (files := _dataset_files(folder, name)) is None:
             continue
-        errors: dict[str, list[float]] = {"least squares": [], "grid": [], "mm": [], "evidence": []}
-        method_fits: dict[str, list[MethodFit]] = {"grid": [], "mm": [], "evidence": []}
-        for train, test, seed in _run_splits(files, quick, Task.REGRESSION):
-            errors["least squares"].append(_least_squares(train, test))
-            for method, fits in method_fits.items():
-                fits.append(METHODS[method]("linear", train, seed))
-                predicted = _predictions(fits[-1], test.X)
-                errors[method].append(float(np.mean((predicted - test.y) ** 2)))
-        mse = {method: float(np.mean(squared_errors)) for method, squared_errors in errors.items()}
+        splits = _run_splits(files, quick, Task.REGRESSION)
+        least_squares = [_least_squares(train, test) for train, test, _ in splits]
+        mse, method_fits = _measured("linear", files, quick, ("grid", "mm", "evidence"))
         costs = _median_costs(method_fits)
         ratios.append(costs["grid s"] / costs["mm s"])
         yield {
             "dataset": name,
-            **{"LR (paper)": ls, "LR": mse["least squares"]},
+            **{"LR (paper)": ls, "LR": float(np.mean(least_squares))},
             **{"grid (paper)": grid, "grid": mse["grid"]},
             **{"mm (paper)": mm, "mm": mse["mm"], "evidence": mse["evidence"]},
             **{"grid C (paper)": grid_C, "grid C": _median_of(method_fits["grid"], "C")},
@@ -101,31 +92,24 @@ def table1_rows(folder: Path | None, quick: bool) -> Iterator[Cells]:
 
 
 def table2_rows(folder: Path | None, quick: bool) -> Iterator[Cells]:
-    """Logistic regression: test accuracy."""
-    yield from _accuracy_rows("logistic", FOO_TABLE_2, folder, quick, FOO_SPEED["table 2"])
+    yield from _accuracy_rows("logistic", "foo-table2", folder, quick)
 
 
 def table3a_rows(folder: Path | None, quick: bool) -> Iterator[Cells]:
-    """Multinomial logistic regression: test accuracy."""
-    printed = {name: figures[1:] for name, figures in FOO_TABLE_3A.items()}
-    yield from _accuracy_rows("multinomial", printed, folder, quick, FOO_SPEED["table 3a"])
+    yield from _accuracy_rows("multinomial", "foo-table3a", folder, quick)
 
 
-def _accuracy_rows(
-    loss: str,
-    printed: dict[str, tuple[float | None, ...]],
-    folder: Path | None,
-    quick: bool,
-    speed: tuple[float, float],
-) -> Iterator[Cells]:
+def _accuracy_rows(loss: str, table: str, folder: Path | None, quick: bool) -> Iterator[Cells]:
     ratios: list[float] = []
     checkpoint = Checkpoint(f"foo-{loss}{'-quick' if quick else ''}")
-    for name, figures in printed.items():
+    for name, figures in printed_figures(table).items():
         if (files := _dataset_files(folder, name)) is None:
             continue
         key = " ".join([name, *(_file_mark(file) for file in files)])
         if key not in checkpoint:
-            checkpoint.record_result(key, _measured(loss, files, quick))
+            accuracies, method_fits = _measured(loss, files, quick, METHODS)
+            rounded = {method: round(100 * share, 2) for method, share in accuracies.items()}
+            checkpoint.record_result(key, {**rounded, **_median_costs(method_fits)})
         measured = checkpoint[key]
         cells: dict[str, object] = {"dataset": name}
         for method in METHODS:
@@ -135,26 +119,29 @@ def _accuracy_rows(
         costs = {heading: value for heading, value in measured.items() if heading not in METHODS}
         ratios.append(costs["grid s"] / costs["mm s"])
         yield {**cells, **costs}
-    yield from _speed_rows(ratios, speed)
+    yield from _speed_rows(ratios, printed_figures("foo-speed")[loss])
 
 
-def _measured(loss: str, files: list[Path], quick: bool) -> dict[str, float]:
-    method_fits: dict[str, list[MethodFit]] = {method: [] for method in METHODS}
-    right: dict[str, list[float]] = {method: [] for method in METHODS}  # in %
-    for train, test, seed in _run_splits(files, quick, ""):
-        for method, run in METHODS.items():
-            method_fits[method].append(run(loss, train, seed))
-            predicted = _predictions(method_fits[method][-1], test.X)
-            right[method].append(100 * float(np.mean(predicted == test.y)))
-    means = {method: round(float(np.mean(accuracies)), 2) for method, accuracies in right.items()}
-    return {**means, **_median_costs(method_fits)}
+def _measured(
+    loss: str, files: list[Path], quick: bool, methods: Iterable[str]
+) -> tuple[dict[str, float], dict[str, list[MethodFit]]]:
+    """The mean test MSE, or accuracy, of every method over the runs, and its fits."""
+    method_fits: dict[str, list[MethodFit]] = {method: [] for method in methods}
+    means: dict[str, list[float]] = {method: [] for method in methods}
+    for train, test, seed in _run_splits(files, quick, Task.REGRESSION if loss == "linear" else ""):
+        for method, fits in method_fits.items():
+            fits.append(METHODS[method](loss, train, seed))
+            predicted = _predictions(fits[-1], test.X)
+            scores = (predicted - test.y) ** 2 if loss == "linear" else predicted == test.y
+            means[method].append(float(np.mean(scores)))
+    return {method: float(np.mean(values)) for method, values in means.items()}, method_fits
 
 
 def _file_mark(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()[:12]
 
 
-def _speed_rows(ratios: list[float], paper: tuple[float, float] | None) -> Iterator[Cells]:
+def _speed_rows(ratios: list[float], paper: list[float] | None) -> Iterator[Cells]:
     if ratios:
         theirs = f"; the paper: {paper[0]:g} to {paper[1]:g} times" if paper else ""
         span = f"{min(ratios):.2g} to {max(ratios):.2g}"  # least and most of the datasets
@@ -195,11 +182,7 @@ def _run_splits(files: list[Path], quick: bool, task: str) -> Iterator[Split]:
 
 
 def splits_of(files: list[Path], seeds: int, task: str = "") -> Iterator[Split]:
-    """(training set, test set, seed) of every run; 30 % are held out without a test file.
-
-    Raises:
-        UnusableError: as `read_dataset`.
-    """
+    """(training set, test set, seed) of every run; 30 % are held out without a test file."""
     test_file = str(files[1]) if len(files) > 1 else ""
     dataset = read_dataset(str(files[0]), DataOptions(task=task), test_file=test_file)
     of_classes = dataset.task.has_classes
@@ -270,37 +253,28 @@ def _fit_at_penalty(loss_name: str, rows: LabelledExamples, C: float) -> MethodF
     return MethodFit(loss, w, C, 1, 0.0)
 
 
-def _fit_by_gradient(loss_name: str, rows: LabelledExamples, seed: int) -> MethodFit:
-    """Implicit gradient on one holdout split of 30 %, then a fit on all rows."""
-    start = time.perf_counter()
-    train, held = _split_examples(rows, 0.3, seed)
-    loss = build_loss(loss_name, rows.X, rows.y, fit_intercept=False)
-    holdout = [(loss.for_data(train.X, train.y), loss.for_data(held.X, held.y))]
-    last = _last_step("gradient", loss, seed, holdout)
-    return MethodFit(loss, last.w, float(last.C[0]), last.fits, time.perf_counter() - start)
+def _learner(name: str, held_share: float = 0.0) -> FitMethod:
+    """A learner of penalties, by one holdout split where it needs some, then a fit on all rows."""
 
-
-def _learner(name: str) -> FitMethod:
     def fit_learner(loss_name: str, rows: LabelledExamples, seed: int) -> MethodFit:
         start = time.perf_counter()
         loss = build_loss(loss_name, rows.X, rows.y, fit_intercept=False)
-        last = _last_step(name, loss, seed, None)
+        holdout = None
+        if held_share:
+            parts = _split_examples(rows, held_share, seed)
+            holdout = [tuple(loss.for_data(part.X, part.y) for part in parts)]
+        learner = STRATEGIES[name]
+        problem = PenaltyProblem(loss, parameter_groups(loss), holdout=holdout, seed=seed)
+        steps = learner.make(problem, learner.option_values({}))
+        last = deque(steps, maxlen=1)[-1]
         return MethodFit(loss, last.w, float(last.C[0]), last.fits, time.perf_counter() - start)
 
     return fit_learner
 
 
-def _last_step(
-    name: str, loss: TableLoss, seed: int, holdout: list[tuple[TableLoss, TableLoss]] | None
-) -> LearnerStep:
-    learner = STRATEGIES[name]
-    problem = PenaltyProblem(loss, parameter_groups(loss), holdout=holdout, seed=seed)
-    return deque(learner.make(problem, learner.option_values({})), maxlen=1)[-1]
-
-
 METHODS: dict[str, FitMethod] = {
     "grid": _fit_by_grid,
-    "gradient": _fit_by_gradient,
+    "gradient": _learner("gradient", held_share=0.3),
     "direct": _learner("direct"),
     "mm": _learner("mm"),
     "evidence": _learner("evidence"),

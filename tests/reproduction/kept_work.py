@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from contextvars import ContextVar
 from multiprocessing import get_context
 from pathlib import Path
@@ -14,6 +15,8 @@ from typing import Any
 
 from platformdirs import user_cache_path
 from threadpoolctl import threadpool_limits
+
+from core.wording import rough_duration_text
 
 
 def kept_folder() -> Path:
@@ -46,7 +49,6 @@ class Checkpoint:
         return self._results[key]
 
     def record_result(self, key: str, result: Any) -> None:
-        """Record a finished part (plain data)."""
         self._results[key] = result
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with self._path.open("a", encoding="utf-8") as file:
@@ -69,59 +71,58 @@ def on_cluster(connection: Any) -> Iterator[None]:
         _cluster.reset(token)
 
 
-class WorkerPool:
-    """Processes of one thread each; with 0 of them, work is done here."""
+# A key, the work to be done under it, and its arguments.
+Part = tuple[str, Callable[..., Any], tuple[Any, ...]]
 
-    def __init__(self, processes: int) -> None:
-        self._processes = processes
-        self._running: dict[Future[Any], str] = {}
-        self._executor: Any = None
-        self._cluster = _cluster.get()
 
-    def __enter__(self) -> WorkerPool:
-        if self._cluster is not None:
-            self._executor = self._cluster.client.get_executor(pure=False)
-        elif self._processes:
-            self._executor = ProcessPoolExecutor(
-                self._processes, mp_context=get_context("spawn"), initializer=_one_thread
-            )
-        return self
+def finished_parts(
+    ready: Callable[[], Iterable[Part]], processes: int
+) -> Iterator[tuple[str, Any]]:
+    """Key and result of all work, in processes of one thread each; with 0 of them it is done here.
 
-    def __exit__(self, *_: object) -> None:
-        if self._executor is not None:
-            if self._cluster is None:
-                self._executor.shutdown(cancel_futures=True)
-            else:
-                self._executor.shutdown(wait=False)
+    `ready` names what may be begun now, and is asked again after every result; when it names
+    nothing and nothing runs, all is done.
+    """
+    connection = _cluster.get()
+    max_running = max(1, processes if connection is None else connection.threads)
+    running: dict[Future[Any], str] = {}
+    with _executor(processes) as executor:
+        while True:
+            # One by one: to name the next part may take as long as a sampler's proposal.
+            parts = iter(ready())
+            while len(running) < max_running and (part := next(parts, None)) is not None:
+                key, work, arguments = part
+                if key not in running.values():
+                    running[executor.submit(work, *arguments)] = key
+            if not running:
+                return
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                yield running.pop(future), future.result()
 
-    @property
-    def has_free_process(self) -> bool:
-        """Whether a process is idle."""
-        process_count = self._processes if self._cluster is None else self._cluster.threads
-        return len(self._running) < max(1, process_count)
 
-    def is_running(self, key: str) -> bool:
-        """Whether the work of that key is running."""
-        return key in self._running.values()
+def _executor(processes: int) -> Executor:
+    connection = _cluster.get()
+    if connection is not None:
+        executor: Executor = connection.client.get_executor(pure=False)
+        return executor
+    if not processes:
+        return _OwnProcess()
+    return ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=_one_thread)
 
-    def submit(self, work: Callable[..., Any], arguments: tuple[Any, ...], key: str) -> None:
-        """Start work."""
-        if self._executor is None:
-            done: Future[Any] = Future()
-            done.set_result(work(*arguments))
-            self._running[done] = key
-        else:
-            self._running[self._executor.submit(work, *arguments)] = key
 
-    def as_completed(self, at_least: int = 0) -> Iterator[tuple[str, Any]]:
-        """Key and result of finished work; `at_least` so many, or all."""
-        count = at_least or len(self._running)
-        while count > 0 and self._running:
-            for future in wait(self._running, return_when=FIRST_COMPLETED).done:
-                count -= 1
-                yield self._running.pop(future), future.result()
+class _OwnProcess(Executor):
+    def submit(self, work: Callable[..., Any], /, *arguments: Any, **options: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        future.set_result(work(*arguments, **options))
+        return future
 
 
 def _one_thread() -> None:
     os.environ.update(dict.fromkeys(_THREADS, "1"))
     threadpool_limits(1)  # more would take the other processes' time
+
+
+def time_left(start: float, done: int, missing: int) -> str:
+    """The clock, and what is left if all takes as long as the `done` parts since `start` did."""
+    seconds = (time.perf_counter() - start) / done * missing
+    return f"at {time.strftime('%H:%M:%S')} about {rough_duration_text(seconds)} left"

@@ -38,11 +38,7 @@ DRAWN_DOCUMENTS, DRAWN_WORDS, DRAWN_TOPICS = 2000, 400, 50
 
 
 def topics_problem(folder: Path | None, documents: int, passes: int) -> SearchProblem:
-    """The problem of table 2, on drawn documents without a folder; 0 documents for all.
-
-    Raises:
-        UnusableError: the folder lacks a file.
-    """
+    """The problem of table 2, on drawn documents without a folder; 0 documents for all."""
     mark = data_mark(folder, (COUNTS, WORDS), "the 20 Newsgroups counts")
     where = "" if folder is None else str(folder)
     space, priors = LDA.space(Task.TOPICS), ("alpha", "eta")
@@ -117,9 +113,6 @@ def faces_problem(folder: Path | None, points: int, epochs: int) -> SearchProble
     """The problem of table 3, on drawn pictures without a folder.
 
     `points` a side are averaged; 0 for the full 50 × 37.
-
-    Raises:
-        UnusableError: the folder lacks the file, or jax is not installed.
     """
     # As everything in a pool: the processes' threads would only take each other's time.
     os.environ.setdefault("XLA_FLAGS", ONE_THREAD)

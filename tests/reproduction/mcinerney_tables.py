@@ -12,19 +12,22 @@ import numpy as np
 import optuna
 from optuna.trial import create_trial
 
-from core.export.report.svg import SvgDrawing, svg_number
+from core.export.report.figure_svg import figure_svg
+from core.export.report.html import paragraphs, section_card, style_sheet
+from core.figures.figure import Dots, Figure, FigureAxis, columns_table, range_of
+from core.figures.scales import Scale
 from core.gp.evaluations import SurrogateImage
 from core.gp.evaluator import surface
 from core.samplers.averaging import best_tenth, log_predictive, rank_trials, uniform_weights
 from core.samplers.bayes import EbHypSampler
 from core.samplers.gp_options import EbHypOptions
 from core.samplers.search_space import distributions
-from tests.reproduction.kept_work import kept_folder
+from core.wording import format_number
+from tests.reproduction import kept_work
 from tests.reproduction.mcinerney_models import BOTH, LABELS, TOKENS, faces_problem, topics_problem
 from tests.reproduction.mcinerney_searches import (
     BAYES,
     EB_HYP,
-    PROCESSES,
     RANDOM,
     Runs,
     SearchProblem,
@@ -34,9 +37,7 @@ from tests.reproduction.mcinerney_searches import (
     searches,
     test_log_densities,
 )
-from tests.reproduction.paired_difference import paired_difference
-from tests.reproduction.printed_figures import MCINERNEY_TABLE_2, MCINERNEY_TABLE_3
-from tests.reproduction.tables import SENTENCE, Cells
+from tests.reproduction.tables import SENTENCE, Cells, paired_difference, printed_figures
 
 Rows = Iterator[Cells | str]
 Key = tuple[str, bool, str]  # method, whether with validation, "best" or "average"
@@ -59,8 +60,6 @@ OURS: Key = (EB_HYP, False, AVERAGE)
 
 @dataclass(frozen=True)
 class TableSize:
-    """How much of a table is measured."""
-
     trials: int  # of every search
     seeds: int
     data: int  # documents, or points a side that become one; 0 for all
@@ -71,43 +70,35 @@ TOPICS, QUICK_TOPICS = TableSize(30, 5, 0, 3), TableSize(20, 2, 1500, 2)
 FACES, QUICK_FACES = TableSize(30, 5, 0, 15), TableSize(20, 2, 3, 15)
 
 
-def table2_rows(
-    folder: Path | None, quick: bool, processes: int = PROCESSES, size: TableSize | None = None
-) -> Rows:
+def table2_rows(folder: Path | None, quick: bool) -> Rows:
     """Topics of 20 Newsgroups, or of drawn documents."""
-    size = size or (QUICK_TOPICS if quick else TOPICS)
+    size = QUICK_TOPICS if quick else TOPICS
     problem = topics_problem(folder, size.data, size.effort)
-    yield from _measured_rows(problem, size, (TOKENS,), MCINERNEY_TABLE_2, processes)
+    yield from _measured_rows(problem, size, (TOKENS,), "mcinerney-table2")
     yield {SENTENCE: f"Every fit goes {size.effort} times through its documents."}
 
 
-def table3_rows(
-    folder: Path | None, quick: bool, processes: int = PROCESSES, size: TableSize | None = None
-) -> Rows:
+def table3_rows(folder: Path | None, quick: bool) -> Rows:
     """Deep latent Gaussian models of faces, or of drawn pictures."""
-    size = size or (QUICK_FACES if quick else FACES)
+    size = QUICK_FACES if quick else FACES
     problem = faces_problem(folder, size.data, size.effort)
-    yield from _measured_rows(problem, size, (BOTH, LABELS), MCINERNEY_TABLE_3, processes)
+    yield from _measured_rows(problem, size, (BOTH, LABELS), "mcinerney-table3")
     points = f"means of {size.data} × {size.data} points" if size.data else "all points"
     yield {SENTENCE: f"Every fit goes {size.effort} times through its pictures, {points}."}
 
 
 def _measured_rows(
-    problem: SearchProblem,
-    size: TableSize,
-    predicted: Sequence[str],
-    printed: Mapping[tuple[str, bool], tuple[float, float]],
-    processes: int,
+    problem: SearchProblem, size: TableSize, predicted: Sequence[str], table: str
 ) -> Rows:
     all_searches = searches(problem, size.trials, range(size.seeds))
-    runs = yield from run_searches(all_searches, processes)
+    runs = yield from run_searches(all_searches)
     for target in predicted:
         log_likelihoods = predictions(runs, range(size.seeds), target)
-        paper = printed if target == predicted[0] else {}
+        paper = printed_figures(table) if target == predicted[0] else {}
         yield from log_likelihood_rows(log_likelihoods, target, paper)
         for sentence in difference_sentences(log_likelihoods, target):
             yield {SENTENCE: sentence}
-    page = kept_folder() / f"{problem.checkpoint_name}.html"
+    page = kept_work.kept_folder() / f"{problem.checkpoint_name}.html"
     page.write_text(figures_page(problem, runs, predicted[0]), encoding="utf-8")
     yield {SENTENCE: f"Figures 1 and 2: {page}"}
 
@@ -132,12 +123,11 @@ def predictions(runs: Runs, seeds: Sequence[int], target: str) -> Predicted:
 
 
 def percent(value: float, reference: float) -> float:
-    """By how many percent a value is better than the reference."""
     return 100.0 * (value - reference) / abs(reference)
 
 
 def log_likelihood_rows(
-    log_likelihoods: Predicted, target: str, printed: Mapping[tuple[str, bool], tuple[float, float]]
+    log_likelihoods: Predicted, target: str, printed: Mapping[str, Mapping[str, list[float]]]
 ) -> Iterator[Cells]:
     """A row a method: the paper's, then ours alone."""
     reference = log_likelihoods[REFERENCE]
@@ -145,11 +135,12 @@ def log_likelihood_rows(
         method, validated, rule = key
         values = np.array(log_likelihoods[key])
         better = [percent(v, r) for v, r in zip(values, reference, strict=True)]
-        theirs = printed.get((method, validated)) if key in PRINTED else None
+        mode = "with" if validated else "without"
+        theirs = printed.get(method, {}).get(mode) if key in PRINTED else None
         total = f"log lik., {target}"
         yield {
             "method": method,
-            "validation": "with" if validated else "without",
+            "validation": mode,
             "predicts by": rule,
             f"{total} (paper)": None if theirs is None else f"{theirs[0]:.0f}",
             total: f"{values.mean():.1f}" if target == LABELS else f"{values.mean():.0f}",
@@ -188,69 +179,34 @@ def _key_text(key: Key) -> str:
 SHADES = 12
 SIZE = 36  # places a side of the surface
 LETTERS = {"alpha": "α", "eta": "η", "kappa": "κ", "rho": "ρ"}
-STYLE = """
-body { font: 15px system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; color: #1f2933; }
-text { font-size: 12px; fill: #52606d; } .axis { stroke: #52606d; }
-.bar { fill: #9fb3c8; } .lowest { fill: #b4490f; }
-circle { fill: #fff; stroke: #1f2933; }
-"""
-STYLE += "".join(
-    f".h{k} {{ fill: #0b69a3; opacity: {0.06 + 0.94 * k / (SHADES - 1):.2f}; }}\n"
-    for k in range(SHADES)
-)
 
 
 def figures_page(problem: SearchProblem, runs: Runs, target: str) -> str:
     """The page, from runs with seed 0 and a `target` that is predicted."""
     results = runs[BAYES, True, 0]
     title = f"McInerney 2017, figures 1 and 2: {problem.name}"
-    return f"""<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>
-<style>{STYLE}</style></head>
-<body><h1>{escape(title)}</h1><p>Seed 0: {len(results)} trials.</p>
-<h2>Figure 1: the best of the validation data is not the best of the test data</h2>
-<p>How well does every setting that BayesOpt tried predict validation and test data?</p>
-{validation_bars(results, "validation", None)}
-{validation_bars(results, "test", target)}
-<p>{escape(_overfitting(results, target))}</p>
-<h2>Figure 2: the performance model</h2>
-<p>What does EB-Hyp without validation data expect of two hyperparameters, the others being those of
-its best trial?</p>
-{performance_model(problem, runs[EB_HYP, False, 0])}
-</body></html>
-"""
-
-
-@dataclass(frozen=True)
-class Frame:
-    """Where a plot lies in a drawing: pixels of values, the ends of both axes being named."""
-
-    drawing: SvgDrawing
-    x_range: tuple[float, float]
-    y_range: tuple[float, float]
-    left: float = 80.0
-    right: float = 450.0
-    top: float = 14.0
-    bottom: float = 400.0
-
-    def x(self, value: float) -> float:
-        low, high = self.x_range
-        return self.left + (value - low) / (high - low) * (self.right - self.left)
-
-    def y(self, value: float) -> float:
-        low, high = self.y_range
-        return self.bottom - (value - low) / (high - low) * (self.bottom - self.top)
-
-    def draw_axes(self, x_title: str, y_title: str) -> None:
-        drawing = self.drawing
-        drawing.add_line(self.left, self.bottom, self.right, self.bottom, "axis")
-        for value in self.x_range:
-            drawing.add_text(self.x(value), self.bottom + 18, svg_number(value), anchor="middle")
-        for value in self.y_range:
-            drawing.add_text(self.left - 6, self.y(value) + 4, svg_number(value), anchor="end")
-        middle = (self.left + self.right) / 2
-        drawing.add_text(middle, self.bottom + 36, x_title, anchor="middle")
-        drawing.add_vertical_text(14, (self.top + self.bottom) / 2, y_title)
+    bars = [
+        validation_figure(results, name, what)
+        for name, what in (("validation", None), ("test", target))
+    ]
+    cards = (
+        section_card(
+            "Figure 1: the best of the validation data is not the best of the test data",
+            "How well does every setting that BayesOpt tried predict validation and test data?",
+            "".join(map(figure_svg, bars)) + paragraphs([_overfitting(results, target)]),
+        ),
+        section_card(
+            "Figure 2: the performance model",
+            "What does EB-Hyp without validation data expect of two hyperparameters, the others "
+            "being those of its best trial?",
+            figure_svg(performance_figure(problem, runs[EB_HYP, False, 0]), 560, 460),
+        ),
+    )
+    return (
+        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        f"<title>{escape(title)}</title><style>{style_sheet()}</style></head>\n<body><main><h1>{escape(title)}</h1>"
+        f"<p>Seed 0: {len(results)} trials.</p>{''.join(cards)}</main></body></html>\n"
+    )
 
 
 def ordered_losses(trials: Trials, target: str | None) -> list[float]:
@@ -262,27 +218,24 @@ def ordered_losses(trials: Trials, target: str | None) -> list[float]:
     return [-sum(trials[k][1].test[target]) for k in order]
 
 
-def validation_bars(trials: Trials, name: str, target: str | None) -> str:
-    """A bar a trial by validation score (figure 1); the lowest is highlighted."""
+def validation_figure(trials: Trials, name: str, target: str | None) -> Figure:
+    """A dot a trial by validation score (figure 1); the lowest is highlighted."""
     values = ordered_losses(trials, target)
-    lowest = min(range(len(values)), key=values.__getitem__)
-    drawing = SvgDrawing(
+    places = range(1, len(values) + 1)
+    lowest = min(places, key=lambda place: values[place - 1])
+    low, high = range_of(values)
+    return Figure(
         f"Negative log likelihood of {name} data",
-        f"{len(values)} settings by their validation error; the lowest is number {lowest + 1} "
-        f"with {svg_number(values[lowest])}, the first has {svg_number(values[0])}.",
-        height=240,
+        FigureAxis("settings by validation error", Scale("whole"), low=1, high=len(values)),
+        FigureAxis(f"−log lik., {name}", low=low, high=high),
+        (
+            Dots("settings", places, values),
+            Dots("lowest", [lowest], [values[lowest - 1]], "observed", size=12),
+        ),
+        f"{len(values)} settings by their validation error; the lowest is number {lowest} "
+        f"with {format_number(low)}, the first has {format_number(values[0])}.",
+        lambda: columns_table({"setting": places, name: values}),
     )
-    # From a little below the lowest: differences matter, and a bar from 0 would hide them.
-    low, high = min(values), max(values)
-    air = (high - low) * 0.06 or abs(high) * 0.05 or 0.5
-    y_range = (low - air, high + air)
-    frame = Frame(drawing, (0, len(values)), y_range, right=960, bottom=196)
-    frame.draw_axes("settings by validation error", f"−log lik., {name}")
-    width = frame.x(1) - frame.x(0)
-    for k, value in enumerate(values):
-        kind, top = "lowest" if k == lowest else "bar", frame.y(value)
-        drawing.add_bar(frame.x(k) + 0.1 * width, top, 0.8 * width, frame.bottom - top, kind)
-    return drawing.to_svg()
 
 
 def _overfitting(trials: Trials, target: str) -> str:
@@ -290,44 +243,39 @@ def _overfitting(trials: Trials, target: str) -> str:
     better = sum(value < test[0] for value in test)
     return (
         "The setting that validation chose predicts the test data with "
-        f"{svg_number(-test[0])} nats; {better} of the {len(test)} settings "
-        f"predict them better, the best by {svg_number(test[0] - min(test))} nats."
+        f"{format_number(-test[0])} nats; {better} of the {len(test)} settings "
+        f"predict them better, the best by {format_number(test[0] - min(test))} nats."
     )
 
 
-def performance_model(problem: SearchProblem, trials: Trials) -> str:
+def performance_figure(problem: SearchProblem, trials: Trials) -> Figure:
     """The posterior mean of f over two hyperparameters (figure 2)."""
     image = _surface(problem, trials)
-    names = [f"log {LETTERS[name]}" for name in problem.priors]
-    x, y = ([math.log(value) for value in values] for values in (image.x, image.y))
-    cells = [value for row in image.mean for value in row]
-    low, high = min(cells), max(cells)
-    drawing = SvgDrawing(
+    log, names = Scale("log"), [LETTERS[name] for name in problem.priors]
+    x, y = np.meshgrid(log.positions_of(image.x), log.positions_of(image.y))
+    means = np.array(image.mean)
+    low, high = range_of(means)
+    shades = np.round((SHADES - 1) * (means - low) / ((high - low) or 1.0))
+    cells = [
+        # A little larger than a cell, lest the paper shows between them.
+        Dots(f"shade {k}", x[shades == k], y[shades == k], outline=None, size=15, opacity=clear)
+        for k, clear in enumerate(np.linspace(0.06, 1.0, SHADES))
+    ]
+    tried = Dots(
+        "trials",
+        log.positions_of(trial.x for trial in image.trials),
+        log.positions_of(trial.y for trial in image.trials),
+        "observed",
+        notes=[f"trial {trial.number}: {format_number(trial.score)}" for trial in image.trials],
+    )
+    return Figure(
         f"Expected log likelihood over {names[0]} and {names[1]}",
-        f"From {svg_number(low)} (pale) to {svg_number(high)} (full).",
-        width=560,
-        height=460,
+        FigureAxis(names[0], log, low=x.min(), high=x.max()),
+        FigureAxis(names[1], log, low=y.min(), high=y.max()),
+        (*cells, tried),
+        f"From {format_number(low)} (pale) to {format_number(high)} (full).",
+        lambda: columns_table({names[0]: x.ravel(), names[1]: y.ravel(), "f": means.ravel()}),
     )
-    frame = Frame(drawing, (x[0], x[-1]), (y[0], y[-1]))
-    frame.draw_axes(*names)
-    cell_width, cell_height = (
-        (frame.right - frame.left) / len(x),
-        (frame.bottom - frame.top) / len(y),
-    )
-    for row, values in enumerate(image.mean):
-        for column, value in enumerate(values):
-            shade = round((SHADES - 1) * (value - low) / ((high - low) or 1.0))
-            corner = (frame.left + column * cell_width, frame.bottom - (row + 1) * cell_height)
-            drawing.add_bar(*corner, cell_width + 0.4, cell_height + 0.4, f"h{shade}")
-    for trial in image.trials:
-        spot = f'cx="{frame.x(math.log(trial.x)):.1f}" cy="{frame.y(math.log(trial.y)):.1f}"'
-        note = f"<title>trial {trial.number}: {svg_number(trial.score)}</title>"
-        drawing.marks.append(f'<circle {spot} r="3.5">{note}</circle>')
-    for k in range(SHADES):
-        drawing.add_bar(frame.right + 14, frame.bottom - (k + 1) * 12, 14, 12.4, f"h{k}")
-    drawing.add_text(frame.right + 34, frame.bottom, svg_number(low))
-    drawing.add_text(frame.right + 34, frame.bottom - 12 * SHADES + 10, svg_number(high))
-    return drawing.to_svg()
 
 
 def _surface(problem: SearchProblem, trials: Trials) -> SurrogateImage:

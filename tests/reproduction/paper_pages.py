@@ -29,8 +29,6 @@ NOTHING = "–"
 
 @dataclass(frozen=True)
 class MeasuredResult:
-    """A table or figure as measured."""
-
     name: str
     rows: tuple[Cells, ...]
     seconds: float | None
@@ -38,7 +36,6 @@ class MeasuredResult:
 
 
 def load_result(name: str, folder: Path = FOLDER) -> MeasuredResult | None:
-    """The stored result of a reproduction, or None."""
     path = folder / f"{name}.json"
     if not path.is_file():
         return None
@@ -82,7 +79,6 @@ def result_tables(result: MeasuredResult) -> Iterator[ResultTable]:
 
 
 def sentences(result: MeasuredResult) -> Iterator[str]:
-    """The sentences of a result."""
     return (cells[SENTENCE] for cells in result.rows if SENTENCE in cells)
 
 
@@ -170,7 +166,6 @@ def help_files() -> dict[str, str]:
 
 @cache
 def repository_page() -> str:
-    """All pages as one Markdown file."""
     deeper = [re.sub(r"^#", "##", page, flags=re.M) for page in paper_pages().values()]
     markdown = "\n".join([overview(), *deeper])
     anchors = {key: _heading_anchor(words) for words, key in _HEADING.findall(markdown)}
@@ -212,7 +207,6 @@ def _table_section(entry: Reproduction) -> Iterator[str]:
 
 
 def command(entry: Reproduction) -> str:
-    """The command that measures a table again."""
     data = " --data DIR" if entry.takes_data else ""
     return f".venv/bin/python -m tests.reproduction {entry.name}{data}"
 

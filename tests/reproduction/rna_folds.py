@@ -24,14 +24,7 @@ from core.records import Record, to_plain
 from core.tuning.strategies.registry import STRATEGIES
 from core.wording import duration_text
 from tests.reproduction.kept_work import Checkpoint
-from tests.reproduction.printed_figures import (
-    DO_FIGURE_3,
-    DO_FIGURE_3_AREA,
-    DO_FIGURE_3_LOSS,
-    FOO_TABLE_3B,
-    FOO_TABLE_4,
-)
-from tests.reproduction.tables import Cells
+from tests.reproduction.tables import Cells, printed_figures
 
 FILE = "rna_s151rfam.csv"
 FOLDS = ("A", "B")
@@ -65,32 +58,31 @@ def figure3_rows(folder: Path | None, quick: bool) -> Parts:
         area, loss = _test_scores(runs, "gradient", grouping)
         yield {
             "": grouping,
-            "ROC area (paper)": DO_FIGURE_3_AREA[grouping],
+            "ROC area (paper)": printed_figures("do-figure3-area")[grouping],
             "ROC area": area,
-            "log loss (paper)": DO_FIGURE_3_LOSS[grouping],
+            "log loss (paper)": printed_figures("do-figure3-loss")[grouping],
             "log loss": loss,
         }
-    yield from _penalties(runs, "gradient", DO_FIGURE_3)
+    yield from _penalties(runs, "gradient", printed_figures("do-figure3"))
 
 
 def table3b_rows(folder: Path | None, quick: bool) -> Parts:
     """MM: the learned penalty of every motif, by fold."""
     runs = yield from _measure_runs(folder, quick, [("mm", "grouped")])
-    printed = {name: figures[2:] for name, figures in FOO_TABLE_3B.items()}
+    printed = {name: figures[2:] for name, figures in printed_figures("foo-table3b").items()}
     yield from _penalties(runs, "mm", printed)
 
 
 def table4_rows(folder: Path | None, quick: bool) -> Parts:
     """ROC area and test log loss by method and grouping."""
-    names = ("gradient", "direct", "mm")
-    wanted = [(name, grouping) for grouping in FOO_TABLE_4 for name in names]
+    names, printed = ("gradient", "direct", "mm"), printed_figures("foo-table4")
+    wanted = [(name, grouping) for grouping in printed for name in names]
     runs = yield from _measure_runs(folder, quick, wanted)
-    for grouping in FOO_TABLE_4:
+    for grouping, figures in printed.items():
         cells: dict[str, object] = {"": grouping}
         for name in names:
             area, loss = _test_scores(runs, name, grouping)
-            cells[f"{name} (paper)"] = FOO_TABLE_4.get(grouping, {}).get(name)
-            cells |= {name: area, f"{name} log loss": loss}
+            cells |= {f"{name} (paper)": figures[name], name: area, f"{name} log loss": loss}
         yield cells
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from pathlib import Path
+from statistics import fmean, stdev
 from typing import Any
 
 from core.errors import UnusableError, nearest_names_cure
@@ -28,16 +31,13 @@ class TableRow:
     widths: Mapping[str, int]
 
     def header_line(self) -> str:
-        """The headings over the cells."""
         return "  ".join(f"{name:>{self._column_width(name)}}" for name in self.cells)
 
     def cell_line(self) -> str:
-        """The cells as one line."""
         shown = {name: cell_text(value) for name, value in self.cells.items()}
         return "  ".join(f"{text:>{self._column_width(name)}}" for name, text in shown.items())
 
     def as_dict(self) -> dict[str, object]:
-        """The plain cells."""
         return dict(self.cells)
 
     def _column_width(self, name: str) -> int:
@@ -53,8 +53,6 @@ def cell_text(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """One table of a paper."""
-
     name: str  # on the command line
     title: str
     needs_data: bool  # whether it needs a folder with datasets
@@ -79,6 +77,14 @@ class Reproduction:
             yield cells if isinstance(cells, str) else TableRow(cells, self.widths or {})
 
 
+@cache
+def printed_figures(name: str) -> dict[str, Any]:
+    """The rows of a table as the paper prints them; the file says what their columns are."""
+    path = Path(__file__).with_name("printed_figures.json")
+    rows: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))[name]["rows"]
+    return rows
+
+
 def _read_tables() -> Iterator[Reproduction]:
     for plain in json.loads(Path(__file__).with_name("tables.json").read_text(encoding="utf-8")):
         plain["closing"] = "\n".join(plain.get("closing", ()))
@@ -89,12 +95,23 @@ REPRODUCTIONS: dict[str, Reproduction] = {entry.name: entry for entry in _read_t
 
 
 def reproduction(name: str) -> Reproduction:
-    """One reproduction by its name.
-
-    Raises:
-        UnusableError: there is none.
-    """
     if name not in REPRODUCTIONS:
         cure = nearest_names_cure(REPRODUCTIONS, name)
         raise UnusableError(f"there is no reproduction “{name}”", cure=cure)
     return REPRODUCTIONS[name]
+
+
+def paired_difference(first: Sequence[float], second: Sequence[float]) -> tuple[float, float]:
+    """Mean of first − second over seeds and its standard error s/√n, s with n − 1.
+
+    Pairs of which a value is not finite are left out. The error is nan below two pairs, the mean
+    below one. Raises ValueError: the numbers of seeds differ.
+    """
+    if len(first) != len(second):
+        raise ValueError("the two methods were run with different seeds")
+    # Without numpy, which the command loads only after it has limited its threads.
+    pairs = zip(first, second, strict=True)
+    differences = [float(a - b) for a, b in pairs if math.isfinite(a - b)]
+    n = len(differences)
+    mean = fmean(differences) if n else math.nan
+    return mean, stdev(differences) / math.sqrt(n) if n > 1 else math.nan

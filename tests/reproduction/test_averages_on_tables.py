@@ -9,7 +9,6 @@ import pytest
 from sklearn.metrics import log_loss
 
 from tests.reproduction import averages_on_tables as mcinerney_tabular
-from tests.reproduction import kept_work
 from tests.reproduction.averages_on_tables import (
     GREEDY,
     GREEDY_OF_ALL,
@@ -28,29 +27,15 @@ from tests.reproduction.averages_on_tables import (
     weighted_trials,
 )
 
+pytestmark = pytest.mark.slow  # searches of models
+
 SMALL = TabularSize(trials=5, seeds=1, tables=1, models=("svm",))
 FIRST, SECOND = {"C": 1.0, "gamma": 0.1}, {"C": 3.0, "gamma": 0.3}
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.setattr(kept_work, "kept_folder", lambda: tmp_path)
-    return tmp_path
 
 
 @pytest.fixture(scope="module")
 def source():
     return smallest_tables(None, 1)[0]
-
-
-def ended(steps):
-    """Run a generator to its end: what it said, and what it returned."""
-    said = []
-    while True:
-        try:
-            said.append(next(steps))
-        except StopIteration as end:
-            return said, end.value
 
 
 def test_which_trials_predict_and_with_what_weights():
@@ -90,7 +75,7 @@ def test_a_setting_is_fitted_once(source, monkeypatch):
     assert len(asked) == 2 * (3 + 1)
 
 
-def test_what_was_measured_is_not_measured_again(source, monkeypatch):
+def test_what_was_measured_is_not_measured_again(ended, source, monkeypatch):
     said, losses = ended(measure_losses([source], SMALL, 0))
     assert len(said) == 1
     monkeypatch.setattr(mcinerney_tabular, "run_step", None)  # whoever calls it fails

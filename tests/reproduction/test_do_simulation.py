@@ -28,6 +28,7 @@ def test_only_relevant_features_tell_the_state(drawn):
     assert agree[5:] == pytest.approx([0.5] * 35, abs=0.015)
 
 
+@pytest.mark.slow
 def test_every_method_labels_better_than_chance_where_all_features_tell():
     errors = label_errors(10, 40, 0)
     assert tuple(errors) == METHODS

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.datasets import dump_svmlight_file
 
 from core.errors import UnusableError
 from tests.reproduction.yogatama_datasets import (
@@ -18,21 +20,17 @@ from tests.reproduction.yogatama_datasets import (
 )
 
 
-def written(path, rows, columns=3, classes=2, seed=0):
-    rng = np.random.default_rng(seed)
-    lines = [",".join([f"x{j}" for j in range(columns)] + ["class"])]
-    for row in range(rows):
-        values = [f"{value:.3f}" for value in rng.standard_normal(columns)]
-        lines.append(",".join([*values, f"c{row % classes}"]))
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+def written(path, rows, columns=3, classes=2):
+    values = np.random.default_rng(0).standard_normal((rows, columns)).round(3)
+    table = pd.DataFrame(values).add_prefix("x")
+    table.assign(**{"class": [f"c{row % classes}" for row in range(rows)]}).to_csv(
+        path, index=False
+    )
 
 
 def libsvm(path, rows, shift=0.0, width=4):
-    lines = []
-    for row in range(rows):
-        values = " ".join(f"{j + 1}:{shift + row + j / 10:g}" for j in range(width))
-        lines.append(f"{row % 2} {values}")
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    X = shift + np.arange(rows)[:, None] + np.arange(width) / 10
+    dump_svmlight_file(X, np.arange(rows) % 2, str(path), zero_based=False)
 
 
 def test_files_that_do_not_count_are_left_out_with_a_sentence(tmp_path):

@@ -11,9 +11,7 @@ from sklearn.linear_model import LogisticRegression
 
 from core.estimators.registry import MODELS
 from core.samplers.transfer.history import EarlierDataset, TuningHistory
-from tests.reproduction import kept_work
-from tests.reproduction import yogatama_runs as yogatama_runs
-from tests.reproduction import yogatama_runs as yogatama_step
+from tests.reproduction import kept_work, yogatama_runs
 from tests.reproduction import yogatama_tables as yogatama
 from tests.reproduction.yogatama_datasets import StreamedDataset, available_datasets, split_dataset
 from tests.reproduction.yogatama_runs import (
@@ -29,21 +27,16 @@ from tests.reproduction.yogatama_runs import (
 )
 from tests.reproduction.yogatama_tables import rank_methods, rank_text
 
+pytestmark = pytest.mark.slow  # searches of models
+
 MODEL = "logistic"
 DATASETS = ("iris", "wine", "generated 8")
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.setattr(kept_work, "kept_folder", lambda: tmp_path)
-    return tmp_path
 
 
 @pytest.fixture
 def two_methods(monkeypatch):
     """Random and GP alone, in the place of all six."""
     two = {name: METHODS[name] for name in ("random", "gp")}
-    monkeypatch.setattr(yogatama_step, "METHODS", two)
     monkeypatch.setattr(yogatama_runs, "METHODS", two)
     monkeypatch.setattr(yogatama, "METHODS", two)
     return two
@@ -57,16 +50,6 @@ def arrivals():
 
 def experiment(arrivals, orders=2, trials=3):
     return Experiment("test", MODEL, arrivals, trials, orders, "mark")
-
-
-def ended(steps):
-    """Run a generator to its end: what it said, and what it returned."""
-    said = []
-    while True:
-        try:
-            said.append(next(steps))
-        except StopIteration as end:
-            return said, end.value
 
 
 class Spy(LogisticRegression):
@@ -103,7 +86,7 @@ def test_a_setting_that_was_fitted_before_is_not_fitted_again(arrivals, monkeypa
     monkeypatch.setitem(
         MODELS.own_entries, "spy", replace(MODELS[MODEL], build=None)
     )  # cannot be fitted
-    default = yogatama_step.mark_of({"C": 1.0})
+    default = yogatama_runs.mark_of({"C": 1.0})
     part = run_step(DatasetStep(arrivals[0], "spy", "random", (), 1, 0, {default: (0.75, 0.5)}))
     assert part["scores"] == [0.75]
     assert (part["dev"], part["test"]) == (0.75, 0.5)
@@ -123,7 +106,7 @@ def test_a_fit_that_fails_is_a_trial_without_a_score(arrivals, monkeypatch):
 
 
 def test_methods_know_their_own_past_of_this_run_and_nothing_else(
-    arrivals, two_methods, monkeypatch
+    ended, arrivals, two_methods, monkeypatch
 ):
     steps = []
 
@@ -153,7 +136,7 @@ def test_methods_know_their_own_past_of_this_run_and_nothing_else(
 
 
 def test_a_stopped_measurement_goes_on_and_gives_the_same(
-    arrivals, two_methods, folder, monkeypatch
+    ended, arrivals, two_methods, folder, monkeypatch
 ):
     whole = experiment(arrivals)
     first = run_experiment(whole, 0)
@@ -240,28 +223,14 @@ ACCURACY = np.array(
 )
 
 
-def test_equals_share_the_mean_of_their_ranks():
+def test_ranks_of_equals_and_their_mean_and_deviation_over_runs():
     found = rank_methods(ACCURACY, THREE)
     np.testing.assert_allclose(found.of_runs, [[1.25, 1.75, 3.0], [2.5, 1.75, 1.75]])
-    np.testing.assert_allclose(found.of_runs.sum(axis=1), 6.0)  # 1 + 2 + 3, however they tie
-
-
-def test_mean_deviation_and_error_are_over_runs():
-    found = rank_methods(ACCURACY, THREE)
     np.testing.assert_allclose(found.mean_ranks, [1.875, 1.75, 2.375])
     np.testing.assert_allclose(found.deviation, [1.25 / 2**0.5, 0.0, 1.25 / 2**0.5])
     np.testing.assert_allclose(found.standard_errors, [0.625, 0.0, 0.625])
     assert [found.position_of(name) for name in THREE] == [2, 1, 3]
-
-
-def test_a_lead_is_paired_over_runs():
-    lead, error = rank_methods(ACCURACY, THREE).mean_lead("a", "c")
-    assert lead == pytest.approx((1.75 - 0.75) / 2)
-    assert error == pytest.approx(1.25)  # of 1.75 and −0.75: sd 2.5/√2, over √2
-
-
-def test_the_sentence_counts_standard_errors():
+    # Leads are paired over runs: 1.75 and −0.75, of sd 2.5/√2, over √2.
+    assert found.mean_lead("a", "c") == pytest.approx((0.5, 1.25))
     (said,) = rank_text({"test": ACCURACY}, THREE, "a", ("c",))
-    assert said == (
-        "On test data a comes second of 3 (1.88): 0.50 better than c, 0.4 standard errors."
-    )
+    assert "a comes second of 3 (1.88): 0.50 better than c, 0.4 standard errors" in said

@@ -40,8 +40,6 @@ _TABLE = re.compile(r"\.(csv|tsv|txt|libsvm|svm|svmlight|scale)$|_scale$")
 
 @dataclass(frozen=True)
 class PaperDataset:
-    """Where a dataset is read from."""
-
     name: str
     file: str  # a path, ``sample:NAME`` or ``generated:NUMBER``
     test_file: str = ""  # the official test set; "" without one
@@ -59,11 +57,7 @@ class AvailableDatasets:
 
 
 def available_datasets(folder: Path | None) -> AvailableDatasets:
-    """The classification datasets of a folder, or the samples and generated ones.
-
-    Raises:
-        UnusableError: no folder, or none that is usable.
-    """
+    """The classification datasets of a folder, or the samples and generated ones."""
     if folder is not None and not folder.is_dir():
         raise UnusableError(
             "there is no such folder", where=f"--data {folder}", cure="give the folder of datasets"
@@ -103,11 +97,7 @@ def available_datasets(folder: Path | None) -> AvailableDatasets:
 
 @cache
 def read_source(source: PaperDataset) -> Dataset:
-    """The dataset, read once a process.
-
-    Raises:
-        UnusableError: the file is unusable.
-    """
+    """The dataset, read once a process."""
     if source.file.startswith("generated:"):
         return _generated(int(source.file.removeprefix("generated:")))
     return read_dataset(source.file, DataOptions(task=source.task), test_file=source.test_file)
@@ -196,7 +186,6 @@ class StreamedDataset:
 
     @property
     def name(self) -> str:
-        """In keys and sentences."""
         return f"{self.source.name}/{self.number}" if self.number else self.source.name
 
 
@@ -221,8 +210,6 @@ class SplitDataset:
 
 @dataclass(frozen=True)
 class Perturbation:
-    """The share of features or instances that a copy lacks."""
-
     kind: str  # features or instances
     share: float
 
@@ -235,7 +222,6 @@ def perturbation(arrival: StreamedDataset, features: int = 2) -> Perturbation:
 
 
 def perturb_dataset(dataset: Dataset, arrival: StreamedDataset) -> Dataset:
-    """The dataset without a share of features or training instances."""
     rows, width = dataset.features.shape
     lacks = perturbation(arrival, width)
     rng = _random_generator(arrival, "what is dropped")
@@ -272,11 +258,7 @@ def _of_features(dataset: Dataset, features: np.ndarray) -> Dataset:
 
 @cache
 def split_dataset(arrival: StreamedDataset) -> SplitDataset:
-    """The dataset, split and prepared.
-
-    Raises:
-        UnusableError: the file is unusable.
-    """
+    """The dataset, split and prepared."""
     dataset = read_source(arrival.source)
     if arrival.number:
         dataset = perturb_dataset(dataset, arrival)

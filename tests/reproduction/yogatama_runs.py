@@ -7,9 +7,10 @@ import json
 import time
 import warnings
 import zlib
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -27,8 +28,7 @@ from core.samplers.transfer.history import EarlierDataset, TuningHistory
 from core.space import Axis, Setting, default_setting
 from core.tuning.strategies.registry import STRATEGIES
 from core.tuning.strategies.strategy import Strategy
-from core.wording import rough_duration_text
-from tests.reproduction.kept_work import Checkpoint, WorkerPool
+from tests.reproduction.kept_work import Checkpoint, Part, finished_parts, time_left
 from tests.reproduction.yogatama_datasets import (
     SEED,
     SHARES,
@@ -54,12 +54,10 @@ class TransferMethod:
 
     @property
     def strategy(self) -> Strategy:
-        """The sampler's entry in the registry."""
         return STRATEGIES[self.sampler]
 
     @property
     def uses_earlier_datasets(self) -> bool:
-        """Whether it learns from earlier datasets."""
         return self.strategy.uses_history or self.recalls > 0
 
 
@@ -83,8 +81,6 @@ Known = Mapping[str, tuple[float, float]]  # development and test accuracy by `m
 
 @dataclass(frozen=True)
 class DatasetStep:
-    """What one method does on one dataset."""
-
     arrival: StreamedDataset
     model: str
     method: str
@@ -96,8 +92,6 @@ class DatasetStep:
 
 @dataclass(frozen=True)
 class StepResult(Record):
-    """What a step gave."""
-
     statistics: list[float]  # of the dataset
     settings: list[Setting]
     scores: list[float | None]  # None for a failed trial
@@ -118,7 +112,6 @@ class FirstTrial(Record):
 
 
 def run_step(step: DatasetStep) -> StepResult:
-    """Take a step."""
     start = time.perf_counter()
     model, method, data = MODELS[step.model], METHODS[step.method], split_dataset(step.arrival)
     _warm_up(step.model, step.method)  # or the first proposal's time would include compiling
@@ -173,13 +166,11 @@ def space_of(model: Model) -> tuple[Axis, ...]:
 
 
 def default_of(model: Model, data: SplitDataset) -> Setting:
-    """The first trial without a history."""
     setting = default_setting(space_of(model))
     return setting | (model.defaults(data.task, data.train.X) if model.defaults else {})
 
 
 def mark_of(setting: Setting) -> str:
-    """A setting as a key."""
     return json.dumps(setting, sort_keys=True)
 
 
@@ -213,10 +204,8 @@ class TimedStudy:
 
     def tell(self, score: float | None) -> None:
         """The development accuracy of the last proposal, or None."""
-        if score is None:
-            self._study.tell(self._trial, state=TrialState.FAIL)
-        else:
-            self._study.tell(self._trial, score)
+        state = TrialState.FAIL if score is None else None
+        self._study.tell(self._trial, score, state=state)
 
 
 def best_of_nearest(history: TuningHistory, max_datasets: int) -> list[Setting]:
@@ -237,7 +226,6 @@ class DatasetFitCache:
         self._best: tuple[float, str, Any] = (-1.0, "", None)
 
     def development_accuracy(self, setting: Setting) -> float | None:
-        """None where the fit fails."""
         mark = mark_of(setting)
         if mark in self._known_scores:
             return self._known_scores[mark][0]
@@ -250,7 +238,6 @@ class DatasetFitCache:
         return self._scores[mark]
 
     def test_accuracy(self, setting: Setting) -> float:
-        """Of a setting with a known development accuracy."""
         mark = mark_of(setting)
         if mark in self._known_scores:
             return self._known_scores[mark][1]
@@ -269,7 +256,6 @@ class DatasetFitCache:
 
 
 def accuracy(fitted: Any, examples: Examples) -> float:
-    """The share of correct classes."""
     return float(np.mean(fitted.predict(examples.X) == examples.y))
 
 
@@ -292,8 +278,6 @@ PROCESSES = 2
 
 @dataclass(frozen=True)
 class Experiment:
-    """One half of a table."""
-
     name: str
     model: str
     arrivals: tuple[StreamedDataset, ...]  # in no order
@@ -302,7 +286,6 @@ class Experiment:
     mark: str  # of the data
 
     def checkpoint(self) -> Checkpoint:
-        """Earlier results with the same data and space."""
         space = [axis.as_dict() for axis in space_of(MODELS[self.model])]
         names = [arrival.name for arrival in self.arrivals]
         content = json.dumps([self.mark, names, space, self.trials, SEED, SHARES])
@@ -310,13 +293,15 @@ class Experiment:
         return Checkpoint(f"yogatama-{self.name}-{self.model}-{mark}")
 
     def arrival_order(self, run: int) -> tuple[StreamedDataset, ...]:
-        """The order of a run."""
         shuffled = np.random.default_rng([SEED, run]).permutation(len(self.arrivals))
         return tuple(self.arrivals[int(index)] for index in shuffled)
 
+    def steps(self) -> Iterator[tuple[int, str, StreamedDataset]]:
+        """Run, method and dataset of every step, in no order."""
+        return product(range(self.orders), METHODS, self.arrivals)
+
 
 def mark_of_data(datasets: AvailableDatasets) -> str:
-    """A hash of the files."""
     return hashlib.sha256(repr(datasets.fingerprints).encode()).hexdigest()[:12]
 
 
@@ -327,151 +312,62 @@ def run_experiment(
     experiment: Experiment, processes: int = PROCESSES
 ) -> Generator[str, None, Parts]:
     """Take the missing steps, yielding progress; returns all."""
-    checkpoint = experiment.checkpoint()
-    forecast = ExperimentProgress(experiment, checkpoint)
-    with WorkerPool(processes) as pool:
-        for arrival in experiment.arrivals:
-            if _first_trial_key(arrival) not in checkpoint:
-                pool.submit(fit_default, (arrival, experiment.model), _first_trial_key(arrival))
-        for key, result in pool.as_completed():
-            checkpoint.record_result(key, to_plain(result))
-            done = sum(_first_trial_key(arrival) in checkpoint for arrival in experiment.arrivals)
-            yield forecast.first_trial_text(done)
-        yield forecast.forecast_text()
-        chains = [
-            MethodChain(experiment, checkpoint, run, method)
-            for run in range(experiment.orders)
-            for method in METHODS
-        ]
-        while any(chain.unfinished for chain in chains):
-            for chain in chains:
-                is_ready = pool.has_free_process and chain.unfinished
-                if is_ready and not pool.is_running(chain.next_key):
-                    pool.submit(run_step, (chain.next_step(),), chain.next_key)
-            for key, result in pool.as_completed(at_least=1):
-                checkpoint.record_result(key, to_plain(result))
-                yield forecast.step_text()
+    checkpoint, arrivals = experiment.checkpoint(), experiment.arrivals
+    first_trials = {_first_trial_key(arrival): arrival for arrival in arrivals}
+    missing = [key for key in first_trials if key not in checkpoint]
+    parts = iter([(key, fit_default, (first_trials[key], experiment.model)) for key in missing])
+    n_known = len(first_trials) - len(missing)
+    for done, (key, result) in enumerate(finished_parts(lambda: parts, processes), start=1):
+        checkpoint.record_result(key, to_plain(result))
+        count_text = f"{n_known + done} of {len(arrivals)} datasets"
+        yield f"{experiment.model}: the shared first trial on {count_text}"
+    keys = [_step_key(*step) for step in experiment.steps()]
+    yield (
+        f"{experiment.model}: {experiment.orders} orders of {len(arrivals)} datasets, "
+        f"{len(keys) * experiment.trials:,} trials"
+    )
+    n_missing = sum(key not in checkpoint for key in keys)
+    start, ready = time.perf_counter(), partial(_next_steps, experiment, checkpoint)
+    for done, (key, result) in enumerate(finished_parts(ready, processes), start=1):
+        checkpoint.record_result(key, to_plain(result))
+        count_text = f"{len(keys) - n_missing + done} of {len(keys)} steps"
+        yield f"{experiment.model}: {count_text}, {time_left(start, done, n_missing - done)}"
     return {
-        (run, method, arrival.name): _recorded_step(checkpoint, _step_key(run, method, arrival))
-        for run in range(experiment.orders)
-        for method in METHODS
-        for arrival in experiment.arrivals
+        (run, method, arrival.name): read_as(
+            StepResult, checkpoint[_step_key(run, method, arrival)]
+        )
+        for run, method, arrival in experiment.steps()
     }
 
 
-class MethodChain:
-    """The steps of one method in one run."""
-
-    def __init__(
-        self, experiment: Experiment, checkpoint: Checkpoint, run: int, method: str
-    ) -> None:
-        self._experiment, self._checkpoint = experiment, checkpoint
-        self._run, self._method = run, method
-        self._order = experiment.arrival_order(run)
-        self._position = 0
-
-    @property
-    def unfinished(self) -> bool:
-        """Whether a step is missing."""
-        while self._position < len(self._order) and self.next_key in self._checkpoint:
-            self._position += 1
-        return self._position < len(self._order)
-
-    @property
-    def next_key(self) -> str:
-        """The key of the next step."""
-        return _step_key(self._run, self._method, self._order[self._position])
-
-    def next_step(self) -> DatasetStep:
-        """The next step."""
-        arrival = self._order[self._position]
-        return DatasetStep(
-            arrival,
-            self._experiment.model,
-            self._method,
-            self.earlier_datasets() if METHODS[self._method].uses_earlier_datasets else (),
-            self._experiment.trials,
-            zlib.crc32(f"{self._run}|{self._method}|{arrival.name}".encode()),
-            _known_scores(_recorded_first_trial(self._checkpoint, arrival)),
+def _next_steps(experiment: Experiment, checkpoint: Checkpoint) -> Iterator[Part]:
+    """The next step of every method in every run: what it learns from is finished."""
+    for run, method in product(range(experiment.orders), METHODS):
+        order = experiment.arrival_order(run)
+        keys = [_step_key(run, method, arrival) for arrival in order]
+        at = next((k for k, key in enumerate(keys) if key not in checkpoint), None)
+        if at is None:
+            continue
+        past = zip(order[:at], keys, strict=False) if METHODS[method].uses_earlier_datasets else ()
+        step = DatasetStep(
+            order[at],
+            experiment.model,
+            method,
+            tuple(
+                as_earlier_dataset(arrival.name, read_as(StepResult, checkpoint[key]))
+                for arrival, key in past
+            ),
+            experiment.trials,
+            zlib.crc32(f"{run}|{method}|{order[at].name}".encode()),
+            _known_scores(read_as(FirstTrial, checkpoint[_first_trial_key(order[at])])),
         )
-
-    def earlier_datasets(self) -> tuple[EarlierDataset, ...]:
-        """The method's results on earlier datasets."""
-        past = self._order[: self._position]
-        keys = [_step_key(self._run, self._method, arrival) for arrival in past]
-        steps = [_recorded_step(self._checkpoint, key) for key in keys]
-        pairs = zip(past, steps, strict=True)
-        return tuple(as_earlier_dataset(arrival.name, step) for arrival, step in pairs)
-
-
-class ExperimentProgress:
-    """Progress, and time left by the trials on the same dataset."""
-
-    def __init__(self, experiment: Experiment, checkpoint: Checkpoint) -> None:
-        self._experiment, self._checkpoint = experiment, checkpoint
-        self._step_count = experiment.orders * len(METHODS) * len(experiment.arrivals)
-
-    def first_trial_text(self, done: int) -> str:
-        """After a first trial."""
-        name, dataset_count = self._experiment.model, len(self._experiment.arrivals)
-        return f"{name}: the shared first trial on {done} of {dataset_count} datasets"
-
-    def forecast_text(self) -> str:
-        """Before the steps."""
-        fits = self._step_count * self._experiment.trials
-        return (
-            f"{self._experiment.model}: {self._experiment.orders} orders of "
-            f"{len(self._experiment.arrivals)} datasets, {fits:,} trials, {self._time_left_text()}"
-        )
-
-    def step_text(self) -> str:
-        """After a step."""
-        done = self._step_count - sum(len(missing) for missing in self._missing().values())
-        clock = time.strftime("%H:%M:%S")
-        count_text = f"{done} of {self._step_count} steps"
-        return f"{clock} {self._experiment.model}: {count_text}, {self._time_left_text()}"
-
-    def _missing(self) -> dict[StreamedDataset, list[str]]:
-        runs = range(self._experiment.orders)
-        return {
-            arrival: [
-                key
-                for run in runs
-                for method in METHODS
-                if (key := _step_key(run, method, arrival)) not in self._checkpoint
-            ]
-            for arrival in self._experiment.arrivals
-        }
-
-    def _time_left_text(self) -> str:
-        missing_keys = self._missing().items()
-        seconds = sum(len(keys) * self._seconds(arrival) for arrival, keys in missing_keys)
-        return f"about {rough_duration_text(seconds / PROCESSES)} left"
-
-    def _seconds(self, arrival: StreamedDataset) -> float:
-        took = [
-            _recorded_step(self._checkpoint, key).took
-            for run in range(self._experiment.orders)
-            for method in METHODS
-            if (key := _step_key(run, method, arrival)) in self._checkpoint
-        ]
-        if took:
-            return float(np.mean(took))
-        return _recorded_first_trial(self._checkpoint, arrival).took * self._experiment.trials
+        yield keys[at], run_step, (step,)
 
 
 def _known_scores(first: FirstTrial) -> Known:
     if first.dev is None or first.test is None:
         return {}
     return {first.mark: (first.dev, first.test)}
-
-
-def _recorded_first_trial(checkpoint: Checkpoint, arrival: StreamedDataset) -> FirstTrial:
-    return read_as(FirstTrial, checkpoint[_first_trial_key(arrival)])
-
-
-def _recorded_step(checkpoint: Checkpoint, key: str) -> StepResult:
-    return read_as(StepResult, checkpoint[key])
 
 
 def _first_trial_key(arrival: StreamedDataset) -> str:

@@ -10,13 +10,7 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import rankdata
 
-from tests.reproduction.printed_figures import (
-    YOGATAMA_FIGURE_3,
-    YOGATAMA_TABLE_2,
-    YOGATAMA_TABLE_3_ENSEMBLE,
-    YOGATAMA_TABLE_3_LOGISTIC,
-)
-from tests.reproduction.tables import SENTENCE, Cells
+from tests.reproduction.tables import SENTENCE, Cells, printed_figures
 from tests.reproduction.yogatama_datasets import (
     AvailableDatasets,
     StreamedDataset,
@@ -48,18 +42,15 @@ class MethodRanks:
 
     @property
     def mean_ranks(self) -> np.ndarray:
-        """Over runs, (methods,)."""
         return self.of_runs.mean(axis=0)
 
     @property
     def deviation(self) -> np.ndarray:
-        """Standard deviation over runs, (methods,)."""
         runs = len(self.of_runs)
         return self.of_runs.std(axis=0, ddof=1) if runs > 1 else np.full(len(self.methods), np.nan)
 
     @property
     def standard_errors(self) -> np.ndarray:
-        """Of the mean over runs, (methods,)."""
         return self.deviation / np.sqrt(len(self.of_runs))
 
     def position_of(self, method: str) -> int:
@@ -81,12 +72,12 @@ def rank_methods(accuracy: np.ndarray, methods: Sequence[str]) -> MethodRanks:
 
 
 def rank_rows(
-    first: Cells,
+    model: str,
     accuracies: Mapping[str, np.ndarray],
     methods: Sequence[str],
     printed: Mapping[str, Sequence[float]],
 ) -> Iterator[Cells]:
-    """A row a method, the paper's ranks beside ours, behind the `first` cells.
+    """A row a method, the paper's ranks beside ours.
 
     Args:
         accuracies: by split ("dev", "test"), shape (runs, datasets, methods).
@@ -94,7 +85,7 @@ def rank_rows(
     """
     ranked = {split: rank_methods(accuracy, methods) for split, accuracy in accuracies.items()}
     for method_index, method in enumerate(methods):
-        cells: dict[str, object] = {**first, "method": method}
+        cells: dict[str, object] = {"model": model, "method": method}
         for column, (split, ours) in enumerate(ranked.items()):
             rank, deviation = printed[method][2 * column : 2 * column + 2]
             cells |= {
@@ -135,10 +126,9 @@ def _rounded(value: float) -> float | None:
 
 
 LOGISTIC, ENSEMBLE = "logistic-l1l2", "vote7"
-PRINTED = {LOGISTIC: YOGATAMA_TABLE_3_LOGISTIC, ENSEMBLE: YOGATAMA_TABLE_3_ENSEMBLE}
 COPIES = 5  # of every dataset, table 2
 TABLE_2, TABLE_3 = (1 + 5, 5), (1 + 10, 10)  # trials, orders
-QUICK_DATASETS, QUICK_COPIES, QUICK_TRIALS, QUICK_ORDERS = 3, 2, 1 + 3, 2
+QUICK, QUICK_DATASETS, QUICK_COPIES = (1 + 3, 2), 3, 2
 MARKS = (5, 10, 20, 40, 80, 160)  # datasets seen, figure 3
 OURS, PEERS = "transfer-mkl", ("gp", "random")
 QUICK_WORDS = (
@@ -154,7 +144,7 @@ def table2_rows(folder: Path | None, quick: bool, processes: int = PROCESSES) ->
     datasets = available_datasets(folder)
     experiment = copies_experiment(datasets, quick)
     step_results = yield from run_experiment(experiment, processes)
-    yield from _experiment_rows(experiment, step_results, YOGATAMA_TABLE_2)
+    yield from _experiment_rows(experiment, step_results, "yogatama-table2")
     for source in dict.fromkeys(arrival.source for arrival in experiment.arrivals):
         features = read_source(source).features.shape[1]
         copies = [arrival for arrival in experiment.arrivals if arrival.source == source]
@@ -175,8 +165,8 @@ def table3_rows(
     for model in models:
         experiment = originals_experiment(datasets, model, quick)
         step_results = yield from run_experiment(experiment, processes)
-        printed = PRINTED.get(model, YOGATAMA_TABLE_3_LOGISTIC)
-        yield from _experiment_rows(experiment, step_results, printed)
+        kind = "ensemble" if model == ENSEMBLE else "logistic"
+        yield from _experiment_rows(experiment, step_results, f"yogatama-table3-{kind}")
     yield from _remarks(datasets, quick)
 
 
@@ -193,9 +183,10 @@ def figure3_rows(
     for experiment in experiments:
         step_results = yield from run_experiment(experiment, processes)
         yield from seconds_rows(experiment, step_results)
+    text = printed_figures("yogatama-figure3").items()
     yield {
         "text of the paper": "logistic regression, 20 to 40 datasets",
-        **{name: f"× {late / early:.3g}" for name, (early, late) in YOGATAMA_FIGURE_3.items()},
+        **{name: f"× {late / early:.3g}" for name, (early, late) in text},
     }
     yield from _remarks(datasets, quick)
 
@@ -204,25 +195,24 @@ def copies_experiment(
     datasets: AvailableDatasets, quick: bool, orders: int | None = None
 ) -> Experiment:
     """Table 2: perturbed copies of every dataset."""
-    trials, max_orders = (QUICK_TRIALS, QUICK_ORDERS) if quick else TABLE_2
-    numbers = range(1, (QUICK_COPIES if quick else COPIES) + 1)
     arrivals = tuple(
         StreamedDataset(arrival.source, number)
         for arrival in _selected_arrivals(datasets, quick)
-        for number in numbers
+        for number in range(1, (QUICK_COPIES if quick else COPIES) + 1)
     )
-    orders, mark = min(orders or max_orders, max_orders), mark_of_data(datasets)
-    return Experiment("copies", LOGISTIC, arrivals, trials, orders, mark)
+    trials, max_orders = QUICK if quick else TABLE_2
+    data_mark = mark_of_data(datasets)
+    return Experiment("copies", LOGISTIC, arrivals, trials, orders or max_orders, data_mark)
 
 
 def originals_experiment(
     datasets: AvailableDatasets, model: str, quick: bool, orders: int | None = None
 ) -> Experiment:
     """Table 3: the datasets as they are."""
-    trials, max_orders = (QUICK_TRIALS, QUICK_ORDERS) if quick else TABLE_3
     arrivals = _selected_arrivals(datasets, quick)
-    orders, mark = min(orders or max_orders, max_orders), mark_of_data(datasets)
-    return Experiment("files", model, arrivals, trials, orders, mark)
+    trials, max_orders = QUICK if quick else TABLE_3
+    data_mark = mark_of_data(datasets)
+    return Experiment("files", model, arrivals, trials, orders or max_orders, data_mark)
 
 
 def _selected_arrivals(datasets: AvailableDatasets, quick: bool) -> tuple[StreamedDataset, ...]:
@@ -231,12 +221,10 @@ def _selected_arrivals(datasets: AvailableDatasets, quick: bool) -> tuple[Stream
     return tuple(arrivals[k] for k in sorted(order[:QUICK_DATASETS])) if quick else arrivals
 
 
-def _experiment_rows(
-    experiment: Experiment, step_results: Parts, printed: dict[str, tuple[float, ...]]
-) -> Iterator[Cells]:
+def _experiment_rows(experiment: Experiment, step_results: Parts, table: str) -> Iterator[Cells]:
     methods = tuple(name for name in COMPARED if name in METHODS)
     accuracies = _accuracies(experiment, step_results, methods)
-    yield from rank_rows({"model": experiment.model}, accuracies, methods, printed)
+    yield from rank_rows(experiment.model, accuracies, methods, printed_figures(table))
     for sentence in rank_text(accuracies, methods, OURS, PEERS):
         yield {SENTENCE: f"{experiment.model}: {sentence}"}
     if OWN_GP_EARLIER in METHODS:
