@@ -31,11 +31,7 @@ class Option:
     lowest_label: str = ""  # of a lowest value that is no amount ("automatic")
 
     def parse_value(self, value: Any) -> Any:
-        """The value in its own type; text is parsed.
-
-        Raises:
-            UnusableError: it is out of range.
-        """
+        """The value in its own type; text is parsed."""
         if self.kind == "choice":
             if str(value) not in self.choices:
                 raise self._value_error(value, "choose one of " + ", ".join(self.choices))
@@ -77,11 +73,7 @@ class Option:
 
 
 def with_defaults(options: Iterable[Option], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Every option's value: the given ones checked, the others at their defaults.
-
-    Raises:
-        UnusableError: an option does not exist or is out of range.
-    """
+    """Every option's value: the given ones checked, the others at their defaults."""
     by_name = {option.name: option for option in options}
     for name in values:
         if name not in by_name:

@@ -33,6 +33,8 @@ NO_MEMORY = (
     "There was not enough memory for the result: allow more (--memory), or tune on fewer rows "
     "(--rows)."
 )
+PROC, GROUPS = Path("/proc"), Path("/sys/fs/cgroup")
+_KILL_FILES = {"": "memory.events", "memory": "memory.oom_control"}  # by controller
 KILLED = {-9, 137}
 OUT_OF_MEMORY = {0xC0000017}
 CRASHED = {-4, -6, -7, -8, -11, 132, 134, 139, 0xC0000005, 0xC0000409, 0xC00000FD}
@@ -317,23 +319,23 @@ def exit_text(code: int, name: str, out_of_memory: bool = False) -> str:
 
 def memory_kills() -> int:
     """How many processes the system has ended for want of memory; 0 where it does not tell."""
-    return sum(_kill_count(path) for path in (Path("/proc/vmstat"), *_memory_groups()))
+    files = [folder / _KILL_FILES[controller] for controller, folder in memory_groups()]
+    return sum(_kill_count(path) for path in (PROC / "vmstat", *files))
 
 
-def _memory_groups() -> list[Path]:
+def memory_groups() -> list[tuple[str, Path]]:
+    """The control groups that limit this process's memory: the controller, and their folder."""
     try:
-        lines = Path("/proc/self/cgroup").read_text(encoding="ascii", errors="replace").splitlines()
+        lines = (PROC / "self/cgroup").read_text(encoding="ascii", errors="replace").splitlines()
     except OSError:
         return []
-    paths = []
-    for line in lines:
-        _, controllers, group = line.split(":", 2)
-        # Version 2 of control groups has one line without controllers, version 1 a line for each.
-        if not controllers:
-            paths.append(Path("/sys/fs/cgroup") / group.lstrip("/") / "memory.events")
-        elif "memory" in controllers.split(","):
-            paths.append(Path("/sys/fs/cgroup/memory") / group.lstrip("/") / "memory.oom_control")
-    return paths
+    # Version 2 of control groups has one line without controllers, version 1 a line for each.
+    entries = [[*line.split(":", 2), "", ""][1:3] for line in lines]
+    return [
+        (controller, GROUPS / controller / group.lstrip("/"))
+        for controllers, group in entries
+        for controller in sorted(_KILL_FILES.keys() & controllers.split(","))
+    ]
 
 
 def _kill_count(path: Path) -> int:

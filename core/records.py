@@ -33,7 +33,6 @@ class Record:
         return any(name == key for name in self)
 
     def __iter__(self) -> Iterator[str]:
-        """The keys that its JSON has."""
         for each in fields(self):
             if getattr(self, each.name) is not None or "optional" not in each.metadata:
                 yield each.name

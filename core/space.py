@@ -38,15 +38,13 @@ class Axis(Record):
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The smallest and largest number that the model takes, ±infinity for none.
-
-        Without limits of the model, whole numbers stay above 0, or at 0 where their range begins
-        there. On a logarithmic scale all numbers are above 0, given as the bound 0.
-        """
+        """The smallest and largest number that the model takes, ±infinity for none."""
         least, most = self.least, self.most
+        # Whole numbers are counts: above 0, or at 0 where the range itself begins there.
         if self.kind == "int":
             least = min(self.low, 1) if least is None else least
             most = max(self.high, LARGEST_WHOLE) if most is None else most
+        # On a logarithmic scale all numbers are above 0, which the bound 0 says.
         if self.log:
             least = max(0.0, least or 0.0)
         return -math.inf if least is None else least, math.inf if most is None else most

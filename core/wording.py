@@ -32,10 +32,8 @@ class _Marks:
 
 
 def use_marks(marks: Callable[[], tuple[str, str]]) -> None:
-    """Take (decimal point, mark between thousands) from `marks` in this process.
-
-    Only a window does so; the command line, files and the worker write 1,234.5 everywhere.
-    """
+    """Take (decimal point, mark between thousands) from `marks` in this process."""
+    # Only a window does so; the command line, files and the worker write 1,234.5 everywhere.
     _Marks.current = staticmethod(marks)
 
 

@@ -54,6 +54,7 @@ def needed(names: list[tuple[str, tuple[str, ...]]]) -> list[metadata.Distributi
         found[normal(name)] = distribution
         for line in distribution.requires or ():
             wanted = Requirement(line)
+            # "" for what is needed without any extra.
             fits = wanted.marker is None or any(
                 wanted.marker.evaluate({"extra": extra}) for extra in ("", *extras)
             )

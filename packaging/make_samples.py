@@ -200,6 +200,7 @@ def _tags_of_sentence(rng: np.random.Generator) -> list[str]:
         while tag != "END" and len(tags) < LONGEST_SENTENCE:
             tag = str(rng.choice(list(FOLLOWS[tag]), p=list(FOLLOWS[tag].values())))
             tags.append(tag)
+        # What grows too long is drawn anew: cut off, it would end in the midst of a sentence.
         if tag == "END":
             return tags
 

@@ -163,6 +163,7 @@ def tune(table: Table, model: Model) -> DatasetRecord:
     space, metric = space_of(model, table, prepared), METRICS[default_metric(table.task)]
     classes = tuple(range(table.classes))
     work = ScoringJob(model.name, table.task, metric.name, SEED, classes, prepared)
+    # One more to start with: the default, which is enqueued before the settings spread evenly.
     sampler = STRATEGIES["gp"].sampler(space, {"start_trials": START + 1}, SEED)
     direction = "maximize" if metric.maximize else "minimize"
     study = optuna.create_study(sampler=sampler, direction=direction)
@@ -208,10 +209,8 @@ def short(axis: Axis, value: Any) -> Any:
 
 
 def identity(table: Table, model: Model) -> str:
-    """The same for the same table and model, so that a later version completes an earlier one.
-
-    Trials in another unit are another dataset: a history may still hold the earlier ones.
-    """
+    """The same for the same table and model, so that a later version completes an earlier one."""
+    # Trials in another unit are another dataset: a history may still hold the earlier ones.
     standard = any(axis.name == STANDARD for axis in model.space(table.task))
     named = f"{table.name}, {model.name}" + (f", {STANDARD}" if standard else "")
     return hashlib.sha256(named.encode()).hexdigest()[:32]
@@ -254,9 +253,11 @@ def main() -> None:
             begun = time.monotonic()
             with threadpool_limits(1):  # threads on small matrices only wait for each other
                 done[id] = tune(table, model)
+            # After each one: whatever is done survives an interruption.
             write_whole(FILE, as_json(done.values()))
             took, count = time.monotonic() - begun, len(done[id].trials)
             print(f"{table.name}, {model.name}: {count} trials, {took:.1f} s", flush=True)
+    # A record without trials said only that all had failed, so that they were not run again.
     kept = [record for record in done.values() if record.trials]
     write_whole(FILE, as_json(kept))
     print(f"{len(kept)} of {len(wanted)} datasets, {FILE.stat().st_size / 1000:.0f} kB")

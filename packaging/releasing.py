@@ -101,6 +101,7 @@ def make(root: Path, python_only: bool) -> int:
     shutil.copy(root / "build" / "LICENCES.txt", out)
     if not python_only:
         for kind in ("_*.deb", "-*.tar.gz", "-*.AppImage"):
+            # Packages of earlier versions may lie beside it.
             for path in (root / "dist").glob(f"tunescope{kind}"):
                 if version in path.name:
                     shutil.copy(path, out)

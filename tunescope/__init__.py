@@ -28,6 +28,7 @@ def __getattr__(name: str) -> object:
     if module == "tunescope.running":
         _check_own("resources")
     attribute = getattr(import_module(module), name)
+    # Found there from now on, without this function.
     globals()[name] = attribute
     return attribute
 
@@ -38,6 +39,7 @@ def __dir__() -> list[str]:
 
 def _check_own(package: str) -> None:
     """Raise ImportError where another package of this name comes first on the path."""
+    # “core” and “resources” are names that a person's own project may have, too.
     import os
     import sys
     from importlib.util import find_spec

@@ -57,7 +57,7 @@ Groups = str | Mapping[str, Sequence[str]] | Sequence[Any] | np.ndarray | None
 
 @dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(field,))
 def _estimator(cls: type[T]) -> type[T]:
-    """An estimator whose arguments are its fields; scikit-learn brings its repr and equality."""
+    # Its arguments are its fields; scikit-learn brings repr and equality.
     return dataclass(eq=False, repr=False, kw_only=True)(cls)
 
 
@@ -85,12 +85,12 @@ class PenaltyLearner(BaseEstimator):
     def _learn_penalties(
         self, loss: TableLoss, X: Any, y: np.ndarray, weights: Weights
     ) -> np.ndarray:
-        """Learn penalties, set the attributes, and give the weights, shape (n,)."""
         names, of_column = groups_of(self.groups, _column_names(self))
         groups = parameter_groups(loss, of_column)
         pairs = self._holdout_pairs(loss, X, y, weights, len(np.unique(groups[groups >= 0])))
         seed = _integer_seed(getattr(self, "random_state", 0))
         problem = PenaltyProblem(loss, groups, len(names), holdout=pairs, seed=seed)
+        # Only the last step counts here; nobody watches.
         (last,) = deque(type(self)._steps(problem, self._options()), maxlen=1)
         if last.number >= self.max_iter:
             warnings.warn(
@@ -151,6 +151,7 @@ class LogisticLearner(ClassifierMixin, PenaltyLearner):
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of every class, shape (m, K)."""
         scores = self.decision_function(X)
+        # Both by expit: 1 − p of a sure row would be 0 or rounding.
         if scores.ndim == 1:
             return np.column_stack((expit(-scores), expit(scores)))
         return np.exp(log_softmax(scores, axis=1))
@@ -181,7 +182,8 @@ class RidgeLearner(RegressorMixin, PenaltyLearner):
         if self.target_spread is not None:
             mean = np.average(y, weights=weights)
             spread = float(np.sqrt(np.average((y - mean) ** 2, weights=weights)))
-            unit = spread / self.target_spread or 1.0  # a constant target has no spread
+            # A constant target has no spread.
+            unit = spread / self.target_spread or 1.0
         y = y if unit == 1.0 else y / unit
         with sentences_as_value_errors():
             loss = build_loss("linear", X, y, self.fit_intercept, weights)
@@ -220,6 +222,7 @@ def groups_of(groups: Groups, names: Sequence[str]) -> tuple[list[str], np.ndarr
 @contextlib.contextmanager
 def sentences_as_value_errors() -> Iterator[None]:
     """Turn UnusableError into ValueError."""
+    # scikit-learn's own checks and searches expect ValueError.
     try:
         yield
     except UnusableError as error:
@@ -232,6 +235,7 @@ def _weighted_rows(X: Any, y: np.ndarray, sample_weight: Any) -> tuple[Any, np.n
         return X, y, None
     weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     some = weights > 0
+    # Rows of weight 0 are no rows: their classes and values must not count either.
     if not some.any():
         raise ValueError("every row has the weight 0; give some of them a weight above 0")
     if not some.all():
@@ -306,7 +310,7 @@ class _Gradient(PenaltyLearner):
     def _holdout_pairs(
         self, loss: TableLoss, X: Any, y: np.ndarray, weights: Weights, k: int
     ) -> Pairs:
-        # Imports much of a run.
+        # Imports much of a run, which no other learner needs.
         from tunescope.validation_splits import WeightedRows, held_out_pairs
 
         rows = WeightedRows(X, y, weights)
@@ -465,6 +469,7 @@ def recommended_learner(
         k = len(groups_of(groups, names or [f"x{k}" for k in range(X.shape[1])])[0])
     weights = X.shape[1] * (classes if classes > 2 else 1)
     advice = recommend_update(weights, X.shape[0], classes, groups=k)
+    # For numbers the evidence is recommended whatever the shape.
     if classes == 0:
         return RidgeEvidence(groups)
     return LogisticLOO(groups) if advice.strategy == "loo" else LogisticEvidence(groups)

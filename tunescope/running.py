@@ -74,18 +74,17 @@ def file_of(data: Table, draft: Path) -> str:
 def _meanings(
     table: pd.DataFrame, chosen: set[str], target: str
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """Kinds and readings of the columns that a CSV file would not tell as their types do.
-
-    Not those `chosen`, nor a target of texts, which may be numbers.
-    """
+    """Kinds and readings of the columns that a CSV file would not tell as their types do."""
     kinds, readings = dict[str, str](), dict[str, str]()
     for index, name in enumerate(map(str, table.columns)):
         values, name = table.iloc[:, index], name.strip()
         if name in chosen:
             continue
         if isinstance(values.dtype, pd.CategoricalDtype):
+            # As texts in a file they would be taken for numbers or dates.
             if guess_format(values.astype(object)).form.kind in ("number", "date"):
                 kinds[name] = "category"
+        # A target of texts may be numbers nevertheless.
         elif name != target and (reading := _reading_of(values)):
             readings[name] = reading
     return kinds, readings
@@ -174,6 +173,7 @@ def tune(
         with stack:
             last = _follow_run(started_run, callback, history, executor)
     except UnusableError:
+        # With a table in it the folder would not count as one without anything.
         for table_file in started_run.table_files:
             table_file.unlink(missing_ok=True)
         started_run.folder.forget_if_idle()
@@ -219,6 +219,7 @@ def _prepare_run(plan: Plan, dataset: Dataset, path: Path | None, scratch: Path)
     file, test_file = (str(target_of.get(name, name)) for name in (data.file, data.test_file))
     plan = plan.changed(data=replace(data, file=file, test_file=test_file))
     folder = RunFolder.create(plan, path=run_path)
+    # Into the run's folder, so that the run can be resumed without the table.
     for draft, target in target_of.items():
         shutil.copyfile(draft, target)
     dataset = replace(dataset, source=replace(dataset.source, path=file))
@@ -228,7 +229,6 @@ def _prepare_run(plan: Plan, dataset: Dataset, path: Path | None, scratch: Path)
 def _executor(
     stack: contextlib.ExitStack, cluster: str | Mapping[str, str], workers: int | None
 ) -> Callable[..., TrialExecutor]:
-    """Processes here, or a cluster until the stack closes."""
     if not cluster:
         return ProcessExecutor
     options = {"address": cluster} if isinstance(cluster, str) else cluster
@@ -253,6 +253,7 @@ def _follow_run(
                 if isinstance(event, RunFinished | RunFailed):
                     tell(event)
                     return event
+                # True itself: callbacks return all kinds of things, such as a list's length.
                 if tell(event) is True:
                     because = "enough had been tried"
                     break
@@ -372,7 +373,8 @@ def export_study(run: TunedRun | str | Path, storage: str | Path) -> str:
     SQLite file, created if missing; or a URL, such as `sqlite:///study.db`. Raises UnusableError:
     no trials, the storage has a study of this name, or it cannot be written.
     """
-    from core.export.optuna_study import export_study as write  # Optuna takes a second to import
+    # Optuna takes a second to import.
+    from core.export.optuna_study import export_study as write
 
     path = run.run if isinstance(run, TunedRun) else run
     return write(RunFolder.open(path), storage)

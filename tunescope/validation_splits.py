@@ -39,6 +39,7 @@ def held_out_pairs(
     """
     if validation not in VALIDATIONS:
         raise ValueError(f"there is no validation “{validation}”; give {', '.join(VALIDATIONS)}")
+    # Equal rows on both sides would make the held-out loss that of rows that were seen.
     rows = merge_equal_rows(rows)
     X, y, s = rows.X, rows.y, rows.weights
     if validation == "automatic":
@@ -56,12 +57,12 @@ def held_out_pairs(
 def _row_splits(
     loss: TableLoss, rows: WeightedRows, count: int, seed: int
 ) -> Sequence[tuple[np.ndarray, np.ndarray]]:
-    """Rows to fit and to hold out; the only weighted row of its class is never held out."""
     y, always = rows.y, np.empty(0, dtype=np.intp)
     divided = np.arange(len(y))
     if loss.classes is not None and rows.weights is not None:
         codes = codes_of(y, loss.classes)
         sizes = np.bincount(codes, minlength=len(loss.classes))
+        # The only row of its class is never held out: no fit would know the class.
         lonely = sizes[codes] == 1
         always, divided = np.flatnonzero(lonely), np.flatnonzero(~lonely)
         count = max(2, min(count, int(sizes.max())))
@@ -85,8 +86,9 @@ def merge_equal_rows(rows: WeightedRows) -> WeightedRows:
     """Distinct rows, sorted, with the summed weights of their equals."""
     X, y = rows.X, rows.y
     keys = _row_bytes(X, np.unique(y, return_inverse=True)[1])
+    # All are distinct: nothing to add up, and the order stays.
     if rows.weights is None and len(set(keys)) == len(keys):
-        return rows  # all are distinct
+        return rows
     weights = np.ones(len(y)) if rows.weights is None else rows.weights
     rows_by_key: dict[bytes, list[int]] = {}
     for row, key in enumerate(keys):
@@ -100,7 +102,8 @@ def merge_equal_rows(rows: WeightedRows) -> WeightedRows:
 def _row_bytes(X: Any, codes: np.ndarray) -> list[bytes]:
     targets = codes.astype(np.int64)
     if not sparse.issparse(X):
-        X = np.ascontiguousarray(X) + 0.0  # −0.0 becomes 0.0
+        # −0.0 becomes 0.0, which has other bytes.
+        X = np.ascontiguousarray(X) + 0.0
         return [row.tobytes() + code.tobytes() for row, code in zip(X, targets, strict=True)]
     X = X.tocsr().copy()
     X.eliminate_zeros()

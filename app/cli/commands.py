@@ -51,11 +51,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.environ.setdefault(name, "1")
     with safe_streams() as (out, _):
         parsed_arguments = build_parser().parse_args(arguments)
-        with heard_interrupts():  # a shell starts background jobs with interrupts ignored
+        # Set anew: a shell starts background jobs with interrupts ignored.
+        with heard_interrupts():
             status = _exit_status(parsed_arguments)
         out.flush()
+        # A reader of our output that has ended (head, less) wanted no more of it.
         if out.fault is None or isinstance(out.fault, BrokenPipeError):
-            return status  # the reader of our output (head, less) has ended
+            return status
         why = out.fault.strerror or type(out.fault).__name__
         print(f"tunescope: the output could not be written ({why}).", file=sys.stderr)
         return status or FAILED
@@ -75,5 +77,6 @@ def _exit_status(arguments: argparse.Namespace) -> int:
         print(f"tunescope: {NOTHING_KEPT}", file=sys.stderr)
         return INTERRUPTED
     finally:
+        # At the end, for extensions are read when a command first needs them.
         for sentence in extension_errors():
             print(f"tunescope: {sentence}", file=sys.stderr)

@@ -113,6 +113,7 @@ def _cells_line(report: ReadingReport) -> str:
         return "Every cell is read as it is written."
     names = ", ".join(f"“{_printable(column.name)}”" for column in columns)
     first, count = columns[0], sum(column.rewritten_cells for column in columns)
+    # Cells of large files are not counted: that takes as long as reading them.
     if not count:
         return f"Not every text comes back from its value letter by letter: {names}."
     cells = f"{count:,} cells of {len(columns)} columns do"
@@ -124,7 +125,7 @@ def _cells_line(report: ReadingReport) -> str:
 
 
 def _printable(text: str) -> str:
-    """A text of the file without what a terminal would obey."""
+    # A terminal would obey what a stranger's file has in a name: clear, overwrite, change titles.
     return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
@@ -167,6 +168,7 @@ def run_predict(arguments: argparse.Namespace) -> int:
 
     model = Path(arguments.model)
     trust = arguments.trust or (can_run_code(model) and model.is_file() and _confirm_trust(model))
+    # Warnings are sentences for a person, once each, after the predictions.
     with warnings.catch_warnings(record=True) as warning_records:
         warnings.simplefilter("always", UserWarning)
         options = {"trust": trust, "only": arguments.only}
@@ -185,7 +187,8 @@ def run_predict(arguments: argparse.Namespace) -> int:
 
 
 def _confirm_trust(model: Path) -> bool:
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):  # nobody can answer
+    # Nobody can answer: a script must say --trust.
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False
     print(
         f"Opening {model.name} can run any code that is in it: it could read, change or delete"

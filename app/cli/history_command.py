@@ -104,6 +104,7 @@ def _origin_text(entry: HistoryEntry) -> str:
 
 def _shortest_ids(entries: list[HistoryEntry]) -> list[str]:
     ids = [entry.id for entry in entries]
+    # Six letters tell some thousand datasets apart; more where two begin alike.
     for length in range(6, 1 + max(map(len, ids))):
         short = [id[:length] for id in ids]
         if len(set(short)) == len(ids):
@@ -118,6 +119,7 @@ def _delete_datasets(arguments: argparse.Namespace) -> int:
     if arguments.all:
         from core.tuning.history.store import forget_everything
 
+        # Without opening it: a damaged history can be deleted, too.
         deletion = forget_everything()
         for sentence in deletion.notices:
             print_remark(sentence)
@@ -142,6 +144,7 @@ def _delete_datasets(arguments: argparse.Namespace) -> int:
 
 def _matching_id(entries: list[HistoryEntry], prefix: str) -> str:
     matches = [entry.id for entry in entries if entry.id.startswith(prefix)]
+    # One id may begin with the whole of another one.
     if prefix in matches:
         return prefix
     if not matches or not prefix:
@@ -186,6 +189,7 @@ def _import_optuna(arguments: argparse.Namespace) -> int:
     if arguments.model not in MODELS:
         fault = f"there is no model “{arguments.model}”"
         raise UnusableError(fault, cure="tunescope models lists them")
+    # A study of Optuna says nothing of its data: classes where the model can tell them apart.
     tells_apart = any(not Task(task).has_numbers for task in MODELS[arguments.model].tasks)
     sizes = (
         _checked_size("rows", arguments.rows, USUAL_ROWS, 1),
@@ -231,5 +235,6 @@ def _open_history() -> History:
     history = History()
     for sentence in history.notices:
         print_remark(sentence)
+    # Those that follow are the command's own to print.
     history.notices.clear()
     return history

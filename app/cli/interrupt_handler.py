@@ -66,9 +66,11 @@ class InterruptHandler:
     def _handle_signal(self, _number: int, _frame: FrameType | None) -> None:
         from core.tuning.events import EvaluationShortened
 
+        # A second one: the listening thread ends the process.
         if self.interrupted or self._answered:
-            return  # the listening thread ends the process
+            return
         self.interrupted = True
+        # While trials run the stream is left at once; afterwards only the test is shortened.
         if self._line.run_state.tuning_ended is None:
             raise KeyboardInterrupt
         self._requests.append(EvaluationShortened())
@@ -100,6 +102,7 @@ class InterruptHandler:
         if self._answered:
             return
         run = self._line.run_state
+        # Nothing to wait for, or too long: what is recorded is tested by `resume --stop`.
         if self._reported or not run.done_count or result_seconds(run) > WAITS:
             self._end_process()
         self._reported, self._until = True, time.monotonic() + WAITS
@@ -111,7 +114,8 @@ class InterruptHandler:
 
     def _end_process(self) -> NoReturn:
         self._line.close()
-        with contextlib.suppress(OSError, ValueError):  # the output may have no reader
+        # The output may have no reader any more.
+        with contextlib.suppress(OSError, ValueError):
             self._leave()
         _kill_children_and_exit()
 
@@ -147,6 +151,7 @@ def heard_interrupts() -> Iterator[None]:
 
 
 def _kill_children_and_exit() -> NoReturn:
+    # From a thread, where sys.exit would end that alone; the main one may be busy for minutes.
     for child in multiprocessing.active_children():
         child.kill()
     os._exit(INTERRUPTED)

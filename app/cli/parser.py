@@ -27,6 +27,7 @@ class Parser(argparse.ArgumentParser):
 
     def format_help(self) -> str:
         """The help with its epilog."""
+        # Only now: the registries take a second to import, for which no run should wait.
         if self._closing is not None:
             self.epilog = self._closing()
         return super().format_help()
@@ -34,6 +35,7 @@ class Parser(argparse.ArgumentParser):
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """As argparse; an unknown option is refused with the nearest one."""
         known_arguments, unknown_arguments = super().parse_known_args(args, namespace)
+        # argparse itself names all unknown words in a row, and no nearest option.
         for word in unknown_arguments:
             if word.startswith("--"):
                 name = word.partition("=")[0]
@@ -160,6 +162,7 @@ def _metrics_by_task() -> dict[str, list[str]]:
     for task in tasks:
         names = [name for name, metric in METRICS.items() if task in metric.tasks]
         default_name = default_metric(task)
+        # The usual one first; sorting leaves the others in their order.
         names_by_task[task] = sorted(names, key=lambda name: name != default_name)
     return names_by_task
 

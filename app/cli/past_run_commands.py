@@ -138,6 +138,7 @@ def _restore_runs(arguments: argparse.Namespace) -> int:
     from core.tuning.runs.run_folder import runs_root
 
     for name in arguments.folders:
+        # The name alone: a path that leads elsewhere must not be moved among the runs.
         print_remark(f"{restore_run(runs_root() / BIN / Path(name).name).name} is back.")
     return 0
 
@@ -148,6 +149,7 @@ def _list_deleted(arguments: argparse.Namespace) -> int:
     binned_runs = deleted_runs()
     if arguments.empty:
         count = 0
+        # A run that another program holds must not keep the others in the bin.
         for binned_run in binned_runs:
             try:
                 remove_for_good(Path(binned_run.run.path))
@@ -223,10 +225,12 @@ def _resume_run(arguments: argparse.Namespace) -> int:
     plan, past = folder.plan, folder.all_events()
     if arguments.minutes:
         plan = plan.with_more_minutes(arguments.minutes, past[-1].seconds if past else 0.0)
+    # It may go on on another computer, with another memory.
     plan = plan.changed(memory=arguments.memory or plan.memory)
     dataset = read_data(plan.data)
     for path in arguments.export:
         check_export(path, dataset.task, plan.model)
+    # Nothing is left to try: the result is told again, and exported where that is asked for.
     if past and isinstance(past[-1], RunFinished) and not any(more.values()):
         if refit_remark := fit_best_again(folder, dataset):
             print_remark(refit_remark)
@@ -239,6 +243,7 @@ def _resume_run(arguments: argparse.Namespace) -> int:
     requests: deque[Event] = deque()
     with cluster_connection(arguments) as connection:
         if arguments.stop:
+            # A stream, so that it is concluded while interrupts are handled.
             stream: Generator[Event, None, None] = (
                 conclude(plan, dataset, events, folder=folder) for events in [past]
             )
@@ -304,7 +309,6 @@ def add_pick(commands: Any) -> None:
 
 
 def _pick_model(arguments: argparse.Namespace) -> int:
-    """Fit, test and keep the selected model; print and export it."""
     from core.export.exporters import check_export
     from core.tuning.events import RunFailed
     from core.tuning.problem_setup import read_data
@@ -315,6 +319,7 @@ def _pick_model(arguments: argparse.Namespace) -> int:
     folder = RunFolder.open(arguments.folder)
     plan = folder.plan
     dataset = read_data(plan.data)
+    # First: a path that does not fit must not come out after minutes of fitting.
     for path in arguments.export:
         check_export(path, dataset.task, plan.model)
     last = select_model(folder, selection, dataset)

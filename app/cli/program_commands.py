@@ -217,6 +217,7 @@ def _install_packages(command: list[str], names: list[str]) -> int:
             file=sys.stderr,
         )
         return 1
+    # Python remembers which folders lacked the package.
     importlib.invalidate_caches()
     if unusable := [name for name in names if not is_there(name)]:
         print(f"tunescope: {', '.join(unusable)} cannot be imported even so.", file=sys.stderr)
@@ -252,12 +253,14 @@ def _purpose_and_modules(name: str) -> tuple[str, tuple[str, ...]]:
 def pip_command(names: Iterable[str], reinstall: bool = False) -> list[str]:
     """The command that installs extras here."""
     requirements = list(dict.fromkeys(package for name in names for package in EXTRAS[name]))
+    # Without their requirements, which work: only what is broken is replaced.
     force_options = ["--force-reinstall", "--no-deps"] if reinstall else []
     return [sys.executable, "-m", "pip", "install", *force_options, *requirements]
 
 
 def refusal(command: list[str]) -> UnusableError | None:
     """Why nothing can be installed here; None where it can."""
+    # Its packages lie in archives, beside no Python that could run pip.
     if getattr(sys, "frozen", False):
         return UnusableError(
             "nothing can be added to this program, which was built as one folder",
@@ -269,6 +272,7 @@ def refusal(command: list[str]) -> UnusableError | None:
             "this Python belongs to the system, which allows nothing to be added by pip",
             cure="install Tunescope in an environment of its own, by pipx or packaging/run",
         )
+    # As in an environment of pipx or uv.
     if find_spec("pip") is None:
         inject = f"pipx inject tunescope {shlex.join(command[command.index('install') + 1 :])}"
         pip = f"{shlex.quote(sys.executable)} -m ensurepip"

@@ -27,7 +27,8 @@ class ProgressLine:
         self._drawn = False
         self._compared = False
         self._cluster = (0, 0)  # workers and their threads
-        from core.tuning.runs.state import RunState  # brings numpy, which no --help should wait for
+        # Brings numpy, which no --help should wait for.
+        from core.tuning.runs.state import RunState
 
         self._run = RunState()
 
@@ -44,6 +45,7 @@ class ProgressLine:
 
     def consume(self, event: events.Event) -> None:
         """Print or draw the change that an event makes."""
+        # What was there before, so that a line is printed for a change alone.
         run, best, averaged = self._run, self._run.best_trial, self._run.ensemble
         run.consume(event)
         match event:
@@ -71,6 +73,7 @@ class ProgressLine:
                 self.print_line(f"Trial {event.number} failed: {event.reason}")
             case events.EnsembleUpdated():
                 count = len(event.members)
+                # Every trial updates the average; one member is the best trial, which is told.
                 if count not in (1, len(averaged.members) if averaged else 1):
                     self.print_line(f"{count} models are averaged after {event.finished} trials.")
             case events.FoldTested():
@@ -140,6 +143,7 @@ class ProgressLine:
 
     def _progress(self) -> None:
         run = self._run
+        # The bar shows the folds by then.
         if run.fold is not None:
             return
         time_left = f" · {rough_duration_text(run.seconds_left)} left" if run.seconds_left else ""
@@ -172,6 +176,7 @@ class ProgressLine:
         """Draw a line that is overwritten; nothing without a terminal."""
         if not self._live:
             return
+        # Asked each time, for windows change; a full last column would begin a new line.
         width = shutil.get_terminal_size().columns - 1
         self._stream.write("\r" + text[:width].ljust(width))
         self._stream.flush()

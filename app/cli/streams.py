@@ -55,6 +55,7 @@ class SafeStream(io.TextIOBase):
         """Write bytes as they are, or drop them."""
         if (stream := self._open_stream()) is not None:
             try:
+                # Text that waits in the stream comes before these bytes.
                 stream.flush()
                 stream.buffer.write(data)
             except OSError as error:

@@ -8,7 +8,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from app.cli.parser import choices_text
@@ -85,7 +85,8 @@ def add_tune_arguments(commands: Any) -> argparse.ArgumentParser:
     help_text = "of the file of --test (default: --rows)"
     add("--test-rows", type=_parse_row_count, metavar="N|all", help=help_text)
     testing = tune.add_mutually_exclusive_group()
-    testing.add_argument("--test", default="", metavar="FILE", help="a second file to test on")
+    help_text = "a second file to test on"
+    testing.add_argument("--test", dest="test_file", default="", metavar="FILE", help=help_text)
     help_text = "share of rows held out (default: 0.3, at most some 10,000 rows)"
     testing.add_argument("--test-size", type=float, metavar="SHARE", help=help_text)
     add(
@@ -111,7 +112,7 @@ def add_tune_arguments(commands: Any) -> argparse.ArgumentParser:
         " example healthy=1,sick=5; the threshold between them is chosen by it",
     )
     help_text = "test on the rows that are the latest by this column of dates"
-    add("--test-latest", default="", metavar="COLUMN", help=help_text)
+    add("--test-latest", dest="latest", default="", metavar="COLUMN", help=help_text)
     help_text = "keep equal rows, and molecules of one family, on one side of every split"
     add("--together", action=argparse.BooleanOptionalAction, default=True, help=help_text)
     help_text = "use columns that leak the target (for one of them: --role COLUMN=feature)"
@@ -120,6 +121,7 @@ def add_tune_arguments(commands: Any) -> argparse.ArgumentParser:
     add("--other-letters", action="store_true", help=help_text)
     add(
         "--gamma",
+        dest="gamma_choice",
         default="",
         metavar="NUMBER|best|sensitivity=SHARE",
         help="for molecules: how much a base pair counts beside an unpaired base (default: 4); best"
@@ -236,6 +238,7 @@ def parse_column_words(texts: Sequence[str], option: str) -> dict[str, str]:
 
 def json_object(text: str, *kinds: type) -> JsonObject:
     """The JSON object in a text, its values of these types, or {}."""
+    # The names of columns may hold anything, an equals sign as well: JSON tells them apart.
     if not text.lstrip().startswith("{"):
         return {}
     try:
@@ -247,6 +250,7 @@ def json_object(text: str, *kinds: type) -> JsonObject:
 
 
 def _column_and_word(text: str, option: str) -> dict[str, str]:
+    # The last sign: a column's name may have others, a word has none.
     column, equals, word = (piece.strip() for piece in text.rpartition("="))
     if not (column and equals and word):
         fault = f"“{text}” is not COLUMN={option.strip('-').upper()}"
@@ -298,6 +302,7 @@ def cluster_connection(
         parse_cluster_address,
     )
 
+    # Imported here: dask takes a second, and few runs are on a cluster.
     certificates = arguments.tls_ca, arguments.tls_cert, arguments.tls_key
     address = parse_cluster_address(arguments.cluster, *certificates)
     if message := data_transfer_warning(address):
@@ -325,14 +330,13 @@ def columns_of(arguments: argparse.Namespace) -> DataPlan:
     """The file of the arguments and what they say of its columns."""
     from core.tuning.plan import DataPlan
 
-    return DataPlan(
-        arguments.file,
-        target=arguments.target,
-        task=arguments.task or "",
-        roles=parse_column_words(arguments.role, "--role"),
-        kinds=parse_column_words(arguments.kind, "--kind"),
-        readings=parse_column_words(arguments.reading, "--reading"),
-    )
+    of_columns = {
+        "task": arguments.task or "",
+        "roles": parse_column_words(arguments.role, "--role"),
+        "kinds": parse_column_words(arguments.kind, "--kind"),
+        "readings": parse_column_words(arguments.reading, "--reading"),
+    }
+    return DataPlan(**_fields_of(DataPlan, arguments) | of_columns)
 
 
 def data_of(arguments: argparse.Namespace) -> DataPlan:
@@ -341,17 +345,15 @@ def data_of(arguments: argparse.Namespace) -> DataPlan:
     return replace(
         data,
         task=_task_of(arguments.model) if arguments.task is None else data.task,
-        test_file=arguments.test,
-        test_size=arguments.test_size,
-        together=arguments.together,
-        leaks=arguments.leaks,
-        other_letters=arguments.other_letters,
-        latest=arguments.test_latest,
-        rows=arguments.rows,
         test_rows=arguments.rows if arguments.test_rows is None else arguments.test_rows,
         rows_seed=arguments.seed if arguments.rows_seed is None else arguments.rows_seed,
         **_options_of_data(arguments),
     )
+
+
+def _fields_of(plan_type: type, arguments: argparse.Namespace) -> JsonObject:
+    # An argument of a field's name is that field as it stands.
+    return {f.name: vars(arguments)[f.name] for f in fields(plan_type) if f.name in arguments}
 
 
 def _options_of_data(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -376,6 +378,7 @@ def _task_of(model: str) -> str:
 
 def wherever_from(data: DataPlan) -> DataPlan:
     """The same data by absolute paths."""
+    # A run may be resumed from another folder.
     file = data.file if data.file.startswith("sample:") else os.path.abspath(data.file)
     return replace(data, file=file, test_file=data.test_file and os.path.abspath(data.test_file))
 
@@ -391,31 +394,26 @@ def plan_of(arguments: argparse.Namespace, data: DataPlan, dataset: Dataset) -> 
     options = {name: text for name, text in options.items() if name not in DATA_OPTIONS}
     model, strategy, groups = chosen_or_recommended(dataset, arguments.model, arguments.strategy)
     of_strategy = {o.name for o in STRATEGIES[strategy].options} if strategy in STRATEGIES else ()
+    # A strategy may have an option of the same name, which then is meant.
     of_plan = {
         name: _read_option(name, options.pop(name))
         for name in PLAN_OPTIONS
         if name in options and name not in of_strategy
     }
-    return Plan(
-        data=data,
-        model=model,
-        strategy=strategy,
-        options=options,
-        groups=_parse_groups(arguments.groups or groups),
-        trials=arguments.trials,
-        minutes=arguments.minutes,
-        seed=arguments.seed,
-        workers=arguments.workers or 0,
-        costs=_parse_costs(arguments.mistake_costs),
-        evaluation="" if arguments.evaluation == "auto" else arguments.evaluation,
-        refit=arguments.refit,
-        ranges=_parse_ranges(arguments.range),
-        fixed=_parse_fixed_values(arguments.fix),
-        patience=arguments.patience,
-        memory=arguments.memory,
-        **_gamma_fields(arguments.gamma),
-        **of_plan,
-    )
+    converted = {
+        "data": data,
+        "model": model,
+        "strategy": strategy,
+        "options": options,
+        "groups": _parse_groups(arguments.groups or groups),
+        "workers": arguments.workers or 0,
+        "costs": _parse_costs(arguments.mistake_costs),
+        "evaluation": "" if arguments.evaluation == "auto" else arguments.evaluation,
+        "ranges": _parse_ranges(arguments.range),
+        "fixed": _parse_fixed_values(arguments.fix),
+    }
+    of_gamma = _gamma_fields(arguments.gamma_choice)
+    return Plan(**_fields_of(Plan, arguments) | converted | of_gamma | of_plan)
 
 
 def _parse_groups(text: str) -> str | dict[str, list[str]]:
@@ -467,6 +465,7 @@ def _parse_fixed_values(texts: Sequence[str]) -> Setting:
 
 
 def _parse_number(text: str) -> Any:
+    # Whole numbers first, so that 2 stays one wherever the setting is shown.
     for kind in (int, float):
         with contextlib.suppress(ValueError):
             return kind(text)
@@ -504,6 +503,7 @@ def _parse_costs(texts: Sequence[str]) -> dict[str, float]:
         try:
             costs[name.strip()] = float(cost if equals and name.strip() else "")
         except ValueError:
+            # No cost yet: the comma belongs to the class.
             label += ","
         else:
             label = ""
@@ -553,7 +553,7 @@ def unused_option_texts(arguments: argparse.Namespace, problem: Problem) -> list
         reasons["--option standardize"] = f"{problem.model.name} takes columns as they are"
     if "decoding" in general_options and "decoding" not in task.parameters:
         reasons["--option decoding"] = "only sequences are decoded"
-    if arguments.gamma and "gamma" not in task.parameters:
+    if arguments.gamma_choice and "gamma" not in task.parameters:
         reasons["--gamma"] = "only molecules have base pairs to weigh"
     if arguments.test_size is not None and problem.outer:
         reasons["--test-size"] = "in nested cross-validation every row tests once"

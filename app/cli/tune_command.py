@@ -132,16 +132,17 @@ def run_tune(arguments: argparse.Namespace) -> int:
         try:
             return follow_run(run, arguments)
         except UnusableError:
+            # What was refused before its first event leaves no folder.
             folder.forget_if_idle()
             raise
 
 
 def _checked_plan(arguments: argparse.Namespace, data: DataPlan, dataset: Dataset) -> Plan:
-    """The plan of the arguments; what cannot be exported is refused before anything is computed."""
     from core.export.exporters import check_export
 
     refuse_role_of_target(data.roles, dataset.target_name)
     plan = plan_of(arguments, wherever_from(data), dataset)
+    # What cannot be exported is refused before anything is computed.
     for path in arguments.export:
         check_export(path, dataset.task, plan.model)
     return plan
@@ -193,7 +194,8 @@ class _Copy:
 
     def _close_file(self) -> None:
         if self._file is not None:
-            with contextlib.suppress(OSError):  # close writes the buffer again
+            # Closing writes the buffer once more.
+            with contextlib.suppress(OSError):
                 self._file.close()
         self._file = None
 
@@ -232,11 +234,13 @@ def follow_run(run: FollowedRun, arguments: argparse.Namespace) -> int:
                     copy.add_event(last)
                     line.consume(last)
         except KeyboardInterrupt:
+            # From the folder: the stream was left in the middle of an event.
             because = "it was interrupted"
             last = conclude(plan, dataset, folder.all_events(), folder=folder, because=because)
             line.consume(last)
         finally:
             line.close()
+        # From here on an interrupt ends the process at once: the run is whole.
         stopping.answered()
         status = INTERRUPTED if stopping.interrupted else 0
         if isinstance(last, (RunFinished, RunStopped)):
@@ -290,8 +294,10 @@ def give_result(
     from core.export.finished_run import finished_run
 
     results = last.results
-    assert results is not None  # every run that this program ended has them
+    # Every run that this program ended has them.
+    assert results is not None
     events = folder.all_events()
+    # Read where something is exported alone: it opens the model.
     read = partial(finished_run, folder, arguments.examples, events)
     exports, failed = export_all(read, arguments.export)
     if arguments.json:
@@ -306,6 +312,7 @@ def give_result(
         print(f"Run:    {folder.name}")
         for path in exports:
             print(f"Saved:  {path}")
+    # The result stands nevertheless: it was printed before.
     for sentence in failed.values():
         print_remark(f"tunescope: {sentence}")
     return 1 if failed else 0

@@ -107,7 +107,6 @@ class FaultFile:
         self._path = self._folder / f"fault-{os.getpid()}.txt"
 
     def earlier_crash_text(self) -> str:
-        """Read and delete the stacks of earlier crashes."""
         stacks = []
         for path in sorted(self._folder.glob("fault-*.txt")):
             if path == self._path or _is_alive(path.stem.removeprefix("fault-")):
@@ -115,12 +114,12 @@ class FaultFile:
             written = path.read_text(encoding="utf-8", errors="replace").strip()
             if written:
                 stacks.append(written)
-            with contextlib.suppress(PermissionError):  # another window has it open
+            # Another window, on Windows, has it open.
+            with contextlib.suppress(PermissionError):
                 path.unlink(missing_ok=True)
         return "\n\n".join(stacks)
 
     def watch_crashes(self) -> None:
-        """Write crashes into the file from now on."""
         if self.fault:
             return
         self._file = self._path.open("w", encoding="utf-8")
@@ -136,7 +135,8 @@ class FaultFile:
 
 def _is_alive(number: str) -> bool:
     if not number.isdigit() or not hasattr(os, "kill") or os.name == "nt":
-        return False  # Windows refuses to delete an open file
+        # Windows refuses to delete an open file, so that no look is needed.
+        return False
     try:
         os.kill(int(number), 0)
     except ProcessLookupError:

@@ -136,7 +136,8 @@ def _try_display() -> None:
     with contextlib.suppress(BaseException):
         import resource
 
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # no core dump of an expected abort
+        # Qt aborts where there is no display, which is expected and leaves no core dump.
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         nowhere = os.open(os.devnull, os.O_RDWR)
         for stream in (0, 1, 2):
             os.dup2(nowhere, stream)

@@ -46,4 +46,5 @@ class InterruptSignals:
         signal.set_wakeup_fd(self._wakeup)
         for number, handler in self._before.items():
             signal.signal(number, handler)
-        self._written.close()  # ends a waiting read
+        # It ends a read that waits.
+        self._written.close()

@@ -36,9 +36,11 @@ class _Pages(QTextBrowser):
 
     def loadResource(self, kind: int, name: QUrl | str) -> object:
         path = PICTURES / QUrl(name).fileName()
+        # Nothing is loaded from elsewhere: neither the network nor other files.
         if kind != QTextDocument.ResourceType.ImageResource.value or not path.is_file():
             return None
         ratio = self.devicePixelRatioF()
+        # The browser would scale a picture by leaving out pixels, and lines of plots with them.
         smooth = Qt.TransformationMode.SmoothTransformation
         image = QImage(str(path)).scaledToWidth(round(self.wide * ratio), smooth)
         image.setDevicePixelRatio(ratio)
@@ -71,6 +73,7 @@ class HelpDialog(QDialog):
         width, height = map(appearance.pixels, SIZE)
         if parent is not None:
             room = parent.window().size()
+            # A dialog that is larger than its window cannot be moved into view everywhere.
             width, height = min(width, room.width() - 40), min(height, room.height() - 40)
         self.resize(width, height)
 
@@ -137,6 +140,7 @@ class HelpDialog(QDialog):
         if page is None:
             return
         entry = self._items[page.key]
+        # Choosing the entry is what a person does to come here as well.
         self.topics.blockSignals(True)
         self.topics.setCurrentItem(entry)
         self.topics.blockSignals(False)
@@ -183,11 +187,13 @@ class HelpDialog(QDialog):
     def _filter_topics(self, typed: str) -> None:
         words = typed.lower().split()
         for page in pages_by_key().values():
+            # Without words all pages match, and none need be parsed.
             text = f"{page.title} {without_markup(page.text)}".lower() if words else ""
             self._items[page.key].setHidden(not all(word in text for word in words))
         for page in pages_by_key().values():
             entry = self._items[page.key]
             if page.parent and not entry.isHidden():
                 parent_item = self._items[page.parent]
+                # A page that matches is reached through the page above it.
                 parent_item.setHidden(False)
                 parent_item.setExpanded(bool(words))

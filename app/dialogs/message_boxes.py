@@ -19,7 +19,8 @@ def ask(
     box.setDefaultButton(stay_button)
     box.setEscapeButton(stay_button)
     box.exec()
-    pressed = box.clickedButton()  # not its text, to which a desktop may add a mnemonic
+    # Not by its text, to which a desktop may add a mnemonic.
+    pressed = box.clickedButton()
     named = zip(choices, buttons, strict=True)
     return next((choice for choice, button in named if button is pressed), stay)
 
@@ -36,7 +37,8 @@ def message_box(
     box.setObjectName(name)
     box.setWindowTitle("Tunescope")
     box.setIcon(icon)
-    box.setTextFormat(Qt.TextFormat.PlainText)  # names of files are in some
+    # Names of files are in some, and may look like markup.
+    box.setTextFormat(Qt.TextFormat.PlainText)
     box.setText(text)
     box.setInformativeText(more)
     return box

@@ -49,7 +49,8 @@ class OptunaDialog(QDialog):
         self.storage.setFocus()
 
     def _make_form(self, model: str, sizes: tuple[int, int, int]) -> QGridLayout:
-        from core.estimators.registry import MODELS  # not needed before
+        # Not needed before a person asks for this dialog.
+        from core.estimators.registry import MODELS
 
         self.storage = QLineEdit()
         self.storage.setPlaceholderText("sqlite:///studies.db")
@@ -59,6 +60,7 @@ class OptunaDialog(QDialog):
         self.model = QuietComboBox()
         for name, definition in MODELS.items():
             self.model.addItem(definition.title, name)
+        # Without a plan there is no model to propose.
         self.model.setCurrentIndex(max(0, self.model.findData(model)))
         self.rows, self.columns, self.classes = (QuietSpinBox() for _ in range(3))
         boxes = (self.rows, self.columns, self.classes)

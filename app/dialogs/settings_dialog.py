@@ -57,8 +57,8 @@ class ExecutionSettings(QWidget):
 
     attempt_wanted = Signal()  # `show_answer` takes the result
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.box = QuietComboBox()
         self.box.setAccessibleName("Where trials run")
         for key in settings.PLACES:
@@ -161,6 +161,7 @@ class SettingsDialog(QDialog):
         self.text_size.setRange(appearance.SMALLEST_TEXT, appearance.LARGEST_TEXT)
         self.text_size.setSingleStep(10)
         self.text_size.setSuffix(" %")
+        # All is laid out anew at each size: not at the 1 of 150.
         self.text_size.setKeyboardTracking(False)
         self.text_size.setValue(appearance.text_percent())
         self.text_size.valueChanged.connect(lambda percent: appearance.change_look(percent=percent))
@@ -177,6 +178,7 @@ class SettingsDialog(QDialog):
 
     def _forget_choices(self) -> None:
         settings.forget_all()
+        # Controls show what counts now; the look follows at the end, once.
         self.scheme.setCurrentIndex(0)
         self.text_size.setValue(100)
         self.tells_ends.setChecked(True)

@@ -63,6 +63,7 @@ class TargetDialog(QDialog):
     @property
     def _chosen_wish(self) -> tuple[str, str]:
         list_item = self.columns.currentItem()
+        # Qt keeps a hidden row current, which nobody sees.
         is_shown = list_item is not None and not list_item.isHidden()
         return self._wishes[self.columns.currentRow()] if is_shown else ("", "")
 

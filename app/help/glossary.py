@@ -26,7 +26,6 @@ class GlossaryEntry:
 
     @property
     def plain_words(self) -> str:
-        """The text without links."""
         return without_markup(_ONLY_A_LINK.sub("", self.words))
 
 
@@ -53,7 +52,8 @@ def read_help(name: str) -> Any:
 
 
 def _term(title: str, words: str, forms: list[str]) -> GlossaryEntry:
-    name = re.sub(r" \(.*\)$", "", title.lower())  # without the synonym in brackets
+    # The synonym in brackets is no part of the anchor, which others link to.
+    name = re.sub(r" \(.*\)$", "", title.lower())
     key = "word-" + re.sub(r"[^a-z0-9]+", "-", name).strip("-")
     return GlossaryEntry(key, title, words, tuple(forms))
 
@@ -70,6 +70,7 @@ def _pattern() -> tuple[re.Pattern[str], dict[str, GlossaryEntry]]:
     of_form: dict[str, GlossaryEntry] = {}
     for entry in entries():
         for form in entry.forms:
+            # A test holds that no form belongs to two entries.
             of_form.setdefault(form, entry)
     # Of alternatives a pattern takes the first that fits, not the longest.
     longest_first = sorted(of_form, key=len, reverse=True)

@@ -148,7 +148,8 @@ def _glossary_page() -> str:
     for entry in entries():
         if entry.key.startswith("word-"):
             paragraphs += [f"## {entry.title} {{#{entry.key}}}", entry.words]
-        else:  # its anchor is on the page of scores
+        # A score has its anchor on the page of scores.
+        else:
             paragraphs += [f"## {entry.title}", f"{entry.words} [As a score](#{entry.key})."]
     return "\n\n".join(paragraphs) + "\n"
 
@@ -210,6 +211,7 @@ def strategy_page(strategy: Strategy) -> str:
     paragraphs.append(f"**What it costs.** {strategy.costs}")
     if strategy.costs_structured:
         paragraphs.append(f"**For sequences and molecules.** {strategy.costs_structured}")
+    # Several models are bounded by minutes, not by trials.
     if strategy.kind == "trials" and not strategy.several:
         paragraphs.append(f"Trials where nobody says how many: {strategy.default_trials}.")
     if strategy.kind == "trials":

@@ -25,9 +25,11 @@ def page_html(text: str, link: Link = lambda to: to) -> str:
         if token.type == "heading_open":
             _set_anchor(token, tokens[index + 1])
         elif token.type == "table_open":
-            token.attrs |= {"cellspacing": "0", "cellpadding": "6"}  # Qt knows no CSS for these
+            # Qt's rich text knows no CSS for these.
+            token.attrs |= {"cellspacing": "0", "cellpadding": "6"}
         elif token.type == "th_open":
-            token.attrs["align"] = "left"  # Qt centres heads
+            # Qt centres the heads of tables.
+            token.attrs["align"] = "left"
         for child in token.children or ():
             if child.type == "link_open":
                 child.attrs["href"] = link(str(child.attrs["href"]))

@@ -71,6 +71,7 @@ def pixels(length: float) -> int:
 
 def apply_locale() -> None:
     """Write numbers as the system does; digits are grouped (3,000) where it has no language."""
+    # The C locale groups no digits, and is what a system without a language has.
     if QLocale().language() == QLocale.Language.C:
         grouped = QLocale.c()
         grouped.setNumberOptions(QLocale.NumberOption.DefaultNumberOptions)
@@ -92,8 +93,10 @@ def application() -> QApplication:
 
 def start(app: QApplication) -> None:
     """Apply the stored look, and follow changes of the system."""
+    # The one style that draws alike on every system and follows a palette.
     app.setStyle("Fusion")
     apply_locale()
+    # Once in a process: tests and the self-test start the look again.
     if not _state.follows:
         QGuiApplication.styleHints().colorSchemeChanged.connect(_system_changed)
         _state.follows = True

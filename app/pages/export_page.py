@@ -47,8 +47,8 @@ class ModelChooser(QWidget):
 
     changed = Signal()  # another model is chosen
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._choices: list[ExportableModel] = []
         self._started = RunStarted()
         self._more = ""
@@ -86,11 +86,13 @@ class ModelChooser(QWidget):
         scored = len(run.scored_trials()) if run is not None else 0
         self._more = ""
         if scored > MAX_TRIALS:
+            # A list of thousands cannot be read; the command line takes any trial.
             self._more = (
                 f"The list has the best {MAX_TRIALS:,} of {scored:,} trials; “tunescope export "
                 "RUN FILE --which NUMBER” takes any."
             )
         self._started = run.started if run is not None else RunStarted()
+        # The list is asked for at every change of the run, and a person's choice stays.
         if models == self._choices:
             return
         previous_name, self._choices = self.model_name, models
@@ -157,7 +159,6 @@ class ExportCard(Card):
         return in_row(sign, (wrapping_label(sentence, "warning"), 1))
 
     def show_saved(self, path: Path | None) -> None:
-        """Show where the file was saved; None hides it."""
         self._path = path
         self._saved.setVisible(path is not None)
         self.folder_button.setVisible(path is not None)
@@ -174,8 +175,8 @@ class ExportPage(Page):
 
     topic = "export"
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(session, parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
         self.cards: dict[str, ExportCard] = {}
         self._saving: dict[Path, str] = {}  # the kind of file by its path
         self.use_button = self.add_button("Use the model", lambda: self.step_wanted.emit("use"))
@@ -231,7 +232,9 @@ class ExportPage(Page):
         kinds = {f"{name} (*{ending})": ending for ending, name in _file_endings(exporter).items()}
         title = f"Save {exporter.title}"
         options = QFileDialog.Option(0)
-        if exporter.joins:  # nothing is replaced
+        # The study is added to the file that is there, so that nothing is replaced and nobody
+        # asked.
+        if exporter.joins:
             options = QFileDialog.Option.DontConfirmOverwrite
         filters = ";;".join(kinds)
         path, kind = QFileDialog.getSaveFileName(self, title, proposed, filters, options=options)
@@ -239,6 +242,7 @@ class ExportPage(Page):
 
     def _file_name(self) -> str:
         plan, summary = self.session.plan, self.session.summary
+        # Only the name of the data, without the endings of packed files (.csv.gz).
         name = Path((summary and summary.name) or "model").name.split(".")[0]
         which = self.chooser.model_name
         kind = self.chooser.model_kind or (plan.model if plan is not None else "")
@@ -276,6 +280,7 @@ class ExportPage(Page):
     def _make_cards(self) -> None:
         form = export_variants_of(self._dataset_task, self._model_name)[0]
         exporters = [exporter for exporter in self.session.exporters if exporter.form == form]
+        # The same cards stay, with what they say was saved.
         if not exporters or exporters == [card.exporter for card in self.cards.values()]:
             return
         clear_layout(self._grid)

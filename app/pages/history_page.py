@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QDateTime, QLocale, QModelIndex, QSignalBlocker, Qt
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QKeyEvent
-from PySide6.QtWidgets import QCheckBox, QFileDialog, QWidget
+from PySide6.QtWidgets import QCheckBox, QFileDialog
 
 from app.dialogs.message_boxes import is_deletion_confirmed
 from app.look import appearance
@@ -61,7 +61,6 @@ class HistoryModel(CellModel):
         self._cell_cache: dict[int, list[str]] = {}  # by row
 
     def show_entries(self, entries: list[HistoryEntry], titles: dict[str, str]) -> None:
-        """Show datasets; `titles` are those of the models."""
         self.beginResetModel()
         self.entries, self._titles = entries, titles
         self._cell_cache = {}
@@ -140,7 +139,8 @@ class HistoryTable(RowTable):
             self.setColumnWidth(column, width)
 
     def _wanted_width(self, column: int) -> int:
-        key = (column, self.font().key())  # the same at every width of the table
+        # Measuring 200 rows takes long, and at every width of the window the contents are the same.
+        key = (column, self.font().key())
         if key not in self._widths:
             head = self.horizontalHeader().sectionSizeHint(column)
             self._widths[key] = max(head, self.sizeHintForColumn(column)) + 6
@@ -158,8 +158,8 @@ class HistoryPage(Page):
 
     topic = "history"
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(session, parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
         self.history = session.history
         subtitle = "What worked on earlier datasets decides the first trials on a new one."
         self.set_head("History", subtitle)
@@ -216,7 +216,7 @@ class HistoryPage(Page):
         self.forget = PlainButton("Delete", self.forget_chosen, "discard")
         self.forget_all = PlainButton("Delete all…", self.ask_forget_all)
         self.starter = PlainButton("", self._change_starter)
-        self.datasets.body.addWidget(_button_row(self.forget, self.forget_all, self.starter))
+        self.datasets.body.addWidget(in_lines(self.forget, self.forget_all, self.starter))
         return self.datasets
 
     def _make_exchange(self) -> Card:
@@ -227,7 +227,7 @@ class HistoryPage(Page):
         self.save = PlainButton("Export…", self.ask_save, "save")
         self.import_button = PlainButton("Import…", self.ask_import, "open")
         self.optuna = PlainButton("Import Optuna studies…", self.ask_optuna)
-        card.body.addWidget(_button_row(self.save, self.import_button, self.optuna))
+        card.body.addWidget(in_lines(self.save, self.import_button, self.optuna))
         return card
 
     def _how_it_helps(self) -> tuple[str, ...]:
@@ -270,7 +270,8 @@ class HistoryPage(Page):
         self._update_buttons()
 
     def _model_titles(self) -> dict[str, str]:
-        from core.estimators.registry import MODELS  # not needed before this page
+        # Not needed before this page.
+        from core.estimators.registry import MODELS
 
         return {name: model.title for name, model in MODELS.items()}
 
@@ -304,10 +305,12 @@ class HistoryPage(Page):
         apply_style(self.outcome, voice="good" if succeeded else "bad")
         self.outcome.setVisible(bool(sentence))
         if sentence:
+            # Screen readers say it without being moved there.
             alert = QAccessibleEvent(self.outcome, QAccessible.Event.Alert)
             QAccessible.updateAccessibility(alert)
             if not succeeded:
-                self.refresh()  # what was switched is not
+                # A switch that failed is still as it was, and so must the box look.
+                self.refresh()
 
     # What a person does -----------------------------------------------------------------------
 
@@ -335,6 +338,7 @@ class HistoryPage(Page):
         title = "Export the history"
         path, _ = QFileDialog.getSaveFileName(self, title, proposed, "JSON (*.json)")
         if path:
+            # Qt adds no ending where a person types none.
             path = path if Path(path).suffix else f"{path}.json"
             settings.remember(FOLDER_KEY, str(Path(path).parent))
             self.history.export_to(path)
@@ -348,7 +352,6 @@ class HistoryPage(Page):
             self.history.import_from(path)
 
     def ask_optuna(self) -> None:
-        """Ask for studies and let the worker import them."""
         from app.dialogs.optuna_dialog import OptunaDialog
 
         plan, summary = self.session.plan, self.session.summary
@@ -356,7 +359,3 @@ class HistoryPage(Page):
         if request is not None:
             self._show_message("The studies are being read …", True)
             self.history.import_optuna(request)
-
-
-def _button_row(*buttons: PlainButton) -> QWidget:
-    return in_lines(*buttons)

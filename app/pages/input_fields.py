@@ -52,18 +52,15 @@ class InputField(QWidget):
         self._update_note()
 
     def mark_outside(self, outside: bool) -> None:
-        """Mark whether the value lies outside the training rows."""
         self._outside = outside
         self._update_note()
 
     @property
     def value(self) -> CellValue:
-        """The value; None where it is missing."""
         raise NotImplementedError
 
     @property
     def is_changed(self) -> bool:
-        """Whether it differs from the first value."""
         return bool(self.value != self._before)
 
     def _set_value(self, value: CellValue) -> None:
@@ -95,6 +92,7 @@ class NumberField(InputField):
         self.slider: QuietSlider | None = None
         self._low, self._high = low, high = column.low or 0.0, column.high or 0.0
         if low < high and math.isfinite(high - low):
+            # A whole number has a stop of the slider of its own where they are few.
             self._steps = int(min(STEPS, high - low)) if column.whole else STEPS
             self.slider = QuietSlider(Qt.Orientation.Horizontal)
             self.slider.setRange(0, self._steps)
@@ -115,9 +113,12 @@ class NumberField(InputField):
             return None
         number, is_number = QLocale().toDouble(text)
         if not is_number:
+            # What was copied from a program has a point and perhaps the typographic minus.
             number, is_number = QLocale.c().toDouble(text.replace("\N{MINUS SIGN}", "-"))
         if is_number and isinstance(self._before, float) and text == locale_number(self._before):
-            return self._before  # with all its digits
+            # The field shows eight digits; a value that nobody changed is given on with all of
+            # them.
+            return self._before
         return float(number) if is_number else text
 
     def _set_value(self, value: CellValue) -> None:
@@ -143,6 +144,7 @@ class NumberField(InputField):
         value = low + (high - low) * step / self._steps
         if self.column.whole:
             value = float(round(value))
+        # Between the ends four digits are enough; the ends are those of the training rows exactly.
         elif 0 < step < self._steps:
             value = float(f"{value:.4g}")
         self.edit.setText(locale_number(value))
@@ -224,6 +226,7 @@ def _make_line_edit(name: str, edited: Callable[[], None]) -> QLineEdit:
     line_edit.setAccessibleName(name)
     line_edit.setMinimumHeight(TARGET)
     line_edit.setMinimumWidth(appearance.pixels(70))
-    line_edit.setAcceptDrops(False)  # a file that is dropped is the window's
+    # A file that is dropped on it is the window's to open, not a path to be written here.
+    line_edit.setAcceptDrops(False)
     line_edit.textEdited.connect(lambda _text: edited())
     return line_edit

@@ -21,8 +21,8 @@ class ModelPage(Page):
 
     topic = "model"
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(session, parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
         subtitle = "Only models that fit your data are shown. If unsure, take the first."
         self.set_head("Which model?", subtitle)
         self.add_primary("Choose a strategy", lambda: self.step_wanted.emit("strategy"))

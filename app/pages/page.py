@@ -31,8 +31,8 @@ class Page(QWidget):
     topic: ClassVar[str] = "start"  # the help text of “Read more”
     wide: ClassVar[bool] = False  # takes the panel's place too
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__()
         self.session = session
         self.words: tuple[str, tuple[str, ...]] = ("", ())  # of the panel: title, sentences
         self.under_head = in_column(margins=(0, 0, 12, 0))
@@ -75,6 +75,7 @@ class Page(QWidget):
         self._fit_head()
 
     def event(self, event: QEvent) -> bool:
+        # Buttons come and go and change their labels while the width stays.
         if event.type() == QEvent.Type.LayoutRequest:
             self._fit_head()
         return super().event(event)
@@ -101,13 +102,11 @@ class Page(QWidget):
         self.head_changed.emit(title, subtitle)
 
     def add_button(self, text: str, press: Callable[[], object], icon: str = "") -> PlainButton:
-        """Add an ordinary button to the head, before the primary one."""
         button = PlainButton(text, press, icon)
         self._buttons.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
         return button
 
     def add_icon(self, button: QWidget) -> None:
-        """Add an icon button beside the head's words."""
         self._icons.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
 
     def add_primary(self, text: str, press: Callable[[], object], icon: str = "") -> PrimaryButton:

@@ -47,7 +47,8 @@ class RangeRow(QWidget):
 
     def __init__(self, axis: Axis, parent: QWidget) -> None:
         super().__init__(parent)
-        self.hide()  # holds only the second line of a narrow page
+        # It holds only the second line of a narrow page.
+        self.hide()
         self.axis, self.fault = axis, ""  # why the entry cannot be searched
         self.entry: Any = None  # [from, to], one value, or None for the usual range
         self.name = wrapping_label(axis_title(axis.label, axis.name))
@@ -120,6 +121,7 @@ class RangeRow(QWidget):
     def show_plan(self, ranges: Mapping[str, Any], fixed: Mapping[str, Any]) -> None:
         """Show the plan's range; a faulty entry stays."""
         axis, name = self.axis, self.axis.name
+        # What cannot be searched is kept to be corrected, and never goes into the plan.
         if self.fault and self.entry == ranges.get(name, fixed.get(name)):
             return
         self.entry = list(ranges[name]) if name in ranges else fixed.get(name)
@@ -154,7 +156,6 @@ class RangeRow(QWidget):
             return 0
 
     def clear_entry(self) -> None:
-        """Forget a faulty entry."""
         self.entry, self.fault = None, ""
 
     def _reset_entry(self) -> None:
@@ -181,7 +182,6 @@ class RangeRow(QWidget):
         return axis.default if axis.default is not None else axis.low
 
     def _on_entered(self) -> None:
-        """Store the entry if it is another range or value than before."""
         is_fixed, axis = self.fix.isChecked(), self.axis
         texts = [self.low.text(), self.high.text()]
         previous_entry = self.entry
@@ -191,6 +191,7 @@ class RangeRow(QWidget):
             else:
                 new_axis = with_range(axis, [with_decimal_point(text) for text in texts])
                 entry = [new_axis.low, new_axis.high]
+                # The usual range says nothing in the plan, so that other data can have another one.
                 if entry == [axis.low, axis.high]:
                     entry = None
         except UnusableError as error:
@@ -213,8 +214,8 @@ class RangesCard(Card):
 
     fault_changed = Signal()  # `fault`
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__("Ranges that are searched", parent=parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__("Ranges that are searched")
         self.session = session
         self.fault = ""  # why the entered ranges cannot be searched
         self.rows: dict[str, RangeRow] = {}
@@ -235,7 +236,6 @@ class RangesCard(Card):
         self.body.addWidget(self.reset, 0, Qt.AlignmentFlag.AlignLeft)
 
     def refresh(self, strategy: StrategyAdvice | None) -> None:
-        """Show the plan's ranges; `strategy` is its strategy."""
         plan = self.session.plan
         if plan is None or strategy is None or self.session.summary is None:
             self.hide()
@@ -249,7 +249,8 @@ class RangesCard(Card):
         if _rows_of(axes) != _rows_of(self._axes):
             self._axes = axes
             self._rebuild_rows()
-        elif axes != self._axes:  # the fields stay: a person may be typing
+        # The fields stay where only ranges changed: a person may be typing in one.
+        elif axes != self._axes:
             self._axes = axes
             for row, axis in zip(self.rows.values(), axes, strict=True):
                 row.axis = axis
@@ -310,7 +311,6 @@ class RangesCard(Card):
             self.fit_width(self._room)
 
     def _on_row_changed(self, name: str) -> None:
-        """Put the entry into the plan if it can be searched."""
         plan, row = self.session.current_plan, self.rows[name]
         if row.fault:
             self._update_fault()
@@ -323,7 +323,8 @@ class RangesCard(Card):
         elif entry is not None:
             fixed[name] = entry
         self.session.set_plan(ranges=ranges, fixed=fixed)
-        row.show_plan(ranges, fixed)  # also where the plan stays as it was
+        # Also where the plan stays as it was, such as after a fault.
+        row.show_plan(ranges, fixed)
         self._update_fault()
 
     def _update_fault(self) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHeaderView, QWidget
+from PySide6.QtWidgets import QHeaderView
 
 from app.look import appearance
 from app.text.candidate_text import CandidateText
@@ -36,13 +36,12 @@ class CandidatesCard(Card):
     wide = True
     picked = Signal(str)  # the kind of candidate
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self) -> None:
         super().__init__(
             "Which model do you want?",
             "The run selected the first by itself. Another one is fitted and tested at a click. "
             "Any trial can be selected too, in the table of trials in step 4. One that is picked "
             "after seeing test scores looks a little better than it is.",
-            parent,
         )
         self.cards = ChoiceCards("The run's choice", "Models to select")
         self.cards.chosen.connect(self._on_card_chosen)
@@ -64,6 +63,7 @@ class CandidatesCard(Card):
         self.cards.show_choices(choices, self._selected_kind)
 
     def _on_card_chosen(self, key: str) -> None:
+        # The taken one is there already; a trial is picked in the table of trials.
         if key not in (self._selected_kind, "trial"):
             self.picked.emit(key)
 
@@ -71,13 +71,14 @@ class CandidatesCard(Card):
 class DefaultComparisonCard(Card):
     """A row for each setting or score, of the tuned model and of the others."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent=parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.wide = self._alone = False  # alone: as high as its rows
         self.table = DataTable("")
         self.table.setWordWrap(True)
         self.body.addWidget(self.table, 1)
-        self.body.addStretch()  # a row beside a high card stays below its title
+        # Beside a high card a single row stays below its title.
+        self.body.addStretch()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Fit the rows, after the columns have their new widths."""
@@ -132,7 +133,8 @@ class DefaultComparisonCard(Card):
         self._show_table(["measure", *models], rows)
 
     def _show_table(self, headers: list[str], rows: list[list[str]]) -> None:
-        self.wide = len(headers) > 3  # three scores beside their measure
+        # Three scores need the room of two cards beside their measure.
+        self.wide = len(headers) > 3
         self.table.setAccessibleName(self.accessibleName())
         self.table.setAccessibleDescription("; ".join(", ".join(row) for row in rows))
         self.table.set_table((headers, rows))
@@ -168,15 +170,14 @@ class MembersCard(Card):
 
     wide = True
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent=parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.table = DataTable("")
         self.body.addWidget(self.table, 1)
 
     def show_members(
         self, ensemble: EnsembleResults, default: Setting, started: RunStarted
     ) -> None:
-        """Show the members with their scores, and the default setting."""
         count = len(ensemble.members)
         title = "The one model of the average" if count == 1 else f"The average of {count} models"
         words = (

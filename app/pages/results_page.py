@@ -27,10 +27,10 @@ from app.views.explanation_views import (
 )
 from app.views.penalty_views import GroupPenalties
 from app.views.result_views import RESULT_VIEWS, CalibrationView, ResultView
-from app.views.runs_comparison import MAX_RUNS
 from app.views.threshold_view import ThresholdView
 from app.widgets.cards import Card
 from app.widgets.text_labels import wrapping_label
+from core.figures.run_figures import MAX_RUNS
 from core.tuning.events import RunStarted
 from core.tuning.results.result_facts import fact_sentences, headline, member_count, scores_line
 from core.tuning.run_results import Results
@@ -94,7 +94,8 @@ class ExplanationRequests(QObject):
         if not self._is_fresh or self._session.state != "finished":
             return
         self._is_fresh = False
-        from core.tuning.why.answers import FOLDER, SOON, seconds_before  # not for the first paint
+        # Not for the first paint.
+        from core.tuning.why.answers import FOLDER, SOON, seconds_before
 
         state, folder = self._session.shown.state, self._session.run_folder
         for question in (*QUICK_QUESTIONS, "learning"):
@@ -107,7 +108,6 @@ class ExplanationRequests(QObject):
                     view.offer_answer(seconds)
 
     def ask(self, question: str) -> None:
-        """Request an answer once, and show that it is coming."""
         if question in self._requested_questions:
             return
         self._requested_questions.add(question)
@@ -116,7 +116,6 @@ class ExplanationRequests(QObject):
         self._session.explain(question)
 
     def look_at(self, column: str) -> None:
-        """Show how predictions depend on a column."""
         self._chosen_column = column
         if column in self._dependence_by_column:
             self._dependence_view.show_answer(self._dependence_by_column[column])
@@ -169,8 +168,8 @@ class ResultsPage(Page):
 
     topic = "results"
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(session, parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
         self._shown: Results | None = None
         self._arranged: list[Card] = []
         self._shape = (False, False)  # of the page: narrow, roomy
@@ -210,7 +209,8 @@ class ResultsPage(Page):
             *self.questions.views.values(),
         ]
         for card in self._cards:
-            card.setParent(self)  # hidden cards are deleted with the page as well
+            # Cards that are not shown have no layout to belong to, and would outlive the page.
+            card.setParent(self)
         for view in (*self.views.values(), *self.questions.views.values(), self.penalties):
             view.problem.connect(self.session.problem)
         self._grid = QGridLayout()
@@ -232,7 +232,6 @@ class ResultsPage(Page):
         QTimer.singleShot(0, self.penalties, self.penalties.redraw)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Arrange the cards, and draw the penalties for their new size."""
         super().resizeEvent(event)
         if self._shape != self._shape_now():
             self._arrange_cards(self._arranged)
@@ -316,6 +315,7 @@ class ResultsPage(Page):
         (group, learned), *_ = results.groups.items()
         run = self.session.shown.state
         start_penalty = run.steps[0].penalties.get(group) if run.steps else None
+        # A descent over penalties tells its start in logarithms.
         if run.gradients:
             start_penalty = math.exp(run.gradients[0].d[group])
         self.setting.show_penalty(learned, start_penalty, off=group in results.switched_off)
@@ -327,14 +327,17 @@ class ResultsPage(Page):
         self._arranged, self._shape = cards, self._shape_now()
         is_narrow, is_roomy = self._shape
         confusion = self.views["confusion"]
-        if confusion in cards:  # wide enough for its columns, one a class
+        # A matrix needs a column a class, and takes the row where they are many.
+        if confusion in cards:
             counts = confusion.results.confusion
             labels = len(counts.labels) if counts is not None else 0
             confusion.wide = labels > (MAX_CLASSES_BESIDE if is_roomy else 2)
+        # Rows of charts share the height that is left; tables and words have their own.
         drawn_rows = set()
         for card, (row, column, span) in zip(cards, grid_positions(cards, is_narrow), strict=True):
             self._grid.addWidget(card, row, column, 1, span)
-            card.show()  # after it has a parent: else it would be a window
+            # Only once it has a parent: without one it would be a window of its own.
+            card.show()
             if not isinstance(card, (DefaultComparisonCard, MembersCard, CandidatesCard)):
                 drawn_rows.add(row)
         for row in range(self._grid.rowCount()):

@@ -50,7 +50,6 @@ class ShareBar(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def show_share(self, name: str, share: float) -> None:
-        """Show another class or probability."""
         self._name, self._share = " ".join(name.split()), share
         share_line = f"{self._name}: {percent(share)}"
         self.setToolTip(plain_tooltip(share_line))
@@ -107,14 +106,12 @@ class PredictionCard(Card):
         self.clear_answer()
 
     def clear_answer(self) -> None:
-        """Forget the answers."""
         self._form: ModelForm | None = None
         self.show_problem("")
         for text_label in (self.original, self.truth, self.notes):
             show_text(text_label, "")
 
     def set_form(self, form: ModelForm, notes: str) -> None:
-        """Show answers of this model from now on."""
         self.clear_answer()
         self._form = form
         target = " ".join(form.target.split()) or "the target"
@@ -122,7 +119,6 @@ class PredictionCard(Card):
         show_text(self.notes, notes)
 
     def show_prediction(self, prediction: RowPrediction) -> None:
-        """Show the current prediction."""
         interval = self._form.interval if self._form is not None else None
         show_text(self.problem, "")
         show_text(self.prediction_label, predicted_text(prediction))
@@ -131,19 +127,16 @@ class PredictionCard(Card):
         show_text(self.unlike, unlike_row_text(prediction.unlike))
 
     def show_problem(self, problem: str) -> None:
-        """Show why there is no prediction."""
         show_text(self.problem, problem)
         self._show_shares([])
         for text_label in (self.prediction_label, self.interval, self.unlike):
             show_text(text_label, "")
 
     def show_original(self, prediction: RowPrediction | None) -> None:
-        """Show the prediction before the changes; None hides it."""
         words = f"Before the changes: {predicted_text(prediction)}" if prediction else ""
         show_text(self.original, words)
 
     def show_truth(self, test_row: TestRow | None) -> None:
-        """Show the true value of a row of the test set; None hides it."""
         show_text(self.truth, true_value_text(test_row) if test_row else "")
 
     def _show_shares(self, shares: Sequence[tuple[str, float]]) -> None:
@@ -256,14 +249,16 @@ class RowPredictionForm(QWidget):
             input_field.changed.connect(self._on_changed)
             self.fields[input_field.name] = input_field
             self._flow.addWidget(input_field)
-        self.number.setMaximum(LARGEST)  # until the size of the test set is known
+        # The size of the test set is known only with its first row.
+        self.number.setMaximum(LARGEST)
         self.search.clear()
         self.search.setVisible(len(self.fields) >= SEARCHED)
         self.of_tests.setVisible(bool(self.using.folder))
         for widget in (self.row_controls, self.scroll_area, self.source_label, self.answer):
             widget.show()
         self._begin_typical()
-        QTimer.singleShot(0, self, self._fit_sizes)  # when the fields have their sizes
+        # Later: the fields have their sizes once the event loop has laid them out.
+        QTimer.singleShot(0, self, self._fit_sizes)
 
     def _filter_fields(self, words: str) -> None:
         for name, field in self.fields.items():
@@ -335,11 +330,11 @@ class RowPredictionForm(QWidget):
 
     @property
     def is_changed(self) -> bool:
-        """Whether the row differs from the first one."""
         return any(field.is_changed for field in self.fields.values())
 
     def _on_changed(self) -> None:
         self.reset.setEnabled(True)
+        # Not at every letter: a number is typed in several.
         self._soon.start()
 
     def _request_prediction(self) -> None:
@@ -356,8 +351,10 @@ class RowPredictionForm(QWidget):
             self._original = answer
             self._show_original()
         if values != self.values:
-            return  # another answer is on its way
-        if self._original is None:  # it was changed before that was answered
+            # The row was changed since; its own answer is on its way.
+            return
+        # It was changed before the first row was answered, which is compared with.
+        if self._original is None:
             self.using.try_row(self._initial_form_values)
         if prediction is None:
             self.answer.show_problem(answer.problem)
@@ -376,7 +373,8 @@ class RowPredictionForm(QWidget):
 def _make_spin_box(on_changed: Callable[[], None]) -> QuietSpinBox:
     spin_box = QuietSpinBox()
     spin_box.setRange(0, LARGEST)
-    spin_box.setSpecialValueText("–")  # no row of the test set
+    # 0 is no row of the test set.
+    spin_box.setSpecialValueText("–")
     spin_box.setKeyboardTracking(False)
     spin_box.setMinimumHeight(28)
     spin_box.setMinimumWidth(appearance.pixels(90))

@@ -41,10 +41,10 @@ class Stopwatch:
 
     def set_seconds(self, seconds: float) -> None:
         """Set the known seconds; it never goes back while it runs."""
+        # Events tell of moments before now; a clock that jumps back looks broken.
         self._base_seconds, self._since = max(seconds, self.seconds), time.monotonic()
 
     def set_running(self, is_running: bool, seconds: float) -> None:
-        """Run or stand; a change begins at `seconds`."""
         if is_running != self._is_running:
             self._base_seconds, self._since = seconds, time.monotonic()
             self._is_running = is_running
@@ -53,8 +53,8 @@ class Stopwatch:
 class RunBar(QProgressBar):
     """How much of a run is done; of several models, what its time is spent on and kept for."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setTextVisible(False)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName("Progress of the run")
@@ -65,7 +65,8 @@ class RunBar(QProgressBar):
         has_parts = run.tunes_several_models and bool(run.started.run_plan.minutes)
         self.parts = ledger_parts(run, elapsed) if has_parts and run.fold is None else []
         share = done_share(run, state)
-        is_waiting = state == "stopping" and run.fold is None  # for an unknown time
+        # Nobody knows how long the final fit takes: Qt's bar then runs to and fro.
+        is_waiting = state == "stopping" and run.fold is None
         is_unknown = not self.parts and (is_waiting or (share is None and state == "running"))
         self.setRange(0, 0 if is_unknown else STEPS)
         self.setValue(round(STEPS * (share or 0.0)))
@@ -78,7 +79,6 @@ class RunBar(QProgressBar):
         return QSize(200, THICK + labels)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the parts and their labels, those of the ends first where room is short."""
         if not self.parts:
             super().paintEvent(event)
             return
@@ -100,6 +100,7 @@ class RunBar(QProgressBar):
             labelled.append((box, label))
         painter.setPen(QColor(theme.muted))
         painted: list[QRectF] = []
+        # From the ends inwards: what is kept for finishing is worth more than what is in between.
         for box, label in (*labelled[:1], *reversed(labelled[1:])):
             wide = painter.fontMetrics().horizontalAdvance(label)
             x = min(max(0.0, box.center().x() - wide / 2), self.width() - wide)
@@ -114,8 +115,8 @@ class Replay(QFrame):
 
     moved = Signal(int)  # how many events are shown
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._stops: list[int] = []  # the number of events at the end of each trial or step
         self._events: Sequence[Event] = ()
         self._of_trials = True
@@ -134,6 +135,7 @@ class Replay(QFrame):
         """Take a run and go to its end, without `moved`."""
         self.stop()
         self._events, self._of_trials = events, of_trials
+        # The last position shows the end of the run too, not only its last trial.
         self._stops = [*stops[:-1], len(events)] if stops else []
         self.slider.blockSignals(True)
         self.slider.setRange(min(1, len(self._stops)), len(self._stops))
@@ -149,6 +151,7 @@ class Replay(QFrame):
             return
         if self.slider.value() == self.slider.maximum():
             self.slider.setValue(self.slider.minimum())
+        # A whole run takes some seconds to play, however many trials it has.
         self._timer.start(max(FASTEST, PLAYING // max(1, len(self._stops))))
         self._show_button("pause", "Stop playing")
 
@@ -179,7 +182,8 @@ class Replay(QFrame):
         event = self._events[self._stops[position - 1] - 1]
         words = "after trial {at} of {all}, {time}"
         count = len(self._stops)
-        if not self._of_trials:  # the first step is the start, number 0
+        # The first step of a learner is its start, which counts as number 0.
+        if not self._of_trials:
             words = "after step {at} of {all}, {time}"
             position, count = position - 1, count - 1
         position_text = words.format(at=position, all=count, time=duration_text(event.seconds))
@@ -219,8 +223,8 @@ def activity_text(worker: ClusterWorker) -> str:
 class WorkersPanel(QFrame):
     """A tile for each worker, and a sentence about all; hidden without a cluster."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setAccessibleName("Workers of the cluster")
         self.headline = wrapping_label("", "muted")
         self.more_label = wrapping_label("", "muted")
@@ -238,6 +242,7 @@ class WorkersPanel(QFrame):
         activities = [f"{worker.name}: {activity_text(worker)}." for worker in workers[:MAX_TILES]]
         self.setAccessibleDescription(" ".join([summary, *activities]))
         while len(self.tiles) < min(len(workers), MAX_TILES):
+            # Tiles stay and are hidden: workers come and go, and a grid that is made anew flickers.
             self._grid.addWidget(tile := _Tile(), *divmod(len(self.tiles), COLUMNS))
             self.tiles.append(tile)
         for index, tile in enumerate(self.tiles):
@@ -253,8 +258,8 @@ class WorkersPanel(QFrame):
 class _Tile(QWidget):
     """A worker: name and computer, current trial, and load."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._name = self._activity = ""
         self._load = 0.0
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)

@@ -7,19 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout
 
 from app.look import appearance
 from app.text.past_runs_text import HEADS, cells_of, setting_name, setting_value
 from app.text.rail_text import runs_of_one_dataset
 from app.views.plot.data_table import DataTable
-from app.views.runs_comparison import MAX_RUNS, ComparedRun, RunCurves, RunsComparison
+from app.views.runs_comparison import ComparedRun, RunCurves, RunsComparison
 from app.widgets.buttons import PlainButton
 from app.widgets.cards import Card
 from app.widgets.layouts import in_row
 from app.widgets.quiet_controls import QuietComboBox
 from app.widgets.text_labels import wrapping_label
 from core.figures.figure import Table
+from core.figures.run_figures import MAX_RUNS
 from resources.theme import TARGET
 
 if TYPE_CHECKING:
@@ -37,8 +38,8 @@ class RunComparisonCard(Card):
     split_wanted = Signal(str, int)  # the folder of a run to test on a fresh split, and the seed
     close_pressed = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("Runs side by side", "", parent)
+    def __init__(self) -> None:
+        super().__init__("Runs side by side", "")
         self.runs: list[RunSummary] = []
         self.curves: list[BestSoFarCurve] = []
         self.close_button = PlainButton("Close", self.close_pressed.emit, "close")
@@ -74,6 +75,7 @@ class RunComparisonCard(Card):
     def _ask_split(self) -> None:
         if self.which.currentIndex() < 0:
             return
+        # A seed that none of them has splits the rows as none of them did.
         used_seeds = [curve.plan.seed for curve in self.curves if curve.plan is not None]
         self.split_wanted.emit(self.which.currentData(), max(used_seeds, default=0) + 1)
 
@@ -93,6 +95,7 @@ class RunComparisonCard(Card):
         is_comparable = not reason and len({c.metric for c in self.curves if c.best}) <= 1
         self.picture.setVisible(is_comparable)
         tested_runs = [(r, n) for r, n in zip(self.runs, names, strict=True) if r.test is not None]
+        # Scores of other data or measures say nothing beside each other.
         self.worth.setVisible(not reason and len(tested_runs) > 1)
         if not reason and len(tested_runs) > 1:
             compared_runs = [
@@ -116,6 +119,7 @@ class RunComparisonCard(Card):
         for name, run, curve in zip(names, self.runs, self.curves, strict=True):
             if run.test is not None and curve.draws_test_rows:
                 self.which.addItem(name, run.path)
+        # The best is proposed: it is the one whose score flatters most, and a fresh split tells.
         scores = {run.path: (run.test or 0.0) * (1 if run.maximize else -1) for run in self.runs}
         paths = [self.which.itemData(index) for index in range(self.which.count())]
         if paths:
@@ -148,6 +152,7 @@ class RunComparisonCard(Card):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        # Later: the table inside has its new width only then.
         QTimer.singleShot(0, self, self._share_width)
 
 

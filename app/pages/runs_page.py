@@ -18,11 +18,11 @@ from app.pages.runs_table import RunsTable
 from app.text.past_runs_text import day_of
 from app.text.rail_text import left_out_text
 from app.views.plot.data_table import DataTable
-from app.views.runs_comparison import MAX_RUNS
 from app.widgets.buttons import LinkButton, PlainButton
 from app.widgets.cards import Card
 from app.widgets.layouts import TOP, in_lines, in_row
 from app.widgets.text_labels import ElidedLabel, apply_style, wrapping_label
+from core.figures.run_figures import MAX_RUNS
 from resources.theme import TARGET
 
 if TYPE_CHECKING:
@@ -57,8 +57,8 @@ class BinCard(Card):
     restore_pressed = Signal(object)  # the folders of the chosen runs
     remove_pressed = Signal(object)  # the same
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("Bin", "", parent)
+    def __init__(self) -> None:
+        super().__init__("Bin", "")
         self._deleted_runs: list[DeletedRun] = []
         self.table = _BinTable("Deleted runs")
         self.table.setAccessibleDescription("Enter restores what is chosen.")
@@ -74,7 +74,6 @@ class BinCard(Card):
         self._update_buttons()
 
     def show_deleted(self, deleted_runs: list[DeletedRun]) -> None:
-        """Show these, the last deleted first."""
         caption = "Each run is removed for good on the day that its line says."
         self.set_words("Bin", caption if deleted_runs else "The bin is empty.")
         self.table.setVisible(bool(deleted_runs))
@@ -127,8 +126,8 @@ class NoteCard(Card):
 
     written = Signal(str, str)  # the run's folder and the note
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("Note", "", parent)
+    def __init__(self) -> None:
+        super().__init__("Note", "")
         self._path = self._saved_note = ""
         self.box = _Box()
         self.box.setAccessibleName("Note to the chosen run")
@@ -149,7 +148,9 @@ class NoteCard(Card):
             self.save_note()
         self.setVisible(run is not None)
         if run is None or (path == self._path and self.box.toPlainText() != self._saved_note):
-            return  # nothing, or something is being typed
+            # There is nothing to show, or something is being typed, which a list that comes
+            # meanwhile must not replace.
+            return
         self.set_words(f"Note to {run.display_name}")
         if path != self._path or run.note != self._saved_note:
             self._path, self._saved_note = path, run.note
@@ -174,8 +175,8 @@ class RunsPage(Page):
     topic = "results"
     wide: ClassVar[bool] = True
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(session, parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
         self.runs = session.runs
         self._compared: list[str] = []
         self._awaits_plan = False
@@ -200,7 +201,6 @@ class RunsPage(Page):
 
     @cached_property
     def comparison_card(self) -> RunComparisonCard:
-        """The compared runs; made when there are some first."""
         card = RunComparisonCard()
         card.hide()
         card.close_pressed.connect(self._close_comparison)
@@ -255,6 +255,7 @@ class RunsPage(Page):
         self.session.problem.connect(self._on_planning_failed)
         self._timer = QTimer(self, interval=RELOAD_MILLISECONDS)
         self._timer.timeout.connect(self.runs.reload)
+        # In the page alone: elsewhere these keys undo typing.
         for keys, slot in (
             (QKeySequence.StandardKey.Undo, self.runs.undo_change),
             (QKeySequence.StandardKey.Find, self._focus_filter),
@@ -282,7 +283,6 @@ class RunsPage(Page):
         self.note.save_note()
 
     def show_and_compare(self, folders: Sequence[str]) -> None:
-        """Choose these runs and show them side by side."""
         self.filter.clear()
         self.table.choose_runs(set(folders), folders[0])
         self.compare_chosen()

@@ -76,7 +76,6 @@ class RunsModel(CellModel):
         self.endResetModel()
 
     def filter_rows(self, text: str) -> None:
-        """Show the runs that contain every word of a text."""
         self.beginResetModel()
         self._words = tuple(text.casefold().split())
         self._arrange_rows()
@@ -97,6 +96,7 @@ class RunsModel(CellModel):
         ]
         keys = {index: self._run_rows[index].keys for index in matching_rows}
         filled_rows = [index for index in matching_rows if keys[index][column] is not None]
+        # The newest first among equals, and runs without a value last in either order.
         filled_rows.sort(key=lambda index: (keys[index][column], keys[index][DATE]), reverse=down)
         self.rows = filled_rows + [index for index in matching_rows if keys[index][column] is None]
 
@@ -174,7 +174,8 @@ class RunsTable(RowTable):
         if runs == self.runs.runs:
             return
         if self.state() == QAbstractItemView.State.EditingState:
-            self._pending_runs = runs  # a name is being typed
+            # A name is being typed: another model of the rows would close its editor.
+            self._pending_runs = runs
             return
         self._pending_runs = None
         self._keep_selection(lambda: self.runs.show_runs(runs))
@@ -187,7 +188,8 @@ class RunsTable(RowTable):
         row, column = index.row(), max(index.column(), NAME)
         change()
         paths = [self.runs.runs[run_index].path for run_index in self.runs.rows]
-        if paths and chosen and not chosen & set(paths):  # such as deleted: the next one is chosen
+        # What was chosen is gone, such as deleted: the next one is chosen, so that Delete goes on.
+        if paths and chosen and not chosen & set(paths):
             chosen = {paths[max(0, min(row, len(paths) - 1))]}
         self.choose_runs(chosen, current, row, column)
         self.verticalScrollBar().setValue(scroll_value)
@@ -222,7 +224,6 @@ class RunsTable(RowTable):
         return self.runs.index(row, column)
 
     def path_at(self, row: int) -> str:
-        """The folder of the run in a row."""
         return self.runs.run_at(row).path
 
     def chosen_paths(self) -> list[str]:
@@ -230,7 +231,6 @@ class RunsTable(RowTable):
         return [self.path_at(row) for row in self.chosen_rows()]
 
     def chosen_runs(self) -> list[RunSummary]:
-        """The chosen runs, from top to bottom."""
         by_path = {run.path: run for run in self.runs.runs}
         return [by_path[path] for path in self.chosen_paths()]
 
@@ -240,7 +240,6 @@ class RunsTable(RowTable):
         return self.path_at(index.row()) if index.isValid() else ""
 
     def closeEditor(self, editor: QWidget, hint: QAbstractItemDelegate.EndEditHint) -> None:
-        """Show the list that came while a name was typed."""
         super().closeEditor(editor, hint)
         QTimer.singleShot(0, self, self._catch_up)
 
@@ -254,7 +253,6 @@ class RunsTable(RowTable):
         self.open_pressed.emit(self.path_at(index.row()))
 
     def rename_current(self) -> None:
-        """Edit the name of the current run."""
         index = self.currentIndex()
         if index.isValid():
             name = self._cell_index(index.row())

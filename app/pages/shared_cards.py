@@ -30,13 +30,9 @@ class CopyButtons(QWidget):
     """Buttons that copy a plan; `report` gets a sentence where it cannot be copied."""
 
     def __init__(
-        self,
-        caption: str,
-        plan: Callable[[], Plan | None],
-        report: Callable[[str], object],
-        parent: QWidget | None = None,
+        self, caption: str, plan: Callable[[], Plan | None], report: Callable[[str], object]
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
         self._plan, self._report = plan, report
         self.command = self._make_button(
             "Copy as command", "Copy the line that tunes the same in a terminal.", as_command
@@ -63,7 +59,8 @@ class CopyButtons(QWidget):
             return
         try:
             QGuiApplication.clipboard().setText(write(plan))
-        except UnusableError as error:  # an option that no longer exists
+        # A plan of an earlier version may have an option that no longer exists.
+        except UnusableError as error:
             self._report(error.sentence)
             return
         button.set_label("Copied")
@@ -75,8 +72,8 @@ class RangeEdgeNotice(QFrame):
 
     widened = Signal()  # the plan has a wider range
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__()
         self.session = session
         self.edges: list[RangeEdge] = []
         self._run: tuple[RunState, int, str] | None = None  # that is shown: run, trials, state
@@ -101,6 +98,7 @@ class RangeEdgeNotice(QFrame):
         """Show the edges of a run; computed once where no trials come."""
         self._update_button()
         run_key = (run, len(run.trials), self.session.state)
+        # Edges are looked for among all trials, and this is called at every event.
         if run_key == self._run:
             return
         self._run = run_key

@@ -48,8 +48,8 @@ class StartPage(Page):
 
     topic = "start"
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(session, parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
         self.set_head(
             "Tune a model while watching",
             "Open a file, pick a model, watch it being tuned, export the result.",
@@ -87,7 +87,6 @@ class StartPage(Page):
         )
 
     def _make_offer(self) -> Card:
-        """The tour, offered at the first start."""
         card = Card(
             "New here?",
             "A tour of a minute shows each step on a sample, with a short real tuning. You can "
@@ -101,6 +100,7 @@ class StartPage(Page):
     def _decline_tour(self) -> None:
         settings.remember(TOURED, True)
         self._show_offer()
+        # The link that had the keyboard is gone.
         self.drop.button.setFocus()
 
     def _show_offer(self) -> None:
@@ -121,7 +121,6 @@ class StartPage(Page):
         return card
 
     def open_clipboard(self) -> None:
-        """Open the file or the table in the clipboard."""
         clipboard = QGuiApplication.clipboard()
         if file := local_file(clipboard.mimeData()):
             self.session.open_file(file)

@@ -62,8 +62,8 @@ REFIT_HINT = (
 class BudgetCard(Card):
     """Minutes, trials, trials without a better one; the first limit ends the run."""
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent=parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__()
         self.session = session
         self.set_words(
             "How long may it take?",
@@ -109,6 +109,7 @@ class BudgetCard(Card):
         usual_minutes = default_minutes if plan.trials is None else None
         with QSignalBlocker(self.minutes):
             self.minutes.setValue(plan.minutes or usual_minutes or 0)
+        # Where minutes bound the run the trials need no limit, and 0 says so.
         is_bounded = plan.minutes is not None or default_minutes is not None
         with QSignalBlocker(self.trials):
             self._show_trials(plan.trials, 0 if is_bounded else default_trials)
@@ -161,8 +162,8 @@ def _as_sentence(estimate: str) -> str:
 class ValuesCard(Card):
     """A table of each setting and its values, for a grid only."""
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent=parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__()
         self.session = session
         self._shown_for: tuple[str, str] | None = None
         self.table = QGridLayout()
@@ -179,6 +180,8 @@ class ValuesCard(Card):
         if plan is not None and estimate and estimate.values:
             self._shown_for = (plan.model, plan.strategy)
             self._show_values(estimate)
+        # While the next estimate is on its way the table stays, or it would flicker at every
+        # change.
         elif estimate:
             self._shown_for = None
         self.setVisible(self._shown_for is not None)
@@ -208,8 +211,8 @@ def _values_text(values: list[Any]) -> str:
 class MistakesCard(Card):
     """Two numbers, one a kind of mistake; for two classes only."""
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent=parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__()
         self.session = session
         self.set_words(
             "What does a mistake cost?",
@@ -265,6 +268,7 @@ class MistakesCard(Card):
 
     def _set_costs(self) -> None:
         costs = {name: control.value() for name, control in self.controls.items()}
+        # Equal costs need no threshold; two zeros are left for the worker to refuse in words.
         are_equal = len(set(costs.values())) == 1 and all(costs.values())
         self.session.set_plan(costs={} if are_equal else costs)
 
@@ -272,8 +276,8 @@ class MistakesCard(Card):
 class AdvancedCard(Card):
     """Two forms, made from descriptions of options."""
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent=parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__()
         self.session = session
         self._recommended_metric = ""  # "" while it is unknown
         self.section = CollapsibleSection("Advanced", "advanced")
@@ -333,8 +337,11 @@ class AdvancedCard(Card):
 
     def _on_run_option_changed(self, name: str, value: Any) -> None:
         if name in ("metric", "evaluation"):
+            # The plan says nothing of what is usual, so that the usual one may change with the
+            # data.
             value = "" if value == USUAL else value
         if name == "time_limit":
+            # 0 seconds stand for no limit.
             value = value or None
         self.session.set_plan(**{name: value})
         remembered_choices.remember_plan(self.session.current_plan)
@@ -406,6 +413,7 @@ class AdvancedCard(Card):
         )
 
     def _evaluation_options(self, task: Task) -> tuple[Option, ...]:
+        # A second file is the test set; nothing is left to choose.
         if not task.is_table or self.session.current_data.test_file:
             return ()
         return (
@@ -468,7 +476,8 @@ def _molecule_options() -> tuple[Option, ...]:
 
 
 def _task_metrics(summary: DatasetSummary | None) -> dict[str, Metric]:
-    from core.tuning.scores.metrics import METRICS  # not needed for the first paint
+    # Not for the first paint: metrics bring scipy.
+    from core.tuning.scores.metrics import METRICS
 
     task = summary.task if summary else Task.UNKNOWN
     return {name: metric for name, metric in METRICS.items() if task in metric.tasks}

@@ -38,8 +38,8 @@ class StrategyPage(Page):
 
     topic = "strategy"
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(session, parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
         self.primary = self.add_primary("Start tuning", self._start_run, "play")
         self.cards = ChoiceCards("Recommended", "Strategies")
         self.cards.chosen.connect(session.choose_strategy)
@@ -84,7 +84,6 @@ class StrategyPage(Page):
         self.ranges.fit_width(self.scroll_area.viewport().width())
 
     def tour_target(self, name: str) -> QWidget | None:
-        """The chosen card, the budget, or the button that starts."""
         if name == "chosen card":
             return self.cards.chosen_card()
         return {"budget": self.budget, "start": self.primary}.get(name)
@@ -94,12 +93,10 @@ class StrategyPage(Page):
         return advice.strategies.get(plan.model, []) if plan and advice else []
 
     def chosen_entry(self) -> StrategyAdvice | None:
-        """The advice about the plan's strategy."""
         name = self.session.plan.strategy if self.session.plan else ""
         return next((entry for entry in self._offered_strategies() if entry.name == name), None)
 
     def refresh(self) -> None:
-        """Show the strategies for the plan's model, and the other cards of the plan."""
         plan = self.session.plan
         if plan is None:
             return
@@ -130,6 +127,7 @@ class StrategyPage(Page):
 
     def _show_only(self, entry: StrategyAdvice | None) -> None:
         """Show how the only strategy works in place of a choice."""
+        # One card to choose from is no choice.
         only = entry if len(self._offered_strategies()) == 1 else None
         self.cards.setVisible(only is None)
         self.only.setVisible(only is not None)
@@ -165,6 +163,7 @@ class StrategyPage(Page):
             self.ways.setCurrentIndex(self.ways.findData(OWN if is_custom else spec))
 
     def _way_chosen(self) -> None:
+        # A person's own groups are made on the Data page.
         if self.ways.currentData() not in (None, OWN):
             self.session.set_plan(groups=self.ways.currentData())
 
@@ -172,7 +171,8 @@ class StrategyPage(Page):
         self.budget.show_estimate()
         self.ranges.refresh(self.chosen_entry())
         self.values.refresh()
-        self.advanced.refresh(self.chosen_entry())  # the estimate has the usual metric
+        # Also the options: the estimate says which metric the usual one is.
+        self.advanced.refresh(self.chosen_entry())
         self._allow_start()
         self._update_panel(self.chosen_entry())
 
@@ -208,6 +208,7 @@ class StrategyPage(Page):
             sentences.append(self._trial_text(entry))
             if history_text := self._history_text(entry):
                 sentences.append(history_text)
+            # Each of several models has its own usual ranges.
             if not tunes_several_models(entry.name):
                 sentences += changed_ranges_text(self.session.current_plan)
             if lists_values(entry.name):

@@ -60,6 +60,7 @@ class ManualTrials(QObject):
 
     def show_run(self, run: RunState) -> None:
         """Show the button where this run can try a setting."""
+        # Another run, in which a trial of this number is another one.
         if run is not self._run:
             self._run, self._chosen_number = run, None
         is_search = run.started.kind == "trials" and bool(run.started.space)
@@ -71,7 +72,6 @@ class ManualTrials(QObject):
         self._chosen_number = number
 
     def ask_setting(self) -> None:
-        """Show the dialog, and try what was entered."""
         run = self._run
         if run is None:
             return
@@ -165,8 +165,8 @@ class TunePage(Page):
 
     topic = "tune"
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(session, parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
         self.run = session.shown.state  # at the shown moment
         self._count = 0  # of the events until then
         self._lead_on: Callable[[], None] = session.start
@@ -235,13 +235,13 @@ class TunePage(Page):
         self._show_run()
 
     def tour_target(self, name: str) -> QWidget | None:
-        """The view of the best so far, or else the first."""
         views = self.board.views.values()
         return next((view for view in views if view.name == "best"), next(iter(views), None))
 
     def _exclude_trial(self, number: int, excluded: bool) -> None:
         """Exclude a trial or include it again; a paused run shows it at once."""
         self.session.exclude_trial(number, excluded)
+        # The worker tells of it only when the run goes on, and a person looks now.
         if self.session.state == "paused":
             self.session.shown.state.exclude(number, excluded)
             self.board.show_run(self.run, onward=True)
@@ -249,7 +249,8 @@ class TunePage(Page):
 
     def _on_events(self, events: Sequence[Event]) -> None:
         if self.run is not self.session.shown.state:
-            self._show_replay(len(self.session.events))  # the replay was at an earlier moment
+            # The replay was at an earlier moment; news of the run lead to its end.
+            self._show_replay(len(self.session.events))
         for event in events:
             if isinstance(event, WorkersSeen):
                 self.workers.show_workers(event.workers)
@@ -264,11 +265,11 @@ class TunePage(Page):
         if self._count:
             self.board.show_run(self.run)
         else:
-            self.board.record.show_run(self.run)  # its views are made at the first event
+            # The board makes its views at the first event, when it knows which fit.
+            self.board.record.show_run(self.run)
         self._state_changed()
 
     def _show_replay(self, count: int) -> None:
-        """Show the run as it was after so many events."""
         is_onward, self._count = count >= self._count, count
         self.run = self.session.shown.state_after(count)
         self.board.show_run(self.run, is_onward)
@@ -411,7 +412,6 @@ class TunePage(Page):
     # What a person does -----------------------------------------------------------------------
 
     def discard(self) -> None:
-        """Ask, then end the run and delete it."""
         loss = "Its trials and its model are deleted. This cannot be undone."
         words = ("Discard this run?", loss, "Keep it", "Discard")
         if is_deletion_confirmed(self, *words, name="discarding"):

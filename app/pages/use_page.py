@@ -103,7 +103,6 @@ class FilePredictionCard(Card):
         return progress_row
 
     def clear_rows(self) -> None:
-        """Forget the predictions of another model."""
         self.has_table = False
         self.set_words("Many rows")
         self.empty.show()
@@ -142,7 +141,8 @@ class FilePredictionCard(Card):
         self._fit_table()
         self.save.show()
         n_own = predictions.n_own_columns
-        QTimer.singleShot(0, self, lambda: self._scroll_to_answers(n_own))  # once it has its width
+        # Later: a table that was just filled has no width yet.
+        QTimer.singleShot(0, self, lambda: self._scroll_to_answers(n_own))
 
     def _scroll_to_answers(self, n_own_columns: int) -> None:
         start = self.table.horizontalHeader().sectionPosition(n_own_columns)
@@ -169,8 +169,8 @@ class UsePage(Page):
     topic = "export"
     wide: ClassVar[bool] = True
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(session, parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
         self._file = self._model = ""
         self._trust = False
         self._described: tuple[object, ...] = ()
@@ -220,6 +220,7 @@ class UsePage(Page):
         session = self.session
         is_going_on = session.is_going_on
         key = (folder, self._model, self._trust, is_going_on, len(session.events) if folder else 0)
+        # The head is shown anew at every event of a run; the form is asked for once.
         if key == self._described:
             return
         self._described = key
@@ -265,6 +266,7 @@ class UsePage(Page):
 
     def open_model(self, path: str) -> None:
         """Use a model file; one that can run code only after a question."""
+        # Only what a person was asked about is loaded with its code.
         trust = can_run_code(path)
         if not trust or is_trusted(path, self):
             self.take_model(path, trust)
@@ -306,6 +308,7 @@ class UsePage(Page):
         path, chosen = QFileDialog.getSaveFileName(self, title, proposed, filters)
         if path:
             picked = next((named for named in kinds if f"*{named})" in chosen), ending)
+            # Qt adds no ending where a person types none.
             path = path if Path(path).suffix else f"{path}{picked}"
             settings.remember(FOLDER_KEY, str(Path(path).parent))
             self.session.save_predictions(path)

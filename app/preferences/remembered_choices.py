@@ -71,6 +71,7 @@ def usual_values(plan: Plan) -> dict[str, Any]:
 def is_usual(plan: Plan, strategy: StrategyAdvice) -> bool:
     """Whether a plan equals the default plan of its model and strategy."""
     defaults = {option.name: option.default for option in strategy.options}
+    # An option that was set to its default says nothing.
     options = {name: v for name, v in plan.options.items() if v != defaults.get(name)}
     trials = None if plan.trials == strategy.default_trials else plan.trials
     settled = plan.changed(options=options, trials=trials)
@@ -79,6 +80,7 @@ def is_usual(plan: Plan, strategy: StrategyAdvice) -> bool:
 
 def test_size() -> float | None:
     """The stored test size; None for the default."""
+    # A share of 0 stands for none: the file may come from elsewhere, and only (0, 1) is one.
     share = settings.stored_number(_SHARE, 0.0)
     return share if 0 < share < 1 else None
 

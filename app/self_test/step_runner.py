@@ -25,11 +25,13 @@ class StepRunner:
         self.step_count += 1
         try:
             act()
+        # Whatever breaks is one step that failed: the others tell how much of the program works.
         except Exception as error:
             self.failed.append(title)
             sys.stdout.write(f"FAILED  {title}: {_error_text(error)}\n")
         else:
             sys.stdout.write(f"ok      {title} ({time.monotonic() - start_seconds:.1f} s)\n")
+        # Whoever waits sees how far it is, also through a pipe.
         sys.stdout.flush()
         return title not in self.failed
 

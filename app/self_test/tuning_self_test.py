@@ -69,7 +69,6 @@ class ProgramUnderTest:
         self.wait_until(done)
 
     def wait_until(self, done: Callable[[], object]) -> None:
-        """Wait until something is true; raises StepFailedError."""
         end = time.monotonic() + PATIENCE
         while not done():
             self.app.processEvents()
@@ -93,7 +92,6 @@ class ProgramUnderTest:
         return data is not None and plan is not None and data.file == plan.data.file == name
 
     def tune_to_end(self, model: str, strategy: str, trials: int | None) -> None:
-        """Tune the open data, to the end."""
         session = self.session
         session.choose_model(model)
         session.choose_strategy(strategy)
@@ -126,6 +124,7 @@ class TuningSelfTest:
     def run_all(self, cases: Sequence[str], formats: Sequence[str]) -> None:
         run_step = self._steps.run_step
         run_step("the worker is ready", self._become_ready)
+        # What is not installed cannot be read, and is no fault of the installation.
         for ending in (suffix for suffix in sample_files.readable() if suffix in formats):
             run_step(f"reads {ending}", partial(self._read_file, ending))
         for strategy in (case for case in cases if case in RUNS):
@@ -179,6 +178,8 @@ class TuningSelfTest:
     def _export_format(self, name: str, path: Path) -> None:
         self._program.export_run(name, path)
         if path.suffix == ".py":
+            # Only its grammar: running it would need packages that a program without Python has
+            # not.
             compile(path.read_text(encoding="utf-8"), path.name, "exec")
 
     def _predict(self, model: Path) -> None:

@@ -26,6 +26,7 @@ def plan_for(data: DataPlan, advice: Advice, before: Plan | None) -> Plan | None
     fitting = advice.fitting_models
     if before is not None and any(entry.name == before.model for entry in fitting):
         has_same_target = (before.data.target, before.data.task) == (data.target, data.task)
+        # Costs name classes of the target, and ranges suit the sizes of its task.
         base_plan = before if has_same_target else before.changed(costs={}, ranges={}, fixed={})
         return base_plan.changed(data=data)
     if not fitting:
@@ -44,6 +45,7 @@ def with_model(plan: Plan, model: str, advice: Advice) -> Plan:
     if any(strategy.name == plan.strategy for strategy in offered):
         return plan.changed(model=model)
     strategy = _recommended(offered)
+    # Groups that a person made stay; the usual ones are the strategy's.
     groups = strategy.groups if plan.groups == "single" else plan.groups
     changed = plan.changed(model=model, strategy=strategy.name, groups=groups)
     return remembered_choices.with_strategy_choices(changed, strategy)
@@ -99,6 +101,8 @@ class DataUndoStack:
         step = DataVersion(data, plan, plan)
         self._target_position = None
         shown = self._shown_version if self._steps else None
+        # Only the data and the groups are undone: other choices belong to the version that is
+        # shown.
         if shown is not None and (data, step.groups) == (shown.data, shown.groups):
             self._steps[self._position] = replace(shown, last_plan=plan)
             return
@@ -134,7 +138,8 @@ class DataUndoStack:
         self._position = self._target_position
         self.read_no_more()
         plan = _plan_at_target(current, target, advice, now)
-        self._steps[self._position] = DataVersion(target.data, plan, plan)
+        # Its first plan stays: what was chosen meanwhile goes on with a second step back.
+        self._steps[self._position] = replace(target, last_plan=plan)
         return plan
 
     @property
@@ -154,6 +159,8 @@ def _plan_at_target(
     first_plan = current.first_plan
     if now is None or first_plan is None or target.last_plan is None:
         return target.last_plan or plan_for(target.data, advice, now)
+    # Nothing was chosen on other pages meanwhile, so that all comes back as it was: the costs of an
+    # earlier target too.
     if now.changed(data=first_plan.data, groups=first_plan.groups) == first_plan:
         return target.last_plan
     plan = plan_for(target.data, advice, now)

@@ -53,6 +53,7 @@ class LatestTask(QObject):
         task, self._task = self._task, None
         if task is not None:
             task.requestInterruption()
+            # A thread that is deleted while it runs ends the program, so it is kept until it ends.
             if not task.wait(AT_ONCE):
                 _stopped_tasks.append(task)
         _stopped_tasks[:] = [task for task in _stopped_tasks if not task.isFinished()]
@@ -65,7 +66,8 @@ class LatestTask(QObject):
 
     def _on_ended(self, task: _Task) -> None:
         if task is not self._task:
-            return  # it was stopped as it ended
+            # It was stopped as it ended, when the signal was on its way.
+            return
         self.stop()
         self.done.emit(task.outcome)
 
@@ -84,7 +86,8 @@ class _Task(QThread):
         try:
             with collection_paused(), taking_turns():
                 self.outcome = self._work(lambda: not self.isInterruptionRequested())
-        finally:  # also after a defect
+        # Also after a defect: whoever waits would wait for ever.
+        finally:
             self.ended.emit(self)
 
 
@@ -93,7 +96,8 @@ _stopped_tasks: list[_Task] = []  # that a slow disk keeps from ending
 
 def load_run(folder: Path, is_wanted: IsWanted) -> tuple[ShownRun, Plan] | str:
     """A past run and its plan, or why it cannot be read."""
-    from core.tuning.runs.run_folder import RunFolder  # not needed for the first paint
+    # Not needed for the first paint.
+    from core.tuning.runs.run_folder import RunFolder
 
     try:
         run_folder = RunFolder.open(folder)
@@ -105,6 +109,7 @@ def load_run(folder: Path, is_wanted: IsWanted) -> tuple[ShownRun, Plan] | str:
 
 def _while_wanted(events: Iterator[Event], is_wanted: IsWanted) -> Iterator[Event]:
     for count, event in enumerate(events):
+        # Asking a thread costs as much as reading an event.
         if count % CHECK_EVERY == 0 and not is_wanted():
             return
         yield event

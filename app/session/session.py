@@ -41,7 +41,8 @@ class Session(SessionState):
 
     def open_file(self, path: str | Path) -> None:
         """Open a file, the folder of a run, or a model (`model_given`)."""
-        from core.export.exportable_models import MODEL_ENDINGS  # not needed for the first paint
+        # Not needed for the first paint.
+        from core.export.exportable_models import MODEL_ENDINGS
 
         if (Path(path) / "plan.json").is_file():
             self.open_run(path)
@@ -101,6 +102,7 @@ class Session(SessionState):
         """Undo the last change of data or groups; one that is being read is cancelled."""
         if self.data is None or not self._may_change():
             return
+        # A change that is still being read is taken back by not waiting for it.
         if self.requested_data != self.data and not self.changes.is_travelling:
             self._requests.forget_kind(m.OpenData)
             self.changes.read_no_more()
@@ -117,14 +119,16 @@ class Session(SessionState):
         if self.data is None or not self._may_change():
             return
         if reading is not None and reading.file != self.data.file:
-            return  # another file is on its way
+            # Another file is on its way, of which nothing was changed yet.
+            return
         step = self.changes.begin_travel(offset)
         if step is None:
             return
         if step.data != self.data:
             self._begin_reading(step.data)
             return
-        self._requests.forget_kind(m.OpenData)  # of a step that was skipped
+        # A step that was skipped, by going on before it was read, is read no more.
+        self._requests.forget_kind(m.OpenData)
         self.busy_changed.emit("")
         plan = self.changes.end_travel(self.advice or Advice(), self.plan)
         if plan is not None:
@@ -132,8 +136,12 @@ class Session(SessionState):
         self.changes_changed.emit()
 
     def _may_change(self) -> bool:
+        return self._may_begin("change the data")
+
+    def _may_begin(self, action: str) -> bool:
+        """Whether no run goes on; otherwise a person is told to stop it first."""
         if self.is_going_on:
-            self.problem.emit("A run is in progress. Stop it first, then change the data.")
+            self.problem.emit(f"A run is in progress. Stop it first, then {action}.")
         return not self.is_going_on
 
     def _open_data(self, data: DataPlan, is_given: bool = False) -> None:
@@ -170,24 +178,22 @@ class Session(SessionState):
 
     def list_runs(self) -> PastRuns:
         """The same, with the folders that cannot be read."""
-        from core.tuning.runs.past_runs import list_runs  # not needed for the first paint
+        # Not needed for the first paint.
+        from core.tuning.runs.past_runs import list_runs
 
         return list_runs(self._find_runs_root())
 
     def open_run(self, folder: str | Path) -> None:
         """Open a past run and its data; `run_opened` follows."""
-        if self.is_going_on:
-            self.problem.emit("A run is in progress. Stop it first, then open another.")
-            return
-        self.busy_changed.emit("Reading the run …")
-        self.run_loader.start(partial(load_run, Path(folder)))
+        if self._may_begin("open another"):
+            self.busy_changed.emit("Reading the run …")
+            self.run_loader.start(partial(load_run, Path(folder)))
 
     def plan_again(self, folder: str | Path, seed: int) -> None:
         """Plan a past run again with another seed, which splits the rows again."""
         from core.tuning.runs.run_folder import RunFolder
 
-        if self.is_going_on:
-            self.problem.emit("A run is in progress. Stop it first, then plan another.")
+        if not self._may_begin("plan another"):
             return
         try:
             plan = RunFolder.open(folder).plan.changed(seed=seed)
@@ -273,6 +279,7 @@ class Session(SessionState):
     def more_trials(self, count: int) -> None:
         """Continue a run that ended, for more trials and without a limit of minutes."""
         if self.state in ("finished", "interrupted") and self.run_folder is not None:
+            # With its limit of minutes, which are spent, it would end at once.
             self._go_on(self.shown.plan.changed(minutes=None), self.shown.budget_for(count))
 
     def more_minutes(self) -> None:
@@ -344,15 +351,12 @@ class Session(SessionState):
 
     def predict_rows(self, file: str | Path, model: str = "", trust: bool = False) -> None:
         """Predict rows of a file with the shown run or a model file; `rows_predicted` follows."""
-        if self.is_going_on:
-            self.problem.emit("A run is in progress. Stop it first, then predict.")
-        elif model or (self.run_folder is not None and self.results):
+        if self._may_begin("predict") and (model or (self.run_folder and self.results)):
             folder = "" if model else str(self.run_folder)
             self.busy_changed.emit("Predicting …")
             self._requests.ask(m.PredictRows(folder, str(file), model, trust))
 
     def predict_pasted(self, text: str, model: str = "", trust: bool = False) -> None:
-        """Predict the rows of a pasted table with its header."""
         from core.datasets.files.addresses import keep_pasted
 
         try:
@@ -367,11 +371,9 @@ class Session(SessionState):
 
     def predict(self, request: m.Predict) -> None:
         """Predict rows with a model file; `predictions_saved` follows."""
-        if self.is_going_on:
-            self.problem.emit("A run is in progress. Stop it first, then predict.")
-            return
-        self.busy_changed.emit("Predicting …")
-        self._requests.ask(request)
+        if self._may_begin("predict"):
+            self.busy_changed.emit("Predicting …")
+            self._requests.ask(request)
 
     def check_cluster(self) -> None:
         """Check the chosen cluster; `cluster_checked` follows."""
@@ -384,7 +386,6 @@ class Session(SessionState):
             self._requests.ask(m.CheckCluster(cluster))
 
     def explain(self, question: str, column: str = "") -> None:
-        """Ask a question about the shown run; `explained` follows."""
         if self.run_folder is not None and self.state == "finished":
             self._requests.ask(m.Explain(str(self.run_folder), question, column))
 
@@ -392,7 +393,6 @@ class Session(SessionState):
         self._requests.cancel(m.Explain, question)
 
     def warm_up(self) -> None:
-        """Start the process that evaluates surrogates."""
         self._evaluator.warm_up()
 
     def evaluate(self, request: EvaluationRequest) -> None:

@@ -24,6 +24,7 @@ class PendingRequests:
         self._open: dict[int, m.Work] = {}
 
     def ask(self, work: m.Work) -> None:
+        # Also the worker skips one that waits; here its answer is ignored if it was on its way.
         if work.only_latest:
             self.forget_kind(type(work))
         self.last += 1
@@ -33,7 +34,6 @@ class PendingRequests:
         self._send(m.Request(self.last, work))
 
     def send_control(self, control: m.Control) -> None:
-        """Send a control to the run that goes on."""
         self._send(m.Request(self._run, control))
 
     def cancel(self, kind: type[m.Work], question: str = "") -> None:
@@ -60,6 +60,7 @@ class PendingRequests:
         work = self._open.get(message.id)
         if work is None:
             return message.id == 0, None
+        # Of the latest of a kind more answers may come: a file of rows tells how far it is.
         if not work.only_latest and _is_last(message.answer):
             del self._open[message.id]
         return True, type(work)
@@ -103,7 +104,6 @@ class SessionPrediction(QObject):
         self._ask(m.FindTestRow(self.folder, number, line))
 
     def stop_predicting(self) -> None:
-        """Stop predicting a file; the predictions so far are kept."""
         self._leave()
 
     def take_answer(self, answer: m.Answer) -> None:

@@ -57,10 +57,12 @@ class SessionRuns(QObject):
     def reload(self) -> None:
         """Read the list again; `changed` follows, at once where the runs are few."""
         if self._lister.goes_on:
-            self._needs_reload = True  # the present reading may have begun before the change
+            # The present reading may have begun before the change that is to be seen.
+            self._needs_reload = True
             return
         root = self._root()
         self._lister.start(lambda _wanted: _read_run_list(root))
+        # A short list is there at once: the page does not flicker.
         self._lister.take_soon()
 
     def _take_list(self, run_list: RunList | None) -> None:
@@ -109,6 +111,7 @@ class SessionRuns(QObject):
             write_label(Path(folder), label)
 
         def restore_label() -> None:
+            # Name and note share a file: only the one that was changed goes back.
             now = read_label(Path(folder))
             store_label(replace(now, **{field: getattr(before, field)}))
 
@@ -127,6 +130,7 @@ class SessionRuns(QObject):
         for folder in folders:
             try:
                 deleted_folders.append(delete_run(Path(folder), self._root()))
+                # The window may show this run, of which nothing could be saved any more.
                 self.gone.emit(Path(folder))
             except UnusableError as error:
                 faults.append(error.sentence)

@@ -94,25 +94,23 @@ class SessionState(QObject):
         self.prediction = SessionPrediction(requests.ask, stop_predicting, self)
         self._evaluator = SurrogateEvaluator()
         self._evaluator.arrived.connect(self.evaluated)
-        self._worker.start()  # last: what fails above leaves no process behind
+        # Last: what fails above leaves no process behind.
+        self._worker.start()
 
     # Of open data, for widgets that are shown only then -----------------------------------------
 
     @property
     def current_data(self) -> DataPlan:
-        """`data`, which are open."""
         assert self.data is not None
         return self.data
 
     @property
     def current_summary(self) -> DatasetSummary:
-        """`summary` of open data."""
         assert self.summary is not None
         return self.summary
 
     @property
     def current_plan(self) -> Plan:
-        """`plan` of open data."""
         assert self.plan is not None
         return self.plan
 
@@ -128,7 +126,6 @@ class SessionState(QObject):
 
     @property
     def results(self) -> Results | None:
-        """The results of the shown run, once it ended."""
         return self.shown.state.results if self.state in ("stopping", "finished") else None
 
     @property
@@ -137,7 +134,8 @@ class SessionState(QObject):
 
     def _ask_estimate(self) -> None:
         if self.plan is not None and not self.is_going_on:
-            self._ask_history_summary()  # first: an estimate takes a second
+            # First: an estimate takes a second, and the worker answers in turn.
+            self._ask_history_summary()
             self._requests.ask(m.Estimate(self.plan))
 
     def _ask_history_summary(self) -> None:
@@ -156,7 +154,8 @@ class SessionState(QObject):
             if self.plan is None or plan.model != self.plan.model:
                 self.history_summary = None
             self.plan, self.estimate = plan, None
-            self._requests.forget_kind(m.Estimate)  # the answer on its way is about the plan before
+            # The answer on its way is about the plan before.
+            self._requests.forget_kind(m.Estimate)
             self.plan_changed.emit()
             self.estimate_changed.emit()
             self._estimate_timer.start()
@@ -175,11 +174,13 @@ class SessionState(QObject):
         self._requests.forget_run()
         self._show_run([], None)
         if folder is not None:
-            from core.tuning.runs.run_folder import RunFolder  # not needed for the first paint
+            # Not needed for the first paint.
+            from core.tuning.runs.run_folder import RunFolder
 
             try:
                 RunFolder(folder).remove_run()
-            except UnusableError as error:  # such as: another program goes on with it
+            # Such as: another program goes on with this run.
+            except UnusableError as error:
                 self.problem.emit(error.sentence)
 
     def _show_run(self, events: list[Event], folder: Path | None) -> None:
@@ -223,7 +224,8 @@ class SessionState(QObject):
     # Answers --------------------------------------------------------------------------------
 
     def _handle_messages(self, batch: list[m.Message]) -> None:
-        events: list[Event] = []  # emitted together: a cheap run has hundreds in one batch
+        # Emitted together: a cheap run has hundreds in one batch, and the page redraws once.
+        events: list[Event] = []
         for message in batch:
             is_awaited, kind = self._requests.answered(message)
             if not is_awaited:
@@ -300,6 +302,7 @@ class SessionState(QObject):
         self.data, self.summary, self.advice = opened.data, opened.summary, opened.advice
         self.estimate = self.history_summary = None
         restored_plan, self._plan_to_restore = self._plan_to_restore, None
+        # A run of other data would be told in the words of these.
         if restored_plan is None and is_other_file and self.events:
             self._show_run([], None)
         if self.changes.is_travelling and old_data is not None:
@@ -354,7 +357,8 @@ class SessionState(QObject):
             self.estimate_changed.emit()
             return
         if kind is m.SummarizeHistory and not self.details:
-            return  # the estimate says why the plan cannot be carried out
+            # The estimate, which is asked for beside it, says why the plan cannot be carried out.
+            return
         self.busy_changed.emit("")
         if kind is m.ImportHistory:
             self.history.report_refusal(sentence)
@@ -364,6 +368,7 @@ class SessionState(QObject):
             self.changes.read_no_more()
         if kind is m.OpenData and self._plan_to_restore is not None:
             self._plan_to_restore, self.other_targets, self.texts = None, (), ()
+            # The run itself is read; only views of single rows need its data.
             if self.events:
                 sentence = f"The run is shown without its data. {sentence}"
         if kind in (m.Tune, m.Conclude):
@@ -384,6 +389,7 @@ class SessionState(QObject):
             self._forget_run()
         elif is_abandoned:
             self._set_state("interrupted" if self.run_folder is not None else "idle")
+        # The worker did not react to the stop and was killed: its folder has all finished trials.
         elif self._was_stopped(died):
             self._conclude()
         else:

@@ -44,9 +44,10 @@ class FrozenEvents:
         self._spares = False
 
     def add_events(self, count: int) -> None:
-        """Count more events, and freeze them where they are many."""
         self._count += count
         if self._count >= MAX_UNFROZEN_EVENTS:
+            # Frozen objects are not searched again, and a full search of a long run stops the
+            # window.
             self._count, self._spares = 0, True
             gc.freeze()
 
@@ -66,7 +67,9 @@ def collection_paused() -> Iterator[None]:
     try:
         yield
     finally:
-        gc.freeze()  # and back: they are in the oldest generation at once
+        # And back: what was made meanwhile is then in the oldest generation at once, which is
+        # searched rarely.
+        gc.freeze()
         gc.unfreeze()
         if was_enabled:
             gc.enable()
@@ -89,7 +92,8 @@ class ShownRun:
 
     @cached_property
     def state(self) -> RunState:
-        from core.tuning.runs.state import RunState  # brings numpy: not for the first paint
+        # It brings numpy, and is not needed for the first paint.
+        from core.tuning.runs.state import RunState
 
         return RunState()
 
@@ -116,6 +120,7 @@ class ShownRun:
             self.wanted.clear()
         if kind in ENDS_A_STEP:
             self.stops.append(count + 1)
+        # The examples of a step come after it, and a replay shows them with it.
         elif kind in BELONGS_TO_IT and self.stops and self.stops[-1] == count:
             self.stops[-1] = count + 1
         elif kind is SurrogateFitted:
@@ -133,6 +138,7 @@ class ShownRun:
         """Store a setting once for the start and the end of a trial."""
         started_trial = self.state.pending.get(event.number)
         if started_trial is not None and started_trial.setting == event.setting:
+            # Events are frozen, but nobody else has this one yet.
             object.__setattr__(event, "setting", started_trial.setting)
 
     def state_after(self, count: int) -> RunState:
@@ -146,6 +152,7 @@ class ShownRun:
         return state
 
     def _thin_surrogates(self) -> None:
+        # The first and the latest stay: the replay begins with the one, and views show the other.
         dropped = self._surrogates[1:-1:2]
         dropped_set = set(dropped)
         self.events[:] = [e for index, e in enumerate(self.events) if index not in dropped_set]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QPushButton, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QToolButton
 
 from app.look import icons
 from app.widgets.layouts import in_column
@@ -25,14 +25,8 @@ class PlainButton(QPushButton):
     style_property = ""  # selects its style in the stylesheet
     cursor_over = Qt.CursorShape.ArrowCursor
 
-    def __init__(
-        self,
-        text: str,
-        pressed: Callable[[], object],
-        icon: str = "",
-        parent: QWidget | None = None,
-    ) -> None:
-        super().__init__(text, parent)
+    def __init__(self, text: str, pressed: Callable[[], object], icon: str = "") -> None:
+        super().__init__(text)
         self.setAutoDefault(False)
         self.setAccessibleName(_spoken_name(text))
         self.setMinimumHeight(TARGET)
@@ -46,7 +40,8 @@ class PlainButton(QPushButton):
 
     def _size_icon(self) -> None:
         size = self.fontMetrics().height()
-        self.setIconSize(QSize(size + 5, size))  # 5 pixels are the gap to the label
+        # 5 pixels are the gap to the label.
+        self.setIconSize(QSize(size + 5, size))
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -115,14 +110,8 @@ class ShorteningLink(LinkButton):
 class IconButton(QToolButton):
     """A button with only an icon."""
 
-    def __init__(
-        self,
-        icon: str,
-        name: str,
-        pressed: Callable[[], object] | None = None,
-        parent: QWidget | None = None,
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, icon: str, name: str, pressed: Callable[[], object] | None = None) -> None:
+        super().__init__()
         self.setIcon(icons.tinted_icon(icon, "muted"))
         self.setIconSize(QSize(16, 16))
         self.setMinimumSize(TARGET, TARGET)
@@ -142,14 +131,8 @@ class IconButton(QToolButton):
 class ActionTile(QPushButton):
     """A large button with a title and a sentence."""
 
-    def __init__(
-        self,
-        title: str,
-        sentence: str,
-        pressed: Callable[[], object],
-        parent: QWidget | None = None,
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, title: str, sentence: str, pressed: Callable[[], object]) -> None:
+        super().__init__()
         self.setProperty("tile", True)
         self.setAutoDefault(False)
         self.setAccessibleName(title)

@@ -52,8 +52,8 @@ class Card(QFrame):
 class SideBySide(QWidget):
     """Two cards beside each other where both have room, else one below the other."""
 
-    def __init__(self, first: Card, second: Card, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, first: Card, second: Card) -> None:
+        super().__init__()
         self._layout = QBoxLayout(QBoxLayout.Direction.TopToBottom, self)
         self._layout.setContentsMargins(0, 0, 0, 0)
         self._layout.setSpacing(12)
@@ -76,8 +76,8 @@ class SideBySide(QWidget):
 class CollapsibleSection(QWidget):
     """A button that shows or hides `body`, stored under `key`."""
 
-    def __init__(self, title: str, key: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, title: str, key: str) -> None:
+        super().__init__()
         self._key = f"folds/{key}"
         self._title = title
         self.button = LinkButton(title, self._toggle_open)
@@ -136,6 +136,7 @@ class ChoiceCard(QFrame):
         head = in_row((self.button, TOP), (title, 1))
         if choice.recommended:
             mark = wrapping_label(badge, "badge")
+            # A badge of two words is one line high, and the title beside it wraps instead.
             mark.setWordWrap(False)
             head.addWidget(mark, 0, Qt.AlignmentFlag.AlignTop)
         column.addLayout(head)
@@ -164,6 +165,7 @@ class ChoiceCard(QFrame):
         return in_row((lack_label, 1), (self.copy, TOP))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        # The frame of the whole card shows where the keyboard is, not only its small button.
         if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
             apply_style(self, focused=event.type() == QEvent.Type.FocusIn)
         return super().eventFilter(watched, event)
@@ -179,8 +181,8 @@ class ChoiceCards(QWidget):
 
     chosen = Signal(str)  # the key of a card
 
-    def __init__(self, badge: str, name: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, badge: str, name: str) -> None:
+        super().__init__()
         self._badge = badge
         self.setAccessibleName(name)
         self.cards: dict[str, ChoiceCard] = {}
@@ -192,8 +194,8 @@ class ChoiceCards(QWidget):
         in_column(self._first, self._grid, on=self, gap=12)
 
     def show_choices(self, choices: Sequence[CardOption], chosen: str) -> None:
-        """Show these cards, recommended ones first."""
         ordered = sorted(choices, key=lambda choice: not choice.recommended)
+        # Cards are made anew only where their words changed: the keyboard may be on one.
         if [card.choice for card in self.cards.values()] != ordered:
             self._rebuild_cards(ordered)
         for key, card in self.cards.items():

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QByteArray, QMimeData, QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QDrag, QKeyEvent, QMouseEvent, QResizeEvent
-from PySide6.QtWidgets import QApplication, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QApplication, QPushButton, QSizePolicy
 
 from app.widgets.text_labels import apply_style, plain_tooltip
 
@@ -24,8 +24,8 @@ class ColumnChip(QPushButton):
     step_wanted = Signal(str, int)  # Ctrl+Left or Ctrl+Right: the column, −1 or +1
     pick_wanted = Signal(str, bool)  # selecting click or Ctrl+Space: the column, with Shift
 
-    def __init__(self, column: str, group: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, column: str, group: str) -> None:
+        super().__init__()
         self.column = column
         self.setProperty("chip", True)
         self.setAutoDefault(False)
@@ -41,7 +41,6 @@ class ColumnChip(QPushButton):
         self.clicked.connect(self._on_clicked)
 
     def set_picked(self, picked: bool) -> None:
-        """Show whether it is selected."""
         apply_style(self, picked=picked)
         self.setAccessibleDescription(
             ("Selected. " if picked else "")
@@ -68,6 +67,7 @@ class ColumnChip(QPushButton):
         super().resizeEvent(event)
         room = event.size().width() - _SIDES + 2
         shown = self.fontMetrics().elidedText(self.column, Qt.TextElideMode.ElideMiddle, room)
+        # Qt takes a single & of a name for the mark of a key.
         self.setText(shown.replace("&", "&&"))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -82,12 +82,14 @@ class ColumnChip(QPushButton):
         distance = (event.position().toPoint() - self._pressed_at).manhattanLength()
         if distance >= QApplication.startDragDistance():
             self._pressed_at = None
+            # The drag takes the release of the button, and the chip would stay pressed.
             self.setDown(False)
             self.start_drag()
 
     def start_drag(self) -> None:
         carried = QDrag(self)
         mime = QMimeData()
+        # As the first too: what takes single columns knows this format alone.
         mime.setData(MIME, self.column.encode())
         mime.setData(_SEVERAL, QByteArray(json.dumps(list(self.carries)).encode()))
         carried.setMimeData(mime)

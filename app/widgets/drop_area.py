@@ -50,8 +50,8 @@ class DropArea(QFrame):
     file_chosen = Signal(str)  # the path
     paste_wanted = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setProperty("card", "drop")
         self.setAcceptDrops(True)
         self.setMaximumHeight(420)

@@ -38,8 +38,8 @@ class OptionForm(QWidget):
 
     changed = Signal(str, object)  # name, value
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.controls: dict[str, QWidget] = {}
         self._options: tuple[Option, ...] = ()
         self._grid = QGridLayout(self)
@@ -55,6 +55,7 @@ class OptionForm(QWidget):
             self._rebuild_rows()
         for option in self._options:
             control = self.controls[option.name]
+            # Showing a plan is no change of it.
             with QSignalBlocker(control):
                 _set_control_value(control, values.get(option.name, option.default))
 
@@ -105,7 +106,9 @@ def _int_box(option: Option) -> QuietSpinBox:
 
 def _float_box(option: Option) -> QuietDoubleSpinBox:
     spin = QuietDoubleSpinBox()
+    # Qt rounds the value itself to its decimals, and 1e-9 would be 0; the field writes six digits.
     spin.setDecimals(12)
+    # A field of Qt has no infinity.
     low = -_LARGEST if math.isinf(option.low) else option.low
     high = _LARGEST if math.isinf(option.high) else option.high
     spin.setRange(low + (1e-12 if option.low_open else 0.0), high)

@@ -64,7 +64,8 @@ def _fill(
     if on is not None:
         on.setLayout(layout)
     layout.setContentsMargins(*margins)
-    if gap is not None:  # else the style's
+    # None leaves the gap of the style.
+    if gap is not None:
         layout.setSpacing(gap)
     for content in contents:
         _add(layout, content)
@@ -113,6 +114,7 @@ def clear_layout(layout: QLayout) -> None:
     """Delete the widgets of a layout."""
     while (layout_item := layout.takeAt(0)) is not None:
         if (widget := layout_item.widget()) is not None:
+            # It goes with the next turn of the event loop, and would show until then.
             widget.hide()
             widget.deleteLater()
         elif (inner := layout_item.layout()) is not None:
@@ -171,6 +173,7 @@ class FlowLayout(QLayout):
         return size
 
     def _arrange_lines(self, rect: QRect, moves_items: bool) -> int:
+        # The item of a hidden widget takes no room.
         shown = [entry for entry in self._items if not entry.isEmpty()]
         bottom = rect.y()
         for line in self._item_lines(shown, rect.width()):
@@ -189,6 +192,7 @@ class FlowLayout(QLayout):
         if self._column_width:
             min_width = appearance.pixels(self._column_width)
             fits = max(1, (room + self._gap) // (min_width + self._gap))
+            # Few items share the whole width.
             columns = min(fits, max(1, len(items)))
             width = (room - self._gap * (columns - 1)) // columns
             starts = range(0, len(items), columns)
@@ -224,7 +228,8 @@ def _tab_stops(widget: QWidget | None) -> Iterator[QWidget]:
         yield widget
     match widget:
         case QComboBox() | QAbstractSpinBox():
-            return  # its children belong to Qt
+            # What is inside belongs to Qt, which moves the keyboard there.
+            return
         case QScrollArea():
             yield from _tab_stops(widget.widget())
         case QStackedWidget():

@@ -14,7 +14,7 @@ from PySide6.QtCore import (
     Signal,
 )
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 Index = QModelIndex | QPersistentModelIndex
 DISPLAY = Qt.ItemDataRole.DisplayRole
@@ -23,11 +23,12 @@ DISPLAY = Qt.ItemDataRole.DisplayRole
 class PlainTable(QTableView):
     """A read-only table without grid and vertical header."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setAlternatingRowColors(True)
         self.setShowGrid(False)
         self.setWordWrap(False)
+        # Tab leads on to the next control; arrow keys move among the cells.
         self.setTabKeyNavigation(False)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
@@ -62,7 +63,6 @@ class CellModel(QAbstractTableModel):
         return None
 
     def alignment(self, column: int) -> Qt.AlignmentFlag:
-        """Where a column's cells stand, and its head."""
         is_right = column in self.numbers
         side = Qt.AlignmentFlag.AlignRight if is_right else Qt.AlignmentFlag.AlignLeft
         return side | Qt.AlignmentFlag.AlignVCenter
@@ -96,5 +96,6 @@ class RowTable(PlainTable):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        # Fitting columns sets heights, which comes back here.
         if event.size().width() != event.oldSize().width():
             self.fit_columns()

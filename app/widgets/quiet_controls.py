@@ -29,8 +29,8 @@ def _ignore_wheel(_widget: QWidget, event: QWheelEvent) -> None:
 class QuietSpinBox(QSpinBox):
     """A whole number."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.lineEdit().setTextMargins(_INSET, 0, 0, 0)
 
     wheelEvent = _ignore_wheel
@@ -39,8 +39,8 @@ class QuietSpinBox(QSpinBox):
 class QuietDoubleSpinBox(QDoubleSpinBox):
     """A number; small values step by a tenth of their size."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setDecimals(6)
         self.lineEdit().setTextMargins(_INSET, 0, 0, 0)
 
@@ -59,14 +59,16 @@ class QuietDoubleSpinBox(QDoubleSpinBox):
 
     def _parse_number(self, bare: str) -> tuple[float, bool]:
         number, is_number = self.locale().toDouble(bare)
+        # 0.5 and 1e-4 are understood wherever a comma is written.
         return (number, is_number) if is_number else QLocale.c().toDouble(bare)
 
     def validate(self, text: str, position: int) -> tuple[QValidator.State, str, int]:
-        """Whether the text is a number, or may become one."""
         bare = self._bare_text(text)
         number, is_number = self._parse_number(bare)
         inside = is_number and self.minimum() <= number <= self.maximum()
         state = QValidator.State
+        # On the way to a number there is a sign, an exponent, or the spaces between groups of
+        # digits.
         allowed = set(bare.lower()) <= set("0123456789.,+-e ' \u00a0\u202f")
         verdict = state.Acceptable if inside else state.Intermediate if allowed else state.Invalid
         return verdict, text, position

@@ -61,11 +61,11 @@ class TermHelp(QObject):
         window.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Follow the pointer while the window is active."""
         if event.type() == QEvent.Type.WindowActivate:
             self._timer.start()
         elif event.type() in (QEvent.Type.WindowDeactivate, QEvent.Type.Close):
             self._timer.stop()
+            # A popover takes the activity of its window, which must not hide what it belongs to.
             if self.popover is None:
                 self.hide_button()
         elif event.type() == QEvent.Type.Resize:
@@ -88,7 +88,8 @@ class TermHelp(QObject):
             return
         if self.button.isVisible() and self._is_near(position):
             return
-        if under is not self._rests:  # the pointer moves
+        # The pointer moves: the “?” comes where it rests until the next look.
+        if under is not self._rests:
             self._rests = under
         elif under is not self._about:
             self.point_at(under, position)
@@ -185,6 +186,7 @@ class TermPopover(QFrame):
     def show_beside(self, widget: QWidget) -> None:
         """Show it below or above a widget, inside the window."""
         self.ensurePolished()
+        # A popup that is not shown yet has no height that fits wrapped text.
         high = self._column.totalHeightForWidth(self.width())
         self.setFixedHeight(max(high, self._column.totalMinimumSize().height()))
         window = self._window
@@ -214,7 +216,8 @@ class TermPopover(QFrame):
 
 def terms_in(text: str) -> list[GlossaryEntry]:
     """The entries of the terms in a text."""
-    from app.help import glossary  # late: not needed for the first paint
+    # Late: not needed for the first paint.
+    from app.help import glossary
 
     return glossary.terms_in(text)
 

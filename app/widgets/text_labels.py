@@ -45,6 +45,7 @@ def titled_control(title: str, control: QWidget) -> QWidget:
     """A control under its title."""
     holder = QWidget()
     name = QLabel(title)
+    # Titles name columns and classes of a file, which may look like markup.
     name.setTextFormat(Qt.TextFormat.PlainText)
     name.setProperty("voice", "small")
     name.setBuddy(control)
@@ -56,8 +57,8 @@ def titled_control(title: str, control: QWidget) -> QWidget:
 class ElidedLabel(QLabel):
     """One line that is elided where room is short."""
 
-    def __init__(self, text: str = "", voice: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, text: str = "", voice: str = "") -> None:
+        super().__init__()
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setText(text)
         if voice:
@@ -70,6 +71,7 @@ class ElidedLabel(QLabel):
         box = self.contentsRect()
         shown = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, box.width())
         cut = shown != self.text()
+        # Setting a tooltip while painting asks for another painting.
         if cut != bool(self.toolTip()):
             self.setToolTip(plain_tooltip(self.text()) if cut else "")
         painter = QPainter(self)
@@ -111,8 +113,8 @@ def shorten_text(text: str, metrics: QFontMetrics, room: int) -> str:
 class StatusIcon(QWidget):
     """A picture beside text."""
 
-    def __init__(self, icon: str, token: str, size: int, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, icon: str, token: str, size: int) -> None:
+        super().__init__()
         self._icon = icons.tinted_icon(icon, token)
         self.setFixedSize(size, size)
 

@@ -28,8 +28,8 @@ OVER = ("finished", "interrupted")
 class Notice(QFrame):
     """A sentence about a problem."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setProperty("card", "notice")
         self._sentence = wrapping_label()
         self._action: Callable[[], object] = self.dismiss
@@ -72,8 +72,8 @@ class BusyNotice(QFrame):
 
     stop_pressed = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setProperty("card", "hint")
         self._label = wrapping_label()
         self._bar = QProgressBar()
@@ -115,6 +115,7 @@ class EndNotice(QObject):
 
     def ask_for_attention(self) -> None:
         """Alert the task bar, and show a message in the tray."""
+        # Who looks at the window sees the end.
         if self._window.isActiveWindow() or not settings.stored_flag(TELLS_ENDS, True):
             return
         QApplication.alert(self._window)
@@ -124,6 +125,7 @@ class EndNotice(QObject):
         if self._tray is None:
             self._tray = QSystemTrayIcon(icon, self)
             self._tray.messageClicked.connect(self._come_to_front)
+        # An icon that stays would promise that the program does something there.
         self._tray.show()
         self._tray.showMessage("Tunescope", self.message_text(), icon, MESSAGE_MILLISECONDS)
         QTimer.singleShot(MESSAGE_MILLISECONDS, self._tray, self._tray.hide)

@@ -47,14 +47,17 @@ def run_window(file: str) -> int:
     try:
         window = Window(session)
         return _run_event_loop(app, window, file)
-    finally:  # a running worker process keeps the program from ending
+    # Whatever happens: a worker process that runs keeps the program from ending.
+    finally:
         session.shutdown()
-        if window is not None:  # before the application: Qt may crash where it is left till later
+        # Before the application goes: Qt may crash where a window is left to the interpreter's end.
+        if window is not None:
             shiboken6.delete(window)
 
 
 def _run_event_loop(app: QApplication, window: Window, file: str) -> int:
-    from app.window import window_end  # not needed for the first paint
+    # Not needed for the first paint.
+    from app.window import window_end
 
     faults, requests = FaultFile(), window_end.EndsOnRequest(window)
     requests.ending.connect(window.prepare_end)

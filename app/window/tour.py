@@ -324,6 +324,7 @@ class Tour(QObject):
             return
         data, plan = self._earlier
         if data == session.data:
+            # The data are open still: only what the tour chose is taken back.
             if plan is not None:
                 session.set_plan(**{f.name: getattr(plan, f.name) for f in fields(plan)})
             return
@@ -363,8 +364,10 @@ class Tour(QObject):
             self.end_tour()
             return
         if self.index == START and self._session.state == "running":
-            self._go_to(TUNE)  # a person pressed the real button
+            # A person pressed the real button that the card points at.
+            self._go_to(TUNE)
             return
+        # The person went on alone.
         if self._here != self.current_stop.page and not self._may_come():
             self.end_tour()
             return
@@ -431,6 +434,7 @@ class Tour(QObject):
             return self._handle_key(watched, event)
         is_press = event.type() == QEvent.Type.MouseButtonPress
         if is_press and isinstance(event, QMouseEvent) and not self._is_ours(watched, event):
+            # Later: the click first does what it does.
             QTimer.singleShot(0, self, self.end_tour)
         return False
 
@@ -450,7 +454,8 @@ class Tour(QObject):
 
     def _is_ours(self, watched: QWidget, event: QMouseEvent) -> bool:
         if watched.window() is not self._window:
-            return True  # a menu or a dialog
+            # A menu or a dialog, which the person was led to.
+            return True
         point = self._window.mapFromGlobal(event.globalPosition().toPoint())
         return self.card.geometry().contains(point) or self.frame.geometry().contains(point)
 

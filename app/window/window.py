@@ -177,6 +177,7 @@ class Window(QMainWindow):
 
     def rail_press(self, key: str) -> None:
         """Go to a step if it is open; explain why if it is locked."""
+        # The rail knows why a step is locked, and says it.
         if key in self.rail.steps:
             self.rail.steps[key].pressed.emit()
         else:
@@ -209,12 +210,14 @@ class Window(QMainWindow):
             self._show_steps()
 
     def _show_data(self) -> None:
-        self.show_page("data")  # first, whatever page was in front
+        # First, whatever page was in front: it makes the page that is scrolled then.
+        self.show_page("data")
         self.pages["data"].scroll_area.verticalScrollBar().setValue(0)
 
     def _run_changed(self) -> None:
         if self.session.state == "running":
-            self.notice.dismiss()  # about an earlier run
+            # It is about an earlier run.
+            self.notice.dismiss()
         self._show_steps()
         if self.session.state not in ("running", "paused"):
             self.show_runs()
@@ -222,6 +225,7 @@ class Window(QMainWindow):
     def _problem(self, sentence: str) -> None:
         if self.session.details:
             self.offer_details(sentence, self.session.details)
+            # They belong to this problem, not to the next one.
             self.session.details = ""
         elif self.session.other_targets or self.session.texts:
             self._offer_targets(sentence, self.session.other_targets, self.session.texts)
@@ -310,6 +314,7 @@ class Window(QMainWindow):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         focused = QApplication.focusWidget()
         is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        # Qt presses buttons by Enter in dialogs alone.
         if is_enter and isinstance(focused, (QPushButton, QToolButton)):
             focused.click()
         else:
@@ -319,6 +324,7 @@ class Window(QMainWindow):
         session, estimate = self.session, self.session.estimate
         if session.state in ("paused", "interrupted"):
             session.resume()
+        # The key that starts must never stop: it is pressed twice by accident.
         elif session.state in ("running", "stopping"):
             self.rail.explain("A run is in progress already.")
             return
@@ -361,6 +367,7 @@ class Window(QMainWindow):
     def _set_tab_order(self) -> None:
         order_tabs(self._inside)
         for field in self._inside.findChildren(QLineEdit):
+            # A field takes a dropped file for text, here and wherever a page makes one later.
             field.setAcceptDrops(False)
 
     def _predicted(self, path: str, count: int, sentences: tuple[str, ...]) -> None:
@@ -416,6 +423,7 @@ class Window(QMainWindow):
 
     def _restore_geometry(self) -> None:
         geometry = settings.geometry()
+        # A geometry of an earlier version of Qt may not be understood.
         if geometry is None or not self.restoreGeometry(geometry):
             self.resize(1280, 800)
 

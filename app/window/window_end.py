@@ -80,7 +80,8 @@ class EndsOnRequest(QObject):
     def _end_program(self) -> None:
         if number := self._interrupts.read_signal():
             self.ending.emit()
-            QCoreApplication.exit(128 + number)  # leaves open dialogs as well
+            # Not `close`: this leaves the event loops of open dialogs as well.
+            QCoreApplication.exit(128 + number)
 
 
 def report_lost_display(session: Session) -> None:
@@ -92,14 +93,17 @@ def report_lost_display(session: Session) -> None:
     if QGuiApplication.platformName() != "xcb":
         return
     try:
-        xlib = ctypes.CDLL("libX11.so.6")  # the one that Qt has loaded
+        # By this name it is the one that Qt has loaded already.
+        xlib = ctypes.CDLL("libX11.so.6")
     except OSError:
         return
 
     def handle_display_error(_display: int) -> int:
         say_display_gone(session)
         sys.stderr.flush()
-        os._exit(DISPLAY_GONE)  # the worker ends by itself, and the run goes on from its folder
+        # Xlib ends the process after this anyway; the worker ends by itself, and the run goes on
+        # from its folder.
+        os._exit(DISPLAY_GONE)
 
     _error_handlers[:] = [_Handler(handle_display_error)]
     xlib.XSetIOErrorHandler(_error_handlers[0])

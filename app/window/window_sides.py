@@ -113,8 +113,8 @@ class Rail(QFrame):
     help_pressed = Signal()
     settings_pressed = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setObjectName("rail")
         self.setAccessibleName("Steps")
         self._here = ""
@@ -198,6 +198,7 @@ class Rail(QFrame):
     ) -> bool:
         """List the newest past runs; True where the list changed."""
         content = (runs[:SHOWN_RUNS], list(left_out), bool(runs or left_out or deleted))
+        # The list is read every few seconds, and the keyboard may be on one of its buttons.
         if content == self._listed:
             return False
         self._listed = content
@@ -219,6 +220,7 @@ class Rail(QFrame):
         inner.setSizeConstraint(QLayout.SizeConstraint.SetMinimumSize)
         for line, voice in zip(run_lines(run), ("small", "caption", "caption"), strict=True):
             words = ElidedLabel(line, voice)
+            # A label would take the click that is the button's.
             words.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
             inner.addWidget(words)
         button.setToolTip(plain_tooltip(name))
@@ -228,6 +230,7 @@ class Rail(QFrame):
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() in (QEvent.Type.StyleChange, QEvent.Type.FontChange):
+            # Qt tells of a style already while the rail is being made.
             for key, step in getattr(self, "steps", {}).items():
                 step.show_state(step.state, here=key == self._here)
 
@@ -269,8 +272,8 @@ class SidePanel(QFrame):
 
     more_pressed = Signal()  # show the help of this page
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setObjectName("panel")
         self._title = wrapping_label("", "panel")
         self._title.setContentsMargins(6, 0, 0, 0)
@@ -293,6 +296,7 @@ class SidePanel(QFrame):
             if self._lines[index].text() != (line_text := _breakable(sentence)):
                 self._lines[index].setText(line_text)
             self._lines[index].show()
+        # Lines are hidden, not deleted: the sentences change with every trial.
         for line in self._lines[len(sentences) :]:
             line.hide()
         self.setAccessibleName(title)

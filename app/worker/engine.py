@@ -61,19 +61,15 @@ COUNTED_BYTES = 2**22  # of a file whose cells are counted that do not come back
 def trial_executor(
     request: m.Tune, new_folder: RunFolder | None, of_trials: bool
 ) -> Iterator[Callable[..., TrialExecutor]]:
-    """The executor of a run's trials: processes here, or a cluster until the end.
-
-    A `new_folder` is removed where the cluster does not answer.
-
-    Raises:
-        UnusableError: the cluster cannot be reached or used.
-    """
-    if request.cluster is None or not of_trials:  # learning penalties is one fit, made here
+    """The executor of a run's trials: processes here, or a cluster until the end."""
+    # Learning penalties is one fit, made here.
+    if request.cluster is None or not of_trials:
         yield ProcessExecutor
         return
     try:
         connection = ClusterConnection(_cluster_address(request.cluster))
     except UnusableError:
+        # Without its cluster the run does not begin, and leaves nothing.
         if new_folder is not None:
             new_folder.remove_run()
         raise
@@ -104,7 +100,8 @@ class Engine:
     """Does the work on the dataset that was read last."""
 
     def __init__(self) -> None:
-        self._data: tuple[DataPlan, ...] = ()  # as requested, and with its row count
+        # As requested, and with its row count: a run's plan has the second, and is not read anew.
+        self._data: tuple[DataPlan, ...] = ()
         self._dataset: Dataset | None = None
         self._tested_model: tuple[tuple[str, str], TestedModel] | None = None
         self.using = PredictionService(self._dataset_of)
@@ -112,6 +109,7 @@ class Engine:
 
     def warm(self) -> list[m.ExportFormat]:
         """Import the extensions, and return what can be exported."""
+        # Their entry points are read when a registry is first asked.
         len(MODELS), len(STRATEGIES)
         return [
             m.ExportFormat(
@@ -147,7 +145,8 @@ class Engine:
                 yield self.answer(request)
 
     def _open_data(self, request: m.OpenData) -> m.Opened:
-        """Read and summarize data; where they are unusable, those read before stay."""
+        # Nothing of the engine changes before all of this has gone well: where the data are
+        # unusable, those read before stay.
         data, dataset = request.data, read_data(request.data)
         summary = summarize(dataset)
         advice = advise(summary)
@@ -164,8 +163,8 @@ class Engine:
         return m.Estimated(estimate(request.plan, self._dataset_of(request.plan)))
 
     def _summarize_history(self, request: m.SummarizeHistory) -> m.HistorySummary:
-        """How many earlier datasets can help a plan's model, and how many are similar."""
         plan = request.plan
+        # Whatever the plan's strategy: the page says what another one would know.
         learning = next((s.name for s in STRATEGIES.values() if s.uses_history), "")
         if not learning:
             return m.HistorySummary()
@@ -232,6 +231,7 @@ class Engine:
         remark = ""
         if request.which != TUNED:
             run = self._chosen_run(run, request.which)
+        # A model that another computer signed is not opened, but fitted again.
         elif not may_open_best(folder):
             remark = fit_best_again(folder, self._dataset_of(folder.plan))
         return m.Exported(str(export_run(run, request.path, request.format)), remark)
@@ -254,6 +254,7 @@ class Engine:
             tested_model = self._fit_tested_model(folder, results)
             answer_stream = answers(tested_model, request.question, request.column)
         for answer in answer_stream:
+            # Dependence is of one column of many: a file of all answers would grow without end.
             if answer.is_final and request.question != DEPENDENCE:
                 answer = keep_answer(folder, results, request.question, answer)
             yield m.Explained(request, answer)
@@ -262,14 +263,14 @@ class Engine:
                 return
 
     def _fit_tested_model(self, folder: RunFolder, results: Results) -> TestedModel:
-        """The tested model of a run, fitted once for all questions."""
+        # Fitted once for all questions about a run.
         key = (str(folder.path), key_of(results))
         if self._tested_model is None or self._tested_model[0] != key:
             self._tested_model = key, fit_tested_model(folder, self._dataset_of(folder.plan))
         return self._tested_model[1]
 
     def _chosen_run(self, run: FinishedRun, which: str) -> FinishedRun:
-        """The run with another of its models, fitted once for several exports."""
+        # Fitted once for several exports of the same model.
         key = (str(run.folder.path), len(run.events), which, run.allows_examples)
         if self._chosen is None or self._chosen[0] != key:
             self._chosen = key, with_selected_model(run, which, self._dataset_of(run.plan))

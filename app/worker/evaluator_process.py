@@ -45,11 +45,14 @@ class EvaluationReply:
 
 def serve_requests(pipe: Connection) -> None:
     """Answer requests until the other end closes."""
-    os.environ.update(dict.fromkeys(THREAD_LIMITS, "1"))  # before numpy comes
+    # Before numpy comes, which reads them once.
+    os.environ.update(dict.fromkeys(THREAD_LIMITS, "1"))
     if sys.platform != "win32":
         os.nice(NICENESS)
+        # Ctrl-C is for the window, which then ends this process.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _import_all()  # while nobody waits
+    # While nobody waits.
+    _import_all()
     while True:
         try:
             request = pipe.recv()
@@ -59,9 +62,9 @@ def serve_requests(pipe: Connection) -> None:
 
 
 def _import_all() -> None:
-    """Evaluate a small surrogate, which imports everything that requests need."""
     from core.space import Axis
 
+    # Evaluating a small surrogate imports everything that requests need.
     space = (Axis("x", "x", "float"), Axis("y", "y", "float"))
     fitted = SurrogateFitted(
         trials=2,
@@ -79,6 +82,7 @@ def _import_all() -> None:
 
 def evaluate_request(request: EvaluationRequest) -> EvaluationReply:
     """The slice or the image of a request, or the error."""
+    # Events of a damaged or an older run must not end the process for the other views.
     try:
         return EvaluationReply(request.view, request.run, _evaluate(request))
     except (ArithmeticError, LookupError, ValueError) as error:

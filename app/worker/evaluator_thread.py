@@ -35,6 +35,7 @@ class SurrogateEvaluator(ProcessThread):
         with self._changed:
             if self._closing:
                 return
+            # Behind those of the others: a view that asks all the time must not starve them.
             self._wanted.pop(request.view, None)
             self._wanted[request.view] = request
             self._changed.notify()
@@ -55,7 +56,8 @@ class SurrogateEvaluator(ProcessThread):
     # Called by this thread ------------------------------------------------------------------
 
     def run(self) -> None:
-        with contextlib.suppress(OSError):  # the first request tries again
+        # Where it cannot be started now, the first request tries again.
+        with contextlib.suppress(OSError):
             self._living_process()
         while (request := self._next_request()) is not None:
             if (reply := self._answer_request(request)) is not None:
@@ -71,7 +73,8 @@ class SurrogateEvaluator(ProcessThread):
             return self._wanted.pop(next(iter(self._wanted)))
 
     def _answer_request(self, request: EvaluationRequest) -> EvaluationReply | None:
-        for _attempt in range(2):  # once more when the process was killed meanwhile
+        # Once more where the process was killed meanwhile.
+        for _attempt in range(2):
             try:
                 return self._exchange(request)
             except (EOFError, OSError):

@@ -49,11 +49,7 @@ class PredictionService:
     def use(
         self, request: m.PredictRows, stop_reason: Callable[[], str] = str
     ) -> Generator[m.UseProgress | m.RowsPredicted]:
-        """Predict the rows of a file in chunks until `stop_reason`; they are kept for saving.
-
-        Raises:
-            UnusableError: the model or the rows cannot be used.
-        """
+        """Predict the rows of a file in chunks until `stop_reason`; they are kept for saving."""
         model = self._open_model(request.folder, request.model, request.trust)
         stream, table, chunks, sentences = self._answered(request, model)
         answers = KeptAnswers(request.file, table)
@@ -72,6 +68,7 @@ class PredictionService:
             answers.is_whole = not is_stopped
             headers, rows = answers.first_rows(first_answers)
         except BaseException:
+            # Its predictions lie in a file of their own; those before stay what can be saved.
             answers.forget()
             raise
         if self._answers is not None:
@@ -142,6 +139,7 @@ class PredictionService:
         model_path = run.takeaway_path if run is not None else Path(model)
         key = (folder, model, trust, model_path.stat().st_mtime_ns if model_path.is_file() else 0)
         if key != self._key:
+            # The key comes last: a model that cannot be opened must not pass for this one.
             self._key = self._tests = None
             self._run = finished_run(run) if run is not None else None
             if self._run is not None:
@@ -154,5 +152,6 @@ class PredictionService:
     def _run_data(self, run: FinishedRun) -> Dataset | None:
         try:
             return self._dataset_of(run.plan)
-        except UnusableError:  # the file is gone: the model predicts without it
+        # The file is gone: the model predicts without it.
+        except UnusableError:
             return None

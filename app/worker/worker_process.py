@@ -69,8 +69,10 @@ def settle_down(scratch: str) -> None:
     os.environ.update(dict.fromkeys(("TMPDIR", "TEMP", "TMP"), scratch))
     tempfile.tempdir = scratch
     if sys.platform != "win32":
-        os.setpgid(0, 0)  # with it, the window can end the processes of the trials too
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the window
+        # By its group the window can end the processes of the trials, too.
+        os.setpgid(0, 0)
+        # Ctrl-C is for the window.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.stderr is not None:
         with contextlib.suppress(OSError, ValueError):
             faulthandler.enable()
@@ -119,7 +121,6 @@ class _Worker:
                 self._condition.notify_all()
 
     def _queue_work(self, request: m.Request) -> None:
-        """Append a request, and drop those that it makes pointless."""
         new = request.work
 
         def is_outdated(work: m.Work) -> bool:
@@ -139,6 +140,7 @@ class _Worker:
                 self._is_wanted(request.id) or request.id == self._current_id
             ):
                 self._cancelled_ids.add(request.id)
+            # Of a run that ended while the request was on its way.
             case _ if request.id != self._run:
                 return
             case m.Pause():
@@ -151,7 +153,7 @@ class _Worker:
                 self._requests.append(SettingRequested(setting=setting))
 
     def _shorten(self, id: int) -> None:
-        """Shorten the test of the selected model, if it is to be kept."""
+        # A run that is thrown away needs no test at all.
         if self._stop[id].keep:
             self._requests.append(EvaluationShortened())
             self._send_answer(id, m.Concluding())
@@ -161,8 +163,9 @@ class _Worker:
 
     def _exit_process(self) -> None:
         shutil.rmtree(self._scratch, ignore_errors=True)
+        # This process and those of its trials, which would go on for a window that is gone.
         if sys.platform != "win32":
-            os.killpg(0, signal.SIGKILL)  # this process and those of its trials
+            os.killpg(0, signal.SIGKILL)
         os._exit(0)
 
     # The working thread ---------------------------------------------------------------------
@@ -182,7 +185,8 @@ class _Worker:
         except Exception as error:
             self._send_answer(0, refusal_of(error))
         restore_collection()
-        give_way()  # not before: on a busy machine the start would take minutes
+        # Not before: on a busy machine the start would take minutes.
+        give_way()
         self._send_answer(0, m.Ready(exporters, extension_errors()))
         while True:
             with self._condition:
@@ -199,7 +203,6 @@ class _Worker:
                 self._cancelled_ids.discard(request.id)
 
     def _handle_request(self, engine: Engine, request: m.Request) -> None:
-        """Send the answers to a request, or why there are none."""
         id, work = request.id, request.work
         try:
             if isinstance(work, m.Tune):
@@ -222,7 +225,6 @@ class _Worker:
             return INTERRUPTED if is_hurried else ""
 
     def _answer_between(self, engine: Engine, kinds: tuple[type[m.Work], ...]) -> None:
-        """Answer the waiting requests of these kinds while a long one goes on."""
         while kinds:
             with self._condition:
                 request = next((r for r in self._work if isinstance(r.payload, kinds)), None)
@@ -241,6 +243,7 @@ class _Worker:
                 self._wait_while_paused(id)
                 if self._is_over(id, event):
                     break
+        # From here on a stop comes too late, and must not end the next run.
         with self._condition:
             stop, self._run = self._stop.pop(id, None), 0
         if stop is not None and not isinstance(event, (RunFinished, RunFailed)):
@@ -250,13 +253,13 @@ class _Worker:
         self._send_answer(id, m.RunEnded())
 
     def _is_over(self, id: int, event: Event) -> bool:
-        """Whether the run is stopped here; the test of a model that is kept goes on."""
         with self._condition:
             stop = self._stop.get(id)
             if isinstance(event, TuningEnded):
                 self._is_testing = True
                 if stop is not None:
                     self._shorten(id)
+            # The test of a model that is kept goes on, shortened.
             return stop is not None and not (self._is_testing and stop.keep)
 
     def _wait_while_paused(self, id: int) -> None:
@@ -267,6 +270,7 @@ class _Worker:
                 self._condition.wait()
 
     def _send_answer(self, id: int, answer: m.Answer) -> None:
+        # Both threads write: the listening one answers a stop.
         with self._lock:
             try:
                 self._pipe.send(m.Message(id, answer))

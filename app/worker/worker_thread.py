@@ -94,7 +94,8 @@ class WorkerThread(ProcessThread):
         """Forward requests and answers, and notice the end of the process, until closed."""
         try:
             self._serve_requests()
-        finally:  # also after a defect of this thread
+        # Also after a defect of this thread: no process stays behind.
+        finally:
             if self._process is not None:
                 self._process.end_process(LEAVES)
                 self._process = None
@@ -145,8 +146,9 @@ class WorkerThread(ProcessThread):
             if process is None:
                 return
             if isinstance(request.payload, m.StopRun):
+                # It ended meanwhile, or its process did.
                 if request.id not in self._going_on:
-                    continue  # it ended meanwhile, or its process did
+                    continue
                 process.expect_reaction(PATIENCE)
             elif isinstance(request.payload, m.AbandonRun):
                 if request.id in self._going_on:
@@ -157,20 +159,23 @@ class WorkerThread(ProcessThread):
                 self._going_on.add(request.id)
             try:
                 process.pipe.send(request)
-            except BlockingIOError:  # half of it was sent: nothing after it can be read
+            # Half of it was sent: nothing after it can be read.
+            except BlockingIOError:
                 process.forced = True
                 process.kill()
             except OSError:
                 continue  # `_serve_requests` notices the end of the process
 
     def _collect(self, process: OwnedProcess) -> None:
-        deadline = time.monotonic() + FRAME  # then requests are passed on
+        # A worker that sends without end must not keep requests waiting.
+        deadline = time.monotonic() + FRAME
         try:
             while process.pipe.poll() and time.monotonic() < deadline:
                 self._receive(process, process.pipe.recv())
         except EOFError:
             self._handle_process_end(process)
-        except Exception:  # half a message, or a foreign one: nothing after it can be read
+        # Half a message, or a foreign one: nothing after it can be read.
+        except Exception:
             process.forced = process.forced or process.is_alive
             self._handle_process_end(process)
 
@@ -190,11 +195,11 @@ class WorkerThread(ProcessThread):
         self._waiting.append(message)
 
     def _handle_process_end(self, process: OwnedProcess) -> None:
-        """Report the end of a process, and start the next one."""
         self._process = None
         self._going_on.clear()
         sentence = process.end_process(LEAVES)
         shutil.rmtree(self._scratch, ignore_errors=True)
+        # One that never was ready would fail again at once: the next request starts another.
         if self._is_ready:
             self._say_died(sentence, process.forced)
             self._start_process()
@@ -217,6 +222,7 @@ def coalesce_messages(waiting: list[m.Message]) -> list[m.Message]:
     """The messages, of each kind of outdated events only the last one."""
     messages: list[m.Message] = []
     seen_kinds: set[tuple[int, type]] = set()
+    # From the end: of what outdates itself the last one stays, at its place.
     for message in reversed(waiting):
         if isinstance(message.answer, LATEST_WINS):
             key = (message.id, type(message.answer))

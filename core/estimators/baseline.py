@@ -30,8 +30,7 @@ def baseline_pipeline(task: str, preparation: Any) -> Pipeline:
 class MostFrequentLabel(ClassifierMixin, BaseEstimator):
     """The most frequent training label of a token's value in the most informative column.
 
-    That column predicts most labels of training tokens, each left out. Unseen values get `prior_`;
-    probabilities are shares, smoothed by one token of `prior_`.
+    Unseen values get `prior_`; probabilities are shares, smoothed by one token of `prior_`.
 
     Attributes:
         classes_: the K labels, sorted.
@@ -42,12 +41,13 @@ class MostFrequentLabel(ClassifierMixin, BaseEstimator):
     decoding = "posterior"
 
     def fit(self, X: pd.DataFrame, y: Any) -> MostFrequentLabel:
-        """Count labels y, (tokens,); X begins with the sequence's name."""
         self.classes_, codes = np.unique(np.asarray(y), return_inverse=True)
         overall = np.bincount(codes)
         self.prior_ = overall / overall.sum()
+        # The first column names the sequence; where it is the only one there is no other.
         columns = range(1, X.shape[1]) or range(1)
         tables = [_label_counts(X.iloc[:, column], codes, len(overall)) for column in columns]
+        # Each token left out: a column of numbers that never come twice would tell every label.
         correct = [_correct_count(counts, codes, value_codes) for _, counts, value_codes in tables]
         best = int(np.argmax(correct))
         self.column_, (self.values_, counts, _) = columns[best], tables[best]
@@ -62,7 +62,6 @@ class MostFrequentLabel(ClassifierMixin, BaseEstimator):
         return np.where(is_known[:, None], self.shares_[index], self.prior_)
 
     def predict(self, X: pd.DataFrame) -> np.ndarray:
-        """A label for every token."""
         return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
 
     def log_losses(self, X: pd.DataFrame, y: Any) -> np.ndarray:
@@ -101,12 +100,10 @@ class NoPairs(BaseEstimator):
     """Predicts no base pairs; every structure of a molecule is equally likely."""
 
     def fit(self, X: pd.DataFrame, y: Any = None) -> NoPairs:
-        """Nothing is learned."""
         self.fitted_ = True
         return self
 
     def predict(self, X: pd.DataFrame) -> np.ndarray:
-        """Dots, as many as the molecule has letters."""
         from core.estimators.structured.rna_folder import letters_of  # imports numba: a second
 
         return np.array(["." * len(letters) for letters in letters_of(X)], dtype=object)
@@ -120,11 +117,11 @@ class NoPairs(BaseEstimator):
         return counts
 
     def log_losses(self, X: pd.DataFrame, y: Any) -> np.ndarray:
-        """−log p(structure) of every molecule in nats, shape (molecules,)."""
         from core.estimators.structured.rna_folder import letters_of
         from core.losses.rna.parameters import NAMES
         from core.losses.rna.rna_loss import build_rna
 
+        # Weights of zero: every structure that the grammar makes is equally likely.
         return build_rna(letters_of(X), list(y)).log_losses(np.zeros(len(NAMES)))
 
 
@@ -132,7 +129,6 @@ class WordShares(BaseEstimator):
     """The unigram model with add-one smoothing, `log_shares_` of shape (V,)."""
 
     def fit(self, X: Any, y: Any = None) -> WordShares:
-        """Count the words of documents, dense or CSR, shape (D, V)."""
         counts = np.asarray(sparse.csr_matrix(X).sum(axis=0)).ravel() + 1.0
         self.log_shares_ = np.log(counts / counts.sum())
         return self

@@ -1,7 +1,4 @@
-"""Fitted models of LightGBM, XGBoost and CatBoost as scikit-learn's histogram gradient boosting.
-
-The trees are the same; XGBoost adds up in single precision and differs by that alone.
-"""
+"""Fitted models of LightGBM, XGBoost and CatBoost as scikit-learn's histogram gradient boosting."""
 
 from __future__ import annotations
 
@@ -19,7 +16,8 @@ from core.errors import UnusableError
 from core.json_reading import read_as
 
 _PROBES = 64  # rows on which the two are compared
-_SINGLE = 1e-5  # how much they may differ, by the size of the sums
+# How much they may differ, by the size of the sums: XGBoost adds up in single precision.
+_SINGLE = 1e-5
 _ZERO = float(np.float32(1e-35))  # kZeroThreshold of LightGBM: what is no larger counts as 0
 
 
@@ -85,7 +83,8 @@ def _lightgbm_sums(model: Any, X: np.ndarray) -> np.ndarray:
 
 def _lightgbm_tree(root: _LightgbmNode) -> Tree:
     nodes, threshold, left, right = [root], [], [], []
-    for node in nodes:  # which grows meanwhile
+    # Breadth first, so that parents come before children; the list grows meanwhile.
+    for node in nodes:
         if node.left_child is None or node.right_child is None:
             threshold.append(0.0)
             left.append(0)
@@ -217,11 +216,11 @@ def _output_trees(
 
 
 def _symmetric_tree(feature: np.ndarray, border: np.ndarray, leaves: np.ndarray) -> Tree:
-    """The tree of questions (D,) and leaves (2^D,), with equal siblings merged.
-
-    Bit d of a leaf's index answers the question of depth d; node i has the children 2i + 1, 2i + 2.
-    """
-    depth = len(feature)  # merging pays: most leaves of a deep tree have no rows, and the value 0
+    """The tree of questions (D,) and leaves (2^D,), with equal siblings merged."""
+    # Bit d of a leaf's index answers the question of depth d; node i has the children 2i + 1 and
+    # 2i + 2.
+    depth = len(feature)
+    # Merging pays: most leaves of a deep tree have no rows, and the value 0.
     value, alike = np.zeros(2 ** (depth + 1) - 1), np.ones(2 ** (depth + 1) - 1, dtype=bool)
     # From left to right the first answer counts most: the bits are turned around.
     value[2**depth - 1 :] = leaves.reshape((2,) * depth).transpose().ravel()
@@ -254,13 +253,14 @@ def _symmetric_tree(feature: np.ndarray, border: np.ndarray, leaves: np.ndarray)
 
 @dataclass(frozen=True)
 class TreeReader:
-    """How the fitted models of a library are read, without its own files: these may run code.
+    """How the fitted models of a library are read.
 
     Attributes:
         read_trees: the trees of every iteration, one an output.
         raw_predictions: (model, X) -> sums of the trees before any link.
     """
 
+    # Not by the library's own files: opening these may run code.
     read_trees: Callable[[Any], list[list[Tree]]]
     raw_predictions: Callable[[Any, np.ndarray], np.ndarray]
 
@@ -288,7 +288,8 @@ def to_scikit_learn(model: Any, classes: Any = None) -> Any:
     reader = READERS[library]
     if classes is None:
         classes = getattr(model, "classes_", None)
-    has_classes = classes is not None and len(classes) > 0  # CatBoost's regressor has classes: none
+    # CatBoost's regressor has an empty list of classes.
+    has_classes = classes is not None and len(classes) > 0
     features = int(model.n_features_in_)
     boosting = _empty_boosting(features, np.asarray(classes) if has_classes else None)
     try:
@@ -297,7 +298,8 @@ def to_scikit_learn(model: Any, classes: Any = None) -> Any:
         boosting.max_iter = max(1, len(trees))
         rows = _probe_rows([tree for iteration in trees for tree in iteration], features)
         _set_baseline(boosting, rows, reader.raw_predictions(model, rows))
-    except (LookupError, TypeError, ValueError) as error:  # as of a version with another form
+    # As of a version of the library that writes its trees in another form.
+    except (LookupError, TypeError, ValueError) as error:
         raise UnusableError(
             f"these trees of {library} cannot be written as scikit-learn's ({error})",
             cure=f"export the script, which fits the model with {library}",
@@ -312,6 +314,7 @@ def _set_baseline(boosting: Any, rows: np.ndarray, raw_predictions: np.ndarray) 
     sums = boosting._raw_predict(rows, n_threads=1)
     raw_predictions = raw_predictions.reshape(len(rows), -1).astype(np.float64)
     difference = raw_predictions - sums
+    # The median: a row whose value the library rounds across a threshold must not shift them all.
     common = np.median(difference, axis=0, keepdims=True)
     size = 1.0 + np.max(np.abs(raw_predictions)) + np.max(np.abs(sums))
     if difference.shape != sums.shape or np.max(np.abs(difference - common)) > _SINGLE * size:
@@ -344,7 +347,7 @@ def _predictor(tree: Tree) -> Any:
 
 
 def _probe_rows(trees: Sequence[Tree], features: int) -> np.ndarray:
-    """Rows with values at the thresholds and just above them, (rows, features)."""
+    # At the thresholds and just above them a misread one shows; elsewhere it would hardly be met.
     random = np.random.default_rng(0)
     X = random.normal(size=(_PROBES, features))
     feature = np.concatenate([tree.feature for tree in trees]) if trees else np.zeros(0)

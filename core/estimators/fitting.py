@@ -16,6 +16,7 @@ def fit_with_remarks(estimator: Any, X: Any, y: Any) -> tuple[str, ...]:
         warnings.simplefilter("always", ConvergenceWarning)
         estimator.fit(X, y)
     unsettled = [warning for warning in caught if issubclass(warning.category, ConvergenceWarning)]
+    # What else was warned of goes on as if nobody had listened.
     for warning in caught:
         if warning not in unsettled:
             message, category = warning.message, warning.category

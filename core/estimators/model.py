@@ -84,11 +84,8 @@ class Model:
     def of_recipe(cls, make_recipe: RecipeFactory, axes: AxesOf, **description: Any) -> Model:
         """A model whose estimator and exported script come from one recipe.
 
-        Args:
-            make_recipe: (task, setting, seed) -> class and arguments.
-            axes: the search space.
-            description: the other fields. `starts` may be the settings themselves; `tasks` are
-                those of tables, and `loss`, `takes_sparse` and `scaled` none where not given.
+        Of the other fields, `description`, `starts` may be the settings themselves; `tasks` are
+        those of tables, and `loss`, `takes_sparse` and `scaled` none where not given.
         """
         starts = description.get("starts", ())
         if not callable(starts):
@@ -120,10 +117,9 @@ class Model:
 
         Args:
             classes: "module.Class", or those of the classifier and of the regressor.
-            axes: the search space.
+            axes, description: as of `of_recipe`.
             constants: seed -> the arguments that are not tuned, in order after those that are.
             wrap: (task, recipe) -> the recipe of what the estimator stands in.
-            description: as of `of_recipe`.
         """
 
         def make_recipe(task: str, setting: Setting, seed: int) -> Recipe:
@@ -135,15 +131,12 @@ class Model:
         return cls.of_recipe(make_recipe, axes, **description)
 
     def with_calibration(self, **changes: Any) -> Model:
-        """The model with a probabilistic variant, for classifiers that have only scores.
-
-        Args:
-            changes: fields in which the variant differs.
-        """
+        """The model with a probabilistic variant and `changes`, for classifiers of scores alone."""
         make_recipe = self.recipe
         if make_recipe is None:
             raise ValueError(f"{self.name} has no recipe")
 
+        # Calibration costs more fits, so that only who needs probabilities takes this variant.
         def make_calibrated(task: str, setting: Setting, seed: int) -> Recipe:
             recipe = make_recipe(task, setting, seed)
             return recipe if Task(task).has_numbers else with_probabilities(recipe, seed)
@@ -172,9 +165,11 @@ def axis_values(axes: Axes, setting: Setting) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for axis in axes:
         value = setting[axis.name]
-        if axis.kind == "choice":  # as the axis writes it: a file may have 2.0 for 2
+        # As the axis writes it: a file may have 2.0 for 2.
+        if axis.kind == "choice":
             value = next((choice for choice in axis.choices if choice == value), value)
-        else:  # numpy's numbers would stand in the script otherwise
+        # numpy's numbers would stand in the script as np.float64(…).
+        else:
             value = int(value) if axis.kind == "int" else float(value)
         values[axis.name] = value
     return values

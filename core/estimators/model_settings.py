@@ -58,6 +58,7 @@ def compare_settings(
     (tuned_model, tuned_values), (default_model, default_values) = (
         model_and_values(model, setting) for setting in (tuned, default)
     )
+    # Axes of different models may share a name and mean something else.
     same = tuned_model == default_model
     rows = [
         SettingComparison(label, name, value, default_values.get(name) if same else None)

@@ -16,7 +16,8 @@ from core.space import Axis, Setting, default_setting
 SEVERAL = "auto"  # on the command line
 MODEL = "model"  # the key of a setting that says which model it is of
 _BOUNDED_IMPORT = "from core.estimators.bounded_regressor import bounded"
-_MIN_ROWS = 20  # rows: a choice between models would be chance
+# With fewer a choice between models would be chance.
+_MIN_ROWS = 20
 
 
 def combined_setting(name: str, setting: Mapping[str, Any]) -> Setting:
@@ -43,11 +44,9 @@ def selectable_models(models: Mapping[str, Model], task: str) -> tuple[str, ...]
 
 
 def with_own_columns(estimator: Any, columns: slice) -> Any:
-    """An unfitted pipeline of an estimator that takes only these of the prepared columns.
-
-    Several models share one preparation. Where a category has many levels, it has the means of the
-    target in them and a column for each, of which every model takes one.
-    """
+    """An unfitted pipeline of an estimator that takes only these of the prepared columns."""
+    # Several models share one preparation: a category of many levels has the means of the target
+    # and a column a level there, of which every model takes one.
     from sklearn.compose import ColumnTransformer
     from sklearn.pipeline import Pipeline
 
@@ -56,7 +55,7 @@ def with_own_columns(estimator: Any, columns: slice) -> Any:
 
 
 def without_own_columns(model: Any) -> tuple[Any, slice]:
-    """The estimator inside, and its columns: all for one that takes all."""
+    """The estimator inside, and its columns."""
     from sklearn.pipeline import Pipeline
 
     if not isinstance(model, Pipeline) or list(model.named_steps) != ["columns", "model"]:
@@ -75,6 +74,7 @@ def combined_model(models: Callable[[], Mapping[str, Model]]) -> Model:
         task: str, setting: Setting, probabilities: bool
     ) -> tuple[Model, Setting]:
         name, model_setting = split_model_setting(setting)
+        # Asked for at each call: an extension may have come since this entry was made.
         model = models()[name]
         complete_setting = {**default_setting(model.space(task)), **model_setting}
         return (model.probabilistic or model) if probabilities else model, complete_setting

@@ -22,23 +22,19 @@ class OptionalDependency:
 
     @property
     def command(self) -> str:
-        """What installs it."""
         return install_command(self.extra)
 
     @property
     def install_advice(self) -> str:
-        """What the person can do, a clause."""
         return f"install it with: {self.command}"
 
     @property
     def missing_error(self) -> UnusableError:
-        """What is said where it is not installed."""
         return UnusableError(
             f"{self.does} need {self.modules[0]}, which is missing here", cure=self.install_advice
         )
 
     def broken_error(self, module: str, reason: str) -> UnusableError:
-        """What is said where it is installed and cannot be imported."""
         return UnusableError(
             f"{module} is installed, but cannot be imported ({reason})",
             cure=f"repair it with: {self.command} --again",
@@ -63,10 +59,8 @@ _broken: dict[str, UnusableError] = {}  # by module: what could not be imported 
 
 
 def is_installed(extra: str) -> bool:
-    """Whether everything that a part needs is there; nothing is imported to find out.
-
-    What could not be imported once is not there either.
-    """
+    """Whether everything that a part needs is there, and was not found broken before."""
+    # Found without an import: these libraries take seconds.
     modules = OPTIONAL_DEPENDENCIES[extra].modules
     return all(module not in _broken and find_spec(module) is not None for module in modules)
 
@@ -94,6 +88,7 @@ def check_installed(extra: str) -> None:
             raise _broken[module]
     if not is_installed(extra):
         raise dependency.missing_error
+    # Imported before the run begins: a broken library would fail every trial of it.
     for module in dependency.modules if dependency.probed else ():
         optional_module(extra, module)
 
@@ -103,7 +98,8 @@ def optional_module(extra: str, module: str) -> ModuleType:
     dependency = OPTIONAL_DEPENDENCIES[extra]
     try:
         return importlib.import_module(module)
-    except (Exception, SystemExit) as error:  # a package that is broken may raise anything at all
+    # A package that is broken may raise anything at all.
+    except (Exception, SystemExit) as error:
         absent = isinstance(error, ModuleNotFoundError) and error.name == module
         if absent or not is_installed(extra):
             raise dependency.missing_error from error

@@ -25,11 +25,7 @@ CLASS_WEIGHT = Axis(
 
 @dataclass(frozen=True)
 class Recipe:
-    """A scikit-learn class, where it comes from, and its arguments (which may be recipes).
-
-    The class is imported only when it is built: the registry is read without scikit-learn.
-
-    """
+    """A scikit-learn class, where it comes from, and its arguments (which may be recipes)."""
 
     module: str  # where the class is imported from ("sklearn.svm")
     name: str  # of the class ("SVC")
@@ -41,6 +37,7 @@ class Recipe:
             key: value.build() if isinstance(value, Recipe) else value
             for key, value in self.arguments.items()
         }
+        # Imported here alone: the registry is read without scikit-learn.
         return getattr(importlib.import_module(self.module), self.name)(**arguments)
 
     def imports(self) -> list[str]:
@@ -79,11 +76,9 @@ def script_from_recipe(
 
 
 def on_standard_target(regressor: Recipe) -> Recipe:
-    """The regressor behind a target of mean 0 and standard deviation 1.
-
-    Support vector machines, networks and absolute penalties presuppose that scale: without it
-    prices in the hundred thousands would never be reached with scikit-learn's default settings.
-    """
+    """The regressor behind a target of mean 0 and standard deviation 1."""
+    # Vector machines, networks and absolute penalties presuppose that scale: prices in the hundred
+    # thousands would never be reached with scikit-learn's default settings.
     scaler = Recipe("sklearn.preprocessing", "StandardScaler")
     return Recipe(
         "sklearn.compose",
@@ -98,10 +93,8 @@ def standardize_numbers(task: str, recipe: Recipe) -> Recipe:
 
 
 def with_probabilities(classifier: Recipe, seed: int) -> Recipe:
-    """The classifier on all rows, and a sigmoid of its held-out decisions for the probabilities.
-
-    Three more fits; no class may have fewer than three rows (Platt 1999).
-    """
+    """The classifier, a sigmoid of its held-out decisions as probabilities (Platt 1999)."""
+    # Three more fits, and no class may have fewer than three rows.
     folds = Recipe(
         "sklearn.model_selection",
         "StratifiedKFold",

@@ -26,17 +26,15 @@ Acquisition = Callable[[Array, Array, float], Slopes]
 
 
 def log_h(u: Array) -> Array:
-    """log(φ(u) + uΦ(u)), stable for every u (after Ament et al. 2023, arXiv:2310.20708, eq. 9).
-
-    Three ranges: direct for u > −1; log φ + log(1 + uM), M from the scaled complementary error
-    function, down to u = −10⁵; log φ − 2 log|u| further out, where 1 + uM = u⁻²(1 + O(u⁻²)).
-    """
+    """log(φ(u) + uΦ(u)), stable for every u (after Ament et al. 2023, arXiv:2310.20708, eq. 9)."""
     u = np.asarray(u, dtype=float)
     near = np.maximum(u, -1.0)
     middle = np.clip(u, FAR, -1.0)
+    # Below −1 the two terms cancel: there log φ + log(1 + uM), whose M does not underflow.
     direct = np.log(_density(near) + near * ndtr(near))
     gaussian = -0.5 * u * u - LOG_SQRT_2PI
     by_mills = gaussian + np.log1p(middle * mills_ratio(middle))
+    # Farther out uM rounds to −1, and 1 + uM = u⁻²(1 + O(u⁻²)).
     far = gaussian - 2.0 * np.log(np.maximum(-u, 1.0))
     return np.where(u > -1.0, direct, np.where(u > FAR, by_mills, far))
 
@@ -51,15 +49,12 @@ def _density(u: Array) -> Array:
 
 
 def log_expected_improvement(mean: Array, sd: Array, best: float) -> Slopes:
-    """Logarithm of EI: log sd + log h(u), with its derivatives by μ and by sd.
-
-    ∂/∂μ = Φ/(sd h), ∂/∂sd = φ/(sd h); for u < −1 both are ratios that cannot underflow.
-    """
+    """Logarithm of EI: log sd + log h(u), with derivatives Φ/(sd h) by μ and φ/(sd h) by sd."""
     u = (mean - best) / sd
     near, low = np.maximum(u, -1.0), np.minimum(u, -1.0)
     h = _density(near) + near * ndtr(near)
     M = mills_ratio(low)
-    # φ/h = 1/(1 + uM); far out 1 + uM → 1/u².
+    # φ/h = 1/(1 + uM), a ratio that cannot underflow; far out 1 + uM → 1/u².
     safe = np.maximum(low, FAR)
     density_over_h = np.where(low > FAR, 1.0 / (1.0 + safe * mills_ratio(safe)), low * low)
     by_mean = np.where(u > -1.0, ndtr(near) / h, M * density_over_h) / sd
@@ -82,7 +77,8 @@ def posterior_mean(mean: Array, sd: Array, best: float) -> Slopes:
 
 
 def standard_deviation(mean: Array, sd: Array, best: float) -> Slopes:
-    """The logarithm of sd, which has the same maximum as sd: what an exploring step climbs."""
+    """Log sd, derivatives 0 and 1/sd."""
+    # A logarithm, as EI and PI are, so that the log prior of a search can be added.
     return np.log(sd), np.zeros_like(mean), 1.0 / sd
 
 

@@ -90,6 +90,7 @@ class SearchDomain:
         points = np.empty((len(columns), self.width))
         for k, (start, axis) in enumerate(zip(self.first, self.space, strict=False)):
             if axis.kind == "choice":
+                # A draw of exactly 1 would be one choice too far.
                 codes = np.minimum(columns[:, k] * axis.width, axis.width - 1).astype(int)
                 points[:, start : start + axis.width] = np.eye(axis.width)[codes]
             else:
@@ -110,10 +111,7 @@ class SearchDomain:
         return self._to_unit(axis, np.arange(round(axis.low), round(axis.high) + 1.0))[:, None]
 
     def neighbours(self, point: Array) -> Array:
-        """Allowed points that differ from an allowed one in a single whole number or choice.
-
-        Every other choice and, where few, whole number; otherwise steps of 1, 2, 4 … up and down.
-        """
+        """Allowed points that differ from an allowed one in a single whole number or choice."""
         neighbours = []
         for start, axis in zip(self.first, self.space, strict=False):
             if self.value_count(axis) == 1 or axis.kind == "float":
@@ -129,6 +127,7 @@ class SearchDomain:
     def _values_near(self, axis: Axis, entries: Array) -> Array:
         if self.value_count(axis) <= ALL_NEIGHBOURS or axis.kind == "choice":
             return self._axis_points(axis)
+        # Steps of 1, 2, 4 … up and down: every number is reached in logarithmically many of them.
         steps = 2.0 ** np.arange(int(math.log2(self.value_count(axis))) + 1)
         values = self._from_unit(axis, entries)[0] + np.concatenate([-steps[::-1], steps])
         inside = (values >= axis.low) & (values <= axis.high)

@@ -58,6 +58,8 @@ def axis_grid(space: Sequence[Axis], name: str, points: int) -> AxisGrid:
     if axis.kind == "int" and axis.high - axis.low < points:
         values: list[Any] = list(range(round(axis.low), round(axis.high) + 1))
     else:
+        # Of whole numbers on a log axis, neighbouring positions round to the same one.
+        # Of whole numbers on a log axis, neighbouring positions round to the same one.
         numbers = [axis.from_unit([u]) for u in np.linspace(0.0, 1.0, points)]
         values = list(dict.fromkeys(numbers))
     return AxisGrid(axis, values, [float(value) for value in values], first)
@@ -79,6 +81,7 @@ def points_on_grid(base: Array, across: AxisGrid, up: AxisGrid) -> Array:
 def contours(across: AxisGrid, up: AxisGrid, scores: Array) -> list[ContourLine]:
     """Lines of equal score, interpolated between positions, so that they plot straight."""
     low, high = float(scores.min()), float(scores.max())
+    # contourpy wants two rows and columns; on a plateau it would draw the rounding.
     if min(scores.shape) < 2 or high - low <= 1e-12 * max(1.0, abs(low), abs(high)):
         return []
     generator = contourpy.contour_generator(z=scores)
@@ -91,7 +94,7 @@ def contours(across: AxisGrid, up: AxisGrid, scores: Array) -> list[ContourLine]
 
 
 def _between(grid: AxisGrid, index: Array) -> list[float]:
-    """Positions at fractional indices, logarithmic where the axis is."""
+    # Logarithmic where the axis is: the screen draws straight lines between these positions.
     positions = np.array(grid.positions)
     if grid.axis.log:
         return np.exp(np.interp(index, np.arange(len(positions)), np.log(positions))).tolist()
@@ -126,7 +129,7 @@ class _View:
             return probability_of_improvement(mean, sd, self.best)
         if self.surrogate.acquisition == "mean":
             return self.warp.to_scores(mean)
-        # No score above the best is compressed.
+        # The improvement is above the best score, where nothing is compressed.
         return self.surrogate.scale * expected_improvement(mean, sd, self.best)
 
 
@@ -139,8 +142,7 @@ def slice_through(
 ) -> ScoreSlice:
     """The surrogate along one axis, the others at `fixed_values`, the incumbent's where missing.
 
-    `points`: how many values, 500 at most; a whole number or a choice may have fewer. Raises
-    KeyError: no axis has that name.
+    `points`: how many values, at most. Raises KeyError: no axis has that name.
     """
     view = _View(surrogate, space, fixed_values)
     grid = axis_grid(space, axis, min(points, MAX_POINTS))
@@ -176,8 +178,7 @@ def surface(
 ) -> SurrogateImage:
     """The surrogate over two axes, `first` along x, the others as for `slice_through`.
 
-    `size`: values along each axis; a whole number or a choice may have fewer. Raises KeyError: no
-    axis has one of the names.
+    `size`: values along each axis, at most. Raises KeyError: no axis has one of the names.
     """
     view = _View(surrogate, space, fixed_values)
     across, up = (axis_grid(space, name, size) for name in (first, second))

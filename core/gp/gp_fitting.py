@@ -66,10 +66,7 @@ class Likelihood:
         return Hyperparameters(lengths, float(np.exp(theta[-2])), float(np.exp(theta[-1])))
 
     def value_and_gradient(self, theta: Array) -> tuple[float, Array]:
-        """f(θ) and ∂f/∂θ; −∞ and zeros where K is not positive definite. About n³ flops.
-
-        Lower halves only, in the object's two buffers, a block of rows at a time.
-        """
+        """f(θ) and ∂f/∂θ; −∞ and zeros where K is not positive definite. About n³ flops."""
         hyper = self.hyperparameters(theta)
         n = len(self.X)
         self._fill_matrices(hyper)
@@ -91,6 +88,7 @@ class Likelihood:
         return value - 0.5 * fit - 0.5 * float(off @ off), gradient - off / self.prior_sd
 
     def _row_blocks(self) -> list[tuple[slice, slice]]:
+        # Lower halves only, in buffers that are kept: half the work, and nothing is allocated.
         starts = range(0, len(self.X), BLOCK)
         return [(slice(k, k + BLOCK), slice(0, k + BLOCK)) for k in starts]
 
@@ -139,12 +137,14 @@ def maximize_likelihood(
     likelihood: LikelihoodObjective, starts: list[Array], *, rounds: int = 50
 ) -> Array:
     """θ* = argmax f(θ) within its bounds, (D + 2,): L-BFGS-B from every start, the best kept."""
+    # Loose: θ is rounded afterwards, and predictions hardly hang on its further digits.
     box, options = likelihood.theta_bounds, {"maxiter": rounds, "ftol": 1e-5, "gtol": 1e-2}
     low, high = np.array(box).T
     best_value, best = -np.inf, np.clip(starts[0], low, high)
 
     def negative(theta: Array) -> tuple[float, Array]:
         value, gradient = likelihood.value_and_gradient(theta)
+        # Where K is not positive definite a large finite number lets the line search back off.
         return (-value, -gradient) if np.isfinite(value) else (1e25, gradient)
 
     for start in starts:
@@ -162,10 +162,8 @@ FEW = 100  # observations; more are searched by a draw of so many first
 class GpFitter:
     """Keeps hyperparameters and the Cholesky factor from one fit to the next.
 
-    Hyperparameters are learned anew while points are few (or with `always_learn`), and later each
-    time their number has grown by four percent, starting from the last ones; from several starts
-    while that is cheap and each time the number has grown by half. In between the Cholesky factor
-    is extended. `axis_of`: for every entry of a point its axis, shape (width,).
+    `axis_of`: for every entry of a point its axis, shape (width,); `always_learn`: hyperparameters
+    at every fit.
     """
 
     def __init__(self, kernel: str, axis_of: Indices, *, always_learn: bool = False) -> None:
@@ -177,6 +175,8 @@ class GpFitter:
     def fit(self, X: Array, z: Array, random: np.random.Generator) -> GpPosterior:
         """The posterior given points (n, width) and standardized responses (n,)."""
         n = len(X)
+        # Learned anew at every point while they are few, later with four percent more of them; in
+        # between the Cholesky factor is extended, which costs n² flops in place of n³.
         if self.theta is None or self.always_learn or n - self.learned_at >= max(1, n // 25):
             self.last = self._learn_posterior(X, z, random)
         else:
@@ -195,10 +195,13 @@ class GpFitter:
     def _learn_posterior(self, X: Array, z: Array, random: np.random.Generator) -> GpPosterior:
         n = len(X)
         start = self.theta
+        # The last θ is a start; from several others only where that is cheap, or the points are
+        # half as many again as at the last such search.
         if start is None or n < SEVERAL_STARTS_BELOW or n >= 1.5 * self.searched_at:
             start = self._search_theta(X, z, random)
             self.searched_at = n
         likelihood = Likelihood(self.kernel, X, z, self.axis_of)
+        # With many points the start is near the maximum, and each round costs n³ flops.
         theta = maximize_likelihood(likelihood, [start], rounds=50 if n <= FEW else 3)
         # Coarser than the last bits, which depend on where arrays lie in memory: a resumed run
         # must not drift away from the run that was interrupted.

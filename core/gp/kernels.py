@@ -28,15 +28,14 @@ KERNELS = ("se", "matern32", "matern52")
 
 
 def squared_distances(A: Array, B: Array, lengths: Array) -> Array:
-    """s_ij = Σ_k (a_ik − b_jk)² / ℓ_k², shape (n, m); 2 n m width flops.
-
-    Formed as |a|² + |b|² − 2aᵀb around the cube's centre; what rounding leaves below zero is zero.
-    """
+    """s_ij = Σ_k (a_ik − b_jk)² / ℓ_k², shape (n, m); 2 n m width flops."""
+    # |a|² + |b|² − 2aᵀb is one matrix product; around the cube's centre it loses the fewest digits.
     a, b = (A - 0.5) / lengths, (B - 0.5) / lengths
     s = a @ b.T
     s *= -2.0
     s += np.einsum("ij,ij->i", a, a)[:, None]
     s += np.einsum("ij,ij->i", b, b)[None, :]
+    # Rounding may leave equal points below zero.
     return np.maximum(s, 0.0, out=s)
 
 
@@ -50,6 +49,7 @@ def correlation_and_slope(kernel: str, s: Array) -> tuple[Array, Array]:
 
     R′: se −½ R; matern32 −(3/2) e⁻ᵘ; matern52 −(5/6) (1 + u) e⁻ᵘ.
     """
+    # In place below: these arrays are the largest of a fit, and it makes them again and again.
     if kernel == "se":
         value = np.exp(-0.5 * s)
         return value, -0.5 * value

@@ -7,13 +7,7 @@ Notation (Wilson et al. 2020, "Efficiently sampling functions from Gaussian proc
     f | z   f(x) + k(x, X) v  (pathwise conditioning, eq. 13)
 
 With r_j of the Rayleigh and b_j of the uniform distribution, r_j cos(φ + b_j) is w cos φ + w′ sin φ
-with normal w and w′: a frequency stands for two features and costs one cosine.
-
-Waves are summed in single precision, ten times faster: off by some 1e-6 of the standard deviation,
-by 1e-5 where lengths are a hundredth of the range.
-
-The spectral density of a Matérn kernel of smoothness ν is a multivariate t with 2ν degrees of
-freedom and scales 1/ℓ (3 for Matérn 3/2); of the squared exponential it is the normal.
+with normal w and w′.
 """
 
 from __future__ import annotations
@@ -28,16 +22,16 @@ from core.optimize.cholesky import solve_factored
 
 FREQUENCIES = 512  # twice as many features
 BLOCK = 256  # points evaluated at once: their cosines and kernel values stay in the cache
+# The spectral density of a Matérn kernel of smoothness ν is a multivariate t with 2ν degrees of
+# freedom and scales 1/ℓ; that of the squared exponential is normal.
 FREEDOM = {"matern32": 3.0, "matern52": 5.0, "se": np.inf}
 EDGE = 2.0**-31  # half of the finest step of a Sobol sequence: quantiles there are finite
 
 
 def frequencies(kernel: str, lengths: Array, count: int, random: np.random.Generator) -> Array:
-    """ω_1 … ω_m from the kernel's spectral density, shape (count, width); count a power of two.
-
-    Quantiles of a scrambled Sobol sequence: nearer the kernel than independent draws.
-    """
+    """ω_1 … ω_m from the kernel's spectral density, shape (count, width); count a power of two."""
     freedom = FREEDOM[kernel]
+    # Quantiles of a Sobol sequence: their mean cosine is nearer the kernel than that of draws.
     sobol = qmc.Sobol(len(lengths) + 1, scramble=True, rng=random)
     uniform = np.clip(sobol.random_base2(count.bit_length() - 1), EDGE, 1.0 - EDGE)
     normal = ndtri(uniform[:, 1:]) / lengths
@@ -65,8 +59,12 @@ class PosteriorDraws:
         kernel, hyper = regression.kernel, regression.kernel.hyper
         self.regression = regression
         omega = [frequencies(kernel.name, hyper.lengths, count, random) for _ in range(draws)]
+        # One cosine then stands for two features (see above).
+        # One cosine then stands for two features (see above).
         phase = random.uniform(0.0, 2.0 * np.pi, (draws, count))
         height = np.sqrt(hyper.amplitude / count) * random.rayleigh(size=(draws, count))
+        # Single precision sums waves ten times faster: off by some 1e-6 of the standard deviation,
+        # by 1e-5 where lengths are a hundredth of the range.
         self._omega = [frequency.T.astype(np.float32) for frequency in omega]
         self._phase, self._height = phase.astype(np.float32), height.astype(np.float32)
         noise = np.sqrt(hyper.noise) * random.standard_normal((draws, len(regression.X)))

@@ -60,6 +60,7 @@ def maximize_from_starts(
             direction[rows] = _ascent_direction(x[rows], slope[rows], H[rows], fresh[rows])
             step[rows] = 1.0
         resting = good & (gain < tolerance)
+        # A step that was shortened so often leads nowhere.
         resting |= ~good & (step[active] < 1e-4)
         resting |= np.abs(_projected(x[active], slope[active])).max(axis=1) <= 10 * tolerance
         active = active[~resting]
@@ -88,9 +89,11 @@ def _ascent_direction(x: Array, slope: Array, H: Array, fresh: Array) -> Array:
 def _bfgs_update(H: Array, fresh: Array, which: Array, shift: Array, change: Array) -> None:
     """The BFGS update of H (the inverse of −f's Hessian) for the starts `which`, in place."""
     product = np.einsum("mi,mi->m", shift, change)
+    # Elsewhere the update would make H indefinite.
     curved = product > 1e-10 * np.linalg.norm(shift, axis=1) * np.linalg.norm(change, axis=1)
     which, s, y, sy = which[curved], shift[curved], change[curved], product[curved]
     first = fresh[which]
+    # The first pair sets H's scale (Nocedal and Wright 2006, eq. 6.20).
     scale = sy / np.maximum(np.einsum("mi,mi->m", y, y), 1e-300)
     H[which[first]] *= scale[first][:, None, None]
     fresh[which] = False
@@ -183,6 +186,7 @@ class AcquisitionSearch:
         if self.domain.size <= ENUMERATED:
             return self._proposal(acquisition, best)
         points, _ = self._climb_locally(acquisition, pool[self._separated_candidates(values)])
+        # With the best candidate: snapping may have made what was climbed to worse.
         points = np.vstack([self.domain.snap_points(points), best])
         return self._proposal(acquisition, self._untried_points(points))
 
@@ -289,9 +293,10 @@ class InteriorSearch(AcquisitionSearch):
 class LocalSearch(AcquisitionSearch):
     """A search among the points that differ from the incumbent by at most `NEAR` in every number.
 
-    Otherwise most trials would go to the corners, far from every trial. Choices may be any.
+    Choices may be any.
     """
 
+    # Elsewhere the deviation is largest in the corners, far from every trial.
     @cached_property
     def box(self) -> tuple[Array, Array]:
         """The lowest and the highest value of every entry, each of shape (width,)."""
@@ -319,4 +324,5 @@ class LocalSearch(AcquisitionSearch):
 
     def _climb_locally(self, acquisition: Acquisition, starts: Array) -> tuple[Array, Array]:
         points, values = super()._climb_locally(acquisition, starts)
+        # The ascent ends at the edges of the cube, not at those of the box.
         return np.clip(points, *self.box), values

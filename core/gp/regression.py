@@ -93,6 +93,7 @@ class Posterior(ABC, Generic[K]):
     def _deviation(self, v: Array) -> Array:
         prior = self.kernel.prior_variance
         variance = prior - np.einsum("ij,ij->j", v, v)
+        # At observed points rounding may leave nothing, or less.
         return np.asarray(np.sqrt(np.maximum(variance, SMALLEST_VARIANCE * prior)))
 
 
@@ -130,12 +131,14 @@ class ExactPosterior(Posterior[K]):
             return ExactPosterior(self.kernel, self.X, z, self.L)
         X = np.vstack([self.X, X_new])
         kernel = self.kernel.reaching(X)
+        # The new points changed a constant in every entry of K.
         if kernel.prior_variance != self.kernel.prior_variance:
             return ExactPosterior(kernel, X, z)
         try:
             side = kernel.cross_covariance(self.X, X_new)
             L = extend_factor(self.L, side, kernel.covariance(X_new))
         except np.linalg.LinAlgError:
+            # Points that nearly coincide: the whole is factored anew, with jitter.
             return ExactPosterior(kernel, X, z)
         return ExactPosterior(kernel, X, z, L)
 
@@ -192,9 +195,7 @@ class Surrogate:
 
 
 def response_to_beat(regression: Posterior) -> tuple[float, int]:
-    """The best observed response, and which (Brofos's y_best).
-
-    Not the largest posterior mean: where scores come in steps it would settle below the highest.
-    """
+    """The best observed response, and which (Brofos's y_best)."""
+    # Not the largest posterior mean: where scores come in steps it settles below the highest.
     k = int(np.argmax(regression.z))
     return float(regression.z[k]), k

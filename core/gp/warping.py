@@ -85,10 +85,7 @@ def compressed(r: Array) -> Array:
 
 
 def warp_of(scores: Sequence[float] | Array, maximize: bool) -> ScoreWarp:
-    """The warp of finite scores, at least one; equal scores have the response 0.
-
-    Where more than half are the best score, |b − c| is the others' median distance from it.
-    """
+    """The warp of finite scores, at least one; equal scores have the response 0."""
     s = np.asarray(scores, dtype=float)
     largest = float(np.abs(s).max()) or 1.0
     t = s / largest  # differences of the largest numbers would overflow
@@ -96,6 +93,7 @@ def warp_of(scores: Sequence[float] | Array, maximize: bool) -> ScoreWarp:
     best = float(t.max() if maximize else t.min())
     spread = abs(best - centre)
     if spread <= ROUNDING:
+        # More than half are the best score: the others' median distance from it stands in.
         away = np.abs(best - t)
         away = away[away > ROUNDING]
         if len(away) == 0:

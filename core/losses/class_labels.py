@@ -33,6 +33,7 @@ def codes_of(y: Any, classes: Sequence[Any] | np.ndarray) -> np.ndarray:
     """The same where every label must be one of the classes, or UnusableError."""
     codes = label_codes(y, classes)
     strange = codes < 0
+    # A fold may lack a class; its loss would have no parameters for it.
     if strange.any():
         message = f"the class “{np.asarray(y)[strange][0]}” does not occur in the training rows"
         raise UnusableError(message, where="target", cure="leave its rows out or give more of them")

@@ -19,8 +19,8 @@ import numpy as np
 
 
 def _import_numba() -> Any:
-    """The module, without the settings that it would take from a file in the working folder."""
-    # The folder may be a stranger's, and the settings say from where machine code is loaded.
+    # Without the settings of a file in the working folder: that may be a stranger's, and the
+    # settings say from where machine code is loaded.
     if os.path.exists(".numba_config.yaml") and "numba" not in sys.modules:
         before = sys.modules.get("yaml")
         sys.modules["yaml"] = None  # type: ignore[assignment]  # numba cannot read the file then

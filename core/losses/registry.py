@@ -40,15 +40,14 @@ def parameter_groups(
 ) -> np.ndarray:
     """π: the group of every parameter of a loss, shape (n,), −1 for the intercepts.
 
-    Args:
-        loss: from `build_loss`.
-        group_of_output: of every column of the original matrix, (n_features,); None for one group.
-        by_class: each class has its own copies of the groups: group g of class k is g K + k.
+    `group_of_output`: of every column of the original matrix, (n_features,); None for one group;
+    `by_class`: each class has its own copies of the groups: group g of class k is g K + k.
     """
     design = loss.design
     if group_of_output is None:
         group_of_output = np.zeros(design.n_features, dtype=np.intp)
     row = np.full(design.width, -1, dtype=np.intp)
+    # Constant columns have left the model; their groups go with them.
     row[: design.column_count] = np.asarray(group_of_output, dtype=np.intp)[design.kept_columns]
     K = loss.K if isinstance(loss, MultinomialLoss) else 1
     if not by_class:
@@ -74,6 +73,7 @@ def as_estimator(
     if isinstance(loss, LinearLoss):
         estimator = _make_ridge(loss, w, C)
         estimator.coef_, estimator.intercept_ = coef, float(intercept)
+        # As a Ridge has them that was fitted by a closed form.
         estimator.n_iter_, estimator.solver_ = None, "cholesky"
     else:
         estimator = _make_logistic(loss, C)

@@ -71,11 +71,8 @@ def newton_step(
 ) -> NewtonStepResult:
     """A Newton step on loss + ½ Σ c_i w_i², shortened until loss + penalty falls.
 
-    Args:
-        newton, point, penalties: of the loss; where the step starts; c, shape (n,).
-        corrections: what the majorizer has more of curvature than the objective, tried in turn.
-        accuracy: of the direction.
-        penalty: what ½ Σ c_i w_i² majorizes up to a constant at the point; None for itself.
+    `corrections`: what the majorizer has more of curvature than the objective, tried in turn;
+    `penalty`: what ½ Σ c_i w_i² majorizes up to a constant at the point; None for itself.
     """
     penalty = penalty or _quadratic(penalties)
     slope = point.gradient + penalties * point.w
@@ -137,11 +134,8 @@ def solve_penalized(
 ) -> Solution:
     """Minimizes loss(w) + ½ Σ c_i w_i² by Newton steps, by L-BFGS where they stall.
 
-    Args:
-        loss, penalties, w, max_steps: c ≥ 0, shape (n,); w to start from; Newton steps at most.
-        tolerance: stop when a step promises a decrease of less than this share of the scale.
-        scale: of the loss; None for 1 + |loss| where the step starts.
-        newton: to go on with the same preconditioner.
+    It starts from w, and stops when a step promises a decrease of less than this share of the
+    scale, None for 1 + |loss| where the step starts. `newton`: to go on with its preconditioner.
     """
     newton = newton or Newton(loss)
     point, iterations = loss.point_at(w), 0
@@ -211,13 +205,11 @@ _CLOSE = 1e-3
 
 
 def first_point(loss: Loss, penalties: np.ndarray, newton: Newton) -> Solution:
-    """A point within a thousandth of the minimum of loss + ½ Σ c_i w_i², as the start counts it.
-
-    Many more examples than parameters are thinned first; the last Newton steps are taken on all.
-    """
+    """A point within a thousandth of the minimum of loss + ½ Σ c_i w_i², as the start counts it."""
     w, iterations = loss.initial_weights(), 0
     scale = 1.0 + abs(loss.point_at(w).value)
     step = int(loss.examples // max(_ROWS_A_COLUMN * loss.score_size, _MIN_ROWS))
+    # Thinned by less, the sample would cost about as much as the steps on all that it saves.
     if step >= 3:
         sample = loss.every_nth_row(step)
         if sample is not None:

@@ -128,7 +128,7 @@ def _factor_block(block: np.ndarray, c: np.ndarray) -> np.ndarray:
 
 
 def _probed_diagonal(point: LossPoint) -> np.ndarray:
-    """The Hessian's diagonal from eight random signs (Bekas, Kokiopoulou and Saad 2007)."""
+    # By random signs (Bekas, Kokiopoulou and Saad 2007).
     signs = np.random.default_rng(0).choice([-1.0, 1.0], size=(8, len(point.w)))
     estimate = np.mean([z * point.majorizer_product(z) for z in signs], axis=0)
     return np.maximum(estimate, 0.1 * max(float(estimate.mean()), 0.0))
@@ -236,7 +236,7 @@ class Newton:
         """The step −(A − U D Uᵀ)⁻¹ g from a point and the inner iterations it took.
 
         Conjugate gradients stop at relative accuracy ``forcing``, or when less than ``enough`` is
-        to be gained; the correction is left out where A without it is not convex.
+        to be gained.
         """
         if self.dense:
             return _corrected(self.solver_at(point, penalties), slope, correction), 1
@@ -250,6 +250,7 @@ class Newton:
                 lambda v: apply(v) - U @ (D * (U.T @ v)), -slope, precondition, forcing, enough
             )
             self.products += corrected.iterations
+            # Where A without it is not convex, the correction is left out.
             if corrected.x is not None:
                 return corrected.x, corrected.iterations
         plain = conjugate_gradients(apply, -slope, precondition, forcing, enough)
@@ -294,7 +295,10 @@ class Newton:
             self._near = None
         if self._blocks is None:
             return diagonal_preconditioner(point, penalties)
-        if self._near is None or not _are_near(self._near[0], penalties):
+        if (
+            self._near is None
+            or not (np.abs(penalties - self._near[0]) <= _NEAR * self._near[0]).all()
+        ):
             self._near = penalties.copy(), block_preconditioner(self._blocks, penalties)
         return self._near[1]
 
@@ -334,11 +338,6 @@ class Newton:
         # Near blocks the probes of a trace scatter less, too.
         cheap = _CHEAP_BLOCKS * (_BLOCKS_FOR_TRACES if traces else 1)
         return 0.0 if products <= cheap else products
-
-
-def _are_near(before: np.ndarray, penalties: np.ndarray) -> bool:
-    """Whether blocks with the penalties before precondition well with these."""
-    return bool((np.abs(penalties - before) <= _NEAR * before).all())
 
 
 def is_dense(loss: Loss, traces: bool = False) -> bool:
@@ -408,13 +407,14 @@ def definite(loss: Loss, A: np.ndarray) -> np.ndarray:
 
 
 def _corrected(solve: LinearMap, slope: np.ndarray, correction: Correction | None) -> np.ndarray:
-    """−(A − U D Uᵀ)⁻¹ g by Woodbury's identity, or −A⁻¹ g where the correction takes too much."""
     if correction is None:
         return -solve(slope)
+    # −(A − U D Uᵀ)⁻¹ g by Woodbury's identity.
     scaled = correction.U * np.sqrt(correction.D)
     solutions = solve(np.column_stack((scaled, -slope)))
     inner, plain = scaled.T @ solutions[:, :-1], solutions[:, -1]
     shares, vectors = np.linalg.eigh(inner)
+    # Almost all of the curvature along a direction would go: −A⁻¹ g instead.
     if not shares[-1] < _MAX_CORRECTED_SHARE:
         return plain
     coefficients = vectors @ ((vectors.T @ (scaled.T @ plain)) / (1.0 - shares))

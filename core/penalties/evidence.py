@@ -220,10 +220,7 @@ class _State:
 def evidence_steps(
     problem: PenaltyProblem, options: EvidenceOptions = EvidenceOptions()
 ) -> Iterator[LearnerStep]:
-    """The steps of the evidence update: one of C, one Newton step and one of γ each.
-
-    The seed is of the random signs that estimate γ where the Hessian is too large to be formed.
-    """
+    """The steps of the evidence update: one of C, one Newton step and one of γ each."""
     inner, grouped, back = diagonalized(problem.loss, problem.grouping)
     size = _probe_count(grouped), inner.size
     signs = np.random.default_rng(problem.seed).choice([-1.0, 1.0], size=size)
@@ -242,13 +239,11 @@ def evidence_steps(
 
 
 def _in_turns(state: _State, fits: int, options: EvidenceOptions) -> Iterator[LearnerStep]:
-    """Updates of C, σ² and w in turns until log C and the evidence stand still.
-
-    An update after which the evidence is clearly less is taken back and made smaller.
-    """
+    """Updates of C, σ² and w in turns until log C and the evidence stand still."""
     for number in range(1, options.max_steps + 1):
         last, before = state.objective, replace(state)
         iterations = _advance(state, first=number == 1)
+        # Taken back and made smaller: an update that frees many groups may separate the classes.
         if number > _UNTESTED and state.objective > last + _WORSE * max(1.0, abs(last)):
             _go_back(state, before)
             if state.share < _MIN_UPDATE_SHARE or number == options.max_steps:
@@ -327,15 +322,13 @@ def _line_searches(
 def _starting_ridges(
     inner: LinearLoss, grouped: Grouping
 ) -> tuple[GroupedMarginal, np.ndarray, np.ndarray]:
-    """The marginal likelihood, the better of two ρ to start at, and a unit for each ρ.
-
-    One is the best single penalty; the other gives noise and groups equal shares in y's variance.
-    """
+    """The marginal likelihood, the better of two ρ to start at, and a unit for each ρ."""
     marginal = GroupedMarginal(inner, grouped)
     of_columns = inner.design.squares(inner.row_weights)
     of_columns[: inner.design.column_count] -= inner.examples * inner.means**2
     sums = np.maximum(grouped.group_sums(of_columns), np.finfo(float).tiny)
     shared = np.where(grouped.is_empty, 1.0, sums / inner.examples)
+    # Noise and groups with equal shares in y's variance, or the best single penalty.
     single = np.full(grouped.group_count, best_single(in_eigenbasis(inner))[0])
     start = min((shared, single), key=lambda ridge: marginal(ridge).value)
     return marginal, start, np.where(grouped.is_empty, 1.0, sums / np.maximum(grouped.sizes, 1))
@@ -433,10 +426,8 @@ def _mackay_update(state: _State) -> np.ndarray:
 
 
 def _extrapolated(path: deque[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-    """Where the updates of log C are heading (Anderson 1965, from up to three of them).
-
-    Far from the end, or where that is a factor of e beyond the update, the update itself is taken.
-    """
+    """Where the updates of log C are heading (Anderson 1965, from up to three of them)."""
+    # Far from the end, or a factor of e beyond the update, an extrapolation leads astray.
     x, to = path[-1]
     if len(path) < 2 or float(np.abs(to - x).max()) > 1.0:
         return to

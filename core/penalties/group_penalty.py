@@ -10,10 +10,6 @@
 | | ``rare`` | (k,) | groups that are held at β_j = n_j/2 |
 | C | ``C`` | (k,) | penalties, C_j = a_j / h_j |
 | cap | ``penalty_caps`` | (k,) | a_j / β, which no C_j can exceed |
-
-Integrating C out counts every weight as if the data determined it. Those of features that hardly
-occur (words) are determined by the prior: with β_j = n_j/2 their own variance, about 1 at C = 1,
-stands beside w_i², and C_j = 1/(1 + mean w_i²) is at most 1.
 """
 
 from __future__ import annotations
@@ -167,17 +163,18 @@ def log_penalty(
             cure=f"give a number above {-0.5 * smallest:g}",
         )
     rare = np.zeros(grouped.group_count, dtype=bool) if rare is None else rare
+    # Integrating C out counts every weight as if the data determined it; those of features that
+    # hardly occur (words) are determined by the prior. With β_j = n_j/2 their own variance, about 1
+    # at C = 1, stands beside w_i², and C_j = 1/(1 + mean w_i²) is at most 1.
     betas = np.where(rare, 0.5 * grouped.sizes, float(beta))
     return LogPenalty(grouped, np.where(grouped.is_empty, 1.0, powers), betas, rare)
 
 
 def collapse_remark(loss: Loss, w: np.ndarray, switched_off: np.ndarray) -> tuple[str, ...]:
-    """Where every group is at its cap, a remark.
-
-    The weights of a linear model have the target's unit: they can be small and explain everything.
-    """
+    """Where every group is at its cap, a remark."""
     if not switched_off.all():
         return ()
+    # The weights of a linear model have the target's unit: small ones may explain everything.
     share = loss.explained_share(w)
     if share is not None and share > 0.05:
         return (

@@ -2,7 +2,7 @@
 
 Minimizes ℓ_H(w*(d)) over d, w*(d) = argmin ℓ_T(w) + ½ Σ_i exp(d_π(i)) w_i². One pair (T, H) is the
 paper's; several pairs (folds) are summed. A prior d_j ~ N(0, s²), where it is wanted, adds
-½ Σ_j d_j²/s²: with few held-out examples a penalty costs what it strays from the usual C = 1.
+½ Σ_j d_j²/s².
 
 | symbol | code | shape | meaning |
 | --- | --- | --- | --- |
@@ -164,6 +164,7 @@ def with_prior(
 ) -> Callable[[np.ndarray], tuple[float, np.ndarray]]:
     """ℓ_H(w*(d)) + ½ Σ_j d_j²/s² and its gradient, as a function of d."""
 
+    # With few held-out examples a penalty then costs what it strays from the usual C = 1.
     def objective(d: np.ndarray) -> tuple[float, np.ndarray]:
         value, gradient = holdout(d)
         return value + 0.5 * float(d @ d) / deviation**2, gradient + d / deviation**2

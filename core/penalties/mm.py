@@ -10,9 +10,8 @@ loss(w) + ½ Σ_j C_j ‖w_j‖² with C_j = (n_j/2 + α)/(½‖w_j‖² + β) l
 | C | ``C`` | (k,) | penalties at step t |
 | f | ``f`` | | falls at every step from 1 on |
 
-Each step updates C and takes one Newton step. Once C hardly moves, the step takes into account that
-C moves with w, so that the last steps converge quadratically. The paper's majorizer as printed
-leaves α out; n_j/2 + α is used throughout.
+Each step updates C and takes one Newton step. The paper's majorizer as printed leaves α out;
+n_j/2 + α is used throughout.
 
 Direct minimization of f by L-BFGS from the solution at C = 1 is the paper's baseline (section 4).
 f is not convex, and the paper found this prone to poor local minima: it is for comparison.

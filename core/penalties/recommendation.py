@@ -6,18 +6,7 @@
 | m | ``examples`` | training examples |
 | K | ``classes`` | classes; 0 for a number to predict |
 
-Numbers: the evidence is exact for a linear model with normal noise (MacKay 1992). Classes: the
-Laplace approximation of the evidence holds weights back too far on wide tables (its C was 3 to 6
-times that of cross-validation) and on separable ones (mushrooms: log loss .012 where
-cross-validation has .001), and MM (Foo 2009) does so with several classes; approximate
-leave-one-out follows cross-validation. Too large tables leave five folds out: digits have a log
-loss of .454 where the evidence has .486. ``tests/benchmarks/bench_recommended.py`` prints the
-comparison with grid search.
-
-MM is never recommended for numbers: beside 5-fold grid search (squared error as a share of the
-target's variance) the evidence was at −.007 ± .003 and MM at +.41 ± .20 over 57 runs on generated
-tables, by which that was chosen; at −.007 ± .004 and +.15 ± .08 over 28 runs on four files, and
-−.24 and −.19 (± .4) on pyrim, which had no part in the choice.
+``tests/benchmarks/bench_recommended.py`` prints the comparison with grid search.
 """
 
 from __future__ import annotations
@@ -46,6 +35,10 @@ def recommend_update(
     size = f"{weights or f'{parameters:,} weights'} for {examples:,} training rows"
     size += f", in {groups:,} groups" if groups > 1 else ""
     noun = "each group's penalty" if groups > 1 else "the penalty"
+    # The evidence is exact for a linear model with normal noise (MacKay 1992). Beside 5-fold grid
+    # search (squared error as a share of the target's variance) it was at −.007 ± .003 and MM at
+    # +.41 ± .20 over 57 runs on generated tables, by which this was chosen; at −.007 ± .004 and
+    # +.15 ± .08 over 28 runs on four files, −.24 and −.19 (± .4) on pyrim, without a part in it.
     if classes == 0:
         return Recommendation(
             "evidence",
@@ -54,12 +47,16 @@ def recommend_update(
         )
     # As many intercepts as scores come beside the penalized parameters.
     scores = classes if classes > 2 else 1
+    # Of classes the Laplace evidence holds weights back too far on wide tables (its C was 3 to 6
+    # times that of cross-validation) and on separable ones (mushrooms: log loss .012 where
+    # cross-validation has .001), MM with several classes; leaving out follows cross-validation.
     if parameters + scores <= LARGEST or (classes == 2 and examples <= LARGEST):
         return Recommendation(
             "loo",
             f"{size}: leave-one-out finds {noun} with which every row is predicted best by the "
             "model of the others, in about the time of five fits.",
         )
+    # Digits have a log loss of .454 so, where the evidence has .486.
     if groups == 1:
         return Recommendation(
             "loo",

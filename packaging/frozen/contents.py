@@ -24,17 +24,8 @@ PACKED = {
 
 # Modules that nothing of ours imports.
 MODULES = (
-    *(
-        "tkinter",
-        "matplotlib",
-        "IPython",
-        "PIL",
-        "pytest",
-        "_pytest",
-        "setuptools",
-        "pkg_resources",
-    ),
-    *("pip", "wheel", "Cython", "docutils", "sphinx", "torch", "cupy", "dask", "jax.numpy"),
+    *("tkinter", "matplotlib", "IPython", "PIL", "pytest", "_pytest", "setuptools"),
+    *("pkg_resources", "pip", "wheel", "Cython", "docutils", "sphinx", "torch", "cupy", "dask"),
     *("pyqtgraph.examples", "pyqtgraph.opengl", "pyqtgraph.console", "pyqtgraph.jupyter"),
     *(
         f"PySide6.Qt{part}"
@@ -43,15 +34,9 @@ MODULES = (
             *("Concurrent", "Designer", "Help", "PrintSupport", "UiTools", "SvgWidgets"),
         )
     ),
-    *(
-        "numba.cuda",
-        "numba.tests",
-        "sklearn.tests",
-        "scipy.conftest",
-        "pandas.tests",
-        "numpy.tests",
-    ),
-    *("lib2to3", "pydoc_data", "test", "idlelib", "turtledemo", "ensurepip", "yaml"),
+    *("numba.cuda", "numba.tests", "sklearn.tests", "scipy.conftest", "pandas.tests"),
+    *("jax.numpy", "numpy.tests", "lib2to3", "pydoc_data", "test", "idlelib", "turtledemo"),
+    *("ensurepip", "yaml"),
 )
 
 # Files that come along although nothing asks for them. A library of the system's that is left out
@@ -108,11 +93,7 @@ def pack(package: str, source: Path, folder: Path) -> Path:
 
 
 def stripped(path: Path, folder: Path) -> Path:
-    """The library without the names that only a debugger reads; itself where that cannot be done.
-
-    Into many libraries of wheels the folders of others were written after they had been linked;
-    strip breaks those, and they come stripped.
-    """
+    """The library without names that only debuggers read; itself where that cannot be done."""
     if sys.platform != "linux" or ".so" not in path.name or not _may_be_stripped(path):
         return path
     copy = folder / "stripped" / hashlib.sha256(str(path).encode()).hexdigest()[:8] / path.name
@@ -125,15 +106,14 @@ def stripped(path: Path, folder: Path) -> Path:
 def _may_be_stripped(path: Path) -> bool:
     if path.resolve().is_relative_to(Path(sys.base_prefix).resolve()):
         return True
+    # Into many libraries of wheels the folders of others were written after they had been linked;
+    # strip breaks those, and they come stripped.
     said = subprocess.run(["objdump", "-p", path], capture_output=True, text=True, check=False)
     return said.returncode == 0 and "RUNPATH" not in said.stdout and "RPATH" not in said.stdout
 
 
 def slimmed(entries: Iterable[tuple[str, str, str]], folder: Path) -> list[tuple[str, str, str]]:
-    """PyInstaller's list of files without those that stay out; libraries stripped, each one once.
-
-    Numpy and scipy bring some libraries twice; the second becomes a link to the first.
-    """
+    """PyInstaller's list of files without those that stay out; libraries stripped, each once."""
     kept: list[tuple[str, str, str]] = []
     known: dict[tuple[str, str], str] = {}
     for name, source, kind in entries:
@@ -141,6 +121,7 @@ def slimmed(entries: Iterable[tuple[str, str, str]], folder: Path) -> list[tuple
             continue
         if kind in ("BINARY", "EXTENSION"):
             source = str(stripped(Path(source), folder))
+        # Numpy and scipy bring some libraries twice; the second becomes a link to the first.
         if re.match(r"\w+\.libs/", name):
             held = hashlib.sha256(Path(source).read_bytes()).hexdigest()
             first = known.setdefault((Path(name).name, held), name)
@@ -152,4 +133,5 @@ def slimmed(entries: Iterable[tuple[str, str, str]], folder: Path) -> list[tuple
     def leads(name: str, target: str) -> bool:
         return os.path.normpath(Path(name).parent / target) in names
 
+    # A link to a library that stays out would lead nowhere.
     return [entry for entry in kept if entry[2] != "SYMLINK" or leads(entry[0], entry[1])]

@@ -46,6 +46,7 @@ def epoch() -> int:
         return int(given)
     command = ["git", "-C", str(ROOT), "log", "-1", "--format=%ct"]
     said = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+    # 1980 began then: archives that are made of these files can hold no earlier date.
     return int(said) if said else 315532800
 
 
@@ -155,6 +156,7 @@ def make_archive(program: Path, out: Path) -> Path:
             entry.uname = entry.gname = "root"
             return entry
 
+        # Through GzipFile: tarfile alone would write the present time into the header.
         with (
             made.open("wb") as file,
             gzip.GzipFile("", "wb", 6, file, mtime=epoch()) as packed,

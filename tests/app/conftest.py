@@ -10,16 +10,29 @@ import importlib
 import multiprocessing
 import sys
 import threading
+from functools import cache
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, QtMsgType, Signal
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QtMsgType, Signal
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractScrollArea,
+    QAbstractSlider,
+    QAbstractSpinBox,
+    QApplication,
+    QComboBox,
+    QLineEdit,
+    QScrollBar,
+    QWidget,
+)
 
 from app.look import appearance
 from app.preferences import preferences as settings
 from app.session.session import Session
+from app.worker.messages import Message, OpenData, Opened, Work
 from app.worker.worker_thread import WorkerThread
+from core.tuning.plan import DataPlan
 from resources.theme import LIGHT
 
 WORKER_TESTS = str(Path(__file__).parent / "worker")
@@ -60,25 +73,40 @@ EXCUSED = ("This plugin does not support propagateSizeHints",)
 
 
 class StillWorker(QObject):
-    """A worker that only remembers what it was asked."""
+    """A worker that remembers what it is asked, and answers what a test says."""
 
     arrived = Signal(list)
 
     def __init__(self):
         super().__init__()
-        self.asked = []
+        self.asked, self._ids = [], []
 
     def start(self):
-        """Nothing to start."""
+        """Nothing to start, to end or to wait for."""
+
+    begin_shutdown = shutdown = start
 
     def ask(self, request):
         self.asked.append(request.payload)
+        self._ids.append(request.id)
 
-    def begin_shutdown(self):
-        """Nothing to end."""
+    def all_of(self, kind):
+        """What was asked of a kind, the latest last."""
+        return [payload for payload in self.asked if isinstance(payload, kind)]
 
-    def shutdown(self):
-        """Nothing to wait for."""
+    @property
+    def data_wanted(self):
+        """The data that were to be read last."""
+        return self.all_of(OpenData)[-1].data
+
+    def answer(self, *answers, to=Work):
+        """Answer the latest request of a kind, all in one batch."""
+        # A control is no request: it has the id of its run's.
+        id = next(
+            id for id, payload in zip(self._ids[::-1], self.asked[::-1], strict=True)
+            if isinstance(payload, to)
+        )  # fmt: skip
+        self.arrived.emit([Message(id, answer) for answer in answers])
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -148,11 +176,61 @@ def race(monkeypatch):
     return importlib.import_module("race_streams")
 
 
+LEAST = 24  # pixels, WCAG 2.2 AA 2.5.8
+CONTROLS = (QAbstractButton, QAbstractSpinBox, QAbstractSlider, QComboBox, QLineEdit)
+
+
 @pytest.fixture
-def assert_accessible(monkeypatch):
-    """What every visible control of a widget must have."""
-    monkeypatch.syspath_prepend(str(Path(__file__).parent))
-    return importlib.import_module("accessible").assert_accessible
+def assert_accessible():
+    """Every visible control of a widget has a name, is reached by keyboard, and large enough."""
+
+    def check(widget):
+        controls = [widget, *widget.findChildren(QWidget)]
+        faults = [
+            fault
+            for control in controls
+            if control.isVisible() and not _is_inner(control)
+            for fault in _faults(control)
+        ]
+        assert not faults, "\n".join(faults)
+
+    return check
+
+
+def _is_inner(control):
+    """Parts that Qt makes inside its own controls; the control speaks for them."""
+    inside = control.parentWidget()
+    if isinstance(control, QScrollBar) or control.objectName().startswith("qt_"):
+        return True
+    return isinstance(inside, (QAbstractSpinBox, QComboBox)) and isinstance(control, QLineEdit)
+
+
+def _faults(control):
+    reached = bool(control.focusPolicy() & Qt.FocusPolicy.TabFocus)
+    if not isinstance(control, CONTROLS) and not reached:
+        return
+    what = f"{type(control).__name__} “{control.accessibleName()}”"
+    if not control.accessibleName():
+        yield f"{what} in {type(control.parentWidget()).__name__}: no accessible name"
+    if control.isEnabled() and not reached:
+        yield f"{what}: not reached by keyboard"
+    size = control.width(), control.height()
+    if not isinstance(control, QAbstractScrollArea) and min(size) < LEAST:
+        yield f"{what}: {size} pixels"
+
+
+@pytest.fixture
+def show(qtbot):
+    """Shows a widget until the test ends, in a size if one is given."""
+
+    def shown(widget, *size):
+        qtbot.addWidget(widget)
+        if size:
+            widget.resize(*size)
+        widget.show()
+        return widget
+
+    return shown
 
 
 @pytest.fixture
@@ -190,11 +268,34 @@ def still(look, tmp_path):
 @pytest.fixture
 def with_data(still, clinic):
     """The same with the clinic's data, the advice, and the recommended plan."""
-    from app.worker.messages import Message, Opened
-    from core.tuning.plan import DataPlan
-
     still.open_sample("clinic")
-    opened = Opened(DataPlan(file="sample:clinic"), *clinic)
-    still.worker.arrived.emit([Message(1, opened)])
+    still.worker.answer(Opened(DataPlan(file="sample:clinic"), *clinic))
     assert still.plan is not None
     return still
+
+
+@pytest.fixture
+def read(still):
+    """Opens data in that session, understood as the worker would understand this plan of them."""
+
+    def open_data(file, **fields):
+        still.open_file(str(file))
+        data = DataPlan(str(file), **fields)
+        # A sample is the same in every test; another file is written anew in each.
+        is_sample = data == DataPlan(str(file)) and data.file.startswith("sample:")
+        opened = _understood_sample(data.file) if is_sample else _understood(data)
+        still.worker.answer(opened, to=OpenData)
+        return still
+
+    return open_data
+
+
+def _understood(data):
+    from app.worker.engine import Engine
+
+    return Engine().answer(OpenData(data))
+
+
+@cache
+def _understood_sample(file):
+    return _understood(DataPlan(file))

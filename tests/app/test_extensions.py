@@ -12,6 +12,7 @@ import joblib
 import pytest
 from sklearn.datasets import load_iris
 
+from app.cli import main
 from app.pages.model_page import ModelPage
 from app.pages.strategy_page import StrategyPage
 from app.session.session import Session
@@ -19,88 +20,86 @@ from app.text.narration import narration
 from app.text.run_head import model_text
 from app.views.board import Board
 from app.window.window import Window
-from app.worker.messages import Message, Opened
-from core.datasets.reading import read_dataset
-from core.datasets.summary import summarize
+from app.worker.engine import Engine
+from core.errors import UnusableError
+from core.export.prediction import predict_file
 from core.tuning.events import DatasetFacts, RunStarted, TrialFinished, TrialStarted
-from core.tuning.guidance.advice import advise
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.runs.state import state_from_events
 
 ROOT = Path(__file__).parent.parent.parent
 
 
-def tunescope(folder, *arguments):
-    """A command with the packages of a folder."""
-    path = os.pathsep.join([str(folder), str(ROOT)])
-    return subprocess.run(
-        [sys.executable, "-m", "app", *map(str, arguments)],
-        env=os.environ | {"PYTHONPATH": path},
-        cwd=folder,
+def told(capsys, *arguments):
+    """What a command says: its output, and the lines of its errors."""
+    assert main(list(arguments)) == 0
+    out, err = capsys.readouterr()
+    return out, err.splitlines()
+
+
+def test_lists_name_what_comes_from_outside(installed, example, capsys):
+    installed(example)
+    for command, name in (("models", "stumps"), ("strategies", "genetic")):
+        out, errors = told(capsys, command, "--json")
+        assert name in {entry["name"] for entry in json.loads(out)}
+        assert errors == []
+
+
+@pytest.mark.slow
+def test_a_run_from_outside_is_tuned_and_exported(installed, example, tmp_path):
+    names = ("model.joblib", "model.skops", "run.json", "again.py", "page.html", "setting.txt")
+    exports = [part for name in names for part in ("--export", tmp_path / name)]
+    asked = ("--model", "stumps", "--strategy", "genetic", "--trials", "2", "--workers", "2")
+    command = ("-m", "app", "tune", "sample:iris", *asked, "--option", "folds=2", "--json")
+    ran = run_python(*command, *exports, "--run-dir", tmp_path / "runs", path=(example, ROOT))
+    result = json.loads(ran.stdout.splitlines()[-1])
+    stumps = result["params"]["n_estimators"]
+    assert (result["model"], result["strategy"], result["trials"]) == ("stumps", "genetic", 2)
+    assert "stumps on iris (150 rows, 4 columns), strategy genetic" in ran.stderr
+    assert json.loads((tmp_path / "run.json").read_text())["parameters"] == result["params"]
+    assert (tmp_path / "setting.txt").read_text().split("\n")[0] == "Boosted stumps"
+    assert "Boosted stumps · Genetic search (Optuna)" in (tmp_path / "page.html").read_text()
+    again = run_python(tmp_path / "again.py")
+    score = f"accuracy on test rows, tuned: {result['test']['accuracy']:.6f}"
+    assert score in again.stdout
+    rows = load_iris(as_frame=True)
+    rows.frame.to_csv(tmp_path / "new.csv", index=False)
+    with pytest.raises(UnusableError, match="AdaBoostClassifier"):  # without the extension
+        predict_file(tmp_path / "model.skops", tmp_path / "new.csv")
+    installed(example)
+    model = joblib.load(tmp_path / "model.joblib")
+    assert model[-1].get_params()["n_estimators"] == stumps
+    predictions = predict_file(tmp_path / "model.skops", tmp_path / "new.csv")["prediction"]
+    assert [*map(str, predictions)] == [*map(str, model.predict(rows.data))]
+
+
+def run_python(*command, path=(ROOT,)):
+    ran = subprocess.run(
+        [sys.executable, *map(str, command)],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(map(str, path))},
+        cwd=path[0],
         capture_output=True,
         text=True,
         check=False,
     )
-
-
-@pytest.mark.parametrize(("command", "name"), [("models", "stumps"), ("strategies", "genetic")])
-def test_lists_name_what_comes_from_outside(example, command, name):
-    ran = tunescope(example, command, "--json")
-    assert name in {entry["name"] for entry in json.loads(ran.stdout)}
-    assert ran.stderr == ""
-
-
-def test_a_run_from_outside_is_tuned_and_exported(example, tmp_path):
-    names = ("model.joblib", "model.skops", "run.json", "again.py", "page.html", "setting.txt")
-    exports = [part for name in names for part in ("--export", tmp_path / name)]
-    asked = ("--model", "stumps", "--strategy", "genetic", "--trials", "4", "--workers", "2")
-    ran = tunescope(
-        example, "tune", "sample:iris", *asked, "--option", "folds=3", "--json", *exports,
-        "--run-dir", tmp_path / "runs",
-    )  # fmt: skip
     assert ran.returncode == 0, ran.stderr
-    result = json.loads(ran.stdout.splitlines()[-1])
-    stumps = result["params"]["n_estimators"]
-    assert (result["model"], result["strategy"], result["trials"]) == ("stumps", "genetic", 4)
-    assert "stumps on iris (150 rows, 4 columns), strategy genetic" in ran.stderr
-    model = joblib.load(tmp_path / "model.joblib")
-    assert model[-1].get_params()["n_estimators"] == stumps
-    assert json.loads((tmp_path / "run.json").read_text())["parameters"] == result["params"]
-    (tmp_path / "new.csv").write_text(load_iris(as_frame=True).frame.to_csv(index=False))
-    given = ("predict", tmp_path / "model.skops", tmp_path / "new.csv", "--only")
-    said = tunescope(example, *given)
-    assert said.returncode == 0, said.stderr
-    expected = [str(label) for label in model.predict(load_iris(as_frame=True).data)]
-    assert [line.split(",")[0] for line in said.stdout.splitlines()[1:]] == expected
-    refused = tunescope(tmp_path, *given)  # where the extension is not installed
-    assert refused.returncode == 2
-    assert "AdaBoostClassifier" in refused.stderr
-    assert (tmp_path / "setting.txt").read_text().split("\n")[0] == "Boosted stumps"
-    assert "Boosted stumps · Genetic search (Optuna)" in (tmp_path / "page.html").read_text()
-    again = subprocess.run(
-        [sys.executable, tmp_path / "again.py"], capture_output=True, text=True, check=True
-    )
-    score = f"accuracy on test rows, tuned: {result['test']['accuracy']:.6f}"
-    assert score in again.stdout
+    return ran
 
 
-def test_what_is_broken_is_told_on_the_command_line(broken):
-    ran = tunescope(broken, "models")
-    assert ran.returncode == 0
-    assert "forest: Random forest" in ran.stdout
-    lines = ran.stderr.splitlines()
-    assert len(lines) == 5
-    assert all(line.startswith("tunescope: The extension “") for line in lines)
+def test_what_is_broken_is_told_on_the_command_line(installed, broken, capsys):
+    installed(broken)
+    out, errors = told(capsys, "models")
+    assert "forest: Random forest" in out
+    assert len(errors) == 5
+    assert all(line.startswith("tunescope: The extension “") for line in errors)
 
 
 @pytest.fixture
 def chosen(installed, example, still):
     """A session with iris, whose plan has the model and the strategy from outside."""
     installed(example)
-    summary = summarize(read_dataset("sample:iris"))
     still.open_sample("iris")
-    opened = Opened(DataPlan(file="sample:iris"), summary, advise(summary))
-    still.worker.arrived.emit([Message(1, opened)])
+    still.worker.answer(Engine().answer(still.worker.asked[-1]))
     still.choose_model("stumps")
     still.choose_strategy("genetic")
     return still
@@ -122,7 +121,9 @@ def begun():
     )
 
 
-def test_the_run_is_told_in_the_words_of_the_extension(installed, example):
+def test_the_run_is_told_in_the_words_of_the_extension_where_there_is_one(installed, example):
+    assert model_text("stumps") == "stumps"
+    assert narration(state_from_events([begun()]))
     installed(example)
     assert model_text("stumps") == "boosted stumps"
     said = " ".join(narration(state_from_events([begun()])))
@@ -130,11 +131,6 @@ def test_the_run_is_told_in_the_words_of_the_extension(installed, example):
     trial = TrialStarted(number=0, setting={"n_estimators": 3}, reason="genetic")
     said = " ".join(narration(state_from_events([begun(), trial])))
     assert "it comes from two good settings" in said
-
-
-def test_without_the_extension_its_run_is_still_told():
-    assert model_text("stumps") == "stumps"
-    assert narration(state_from_events([begun()]))
 
 
 def test_the_board_shows_a_view_from_outside(installed, example, look, qtbot):
@@ -149,6 +145,7 @@ def test_the_board_shows_a_view_from_outside(installed, example, look, qtbot):
     assert (list(view.dots.x), list(view.dots.y)) == ([0.0], [2.0])
 
 
+@pytest.mark.slow
 def test_the_window_names_what_is_broken(installed, broken, look, qtbot, tmp_path):
     installed(broken)
     session = Session(runs_root=tmp_path / "runs")

@@ -1,3 +1,7 @@
+"""How the program starts: what it imports by then, what its words open, and what it refuses."""
+
+from __future__ import annotations
+
 import os
 import re
 import subprocess
@@ -10,11 +14,16 @@ import pytest
 from PySide6.QtWidgets import QLabel
 
 import app.__main__ as program
+import app.cli
+from app.cli.commands import build_parser
+from app.diagnostics.crash_reports import FaultFile
 from app.diagnostics.displays import BAD, GOOD, refuse_bad_qt
+from app.preferences import preferences
 from core.errors import UnusableError
+from core.tuning.plan import DataPlan, Plan
+from core.tuning.runs.run_folder import RunFolder
 
 ROOT = Path(__file__).parents[2]
-HEAVY = ("numpy", "pandas", "sklearn", "optuna", "scipy", "pyqtgraph")
 
 SHOW = """
 import sys
@@ -38,25 +47,25 @@ from app.window.window import Window
 window = Window(session)
 window.show()
 window.grab()
-print(sorted(set(sys.modules) & set({heavy!r})))
+print(*sys.modules)
 """
 
 
+def printed(code, *arguments):
+    """The words that a process prints which runs this code."""
+    command = [sys.executable, "-c", code, *arguments]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return done.stdout.split()
+
+
 def test_the_first_paint_needs_nothing_heavy(tmp_path):
-    code = SHOW.replace("{heavy!r}", repr(HEAVY))
-    command = [sys.executable, "-c", code, str(tmp_path / "settings.ini")]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=60)
-    assert done.stdout.strip() == "[]"
+    heavy = {"numpy", "pandas", "sklearn", "optuna", "scipy", "pyqtgraph"}
+    assert not heavy & set(printed(SHOW, str(tmp_path / "settings.ini")))
 
 
 def test_processes_limit_their_threads_before_numpy_comes():
-    code = (
-        "import sys, app.worker.worker_process, app.worker.evaluator_process\n"
-        "print('numpy' in sys.modules)"
-    )
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"
+    code = "import sys, app.worker.worker_process, app.worker.evaluator_process"
+    assert "numpy" not in printed(f"{code}; print(*sys.modules)")
 
 
 def test_the_worker_is_ready_and_reads_without_compilers_and_columns():
@@ -69,10 +78,7 @@ made.warm()
 made.answer(messages.OpenData(DataPlan("sample:iris")))
 print(*sys.modules)
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert not {"numba", "llvmlite", "python_calamine", "sqlalchemy"} & set(done.stdout.split())
+    assert not {"numba", "llvmlite", "python_calamine", "sqlalchemy"} & set(printed(code))
 
 
 def test_penalties_are_tuned_without_what_only_trials_need():
@@ -87,46 +93,32 @@ for event in tune(plan, read_data(plan.data)):
         break
 print(type(event).__name__, *sys.modules)
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    last, *modules = done.stdout.split()
+    last, *modules = printed(code)
     assert last == "TuningEnded"
     assert not {"optuna", "sqlalchemy", "skops"} & set(modules)
 
 
 def test_known_commands_go_to_the_command_line(monkeypatch):
-    import app.cli
-
     given = []
     monkeypatch.setattr(app.cli, "main", lambda arguments: given.append(arguments) or 7)
     assert program.main(["tune", "heart.csv"]) == 7
     assert program.main(["--help"]) == 7
     assert given == [["tune", "heart.csv"], ["--help"]]
-
-
-def test_everything_else_opens_the_window(monkeypatch, tmp_path):
-    opened = []
-    monkeypatch.chdir(tmp_path)
-    Path("heart.csv").write_text("age,ill\n", encoding="utf-8")
-    monkeypatch.setattr(program, "open_window", lambda file: opened.append(file) or 0)
-    assert program.main([]) == 0
-    assert program.main(["heart.csv"]) == 0
-    assert opened == ["", "heart.csv"]
-
-
-def test_two_files_are_refused_in_one_line(capsys, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    Path("a.csv").write_text("age,ill\n", encoding="utf-8")
-    assert program.main(["a.csv", "b.csv"]) == 2
-    assert capsys.readouterr().err.count("\n") == 1
-
-
-def test_every_command_of_the_parser_is_known():
-    from app.cli.commands import build_parser
-
     actions = [a for a in build_parser()._actions if getattr(a, "choices", None)]
     assert set(actions[0].choices) == set(program.COMMANDS)
+
+
+def test_everything_else_opens_the_window_but_two_files_at_once(monkeypatch, tmp_path, capsys):
+    opened = []
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.csv", "b.csv"):
+        Path(name).write_text("age,ill\n", encoding="utf-8")
+    monkeypatch.setattr(program, "open_window", lambda file: opened.append(file) or 0)
+    assert program.main([]) == 0
+    assert program.main(["a.csv"]) == 0
+    assert program.main(["a.csv", "b.csv"]) == 2
+    assert opened == ["", "a.csv"]
+    assert capsys.readouterr().err.count("\n") == 1
 
 
 def test_bad_versions_of_qt_are_refused_with_reason_and_cure():
@@ -135,9 +127,6 @@ def test_bad_versions_of_qt_are_refused_with_reason_and_cure():
         with pytest.raises(UnusableError, match=GOOD.replace(".", r"\.")) as caught:
             refuse_bad_qt(version, python)
         assert why in caught.value.sentence
-
-
-def test_the_version_in_use_is_not_a_bad_one():
     refuse_bad_qt(PySide6.__version__)
     refuse_bad_qt("6.12.0", (3, 13))
 
@@ -160,11 +149,9 @@ def test_an_old_python_is_told(monkeypatch, capsys):
 
 def test_half_an_installation_is_told(tmp_path):
     (tmp_path / "pandas.py").write_text("raise ModuleNotFoundError(name='pandas')\n")
-    place = f"{tmp_path}{os.pathsep}{ROOT}"
-    command = [sys.executable, "-P", "-m", "app", "tune", "sample:iris"]
     done = subprocess.run(
-        command,
-        env={**os.environ, "PYTHONPATH": place},
+        [sys.executable, "-P", "-m", "app", "tune", "sample:iris"],
+        env={**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"},
         capture_output=True,
         text=True,
         check=False,
@@ -183,30 +170,23 @@ def test_what_is_needed_is_what_is_installed_with_the_program():
     assert listed["requires-python"] == f">={program.MIN_PYTHON[0]}.{program.MIN_PYTHON[1]}"
 
 
-def test_a_home_that_cannot_be_written_is_told_and_the_window_opens(monkeypatch, tmp_path):
-    from app.diagnostics.crash_reports import FaultFile
-    from app.preferences import preferences
-
+def test_a_home_that_cannot_be_written_is_told_and_the_window_opens(monkeypatch):
     def refuse():
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(preferences, "settings_folder", refuse)
     faults = FaultFile()
-    assert faults.fault.endswith(
-        "what the window remembers cannot be written (Permission denied); it is forgotten."
-    )
+    assert "cannot be written (Permission denied); it is forgotten" in faults.fault
     faults.watch_crashes()
     assert faults.earlier_crash_text() == ""
     faults.close()
 
 
 def test_runs_that_cannot_be_kept_name_the_place_and_the_cure(monkeypatch, tmp_path):
-    from core.tuning.plan import DataPlan, Plan
-    from core.tuning.runs.run_folder import RunFolder
-
+    place = tmp_path / "home" / "runs"
     (tmp_path / "home").write_text("no folder")
-    monkeypatch.setenv("TUNESCOPE_RUNS", str(tmp_path / "home" / "runs"))
+    monkeypatch.setenv("TUNESCOPE_RUNS", str(place))
     with pytest.raises(UnusableError) as refused:
         RunFolder.create(Plan(DataPlan("sample:iris"), "svm", "random"))
-    assert refused.value.sentence.startswith(f"{tmp_path / 'home' / 'runs'}: the run cannot be")
+    assert refused.value.sentence.startswith(f"{place}: the run cannot be")
     assert "TUNESCOPE_RUNS" in refused.value.sentence

@@ -5,42 +5,35 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import QPoint, Qt, QUrl
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QHeaderView, QLabel, QPushButton, QTableWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHeaderView, QLabel, QPushButton, QTableWidget, QWidget
 
 from app.dialogs.help_dialog import HelpDialog
 from app.help.help_pages import pages_by_key
 from app.widgets.buttons import LinkButton
+from app.widgets.layouts import in_column
 from app.widgets.term_help import AXES, TermHelp, words_of
 
 
 @pytest.fixture
-def small(qtbot, look):
+def small(show, look):
     """A window with a label, a button and nothing else, and its “?”."""
     made = QWidget()
-    qtbot.addWidget(made)
-    column = QVBoxLayout(made)
-    made.told = QLabel("How long a trial takes")
-    made.plain = QPushButton("Hello")
+    made.told, made.plain = QLabel("How long a trial takes"), QPushButton("Hello")
     made.control = QPushButton("Choose")
     made.control.setAccessibleName("Seed")
-    for part in (made.told, made.plain, made.control):
-        column.addWidget(part)
-    made.resize(600, 400)
+    in_column(made.told, made.plain, made.control, on=made)
     made.terms = TermHelp(made)
-    made.show()
-    return made
+    return show(made, 600, 400)
 
 
-def test_it_shows_beside_words_that_have_an_entry(small):
+def test_it_shows_beside_words_that_have_an_entry_and_f1_explains_them(small):
+    button = small.terms.button
     small.terms.point_at(small.told)
-    assert small.terms.button.isVisible()
-    assert "Trial" in small.terms.button.accessibleName()
-    assert small.rect().contains(small.terms.button.geometry())
+    assert button.isVisible()
+    assert "Trial" in button.accessibleName()
+    assert small.rect().contains(button.geometry())
     small.terms.point_at(small.plain)
-    assert not small.terms.button.isVisible()
-
-
-def test_the_keyboard_shows_it_and_f1_explains(small, qtbot):
+    assert not button.isVisible()
     small.plain.setFocus()
     assert not small.terms.explain_focus()
     small.control.setFocus(Qt.FocusReason.TabFocusReason)
@@ -81,26 +74,21 @@ def test_headers_and_axes_have_words(small, qtbot):
 
 
 @pytest.fixture
-def dialog(qtbot, look):
-    made = HelpDialog("strategy-gp")
-    qtbot.addWidget(made)
-    made.show()
-    return made
+def dialog(show, look):
+    return show(HelpDialog("strategy-gp"))
 
 
-def test_the_dialog_shows_every_page(dialog):
+def test_the_dialog_shows_every_page_and_its_pictures(dialog):
     for key, page in pages_by_key().items():
         dialog.go_to(key)
         assert dialog.topics.currentItem().text(0) == page.title
         assert dialog.text.toPlainText().startswith(page.title)
-
-
-def test_its_pictures_are_drawn(dialog):
-    found = dialog.text.loadResource(2, QUrl("pictures/gp-well.png"))
-    assert found.width() == dialog.text.wide
+    dialog.go_to("strategy-gp")
+    picture = dialog.text.loadResource(2, QUrl("pictures/gp-well.png"))
+    assert picture.width() == dialog.text.wide
     assert dialog.text.document().size().height() > 2 * 300
-    assert dialog.text.loadResource(2, QUrl("../../theme.py")) is None
-    assert dialog.text.loadResource(2, QUrl("https://example.org/x.png")) is None
+    for elsewhere in ("../../theme.py", "https://example.org/x.png"):
+        assert dialog.text.loadResource(2, QUrl(elsewhere)) is None
 
 
 def test_links_and_back(dialog, qtbot):

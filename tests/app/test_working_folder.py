@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow  # whole programs, and a wheel
 ROOT = Path(__file__).parents[2]
 EXECUTED = "executed"
 MODULES = ("core", "numpy", "pandas", "random", "scipy", "sklearn", "optuna", "joblib", "PySide6")
@@ -26,21 +27,8 @@ EARLY = ("app", "contextlib", "threading", "typing", "__future__", "signal", "pi
 # What the environment of the tests has set and strangers have not.
 OURS = ("PYTHONSAFEPATH", "NUMBA_CACHE_DIR")
 NUMBA = "cache_dir: {trap}/cache\ndisable_jit: 1\n"
-
-STARTED = """
-import sys
-from app.__main__ import main
-if __name__ == "__main__":
-    sys.exit(main())
-"""
 COMMANDS = """
 import json, sys
-from app.__main__ import main
-if __name__ == "__main__":
-    sys.exit(max(main(command) for command in json.loads(sys.argv[1])))
-"""
-WINDOW = """
-import sys
 import app.__main__ as program
 
 def drive(file):
@@ -55,7 +43,7 @@ def drive(file):
         if said == []:
             said.append("planned")
             session.choose_model("svm")
-            session.set_plan(strategy="gp", options={}, trials=3, workers=2, folds=2)
+            session.set_plan(strategy="gp", options={}, trials=2, workers=2, folds=2)
             QTimer.singleShot(0, session.start)
 
     def look():
@@ -84,7 +72,7 @@ def drive(file):
 
 program.open_window = drive
 if __name__ == "__main__":
-    sys.exit(program.main([]))
+    sys.exit(max(program.main(command) for command in [*json.loads(sys.argv[1]), []]))
 """
 
 
@@ -92,17 +80,13 @@ if __name__ == "__main__":
 def trap(tmp_path: Path) -> Path:
     """A folder in which whatever is executed leaves a mark beside it."""
     folder = tmp_path / "download"
-    (folder / "core").mkdir(parents=True)
-    (folder / "app").mkdir()
-    (folder / "tunescope").mkdir()
     bite = f"open({str(tmp_path / EXECUTED)!r}, 'a').write(__file__ + ' ')\n"
     bite += "raise SystemExit('trap')\n"
-    for name in (*MODULES, *EARLY, "sitecustomize", "usercustomize"):
-        (folder / f"{name}.py").write_text(bite)
-    for name in ("core", "app", "tunescope"):
-        (folder / name / "__init__.py").write_text(bite)
-    for name in ("app", "tunescope"):
-        (folder / name / "__main__.py").write_text(bite)
+    modules = [f"{name}.py" for name in (*MODULES, *EARLY, "sitecustomize", "usercustomize")]
+    modules += [f"{name}/__init__.py" for name in ("core", "app", "tunescope")]
+    for name in (*modules, "app/__main__.py", "tunescope/__main__.py"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(bite)
     (folder / ".numba_config.yaml").write_text(NUMBA.format(trap=folder))
     return folder
 
@@ -121,23 +105,23 @@ def start(trap: Path, tmp_path: Path) -> Iterator[Start]:
         env |= {f"TUNESCOPE_{name.upper()}": place for name, place in places.items()}
         env |= {"PYTHONPATH": str(program), "TMPDIR": scratch.name}
         env |= {"QT_QPA_PLATFORM": "offscreen"}
-        ran = subprocess.run(
-            [sys.executable, *command],
-            cwd=trap,
-            env=env,
-            capture_output=True,
-            text=True,
-            timeout=280,
-        )
+        ran = run_python(*command, cwd=trap, env=env)
         mark = tmp_path / EXECUTED
         assert not mark.exists(), mark.read_text()
         assert not (trap / "cache").exists()
-        assert ran.returncode == 0, ran.stderr + ran.stdout
         assert "No trial gave a score" not in ran.stderr
         return ran
 
     with scratch:
         yield run
+
+
+def run_python(*command: str, cwd: Path, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    ran = subprocess.run(
+        [sys.executable, *command], cwd=cwd, env=env, capture_output=True, text=True, timeout=280
+    )
+    assert ran.returncode == 0, ran.stderr + ran.stdout
+    return ran
 
 
 @pytest.fixture(scope="module")
@@ -156,11 +140,6 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return into
 
 
-@pytest.fixture(params=["checkout", "wheel"])
-def program(request: pytest.FixtureRequest) -> Path:
-    return ROOT if request.param == "checkout" else request.getfixturevalue("wheel")
-
-
 def script(tmp_path: Path, text: str) -> str:
     """A command as an installation puts it into a folder of its own."""
     (tmp_path / "bin").mkdir(exist_ok=True)
@@ -173,18 +152,22 @@ def tune(sample: str, model: str, strategy: str, *more: str) -> list[str]:
     return ["tune", f"sample:{sample}", "--model", model, "--strategy", strategy, *more, "--json"]
 
 
-def test_every_kind_of_run_on_the_command_line(program: Path, start: Start, tmp_path: Path) -> None:
+@pytest.mark.parametrize("place", ["checkout", "wheel"])
+def test_every_kind_of_run_on_the_command_line_and_in_the_window(
+    place: str, request: pytest.FixtureRequest, start: Start, tmp_path: Path
+) -> None:
+    program = ROOT if place == "checkout" else request.getfixturevalue("wheel")
     commands = [
-        tune("iris", "svm", "random", "--trials", "2", "--option", "folds=2"),
-        tune("iris", "svm", "gp", "--trials", "3", "--workers", "2", "--option", "folds=2"),
-        tune("iris", "logistic", "eb-hyp", "--trials", "4", "--option", "folds=2"),
+        tune("iris", "svm", "gp", "--trials", "2", "--workers", "2", "--option", "folds=2"),
+        tune("iris", "logistic", "eb-hyp", "--trials", "2", "--option", "folds=2"),
         tune("iris", "logistic", "mm", "--evaluation", "test"),
     ]
-    if program == ROOT:  # an installation that is new compiles for a minute first
+    if place == "checkout":  # an installation that is new compiles for a minute first
         commands.append(tune("tags", "crf", "mm", "--groups", "single"))
     ran = start(program, script(tmp_path, COMMANDS), json.dumps(commands))
-    results = [json.loads(line) for line in ran.stdout.splitlines()]
-    assert [result["trials"] for result in results] == [2, 3, 4, 0, 0][: len(commands)]
+    *results, window = ran.stdout.splitlines()
+    assert [json.loads(line)["trials"] for line in results] == [2, 2, 0, 0][: len(commands)]
+    assert window.startswith("['planned', 'finished', ")
 
 
 def test_numba_takes_no_settings_from_there(start: Start, trap: Path, tmp_path: Path) -> None:
@@ -197,15 +180,16 @@ def test_numba_takes_no_settings_from_there(start: Start, trap: Path, tmp_path: 
     assert start(ROOT, script(tmp_path, plain)).stdout == f"['{trap}/cache', 1]\n"
 
 
-def test_the_window_with_its_worker_and_evaluator(
-    program: Path, start: Start, tmp_path: Path
+@pytest.mark.parametrize(
+    ("package", "command", "said"),
+    [
+        ("app", tune("iris", "logistic", "random", "--trials", "1"), '"trials": 1'),
+        ("tunescope", ["models"], "svm"),
+    ],
+)
+def test_started_as_a_module(
+    start: Start, trap: Path, package: str, command: list[str], said: str
 ) -> None:
-    ran = start(program, script(tmp_path, WINDOW))
-    assert ran.stdout.splitlines()[-1].startswith("['planned', 'finished', ")
-
-
-@pytest.mark.parametrize("package", ["app", "tunescope"])
-def test_started_as_a_module(start: Start, trap: Path, package: str) -> None:
     """Python itself looks into the folder before it comes to the program, but no further."""
     start(ROOT, "-P", "-m", package, "models")
     for name in {*EARLY} - {"app"}:
@@ -213,18 +197,15 @@ def test_started_as_a_module(start: Start, trap: Path, package: str) -> None:
     if package == "app":
         (trap / "app.py").unlink()
     shutil.rmtree(trap / package)
-    ran = start(ROOT, "-m", package, *tune("iris", "logistic", "random", "--trials", "2"))
-    assert json.loads(ran.stdout)["trials"] == 2
+    assert said in start(ROOT, "-m", package, *command).stdout
 
 
 def test_a_checkout_may_be_the_working_folder(tmp_path: Path) -> None:
     """There `python -m app` needs no installation, and neither do its processes."""
     env = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "PYTHONSAFEPATH")}
     env |= {"TUNESCOPE_RUNS": str(tmp_path / "runs")}
-    command = [sys.executable, "-m", "app", *tune("iris", "logistic", "random", "--trials", "1")]
-    ran = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=280)
-    assert ran.returncode == 0, ran.stderr
-    assert json.loads(ran.stdout)["trials"] == 1
+    command = ("-m", "app", *tune("iris", "logistic", "random", "--trials", "1"))
+    assert json.loads(run_python(*command, cwd=ROOT, env=env).stdout)["trials"] == 1
 
 
 PATHS = """
@@ -239,14 +220,7 @@ print(os.environ['PYTHONPATH'].split(os.pathsep), os.environ['PYTHONSAFEPATH'])
 @pytest.mark.parametrize("given", ["", ":", ".:", "{here}:"])
 def test_the_path_loses_the_working_folder_unless_it_is_named(tmp_path: Path, given: str) -> None:
     asked = f"{given}{ROOT}".format(here=tmp_path).replace(":", os.pathsep)
-    ran = subprocess.run(
-        [sys.executable, "-c", PATHS],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": asked},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    ran = run_python("-c", PATHS, cwd=tmp_path, env=os.environ | {"PYTHONPATH": asked})
     named = [str(tmp_path)] if "here" in given else []
     assert ran.stdout.splitlines() == [str(named), f"{[*named, str(ROOT)]} 1"]
 
@@ -255,11 +229,6 @@ def test_the_path_loses_the_working_folder_unless_it_is_named(tmp_path: Path, gi
 def test_the_working_folder_may_be_gone(tmp_path: Path) -> None:
     code = "import os\nos.rmdir(os.getcwd())\n" + PATHS.split("print")[0] + "print('left')"
     (tmp_path / "gone").mkdir()
-    ran = subprocess.run(
-        [sys.executable, script(tmp_path, code)],
-        cwd=tmp_path / "gone",
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-    )
-    assert ran.stdout == "left\n", ran.stderr
+    env = os.environ | {"PYTHONPATH": str(ROOT)}
+    ran = run_python(script(tmp_path, code), cwd=tmp_path / "gone", env=env)
+    assert ran.stdout == "left\n"

@@ -17,26 +17,18 @@ ESTIMATORS = {
 }
 
 
-def functions_with_many_arguments(folder: Path, root: Path) -> Iterator[str]:
+def functions_with_many_arguments(folder: Path) -> Iterator[str]:
     for path in sorted(folder.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 given = node.args
                 names = [a.arg for a in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
                 if len([name for name in names if name not in ("self", "cls")]) > MOST:
-                    yield f"{path.relative_to(root).as_posix()}: {node.name}"
+                    yield f"{path.relative_to(ROOT).as_posix()}: {node.name}"
 
 
-def test_no_function_takes_more_than_seven_arguments() -> None:
-    found = {
-        one for part in ("app", "core") for one in functions_with_many_arguments(ROOT / part, ROOT)
-    }
-    assert found <= ESTIMATORS
-
-
-def test_what_counts_as_many(tmp_path: Path) -> None:
-    (tmp_path / "some.py").write_text(
-        "def few(self, a, b, c, d, e, *, g, h): ...\n"
-        "async def many(a, b, c, d, /, e, f, g, *rest, h): ...\n"
-    )
-    assert list(functions_with_many_arguments(tmp_path, tmp_path)) == ["some.py: many"]
+def test_no_function_takes_more_than_seven_arguments():
+    """Those of scikit-learn's kind are counted too, which shows that some would be found."""
+    assert {
+        name for part in ("app", "core") for name in functions_with_many_arguments(ROOT / part)
+    } == ESTIMATORS

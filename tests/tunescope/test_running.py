@@ -205,6 +205,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_several_workers_in_a_script_of_somebody(tmp_path):
     (tmp_path / "use.py").write_text(SCRIPT)
     ran = subprocess.run(

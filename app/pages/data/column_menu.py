@@ -49,6 +49,7 @@ class ColumnMenus:
             menu.addSeparator()
             note = menu.addAction(column.note.replace("&", "&&"))
             note.setToolTip(plain_tooltip(column.note))
+            # It is to be read, not chosen.
             note.setEnabled(False)
         return menu
 
@@ -57,6 +58,7 @@ class ColumnMenus:
         fixed_roles = ("target", "sequence")
         summary = self._session.current_summary
         columns = [summary.column(name) for name in names]
+        # What is predicted and what holds the rows together is changed one column at a time.
         columns = [column for column in columns if column.role not in fixed_roles]
         menu = self._make_menu(f"{len(columns):,} columns")
         chosen = [column.name for column in columns]
@@ -90,6 +92,7 @@ class ColumnMenus:
     def _make_menu(self, title: str) -> QMenu:
         menu = QMenu(self._parent)
         menu.setToolTipsVisible(True)
+        # Qt takes a single & of a name for the mark of a key.
         menu.addSection(title.replace("&", "&&"))
         return menu
 
@@ -126,7 +129,8 @@ class ColumnMenus:
         menu.addSection("It holds" if len(columns) == 1 else "They hold")
         names = [column.name for column in columns]
         kinds = QActionGroup(menu)
-        for kind in CHANGEABLE[:2] if task.has_sequences else CHANGEABLE:  # fewer for tokens
+        # The models of sequences know numbers and categories of a token alone.
+        for kind in CHANGEABLE[:2] if task.has_sequences else CHANGEABLE:
             is_same = all(column.kind == kind for column in columns)
             action = _add_tickable_action(menu, kinds, kind, is_same)
             action.triggered.connect(lambda _on=False, kind=kind: self.set_kinds(names, kind))

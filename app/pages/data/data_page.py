@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QSignalBlocker, Qt
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeyEvent, QKeySequence, QShortcut
+from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 
 from app.pages.data.column_menu import ColumnMenus
@@ -18,7 +18,6 @@ from app.pages.page import Page
 from app.text.data_text import change_title, column_word, data_summary, headline
 from app.widgets.buttons import IconButton, PlainButton
 from app.widgets.cards import Card, SideBySide
-from app.widgets.drop_area import dropped_file
 from app.widgets.text_labels import plain_tooltip
 from core.wording import count_text
 
@@ -30,13 +29,12 @@ FEWER_ROWS = 5
 
 
 class DataPage(Page):
-    """The table of the data and what can be changed in it; a dropped file is opened."""
+    """The table of the data and what can be changed in it."""
 
     topic = "data"
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(session, parent)
-        self.setAcceptDrops(True)
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
         self._summary: DatasetSummary | None = None  # that the table shows
         self._make_undo()
         self.add_button("Open another…", lambda: self.step_wanted.emit("start"))
@@ -66,7 +64,8 @@ class DataPage(Page):
             lambda names, at: self._show_menu(self.menus.menu_for_columns(names), at)
         )
         for field in (self.question.spin, self.documents.vocabulary):
-            field.installEventFilter(self)  # it asks its line of text without the system
+            # Both: a field asks its own line of text for a key without the system's events.
+            field.installEventFilter(self)
             field.lineEdit().installEventFilter(self)
         session.plan_changed.connect(self._show_changes)
         session.changes_changed.connect(self._undo_refused)
@@ -88,7 +87,10 @@ class DataPage(Page):
         finds_topics = not summary.task.has_target
         title = "Texts" if finds_topics and summary.texts else "Table"
         self._card.set_words(title, self._table_caption())
-        self.table.min_rows = FEWER_ROWS if finds_topics else MIN_ROWS  # words have room too
+        # Where topics are found the words below the table need the room.
+        self.table.min_rows = FEWER_ROWS if finds_topics else MIN_ROWS
+        # The page is shown again after every change of the plan; the table of the same data keeps
+        # its selection and its place.
         if summary is not self._summary:
             self._summary = summary
             words = {column.name: column_word(column) for column in summary.columns}
@@ -126,6 +128,7 @@ class DataPage(Page):
     # The menu of a column -------------------------------------------------------------------
 
     def _show_menu(self, menu: QMenu, position: QPoint) -> None:
+        # A menu is made anew for every click, and would otherwise live as long as the page.
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.popup(position)
 
@@ -202,13 +205,3 @@ class DataPage(Page):
                 event.ignore()
                 return True
         return super().eventFilter(watched, event)
-
-    # Dropping a file ------------------------------------------------------------------------
-
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if dropped_file(event):
-            event.acceptProposedAction()
-
-    def dropEvent(self, event: QDropEvent) -> None:
-        event.acceptProposedAction()
-        self.session.open_file(dropped_file(event))

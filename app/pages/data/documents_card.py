@@ -29,8 +29,8 @@ _GAP = 22  # pixels between columns
 class DocumentsCard(Card):
     """Figures about the documents, frequent words, and the counting rules."""
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent=parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__()
         self.session = session
         self.body.addWidget(self._make_rules())
         holder = QWidget()
@@ -66,6 +66,7 @@ class DocumentsCard(Card):
         with QSignalBlocker(self.stop_words), QSignalBlocker(self.vocabulary):
             self.stop_words.setCurrentIndex(self.stop_words.findData(data.stop_words))
             self.vocabulary.setValue(data.vocabulary)
+        # Counts of a sparse file have no letters, and so no language.
         self._language.setVisible(bool(documents.column))
         clear_layout(self._facts)
         for title, count in document_facts(documents):
@@ -84,8 +85,8 @@ def _make_fact(title: str, count: str) -> QWidget:
 class CommonWords(QWidget):
     """Words with bars, the most frequent first, column by column."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._words: list[tuple[str, int]] = []
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setAccessibleName("The most frequent words")
@@ -99,6 +100,7 @@ class CommonWords(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        # Setting the height comes back here.
         if event.size().width() != event.oldSize().width():
             self._fit_height()
 
@@ -114,13 +116,13 @@ class CommonWords(QWidget):
         return max(1, min(6, (width + _GAP) // (min_width + _GAP)))
 
     def _row_count(self, width: int) -> int:
+        # Column by column, so that the most frequent stand below each other.
         return -(-len(self._words) // self._column_count(width))
 
     def sizeHint(self) -> QSize:
         return QSize(appearance.pixels(_COLUMN), self._row_height())
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Draw words at the left, counts at the right, a bar under both."""
         if not self._words:
             return
         painter, theme = QPainter(self), appearance.current()

@@ -40,8 +40,8 @@ class ListCard(Card):
     first_items = FIRST_ITEMS
     button_class: type[PlainButton] = PlainButton
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(self.title, self.caption, parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__(self.title, self.caption)
         self.session = session
         self.buttons: list[PlainButton] = []  # of all proposals, in their order
         self._file = ""
@@ -63,6 +63,7 @@ class ListCard(Card):
 
     def refresh(self) -> None:
         items = self.items_of(self.session.current_summary)
+        # Another file begins with the first few again.
         if self._file != self.session.current_data.file:
             self._file, self._shows_all, self._items = self.session.current_data.file, False, ()
         self.setVisible(bool(items))
@@ -71,7 +72,6 @@ class ListCard(Card):
             self.show_items()
 
     def show_items(self) -> None:
-        """Show as many items as a person wants."""
         clear_layout(self._list)
         self.buttons = []
         for item in (shown := self._items[: MAX_ITEMS if self._shows_all else self.first_items]):
@@ -94,6 +94,7 @@ class ListCard(Card):
     def _show_all(self) -> None:
         self._shows_all, count = True, len(self.buttons)
         self.show_items()
+        # The button that was pressed is gone: the keyboard goes on at the first new item.
         if len(self.buttons) > count:
             self.buttons[count].setFocus()
 
@@ -172,6 +173,7 @@ class ReadingsCard(ListCard):
 
     def show_items(self) -> None:
         font = QFont(self.font())
+        # Names are written bold, and are wider for it.
         font.setBold(True)
         width = QFontMetrics(font).horizontalAdvance
         widest = max((width(line.column) for line in self._items), default=0)

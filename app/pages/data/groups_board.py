@@ -125,10 +125,8 @@ class GroupBox(QFrame):
     step_wanted = Signal(str, int)
     pick_wanted = Signal(str, bool)
 
-    def __init__(
-        self, name: str, columns: Sequence[str], number: int, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, name: str, columns: Sequence[str], number: int) -> None:
+        super().__init__()
         self.name = name
         self._number = number  # gives the colour
         self.setProperty("card", "group")
@@ -168,7 +166,6 @@ class GroupBox(QFrame):
             self.title.setText(self.name)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the box, and over it the edge in the group's colour."""
         super().paintEvent(event)
         theme = appearance.current()
         colour = theme.series[self._number % len(theme.series)]
@@ -197,7 +194,8 @@ class GroupBox(QFrame):
 class GroupsBoard(Card):
     """Shows the groups of the plan; columns are dragged, or moved with the keyboard."""
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+    def __init__(self, session: Session, parent: QWidget) -> None:
+        # It shows itself already while it is made, and would be a window without a parent.
         super().__init__(parent=parent)
         self.session = session
         self._empty = ""  # a group that was just made and has no columns yet
@@ -264,10 +262,12 @@ class GroupsBoard(Card):
             self.ways.setCurrentIndex(self.ways.findData(spec))
         groups = self.current_groups()
         shown = (spec, json.dumps(groups), summary.more_columns, summary.task)
+        # Boxes that show the same stay: one of them may be dragged from or typed in.
         if shown == self._shown:
             return
         self._shown = shown
         can_draw = not summary.more_columns and len(groups) <= MAX_BOXES
+        # Each parameter of a structured model would be a box, thousands of them.
         if summary.structured is not None and spec == "each":
             can_draw = False
         self._boxes.set_column_width(_WIDE if summary.task.has_pairs else _NARROW)
@@ -318,7 +318,6 @@ class GroupsBoard(Card):
         return {name: columns for name, columns in self.current_groups().items() if columns}
 
     def add_group(self) -> None:
-        """Put an empty group on the board."""
         self._empty = fresh_name(self.current_groups(), "group {number}")
         self.refresh()
         if self._shown and self._holder.isVisible():
@@ -333,7 +332,6 @@ class GroupsBoard(Card):
         return summary.task.has_target and not summary.more_columns
 
     def move_columns(self, columns: Sequence[str], group: str) -> None:
-        """Move columns into a group, which may be new."""
         changed = move_columns(self.current_groups(), columns, group)
         if group == self._empty:
             self._empty = ""
@@ -367,6 +365,7 @@ class GroupsBoard(Card):
 
     def _show_picked(self) -> None:
         chips_by_column = {chip.column: chip for chip in self._column_chips()}
+        # Groups that were drawn anew may lack a column, such as one that is left out now.
         self._picked = {name: None for name in self._picked if name in chips_by_column}
         for name, chip in chips_by_column.items():
             chip.set_picked(name in self._picked)
@@ -383,6 +382,7 @@ class GroupsBoard(Card):
         menu.popup(self.several.mapToGlobal(self.several.rect().bottomLeft()))
 
     def _rename_later(self, old: str, new: str) -> None:
+        # Later: the field whose editing has just ended is drawn anew.
         QTimer.singleShot(0, self, lambda: self.rename_group(old, new))
 
     def rename_group(self, old: str, new: str) -> None:
@@ -424,6 +424,7 @@ class GroupsBoard(Card):
         """Add an action for each group that columns can move to, and for a new one."""
         moved_columns = set(columns)
         for name, members in self.current_groups().items():
+            # Where all of them are already they cannot be moved to.
             if not moved_columns <= set(members):
                 menu.addAction(name.replace("&", "&&")).triggered.connect(
                     lambda _checked=False, name=name: self._move_later(name, columns)
@@ -443,7 +444,8 @@ class GroupsBoard(Card):
 
     def load_groups(self, path: str) -> None:
         """Read groups from a JSON file; an unusable one changes nothing."""
-        from core.datasets.groups import groups_from_file  # not needed for the first paint
+        # Not needed for the first paint.
+        from core.datasets.groups import groups_from_file
 
         try:
             self.session.set_plan(groups=groups_from_file(path))

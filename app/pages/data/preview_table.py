@@ -87,7 +87,6 @@ class SpreadHeader(QHeaderView):
         return missing_text(self._columns[section], self._rows)
 
     def sectionSizeFromContents(self, section: int) -> QSize:
-        """Room for the name, the bars and the missing values."""
         size = super().sectionSizeFromContents(section)
         if not self._pictures:
             return size
@@ -98,7 +97,6 @@ class SpreadHeader(QHeaderView):
         return QSize(max(size.width(), min_width), height)
 
     def paintSection(self, painter: QPainter, rect: QRect, section: int) -> None:
-        """Draw the name, then the bars, then how many values are missing."""
         super().paintSection(painter, rect, section)
         if not self._pictures or section >= len(self._columns):
             return
@@ -127,6 +125,7 @@ def draw_bars(painter: QPainter, area: QRectF, spread: Distribution) -> None:
     max_count = max(heights, default=0)
     if not max_count:
         return
+    # Few values would be drawn as blocks, not as bars.
     max_step = appearance.pixels(14 if single else 200)
     step = min(area.width() / max(len(heights), 6 if single else 1), max_step)
     gap = min(3.0, step / 3) if single else min(1.0, step / 5)
@@ -137,6 +136,7 @@ def draw_bars(painter: QPainter, area: QRectF, spread: Distribution) -> None:
     for index, count in enumerate(heights):
         if not count:
             continue
+        # A rare value is one pixel high rather than not there.
         tall = max(1.0, area.height() * count / max_count)
         bar = QRectF(area.left() + index * step, area.bottom() - tall, max(1.0, step - gap), tall)
         if index < len(counts):
@@ -186,7 +186,6 @@ class PreviewModel(QAbstractTableModel):
         return self._words[column], max(cells, key=len, default="")
 
     def is_missing(self, row: int, column: int) -> bool:
-        """Whether a cell of the file has no value."""
         return row > 0 and self._has_cells[column] and not self._rows[row - 1][column]
 
     def _cell(self, row: int, column: int) -> str:
@@ -195,7 +194,6 @@ class PreviewModel(QAbstractTableModel):
         return MISSING if self.is_missing(row, column) else self._rows[row - 1][column]
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """The row of kinds and the rows of the preview."""
         return 0 if parent.isValid() or not self.names else len(self._rows) + 1
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
@@ -218,7 +216,6 @@ class PreviewModel(QAbstractTableModel):
         return None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """A cell's text, and the look of the row of kinds."""
         row, column = index.row(), index.column()
         text = self._cell(row, column)
         if role == Qt.ItemDataRole.DisplayRole:
@@ -263,6 +260,7 @@ class _Cell(QStyledItemDelegate):
         height = min(metrics.height() + 4, option.rect.height() - 2)
         top = option.rect.center().y() - height / 2 + 0.5
         soft = QColor(theme.warning)
+        # Faint, so that it shows on the ground of the even and of the odd rows.
         soft.setAlphaF(0.12)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -282,8 +280,8 @@ class PreviewTable(PlainTable):
     columns_pressed = Signal(object, QPoint)  # names and position
     selected = Signal()  # other columns are selected
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.min_rows = MIN_ROWS  # that have room in any case
         self._keys = Qt.KeyboardModifier.NoModifier  # of the last click into the cells
         self.preview = PreviewModel(self)
@@ -328,6 +326,7 @@ class PreviewTable(PlainTable):
         """Fit columns to their content, wider where there is room, and rows to the text."""
         line = self.fontMetrics().height()
         self.verticalHeader().setDefaultSectionSize(line + 12)
+        # The preview has the row of kinds and fifty of the file at most.
         rows = min(self.preview.rowCount(), 51)
         head = self.horizontalHeader().sizeHint().height()
         frame = 2 * self.frameWidth() + self.horizontalScrollBar().sizeHint().height()
@@ -336,7 +335,8 @@ class PreviewTable(PlainTable):
         wanted_widths = self._wanted_widths()
         widths = [min(width, appearance.pixels(MAX_WIDTH)) for width in wanted_widths]
         spare = self.viewport().width() - sum(widths)
-        for column, width in enumerate(wanted_widths):  # first to cells that would end in …
+        # The room that is left goes first to cells that would end in “…”.
+        for column, width in enumerate(wanted_widths):
             extra = max(0, min(width - widths[column], spare))
             widths[column] += extra
             spare -= extra
@@ -370,9 +370,9 @@ class PreviewTable(PlainTable):
             self.fit_columns()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter, space or the menu key ask for the current column's menu."""
         keys = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space, Qt.Key.Key_Menu)
         has_no_ctrl = not event.modifiers() & Qt.KeyboardModifier.ControlModifier
+        # Ctrl+Space selects, as in every table.
         if event.key() in keys and has_no_ctrl and self.currentIndex().isValid():
             self._request_menu(self.currentIndex().column())
         else:
@@ -383,6 +383,7 @@ class PreviewTable(PlainTable):
         super().mousePressEvent(event)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        # The menu key comes as a key too, which is taken above.
         if event.reason() == QContextMenuEvent.Reason.Mouse:
             self._on_menu_wanted(event.pos())
 
@@ -399,6 +400,7 @@ class PreviewTable(PlainTable):
             self._request_menu(column)
 
     def _cell_clicked(self, index: QModelIndex) -> None:
+        # The first row says what a column is, and is where people click to change it.
         if index.row() == 0 and not _extends_selection(self._keys):
             self._request_menu(index.column())
 

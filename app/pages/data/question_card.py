@@ -31,7 +31,8 @@ TOPICS_OF_COUNTS: Wish = (Task.TOPICS, "")
 def possible_wishes(summary: DatasetSummary) -> list[Wish]:
     """The questions that the data can answer."""
     current_wish = wish_of(summary)
-    if summary.format == "libsvm":  # only the number before each row can be the target
+    # In this format only the number before each row can be the target.
+    if summary.format == "libsvm":
         topic_wishes = [TOPICS_OF_COUNTS] if summary.counts or current_wish[0] else []
         return [(Task.UNKNOWN, "target"), *topic_wishes]
     topic_wishes = [(Task.TOPICS, name) for name in summary.texts]
@@ -59,8 +60,8 @@ def wish_text(task: Task, name: str) -> str:
 class QuestionCard(Card):
     """What to predict or to find, the task, and the test set."""
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent=parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__()
         self.session = session
         self.target = QuietComboBox()
         self.target.setMinimumContentsLength(10)
@@ -93,6 +94,7 @@ class QuestionCard(Card):
         for control in (self.share, self.spin):
             control.setRange(SMALLEST_TEST, LARGEST_TEST)
             control.setAccessibleName("Share of rows in the test set")
+        # Data are read again for every share: only where the slider is let go, not on its way.
         self.share.setTracking(False)
         self.share.sliderMoved.connect(self._preview_share)
         self.share.valueChanged.connect(self._share_chosen)
@@ -168,6 +170,7 @@ class QuestionCard(Card):
         data = self.session.requested_data
         if name and name != self.session.current_summary.target:
             roles = {column: role for column, role in data.roles.items() if column != name}
+            # A column that is predicted cannot also say which rows are the latest.
             latest = "" if name == data.latest else data.latest
             self.session.change_data(target=name, task="", roles=roles, latest=latest)
 
@@ -176,6 +179,7 @@ class QuestionCard(Card):
             self.spin.setValue(percent)
 
     def _share_chosen(self, percent: int) -> None:
+        # Showing the data sets both controls, which is no choice of a person.
         if percent != self._test_percent:
             self._change_share(percent / 100)
 

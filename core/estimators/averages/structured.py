@@ -44,6 +44,7 @@ class AveragedTagger(ClassifierMixin, _Average):
     def set_members(self, members: Members) -> Self:
         super().set_members(members)
         first = self.members_[0][1]
+        # All have the same: `refuse_other_classes` has seen to that.
         self.classes_, self.sequence_ = first.classes_, first.encoding_.sequence
         return self
 
@@ -72,8 +73,8 @@ class AveragedFolder(_Average):
         return self
 
     def set_gamma(self, gamma: float) -> None:
-        """Fold with another γ; the parameters stay."""
         self.gamma_ = gamma
+        # The members' own, for a run may take one of them alone.
         for _, folder in self.members_:
             folder.gamma = gamma
 
@@ -94,6 +95,5 @@ class AveragedFolder(_Average):
         return np.stack([pair_counts(P, truth, self.gamma_) for P, truth in pairs])
 
     def log_losses(self, X: pd.DataFrame, y: Any) -> np.ndarray:
-        """−log Σ_t w_t p_t(structure) in nats, shape (molecules,)."""
         logs = [np.log(w) - folder.log_losses(X, y) for folder, w in self._weighted_members()]
         return -logsumexp(logs, axis=0)

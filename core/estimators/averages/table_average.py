@@ -25,16 +25,10 @@ def average_models(
 ) -> Any:
     """The weighted average of fitted `members`, (name, estimator); nothing is fitted.
 
-    For tables a soft `VotingClassifier` or `VotingRegressor`.
-
-    Args:
-        task: of the dataset.
-        members: with distinct names, neither empty nor with "__".
-        weights: one a member; only their shares count, members of weight 0 are dropped.
-        classes: sorted labels; empty where there are none.
+    For tables a soft `VotingClassifier` or `VotingRegressor`. Of `weights` only the shares count;
+    members of weight 0 are dropped. `classes`: sorted labels; empty where there are none.
 
     Raises:
-        UnusableError: a member has no probabilities, or other classes.
         ValueError: unusable names or weights.
     """
     members, shares = _check_members(members, weights)
@@ -65,7 +59,8 @@ def average_models(
 
 def refuse_other_classes(members: Members, classes: Sequence[Any]) -> None:
     """Refuse members without probabilities of exactly these classes."""
-    for name, member in members:  # probability 0 for an unseen class would be a guess
+    # For a class that a member never saw, probability 0 would be a guess.
+    for name, member in members:
         if not hasattr(member, "predict_proba"):
             raise UnusableError(
                 "a model that gives no probabilities cannot be averaged",
@@ -87,6 +82,7 @@ def refuse_other_classes(members: Members, classes: Sequence[Any]) -> None:
 
 
 def _check_members(members: Members, weights: Sequence[float]) -> tuple[Members, list[float]]:
+    # scikit-learn takes a name with "__" for a parameter of a member.
     names, raw_weights = [name for name, _ in members], np.asarray(weights, dtype=float)
     if raw_weights.shape != (len(names),):
         raise ValueError("there must be as many weights as members")

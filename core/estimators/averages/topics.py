@@ -23,10 +23,7 @@ Members = Sequence[tuple[str, FittedTopics]]
 
 
 class AveragedTopics(TransformerMixin, BaseEstimator):
-    """Fitted topic models over the same words, (name, model), and their weights, (T,).
-
-    Topics of different members do not correspond: proportions are those of `best_member`.
-    """
+    """Fitted topic models over the same words, (name, model), and their weights, (T,)."""
 
     def __init__(self, members: Members, weights: Sequence[float]) -> None:
         self.members = members
@@ -34,11 +31,12 @@ class AveragedTopics(TransformerMixin, BaseEstimator):
 
     @property
     def best_member(self) -> FittedTopics:
-        """The first member of largest weight."""
+        """The first member of largest weight, whose topics are shown."""
+        # Topics of different members do not correspond: they have no mean.
         return self.members[int(np.argmax(self.weights))][1]
 
     def fit(self, X: Any, y: Any = None) -> AveragedTopics:
-        """Nothing: the members are fitted."""
+        # Nothing to do: the members are fitted.
         return self
 
     def completion(self, X: Any) -> np.ndarray:

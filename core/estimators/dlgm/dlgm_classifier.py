@@ -1,9 +1,5 @@
 """The supervised deep latent Gaussian model as a scikit-learn classifier, trained by jax.
 
-Hidden layers are padded to `PADDED` units and masked; the number of all rows, the prior and the
-steps are arguments. So one compilation serves every trial on a table: only the rows a step, the
-numbers of columns and classes, and the activation are compiled in. The first fit imports jax.
-
 The paper names "the gradient ascent step size" ρ, with log ρ in [−5, −0.05], and neither the ascent
 nor its length. Ours: Adam (Kingma & Ba 2015), as Li et al. 2015 take it; a step counted in units of
 1/√inputs for matrices, since a step of ρ in every one of a thousand inputs at once would saturate
@@ -39,7 +35,10 @@ from core.estimators.dlgm.network import (
 )
 from core.estimators.optional_parts import optional_module
 
-PADDED = 200  # the most units of a hidden layer
+# The most units of a hidden layer. All layers are padded to it and masked; the number of rows, the
+# prior and the steps are arguments: so one compilation serves every trial on a table, for only the
+# rows a step, the numbers of columns and classes, and the activation are compiled in.
+PADDED = 200
 TRACED: Counter[tuple[int, int, int, str]] = Counter()  # (rows, D, K, activation): compilations
 
 
@@ -67,10 +66,8 @@ class TrainingOptions:
 
 
 def rows_a_step(rows: int, minibatch: int) -> int:
-    """The rows between two steps: a power of two with at least eight steps an epoch, if it can be.
-
-    A power of two, so that tables of nearly one size (the folds of one table) share a compilation.
-    """
+    """The rows between two steps: a power of two, at least eight steps an epoch where possible."""
+    # So the folds of one table, which have nearly one size, share a compilation.
     eighth = 2 ** max(3, (rows // 8).bit_length() - 1) if rows >= 8 else rows
     return min(rows, minibatch, eighth)
 
@@ -281,6 +278,7 @@ class DlgmClassifier(ClassifierMixin, BaseEstimator):
         if len(self.classes_) < 2:
             raise ValueError("two or more classes are needed, and the rows are all of one class")
         self.mean_, self.scale_ = X.mean(axis=0), X.std(axis=0)
+        # A constant column, whose deviation is rounding.
         self.scale_[self.scale_ <= 1e-10 * np.abs(self.mean_)] = 1.0
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         rng = np.random.default_rng(seed)

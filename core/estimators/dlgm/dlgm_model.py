@@ -28,10 +28,8 @@ _AXES = (
 
 
 def training_score(model: Any, X: Any, y: Any) -> float:
-    """The mean log p(x, y) of training rows in nats under the approximate posterior.
-
-    The proxy of the marginal likelihood of McInerney 2017; log p(y | x) would tend to 0.
-    """
+    """The mean log p(x, y) of training rows in nats under the approximate posterior."""
+    # The proxy of the marginal likelihood of McInerney 2017; log p(y | x) would tend to 0.
     return float(joint_log_densities(model, X, y).mean())
 
 

@@ -131,10 +131,8 @@ class OnlineLda(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return variational_bound(self, X)
 
     def completion(self, X: Any) -> np.ndarray:
-        """Log p(second half | first half) of documents, and words of the second half, (n, 2).
-
-        The halves are the same for every model, so that models can be compared and averaged.
-        """
+        """Log p(second half | first half) of documents, and words of the second half, (n, 2)."""
+        # The halves are the same for every model, so that models can be compared and averaged.
         return completion(self, X)
 
     def perplexity(self, X: Any) -> float:
@@ -179,6 +177,7 @@ class OnlineLda(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                 rows, chosen, B, self.alpha_, StoppingRule(self.tolerance, self.iterations)
             )
             rho = (self.tau0 + self.steps_) ** -self.kappa
+            # The minibatch stands for the whole collection.
             topic_counts *= rho * total_documents / len(chosen)
             topic_counts += rho * self.eta_
             lam *= 1.0 - rho

@@ -62,7 +62,6 @@ class CrfTagger(ClassifierMixin, PenalizedEstimator):
         return marginals(self.w_, len(self.classes_), self.encoding_.encode_tokens(X))
 
     def predict(self, X: pd.DataFrame) -> np.ndarray:
-        """A label for every token."""
         if self.decoding == "viterbi":
             codes = viterbi(self.w_, len(self.classes_), self.encoding_.encode_tokens(X))
         else:
@@ -70,14 +69,7 @@ class CrfTagger(ClassifierMixin, PenalizedEstimator):
         return self.classes_[codes]
 
     def log_losses(self, X: pd.DataFrame, y: Any) -> np.ndarray:
-        """−log p(all labels of the sequence), an equal part for each of its tokens.
-
-        A sequence with a label that the model never saw is impossible under it; there every token
-        counts by its own marginal probability, at least 1e-15.
-
-        Returns:
-            Shape (tokens,), in nats.
-        """
+        """−log p(all labels of the sequence), an equal part for each token; shape (tokens,)."""
         codes = codes_of(self.classes_, y)
         starts = self.encoding_.encode_tokens(X).starts
         return share_among_tokens(
@@ -109,11 +101,12 @@ def share_among_tokens(
         sequence_logs: log p of every sequence, shape (S,).
         starts: where each begins, and the end, shape (S + 1,).
         codes: of the true labels, shape (tokens,); −1 for one that the model never saw.
-        marginals: the probability of every label alone, (tokens, K); asked for only where a
-            sequence is impossible.
+        marginals: the probability of every label alone, (tokens, K).
     """
     lengths = np.diff(starts)
     token_losses = np.repeat(-sequence_logs / lengths, lengths)
+    # A sequence with a label that the model never saw is impossible under it; there every token
+    # counts by its own marginal probability. Marginals cost another sweep, so only where needed.
     if np.isfinite(token_losses).all():
         return token_losses
     probability = np.take_along_axis(marginals(), np.maximum(codes, 0)[:, None], axis=1)[:, 0]

@@ -28,6 +28,7 @@ class PenalizedEstimator(BaseEstimator):
         if "loss" not in memory:
             memory["loss"] = self._make_loss(X, y)
         loss, C = memory["loss"], float(self.C)
+        # Of trials that differ in C alone, the last minimum is the nearest start.
         start = memory.get("w", loss.initial_weights())
         solved = solve_penalized(loss, np.full(loss.size, C), start, tolerance=self.tolerance)
         memory["w"] = w = solved.point.w

@@ -57,7 +57,6 @@ class RnaFolder(PenalizedEstimator):
         ]
 
     def predict(self, X: pd.DataFrame) -> np.ndarray:
-        """The structure of greatest expected accuracy of every molecule, in dot-brackets."""
         structures = [maximum_expected_accuracy(P, self.gamma) for P in self.pair_probabilities(X)]
         return np.array(structures, dtype=object)
 
@@ -67,7 +66,6 @@ class RnaFolder(PenalizedEstimator):
         return np.stack([pair_counts(P, truth, self.gamma) for P, truth in pairs])
 
     def log_losses(self, X: pd.DataFrame, y: Any) -> np.ndarray:
-        """−log p(structure) of every molecule in nats, shape (molecules,)."""
         return self._make_loss(X, y).log_losses(self.w_)
 
 

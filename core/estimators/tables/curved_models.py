@@ -12,7 +12,9 @@ from core.estimators.recipe import Recipe, on_standard_target, standardize_numbe
 from core.space import Axis, Setting
 
 _MIN_GAMMA, _MAX_GAMMA = 1e-6, 1e2
-_MAX_COMPARED_ROWS = 50_000  # above some twenty columns every row is compared with every other
+# Above some twenty columns a tree of neighbours saves nothing: every row is compared with every
+# other one.
+_MAX_COMPARED_ROWS = 50_000
 
 
 def _machine_space(task: str) -> Axes:
@@ -29,7 +31,8 @@ def _machine_space(task: str) -> Axes:
 
 def scale_gamma(X: Any) -> float:
     """``gamma="scale"``, 1 / (columns × variance of all entries), within the axis's range."""
-    if hasattr(X, "multiply"):  # a sparse matrix, whose variance must not be taken densely
+    # A sparse matrix, less its mean, would be dense.
+    if hasattr(X, "multiply"):
         variance = float(X.multiply(X).mean() - X.mean() ** 2)
     else:
         variance = float(np.var(X))
@@ -81,6 +84,7 @@ KNN = Model.of_sklearn(
         Axis("weights", "Weights of the neighbours", "choice", choices=_VOTES, default="uniform"),
         Axis("p", _DISTANCE, "choice", choices=(1, 2), default=2),
     ),
+    # Trials run side by side: threads of one would only get in the way of the others.
     lambda seed: {"n_jobs": 1},
     name="knn",
     title="k nearest neighbours",

@@ -36,7 +36,8 @@ def _linear_suggestion(title: str) -> Callable[[ModelingFacts], Suggestion]:
             )
         elif facts.rows < ENOUGH_ROWS:
             why = f"a {title} has little to overfit here and every weight can be read."
-        else:  # below gradient boosting and forests, where a trial of these takes seconds
+        # Below gradient boosting and forests, of which a trial takes seconds at that size.
+        else:
             rank = 1
             why = (
                 f"a {title} is tuned quickly even so. Gradient boosting may be more accurate, "

@@ -107,6 +107,7 @@ def convert_setting(space: Sequence[Axis], setting: Mapping[str, Any]) -> Settin
 
 
 def _is_finite_number(value: Any) -> bool:
+    # By type: True is an int to Python, and no number of a setting.
     number = type(value) in (float, int) or isinstance(value, np.number)
     return number and math.isfinite(value)
 

@@ -116,8 +116,8 @@ def joint_slice(
     """The joint surface along one axis, every other axis held at a setting.
 
     `fixed_values` of other axes; where missing, the best trial's (before there is one, the next
-    trial's). `points`: how many values, 500 at most; a whole number or a choice may have fewer.
-    Raises KeyError: no axis has that name; ValueError: there is no trial at all.
+    trial's). `points`: how many values, at most. Raises KeyError: no axis has that name;
+    ValueError: there is no trial at all.
     """
     view = _Restored(surface, history, space)
     grid = axis_grid(space, axis, min(points, MAX_POINTS))
@@ -153,11 +153,7 @@ def joint_image(
     fixed_values: Mapping[str, Any] | None = None,
     size: int = 60,
 ) -> JointImage:
-    """The joint surface over two axes, `first` along x; other arguments as for `joint_slice`.
-
-    `size`: values along each axis; a whole number or a choice may have fewer. Raises KeyError: no
-    axis has one of the names; ValueError: there is no trial at all.
-    """
+    """The joint surface over two axes, `first` along x; the rest as for `joint_slice`."""
     view = _Restored(surface, history, space)
     across, up = (axis_grid(space, name, size) for name in (first, second))
     base_setting = view.base_setting(fixed_values)

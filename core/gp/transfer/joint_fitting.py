@@ -1,9 +1,5 @@
 """Fitting a joint response surface: earlier trials cost once, the present are added.
 
-Lengths and noise are learned when the first trial is asked for, and again, starting from the last
-ones, each time the present dataset has grown by four percent of what they are learned on. The
-earlier trials' block is factored once for each of them.
-
 Notation of the likelihoods:
     θ       (log ℓ_1 … log ℓ_D, log σ²), one length for every axis, (D + 1,); amplitude 1
     K       0.3 S + 0.7 (c − D) + σ² I (core.gp.transfer.kernel), S zero across datasets
@@ -166,6 +162,7 @@ class NeighbourLikelihood:
         self.constant = max(constant, extend_anchor(None, X, self.axes).constant)
         self._fixed = ACROSS * (self.constant - point_distances(X, X, self.axes))
         x, d = X[:, :-1], X[:, -1]
+        # Only pairs within a dataset depend on θ: the rest of K is made once.
         self._i, self._j = np.nonzero(np.tril(d[:, None] == d[None, :], -1))
         squares = (x[self._i] - x[self._j]) ** 2
         membership = np.eye(self.axes)[self.axis_of]
@@ -276,6 +273,8 @@ class JointFitter:
         present = present_rows(self.coordinates, points, self.further)
         learned_on = min(len(self._rows), EXACT) + len(present)
         growth = len(present) - self._learned_at
+        # Lengths and noise are learned at first, and again, from the last ones on, when the present
+        # dataset has grown by four percent of what they are learned on.
         if self.theta is None or growth >= max(1, learned_on // 25):
             self._learn_hyperparameters(present, z, random)
         inner = self._extended(present, z) or self._factored(present, z)
@@ -334,12 +333,13 @@ class JointFitter:
         if self._last is None:
             return None
         rows, last = self._last
+        # A resumed run may have its trials in another order.
         if len(rows) > len(present) or not np.array_equal(rows, present[: len(rows)]):
             return None
         return last.extended(present[len(rows) :], z)
 
     def _factored(self, present: Array, z: Array) -> Inner:
-        """The posterior from the earlier trials' block, which is factored once."""
+        # The earlier trials' block is factored once for each θ.
         if len(self._rows) == 0:
             return self._posterior(present, z)
         if self._base is None:

@@ -157,6 +157,7 @@ class AnchoredFactor:
     def constant(self) -> float:
         """The smallest c of 1, 1.1, 1.1² … with which c 11ᵀ − D is positive semidefinite."""
         needed = float(self.w @ self.w)
+        # What is a power of 1.1 but for rounding must not become the next one.
         return 1.0 if needed <= 1.0 else STEP ** math.ceil(math.log(needed, STEP) - 1e-9)
 
 
@@ -165,6 +166,7 @@ def extend_anchor(anchor: AnchoredFactor | None, X: Array, axes: int) -> Anchore
     x = X[:, :-1]
     r = point_distances(X, X[:1], axes)[:, 0]
     n = 0 if anchor is None else len(anchor.X)
+    # The factor can only grow: other first points need another one.
     if anchor is None or n > len(x) or not np.array_equal(anchor.X, x[:n]):
         L = factorize(_centred(x, x, r, r, axes, RIDGE))
         return AnchoredFactor(x, L, solve_lower(L, r))

@@ -80,7 +80,8 @@ class CrfLoss(Loss):
         """Where every parameter comes from: initial, transition, or its column."""
         return sources_of(self.encoding, self.classes)
 
-    far_from_quadratic = True  # Newton steps from afar are mostly cut short
+    # Newton steps from afar are mostly cut short.
+    far_from_quadratic = True
 
     @property
     def seen_parameters(self) -> np.ndarray:
@@ -116,6 +117,7 @@ class CrfLoss(Loss):
         if self.size > _LARGEST_DENSE:
             return None
         cache = self.cached_sweeps(w)
+        # In logarithms there is one direction at a time.
         if not cache.wide.any():
             return dense_hessian(self._chains, cache)
         H = np.stack([self.counts_change(w, row) for row in np.eye(self.size)])
@@ -123,6 +125,7 @@ class CrfLoss(Loss):
 
     def diagonal_at(self, w: np.ndarray) -> np.ndarray:
         """The Hessian's diagonal, (n,), as if labels of tokens were independent: Σ x² p (1 − p)."""
+        # It only preconditions: what neighbours' labels add would cost a sweep a parameter.
         cache, K = self.cached_sweeps(w), self.state_count
         variances = self._chains.gathered(cache.p * (1.0 - cache.p), self.threads)
         states = self._chains.features.transpose_product(variances, self.threads, power=2)
@@ -133,7 +136,7 @@ class CrfLoss(Loss):
         return np.concatenate((of_firsts, of_steps, states.ravel()))
 
     def cached_sweeps(self, w: np.ndarray) -> SweepCache:
-        """The sweeps at w; their memory is filled again for another w."""
+        # Their memory is filled again for another w: fresh memory takes as long as the sums.
         if self._cache is None or not np.array_equal(w, self._w):
             self._w = np.array(w, dtype=np.float64)
             self._cache = self._chains.sweep_at(self._w, self.threads)
@@ -151,11 +154,9 @@ class CrfAt(LossPoint):
         return self._loss.counts_change(self.w, v)
 
     def dense_hessian(self) -> np.ndarray | None:
-        """H, or None above 400 parameters."""
         return self._loss.dense_at(self.w)
 
     def diagonal(self) -> np.ndarray:
-        """An estimate of the diagonal of H, shape (n,)."""
         return self._loss.diagonal_at(self.w)
 
 
@@ -194,6 +195,7 @@ def dense_hessian(chains: TokenSequences, cache: SweepCache) -> np.ndarray:
     last = -feature_rows.sum(axis=1, keepdims=True)
     all_rows = np.concatenate((feature_rows, last), axis=1).reshape(-1, len(changes[0]))
     H = np.concatenate((changes[:base_size], all_rows))
+    # Each half comes from other sums: rounding differs.
     return 0.5 * (H + H.T)
 
 

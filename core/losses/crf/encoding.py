@@ -10,8 +10,6 @@
 
 A category's feature is 1 where a token has that value; a number is standardized. A missing value
 and a value that was not there when the encoding was made are no feature.
-
-The names of the parameters are made one by one: ten million of them take gigabytes.
 """
 
 from __future__ import annotations
@@ -65,6 +63,7 @@ class EncodedColumn:
         code, distinct_values = pd.factorize(column)
         code_of = {value: k for k, value in enumerate(self.values)}
         distinct_codes = [code_of.get(word, -1) for word in words_of(distinct_values)]
+        # factorize has −1 for a missing value, which then reads the last one.
         return np.array([*distinct_codes, -1], dtype=np.int64)[code]
 
     def numbers(self, column: pd.Series) -> np.ndarray:
@@ -130,6 +129,7 @@ def encoding_of(table: pd.DataFrame, sequence: str) -> FeatureEncoding:
         if is_number(column):
             x = numbers_of(column)
             x = x[np.isfinite(x)]
+            # A constant has no deviation to divide by, and tells nothing apart.
             if len(x) and x.max() > x.min():
                 columns.append(EncodedColumn(name, None, float(x.mean()), float(x.std())))
             continue
@@ -173,6 +173,7 @@ def _distinct_units(
     """The unit of every token, numbered as they first come, and the first token of every unit."""
     unit = np.zeros(rows, dtype=np.int64)
     for values in (*codes, *numbers):
+        # Column by column, numbered anew each time: the product of all counts would overflow.
         code = pd.factorize(values)[0]
         unit = pd.factorize(unit * (int(code.max(initial=0)) + 1) + code)[0]
     return unit, np.unique(unit, return_index=True)[1]
@@ -190,13 +191,14 @@ Encoding = FeatureEncoding
 class ParameterNames(Sequence[str]):
     """The names of all n parameters, each made when it is asked for."""
 
+    # Ten million of them, as text, take gigabytes.
     def __init__(self, encoding: FeatureEncoding, classes: Sequence[Any]) -> None:
         self._encoding = encoding
         self._labels = [str(label) for label in classes]
 
     @cached_property
     def _origins(self) -> list[str]:
-        """The words before the arrow: initial, the labels, the features; K parameters of each."""
+        # The words before the arrow, each of K parameters.
         return [INITIAL, *self._labels, *self._encoding.names_and_columns()[0]]
 
     def __len__(self) -> int:

@@ -66,7 +66,8 @@ def chunk_bounds(ends: np.ndarray) -> np.ndarray:
 
 
 def run_chunks(work: Callable[[int, int, int], None], bounds: np.ndarray, threads: int) -> None:
-    """Calls work(chunk, first, last) for every chunk, on several threads, of which this is one."""
+    """Calls work(chunk, first, last) for every chunk, on several threads."""
+    # This thread takes its share: it would only wait otherwise.
     edges = [int(bound) for bound in bounds]
     calls = list(zip(range(len(edges) - 1), edges[:-1], edges[1:], strict=True))
     threads = min(threads, len(calls))
@@ -75,6 +76,7 @@ def run_chunks(work: Callable[[int, int, int], None], bounds: np.ndarray, thread
         for call in calls[thread::threads]:
             work(*call)
 
+    # Chunks are dealt out beforehand, not fetched: sums then never depend on the threads.
     pool = _thread_pool(os.getpid(), threads - 1) if threads > 1 else None
     futures = [pool.submit(run_share, thread) for thread in range(1, threads)] if pool else []
     run_share(0)
@@ -98,7 +100,7 @@ class FeatureMatrix:
         cells = self.units * size
         self.is_dense = cells <= _LARGEST_DENSE and entries >= _DENSE_SHARE * cells
         self.entries = cells if self.is_dense else entries  # what a product for one label costs
-        # The transpose: the units of one feature after another.
+        # The transpose, the units of one feature after another: its products read memory in order.
         order = np.argsort(tokens.features, kind="stable")
         unit = np.repeat(np.arange(self.units), np.diff(tokens.begins))
         self.owners = unit[order].astype(np.int32)
@@ -265,6 +267,7 @@ class TokenSequences:
         p[lanes.slot, codes] = 1.0
         step = codes[:-1] * K + codes[1:]
         inner = np.ones(len(step), dtype=np.bool_)
+        # No step leads from the end of a sequence to the next one.
         inner[starts[1:-1] - 1] = False
         steps = np.bincount(step[inner], minlength=K * K).astype(np.float64)
         firsts = np.bincount(codes[starts[:-1]], minlength=K).astype(np.float64)
@@ -291,6 +294,7 @@ class TokenSequences:
 
         run_chunks(sweep_chunk, self._groups, threads)
         plain = lanes.length[~wide]
+        # ψ, M and the initial scores were divided by their largest: that comes back here.
         sequences, tokens = int(np.count_nonzero(plain)), int(plain.sum())
         log_z = float(sizes.sum()) + sequences * float(initial.max())
         log_z += (tokens - sequences) * float(transition.max())
@@ -338,7 +342,8 @@ class TokenSequences:
         return Layout(self.lanes.groups, self.lanes.unit, self.lanes.length, wide)
 
     def _work_array(self, name: str, *shape: int) -> np.ndarray:
-        """An array by name: zeros at first, later with its last contents; fresh memory is slow."""
+        """An array by name: zeros at first, later with its last contents."""
+        # The system clears fresh memory page by page, which takes as long as the sums in it.
         if name not in self._work_arrays:
             self._work_arrays[name] = np.zeros(shape)
         return self._work_arrays[name]
@@ -377,13 +382,15 @@ class TokenSequences:
         return potentials, top, span
 
     def _zero_sums(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Zeros for what every chunk adds up: Ξ, first labels, logarithms."""
+        # Ξ, first labels and logarithms of every chunk apart: threads never add to the same number,
+        # and the sums do not depend on which of them is first.
         chunk_count, K = len(self._groups) - 1, self.states
         return np.zeros((chunk_count, K, K)), np.zeros((chunk_count, K)), np.zeros(chunk_count)
 
     def _wide_groups(self, span: np.ndarray, transition: float, initial: float) -> np.ndarray:
         """Which groups have a sequence whose scores span too much, shape (groups,)."""
         spare = WIDEST - transition - initial
+        # Nearly always: no group has to be looked at.
         if span.max() < spare:
             return np.zeros(len(self.lanes.groups) - 1, dtype=np.bool_)
         rows = (span[self.lanes.unit] >= spare).any(axis=1)

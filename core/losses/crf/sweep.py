@@ -19,10 +19,8 @@ number before has vanished, so that nothing that counts is lost while these span
 ``WIDEST``; other sequences are worked on in logarithms (`core.losses.crf.expected`). Along a
 direction v, with a and b as there, A = α ∘ a and B = β ∘ b are carried along instead.
 
-Vectors of labels are (K, LANES): few labels are worked on lane by lane, so that the sums stay in
-registers. From ``MANY`` labels on the vectors are turned to (LANES, K) in a room, shape (2, LANES,
-K), and the labels become the vector instructions: two to three times as fast at 50 labels, and
-slower at 9.
+Vectors of labels are (K, LANES). From ``MANY`` labels on they are turned to (LANES, K) in a room,
+shape (2, LANES, K).
 """
 
 from __future__ import annotations
@@ -39,7 +37,9 @@ from core.losses.crf.encoding import Tokens
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
 
 LANES = 8  # double precision numbers in a vector register of 512 bits, or in two of 256
-MANY = 16  # labels
+# Labels from which on these become the vector instructions, two to three times as fast at 50 and
+# slower at 9; fewer are worked on lane by lane, so that the sums stay in registers.
+MANY = 16
 WIDEST = 600.0  # exp(−600) squared by the number of labels is still a normal number
 
 
@@ -62,6 +62,7 @@ def lanes_of(tokens: Tokens) -> Lanes:
     sequences = len(lengths)
     groups = -(-sequences // LANES)
     sequence = np.full(groups * LANES, -1, dtype=np.int64)
+    # By length, so that the sequences of a group need little padding.
     sequence[:sequences] = np.argsort(-lengths, kind="stable")
     length = np.where(sequence >= 0, lengths[sequence], 0).reshape(groups, LANES)
     begin = np.concatenate(([0], np.cumsum(length.max(axis=1)))).astype(np.int64)
@@ -71,9 +72,11 @@ def lanes_of(tokens: Tokens) -> Lanes:
     step = np.arange(tokens.token_count) - np.repeat(tokens.starts[:-1], lengths)
     slot = (begin[token_rank // LANES] + step) * LANES + token_rank % LANES
     units = len(tokens.begins) - 1
+    # Padding is of one more unit, behind the last.
     unit = np.full(int(begin[-1]) * LANES, units, dtype=np.int32)
     unit[slot] = tokens.unit
     slots = np.sort(slot)
+    # By unit, and within a unit by place: what is summed of a unit lies together.
     slots = slots[np.argsort(unit[slots], kind="stable")]
     counts = np.bincount(tokens.unit, minlength=units)
     begins = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
@@ -350,6 +353,7 @@ def _backward(g, layout, back, messages, h, room, steps):
             for lane in range(LANES):
                 h[y, lane] = e[row, y, lane] * beta[row, y, lane]
         mix_vectors(back, h, beta[row - 1], room)
+        # The last lane is the shortest: before its end no lane is padding.
         if t >= length[LANES - 1]:
             for x in range(K):
                 for lane in range(LANES):

@@ -66,13 +66,15 @@ class DesignMatrix:
     @cached_property
     def single_precision(self) -> DesignMatrix:
         """In single precision where that is faster, for directions and preconditioners."""
+        # A product reads every entry once: half the bytes take half the time.
         if self.is_sparse or not _SINGLE[0] <= self.entries <= _SINGLE[1]:
             return self
         return replace(self, X=self.X.astype(np.float32))
 
     @cached_property
     def _squared(self) -> Any:
-        """X ∘ X of a sparse X, which shares the positions of its entries."""
+        """X ∘ X of a sparse X."""
+        # It shares the positions of the entries: half the memory.
         X = self.X
         return sparse.csr_matrix((np.square(X.data), X.indices, X.indptr), shape=X.shape)
 
@@ -97,10 +99,11 @@ class DesignMatrix:
         return out
 
     def through(self, v: np.ndarray, act: Callable[[np.ndarray, slice], np.ndarray]) -> np.ndarray:
-        """Aᵀ act(A v), for v (q,) or (K, q), with the examples read once.
+        """Aᵀ act(A v), for v (q,) or (K, q).
 
         ``act`` takes scores of some rows, (b,) or (K, b), which it may change, and their slice.
         """
+        # Block by block the examples are read from memory once for both products.
         if self.is_sparse:
             return self.transpose_product(act(self.scores(v), slice(0, self.row_count)))
         p, out = self.column_count, np.zeros((*v.shape[:-1], self.width))
@@ -116,7 +119,7 @@ class DesignMatrix:
         return out
 
     def _row_blocks(self) -> Iterator[slice]:
-        """Slices of rows of which a block and its scores stay in the processor's cache."""
+        # A block of rows and its scores stay in the processor's cache.
         block = max(64, _BLOCK_ENTRIES // max(self.column_count, 1))
         for first in range(0, self.row_count, block):
             yield slice(first, min(first + block, self.row_count))
@@ -127,6 +130,7 @@ class DesignMatrix:
         With a step, of every ``step``-th row only, and scaled up to all of them.
         """
         X, s = (self.X[::step], weights[::step]) if step > 1 else (self.X, weights)
+        # With √s on both sides the product is symmetric, which halves the work of BLAS.
         roots = np.sqrt(s, dtype=X.dtype)
         syrk = blas.ssyrk if X.dtype == np.float32 else blas.dsyrk
         rows, q, p = X.shape[0], self.width, self.column_count
@@ -213,6 +217,7 @@ def _take_columns(X: Any, columns: np.ndarray) -> Any:
 
 def _varying(X: Any, fit_intercept: bool) -> np.ndarray:
     if _is_sparse(X):
+        # Both count the zeros that are not stored.
         high, low = X.max(axis=0).toarray().ravel(), X.min(axis=0).toarray().ravel()
         varies = high != low
         return np.flatnonzero(varies if fit_intercept else varies | (high != 0))
@@ -227,5 +232,6 @@ def _varying(X: Any, fit_intercept: bool) -> np.ndarray:
 
 def _mirrored(upper: np.ndarray) -> np.ndarray:
     full = upper + upper.T
+    # The diagonal was added to itself.
     full.flat[:: len(full) + 1] *= 0.5
     return full

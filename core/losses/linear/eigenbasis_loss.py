@@ -43,6 +43,7 @@ class EigenbasisLoss(Loss):
         self.linear_loss, self.values, self._V = linear_loss, values, V
         self._roots = np.sqrt(values)
         self.projected = projected / self._roots
+        # Rounding may leave a model that explains everything below zero.
         self.min_rss = max(linear_loss.total - float(self.projected @ self.projected), 0.0)
         self.noise, self.floor_share = linear_loss.noise, linear_loss.floor_share
         self.examples, self.size = linear_loss.examples, len(values)
@@ -101,6 +102,7 @@ def _above_rounding(values: np.ndarray) -> np.ndarray:
 
 def _decomposed(loss: LinearLoss) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Eigenvalues (r,) of G above rounding, their vectors (p, r), and Vᵀ b (r,)."""
+    # The smaller of XᵀX and X Xᵀ; sparse rows less their means would be dense.
     if loss.design.row_count >= loss.design.column_count or loss.design.is_sparse:
         G, b = loss.normal_equations()
         values, V = np.linalg.eigh(G)

@@ -49,7 +49,8 @@ class ResidualLoss:
     def value_at(self, rss: float) -> float:
         """φ(R)."""
         half_count, floored = 0.5 * self.examples, max(rss, self.floor)
-        excess = min(0.0, (rss - floored) / floored)  # the tangent's, below the floor
+        # Below the floor the loss goes on as its tangent there.
+        excess = min(0.0, (rss - floored) / floored)
         return half_count * math.log(0.5 * floored) + half_count * excess
 
     def slope_at(self, rss: float) -> float:
@@ -104,7 +105,7 @@ class LinearLoss(Loss):
         return np.ones(self.design.row_count) if self.weights is None else self.weights
 
     def _counted(self, of_rows: np.ndarray) -> np.ndarray:
-        """Numbers of every row, shape (…, rows), times s."""
+        # Without a multiplication where nothing is weighted.
         return of_rows if self.weights is None else of_rows * self.weights
 
     def centred(self) -> tuple[np.ndarray, np.ndarray]:
@@ -117,7 +118,6 @@ class LinearLoss(Loss):
         return X * roots[:, None], y * roots
 
     def initial_weights(self) -> np.ndarray:
-        """Zeros, and the mean of y as the intercept."""
         w = np.zeros(self.size)
         if self.design.intercept:
             w[-1] = self.y_mean
@@ -138,6 +138,7 @@ class LinearLoss(Loss):
             return float(r @ counted), self.design.transpose_product(counted)
         G, b = self.normal_equations()
         inner = b - G @ w[:p]
+        # ‖y − Xw‖² = ‖y‖² − (b + (b − G w))ᵀ w, without the examples.
         rss = max(self.total - float((b + inner) @ w[:p]), 0.0)
         if not self.design.intercept:
             return rss, inner
@@ -159,6 +160,7 @@ class LinearLoss(Loss):
         p, m = self.design.column_count, self.examples
         square = np.empty((self.size, self.size))
         square[:p, :p] = G
+        # G is of centred columns: what the means add comes back.
         if self.design.intercept:
             square[:p, :p] += m * np.outer(self.means, self.means)
             square[p, :p] = square[:p, p] = m * self.means
@@ -234,12 +236,10 @@ class ResidualPoint(LossPoint):
         super().__init__(w, noise.value_at(rss), -self._weight * slope)
 
     def product(self, v: np.ndarray) -> np.ndarray:
-        """H v; the rank-one part makes H indefinite in places."""
         excess = self._excess * np.multiply.outer(v @ self._slope, self._slope)
         return self.majorizer_product(v) - excess
 
     def dense_hessian(self) -> np.ndarray | None:
-        """H, or None where B is too large to be formed."""
         B = self.majorizer_dense()
         return None if B is None else B - self._excess * np.outer(self._slope, self._slope)
 

@@ -92,10 +92,10 @@ class LogisticLoss(LabelledLoss):
         self.hessian_costs = HessianCosts(rows * self.size**2, product)
 
     def initial_weights(self) -> np.ndarray:
-        """Zeros, and the intercept that gives the classes their shares."""
         w = np.zeros(self.size)
         if self.design.intercept:
             second = float(total_weight(self.sign > 0, self.weights))
+            # Half a row more on both sides: a fold without a class must not start at infinity.
             w[-1] = np.log((second + 0.5) / (self.examples - second + 0.5))
         return w
 
@@ -118,6 +118,7 @@ class LogisticAt(LossPoint):
         def residuals(z: np.ndarray, rows: slice) -> np.ndarray:
             sign, s = loss.sign[rows], None if loss.weights is None else loss.weights[rows]
             z *= sign
+            # Of −|z| alone: exp never overflows.
             small = np.exp(-np.abs(z))
             values.append(_loss_sum(z, small, s))
             # σ(−z) = small/(1 + small) for z ≥ 0 and 1/(1 + small) for z < 0.
@@ -134,17 +135,15 @@ class LogisticAt(LossPoint):
         super().__init__(w, math.fsum(values), gradient)
 
     def product(self, v: np.ndarray) -> np.ndarray:
-        """H v, shape (q,); several v as rows, shape (r, q)."""
         weights = self._weights
         return self._design.through(v, lambda z, rows: z * weights[rows])
 
     def dense_hessian(self) -> np.ndarray | None:
-        """H (q, q), or None above 4,000 parameters."""
         return self._hessian.copy() if len(self.w) <= 4000 else None
 
     @cached_property
     def _hessian(self) -> np.ndarray:
-        """H, which a step and what is learned from it both need."""
+        # Kept: a step and what is learned from it both need it.
         return self._design.weighted_gram(self._weights)
 
     def diagonal(self) -> np.ndarray:
@@ -161,7 +160,7 @@ class LogisticAt(LossPoint):
 
 
 def _loss_sum(z: np.ndarray, small: np.ndarray, weights: np.ndarray | None) -> float:
-    """Σ s log(1 + exp(−z)), by exp(−|z|)."""
+    # log(1 + exp(−z)) = log(1 + exp(−|z|)) − min(z, 0), which never overflows.
     if weights is None:
         return float(np.log1p(small).sum() - np.minimum(z, 0.0).sum())
     return float(weights @ np.log1p(small) - weights @ np.minimum(z, 0.0))
@@ -193,10 +192,10 @@ class MultinomialLoss(LabelledLoss):
         return self.design.width
 
     def initial_weights(self) -> np.ndarray:
-        """Zeros, and intercepts that give the classes their shares."""
         W = np.zeros((self.K, self.design.width))
         if self.design.intercept:
             counts = np.bincount(self.codes, self.weights, minlength=self.K)
+            # Half a row more, as for two classes; the mean goes, for it changes no probability.
             shares = np.log(counts + 0.5)
             W[:, -1] = shares - shares.mean()
         return W.ravel()
@@ -221,6 +220,7 @@ class MultinomialAt(LossPoint):
 
         def residuals(Z: np.ndarray, rows: slice) -> np.ndarray:
             codes, s = loss.codes[rows], None if self._s is None else self._s[rows]
+            # Scores that differ alike for all classes change nothing; exp cannot overflow then.
             Z -= Z.max(axis=0)
             true_scores = Z[codes, loss.rows[: len(codes)]]
             np.exp(Z, out=Z)
@@ -233,18 +233,17 @@ class MultinomialAt(LossPoint):
             return Z if s is None else Z * s
 
         gradient = loss.design.through(w.reshape(loss.K, -1), residuals)
+        # fsum: the blocks of rows must not show in the last digits of the value.
         super().__init__(w, math.fsum(values), gradient.ravel())
 
     def _counted(self, of_rows: np.ndarray) -> np.ndarray:
-        """Numbers of every row, shape (…, m), times s."""
+        # Without a multiplication where nothing is weighted.
         return of_rows if self._s is None else of_rows * self._s
 
     def product(self, v: np.ndarray) -> np.ndarray:
-        """H v, shape (K q,); several v as rows, shape (r, K q)."""
         return _product(self._design, self._P, self._s, v)
 
     def dense_hessian(self) -> np.ndarray | None:
-        """H (K q, K q), or None above 4,000 parameters."""
         return None if len(self.w) > 4000 else self._form_hessian(self._design, 1)
 
     def sampled_hessian(self, step: int) -> np.ndarray | None:
@@ -273,17 +272,16 @@ class MultinomialAt(LossPoint):
         return lambda v: _product(design, P, s, v.astype(P.dtype))
 
     def sampled_blocks(self, step: int) -> np.ndarray:
-        """The blocks from every ``step``-th example, (K, q, q); their mean, (1, q, q), if dear."""
         P, single, K, q = self._P, self._design.single_precision, self._loss.K, self._design.width
+        # One block for all classes then, of their mean weights.
         if K * q**2 * (self._design.row_count // step) > _DEAREST_BLOCKS:
             return single.weighted_gram(self._counted((P * (1.0 - P)).mean(axis=0)), step)[None]
         return np.array([single.weighted_gram(self._counted(row * (1.0 - row)), step) for row in P])
 
 
 def _product(A: DesignMatrix, P: np.ndarray, s: np.ndarray | None, v: np.ndarray) -> np.ndarray:
-    """H v, the scores of all classes and directions (r, K q) side by side."""
-
     def weight_scores(T: np.ndarray, rows: slice) -> np.ndarray:
+        # The scores of all classes and directions (r, K q) lie side by side.
         share = P[:, rows]
         products = T.reshape(-1, *share.shape)
         products *= share

@@ -43,12 +43,13 @@ def roc_area(pairs: np.ndarray) -> float:
     """The area under sensitivity as a function of specificity, from `pair_counts` (16, 3).
 
     Trapezoids join the points, the more sensitive of two with the same specificity first. The curve
-    ends in sensitivity 1 at specificity 0 (to call every pair) and in 0 at 1 (to call none): the
-    papers do not say how they treat the ends. Points at which nothing is called are left out.
+    ends in sensitivity 1 at specificity 0 (to call every pair) and in 0 at 1 (to call none). Points
+    at which nothing is called are left out.
     """
     points = sorted(((x, y) for _, y, x in accuracy_curve(pairs)), key=lambda xy: (xy[0], -xy[1]))
     if not points:
         return 0.0
+    # The papers do not say how they treat the ends.
     path = [(0.0, 1.0), *points, (1.0, 0.0)]
     x, y = np.array(path).T
     return float(np.sum(np.diff(x) * (y[1:] + y[:-1])) / 2.0)

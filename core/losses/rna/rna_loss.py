@@ -10,9 +10,6 @@
 
 loss = Σ log Z − ūᵀ S w − log of the derivations of the structures, gradient = Sᵀ (u − ū),
 Hessian · v = Sᵀ (change of u along S v) (Do 2008, section 5; Foo 2009, section 4.3).
-
-A multi-branch loop of b branches with u unpaired bases after the last is derived in
-(u + b − 2)!/(u! (b − 2)!) ways; a structure's probability is the sum of its derivations'.
 """
 
 from __future__ import annotations
@@ -64,9 +61,11 @@ T = TypeVar("T")
 class RnaLoss(Loss):
     """−log p of the structures of molecules under CONTRAfold's grammar.
 
-    A shortest hairpin of 0 is the published grammar, which leaves it to the weights to rule tight
-    loops out; known structures lose pairs that close fewer than three bases in any case.
+    A shortest hairpin of 0 is the published grammar.
     """
+
+    # It leaves it to the weights to rule tight loops out; known structures lose pairs that close
+    # fewer than three bases in any case.
 
     names: ClassVar[list[str]] = NAMES
     sources: ClassVar[list[str]] = [MOTIFS[motif] for motif in MOTIF_OF]
@@ -93,7 +92,8 @@ class RnaLoss(Loss):
         self._w: np.ndarray | None = None
         self._state = (0.0, np.zeros(0))
 
-    far_from_quadratic = True  # Newton steps from afar are mostly cut short
+    # Newton steps from afar are mostly cut short.
+    far_from_quadratic = True
 
     @property
     def dropped(self) -> dict[str, int]:
@@ -112,14 +112,17 @@ class RnaLoss(Loss):
 
     def counts_change(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
         """The derivative of the expected counts at w along v, shape (n,)."""
+        # Only a learner that asks for products needs the tables to stay.
         if not self._kept_rooms:
             self._kept_rooms = self._rooms_to_keep()
+            # What was folded at the last w lies in room that is used for others.
             self._w = None
         self._evaluate(w)
         terms, along = terms_of(w), terms_of(v)
 
         def molecule_change(k: int, room: np.ndarray) -> np.ndarray:
             folded = self._folded.get(k)
+            # Its tables did not fit into what may be kept.
             if folded is None:
                 folded = self._fold_molecule(k, terms, np.empty(room_size(self._base_count(k))))
             return change_of_uses(self._codes[k], terms, along, self.shortest_hairpin, folded, room)
@@ -138,7 +141,7 @@ class RnaLoss(Loss):
         return build_rna(letters, structures, self.shortest_hairpin, self.threads)
 
     def _evaluate(self, w: np.ndarray) -> None:
-        """Computes the loss and the uses of terms at w, unless they are those of the last w."""
+        # A point and its products ask at the same w.
         if self._w is not None and np.array_equal(w, self._w):
             return
         terms = terms_of(w)
@@ -163,6 +166,7 @@ class RnaLoss(Loss):
             last_terms, height, slope = last
             c = (height + float(slope @ (terms - last_terms))) / self._base_count(k)
         folded = fold_molecule(self._codes[k], terms, self.shortest_hairpin, c, room)
+        # The uses are the slope of log Z by the terms.
         self._log_z[k] = terms, folded.log_z, folded.uses
         return folded
 
@@ -170,7 +174,7 @@ class RnaLoss(Loss):
         return self._codes[k].size - 2
 
     def _rooms_to_keep(self) -> dict[int, np.ndarray]:
-        """Room for the molecules whose tables stay between Hessian products."""
+        # The first that fit: the others are folded again for every product.
         rooms: dict[int, np.ndarray] = {}
         bytes_left = KEPT_BYTES
         for k in range(len(self.molecules)):
@@ -182,6 +186,7 @@ class RnaLoss(Loss):
 
     def _over_molecules(self, work: Callable[[int, np.ndarray], T]) -> list[T]:
         """The results of ``work`` for every molecule, in order; each call has room of its own."""
+        # Dealt out longest first, the chunks cost about the same: n³ flops a molecule.
         order = sorted(range(len(self.molecules)), key=lambda k: -self._base_count(k))
         results: dict[int, T] = {}
 
@@ -193,6 +198,7 @@ class RnaLoss(Loss):
             self._rooms.append(room)
 
         chunks = [order[start::CHUNKS] for start in range(min(CHUNKS, len(order)))]
+        # No pool for a single thread: it would only cost time.
         if min(self.threads, len(chunks)) == 1:
             for members in chunks:
                 run_chunk(members)
@@ -218,7 +224,7 @@ class RnaAt(LossPoint):
         """None: products are cheaper than the dense Hessian."""
 
     def diagonal(self) -> np.ndarray:
-        """An estimate of the diagonal of H: the expected counts, as of rare independent events."""
+        # The expected counts, as of rare independent events.
         return np.maximum(self._counts, 1e-2)
 
 
@@ -265,6 +271,7 @@ def structure_uses(letters: str, structure: str) -> tuple[np.ndarray, float]:
             uses[RATES + 1] += j - i - 1 - sum(last - first + 1 for first, last in inner)
             uses[RATES + 2] += len(inner)
             after = j - 1 - max(last for _, last in inner)
+            # The grammar makes one structure in several ways, whose probabilities add up.
             derivations += math.log(math.comb(after + len(inner) - 2, len(inner) - 2))
     return uses, derivations
 

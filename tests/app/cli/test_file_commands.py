@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import re
@@ -38,8 +37,10 @@ def orders(tmp_path):
 
 
 def read_as_json(capsys, *arguments):
+    """What `read` prints as JSON, and its columns by their names."""
     assert main(["read", *map(str, arguments), "--json"]) == 0
-    return json.loads(capsys.readouterr().out)
+    report = json.loads(capsys.readouterr().out)
+    return report, {column["name"]: column for column in report["columns"]}
 
 
 def test_it_says_how_a_file_is_read(orders, capsys):
@@ -57,8 +58,7 @@ def test_it_says_how_a_file_is_read(orders, capsys):
 
 
 def test_json_has_the_same_facts(orders, capsys):
-    report = read_as_json(capsys, orders)
-    columns = {column["name"]: column for column in report["columns"]}
+    report, columns = read_as_json(capsys, orders)
     assert (report["rows"], report["target"], report["task"]) == (120, "y", "regression")
     assert (columns["weight"]["kind"], columns["weight"]["unit"]) == ("number", "kg")
     assert columns["rating"]["missing"] == 15
@@ -69,18 +69,11 @@ def test_json_has_the_same_facts(orders, capsys):
 
 
 def test_what_it_proposes_reads_the_column_otherwise(orders, capsys):
-    proposed = read_as_json(capsys, orders)
-    for before in proposed["columns"]:
+    _, columns = read_as_json(capsys, orders)
+    for name, before in columns.items():
         if before["otherwise"]:
-            option, choice = before["otherwise"].split(" ")
-            after = read_as_json(capsys, orders, option, choice)
-            [column] = [c for c in after["columns"] if c["name"] == before["name"]]
-            assert column != before
-    [country] = [
-        column
-        for column in read_as_json(capsys, orders, "--reading", "country=missing")["columns"]
-        if column["name"] == "country"
-    ]
+            assert read_as_json(capsys, orders, *before["otherwise"].split(" "))[1][name] != before
+    country = read_as_json(capsys, orders, "--reading", "country=missing")[1]["country"]
     assert (country["missing"], country["distinct"]) == (40, 2)
     assert country["otherwise"] == "--reading country=values"  # and back
 
@@ -121,6 +114,7 @@ def test_names_of_columns_are_no_orders_to_the_terminal_and_plain_cells_are_said
     assert "\x1b" not in said
 
 
+@pytest.mark.slow
 def test_the_run_and_its_report_say_it_too(orders, tmp_path, capsys):
     report = tmp_path / "report.html"
     options = ("--model", "linear", "--strategy", "random", "--trials", "2", "--evaluation", "test")
@@ -138,110 +132,11 @@ def test_the_run_and_its_report_say_it_too(orders, tmp_path, capsys):
     assert "the median" not in text
 
 
-@pytest.fixture
-def tags(tmp_path):
-    """A file of tokens whose label follows from the word, most of the time."""
-    random = np.random.default_rng(1)
-    rows = [("sequence", "word", "tag")]
-    for number in range(30):
-        for code in random.integers(6, size=random.integers(2, 7)):
-            label = code % 3 if random.random() < 0.9 else random.integers(3)
-            rows.append((f"s{number}", f"word {code}", "ABC"[label]))
-    path = tmp_path / "tags.csv"
-    with path.open("w", newline="") as file:
-        csv.writer(file).writerows(rows)
-    return path
-
-
-@pytest.fixture
-def molecules(tmp_path):
-    """A file of hairpins of four pairs."""
-    random = np.random.default_rng(1)
-    partner = dict(zip("ACGU", "UGCA", strict=True))
-    lines = ["id,sequence,structure"]
-    for number in range(12):
-        stem = "".join(random.choice(list("ACGU"), 4))
-        loop = "".join(random.choice(list("AG"), 4))
-        other = "".join(partner[letter] for letter in reversed(stem))
-        lines.append(f"M{number},A{stem}{loop}{other}A,.((((....)))).")
-    path = tmp_path / "molecules.csv"
-    path.write_text("\n".join(lines) + "\n")
-    return path
-
-
-def rows_of(text):
-    return list(csv.reader(io.StringIO(text)))
-
-
-def test_labels_of_new_sequences(tags, tmp_path, capsys):
-    model = tmp_path / "model.npz"
-    assert main(["tune", str(tags), "--strategy", "mm", "--groups", "column",
-                 "--export", str(model)]) == 0  # fmt: skip
-    (tmp_path / "new.csv").write_text("word,sequence\nword 1,x\nword 5,x\nword 2,y\n")
-    capsys.readouterr()
-    assert main(["predict", str(model), str(tmp_path / "new.csv")]) == 0
-    header, *rows = rows_of(capsys.readouterr().out)
-    shares = [f"probability of {c}" for c in "ABC"]
-    assert header == ["word", "sequence", "prediction", *shares]
-    assert [row[:3] for row in rows] == [
-        ["word 1", "x", "B"], ["word 5", "x", "C"], ["word 2", "y", "C"],
-    ]  # fmt: skip
-    assert [sum(map(float, row[3:])) for row in rows] == pytest.approx([1.0] * 3)
-    assert main(["predict", str(model), str(tmp_path / "new.csv"), "--only"]) == 0
-    header, *rows = rows_of(capsys.readouterr().out)
-    assert header == ["sequence", "prediction", *shares]
-    assert [row[:2] for row in rows] == [["x", "B"], ["x", "C"], ["y", "C"]]
-
-
-def test_structures_of_new_molecules(molecules, tmp_path, capsys):
-    model, out = tmp_path / "model.json", tmp_path / "out.csv"
-    assert main(["tune", str(molecules), "--strategy", "mm", "--export", str(model)]) == 0
-    (tmp_path / "new.csv").write_text("name,sequence\nnew,AGCGCAAAAGCGCA\n")
-    assert main(["predict", str(model), str(tmp_path / "new.csv"), "--out", str(out)]) == 0
-    header, row = rows_of(out.read_text())
-    assert header[:3] == ["name", "sequence", "structure"]
-    assert row[:3] == ["new", "AGCGCAAAAGCGCA", ".((((....))))."]
-    assert 0.0 < float(row[3]) <= 1.0
-    assert "1 prediction: " in capsys.readouterr().err
-
-
 def test_what_cannot_be_predicted_is_one_line(tmp_path, capsys):
     (tmp_path / "model.npz").write_bytes(b"PK torn")
     (tmp_path / "new.csv").write_text("sequence\nACGU\n")
     assert main(["predict", str(tmp_path / "model.npz"), str(tmp_path / "new.csv")]) == 2
     assert "no .npz model file, or it is damaged; export the model again" in capsys.readouterr().err
-
-
-SUBJECTS = ("ship harbour captain wave sailor", "soup bread onion butter oven")
-
-
-@pytest.fixture
-def texts(tmp_path):
-    """A file of texts, each about one of two subjects."""
-    random = np.random.default_rng(0)
-    path = tmp_path / "texts.csv"
-    with path.open("w", newline="") as file:
-        lines = csv.writer(file)
-        lines.writerow(("id", "text"))
-        for number in range(320):
-            words = SUBJECTS[number % 2].split()
-            said = " ".join(random.choice(words, 9))
-            lines.writerow((number, f"{said}, and so on and on."))
-    return path
-
-
-def test_topics_of_new_texts(texts, tmp_path, capsys):
-    model = tmp_path / "topics.zip"
-    assert main(["tune", str(texts), "--model", "lda", "--strategy", "random", "--trials", "1",
-                 "--export", str(model)]) == 0  # fmt: skip
-    (tmp_path / "new.csv").write_text('text\nthe captain on the wave of the harbour\nsoup\n""\n')
-    capsys.readouterr()
-    assert main(["predict", str(model), str(tmp_path / "new.csv")]) == 0
-    header, *rows = rows_of(capsys.readouterr().out)
-    assert header[0] == "topic 1"
-    assert header[-2:] == ["log density of half the words", "words in that half"]
-    assert [row[-1] for row in rows] == ["1", "0"]
-    assert [sum(map(float, row[:-2])) for row in rows] == pytest.approx([1.0, 1.0])
 
 
 class Terminal(io.StringIO):
@@ -252,7 +147,7 @@ class Terminal(io.StringIO):
 
 
 def test_a_model_that_can_run_code_asks_first(capsys, monkeypatch, tmp_path, orders):
-    model = tmp_path / "model.joblib"
+    model, out = tmp_path / "model.joblib", tmp_path / "out.csv"
     quick = ["--model", "linear", "--strategy", "random", "--trials", "1"]
     assert main(["tune", str(orders), *quick, "--export", str(model)]) == 0
     predict = ["predict", str(model), str(orders)]
@@ -261,7 +156,11 @@ def test_a_model_that_can_run_code_asks_first(capsys, monkeypatch, tmp_path, ord
     assert "--trust" in capsys.readouterr().err
     assert main([*predict, "--trust"]) == 0
     said = capsys.readouterr().out
-    assert "prediction" in said.splitlines()[0].split(",")
+    assert main([*predict, "--trust", "--only", "--out", str(out)]) == 0
+    assert "120 predictions: " in capsys.readouterr().err
+    table, only = pd.read_csv(io.StringIO(said)), pd.read_csv(out)
+    assert [*table][:5] == [*pd.read_csv(orders)]
+    pd.testing.assert_frame_equal(only, table[[*only]])
     for answer, status in (("no\n", 2), ("\n", 2), ("", 2), ("yes\n", 0)):
         asked = Terminal()
         with monkeypatch.context() as patch:

@@ -11,11 +11,11 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from app.cli import main
 from app.cli.interrupt_handler import (
-    ANSWERS,
     kept_run_text,
     result_seconds,
     untested_best,
@@ -40,27 +40,39 @@ from core.tuning.runs.state import state_from_events
 ROOT = Path(__file__).parents[3]
 LIMIT = 120  # seconds; a hang is what these tests look for
 SPARE = 8.0  # seconds for the end of a process on a busy computer
+SOON = 1.0  # seconds from an interrupt to the best so far, in place of four
 
 # What takes minutes in compiled code that lets other threads work, as fits of models do.
 LONG = "__import__('hashlib').pbkdf2_hmac('sha256', b'', b'', 10**9)"
 SLOW_RESULTS = (
-    "import app.cli.interrupt_handler as s, core.tuning.results.conclude as c; s.WAITS = -1.0;"
+    "import core.tuning.results.conclude as c; s.WAITS = -1.0;"
     f" c.fit_tuned_model = lambda *given: {LONG}"
 )
 LATE_RESULTS = (
     "import time, core.tuning.results.conclude as c; usual = c.fit_tuned_model;"
-    f" c.fit_tuned_model = lambda *given: (time.sleep({ANSWERS} + 2.0), usual(*given))[-1]"
+    f" c.fit_tuned_model = lambda *given: (time.sleep({2 * SOON}), usual(*given))[-1]"
 )
 SLOW_TEST = (
     "import time, core.tuning.results.conclude as c; usual = c.predictions_of_test;"
-    " c.predictions_of_test = lambda *given: (print('testing', flush=True), time.sleep(1.0),"
+    " c.predictions_of_test = lambda *given: (print('testing', flush=True), time.sleep(0.5),"
     " usual(*given))[-1]"
 )
 SLOW_STEP = (
-    "import app.cli.interrupt_handler as s; s.WAITS = -1.0;"
-    " import core.tuning.learning.learning_run as r; usual = r.step_event;"
+    "s.WAITS = -1.0; import core.tuning.learning.learning_run as r; usual = r.step_event;"
     f" r.step_event = lambda step, *given: {LONG} if step.number > 1 else usual(step, *given)"
 )
+READING = (
+    "import core.tuning.tune as p;"
+    f" p.read_data = lambda data: (print('reading', flush=True), {LONG})"
+)
+LAST_FIT = SLOW_RESULTS.replace("fit_tuned_model", "refit_on_all_rows")
+SAVING = (
+    "import core.export.exporters as x;"
+    f" x.export_all = lambda *given: (print('saving', flush=True), {LONG})"
+)
+IN_VAIN = SLOW_RESULTS + "; s.WAITS = 1.0; s.result_seconds = lambda run: 0"
+
+slow = pytest.mark.slow
 
 
 @pytest.fixture
@@ -69,9 +81,12 @@ def program(tmp_path):
     started = []
 
     def start(fault, *arguments):
-        code = f"import sys; {fault}; from app.cli import main; sys.exit(main(sys.argv[1:]))"
         path = tmp_path / "program.py"
-        path.write_text(f'if __name__ == "__main__":\n    {code}\n')
+        path.write_text(
+            'if __name__ == "__main__":\n'
+            f"    import sys; import app.cli.interrupt_handler as s; s.ANSWERS = {SOON}; {fault}\n"
+            "    from app.cli import main; sys.exit(main(sys.argv[1:]))\n"
+        )
         env = {**os.environ, "PYTHONPATH": str(ROOT), "TUNESCOPE_RUNS": str(tmp_path / "runs")}
         process = subprocess.Popen(
             [sys.executable, path, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -97,27 +112,44 @@ def recorded(runs):
     return RunFolder(path)
 
 
-def until(process, kind, runs):
-    """Wait until the run's folder holds an event of a kind."""
+def until(process, mark, runs):
+    """Wait until a word is printed, or the run's folder holds an event of that kind."""
+    if mark.islower():
+        assert process.stdout.readline() == f"{mark}\n"
+        return
     end = time.monotonic() + LIMIT
     while time.monotonic() < end and process.poll() is None:
-        if runs.is_dir() and any(kind in path.read_text() for path in runs.glob("*/events.jsonl")):
+        paths = runs.glob("*/events.jsonl") if runs.is_dir() else ()
+        if any(f'"{mark}"' in path.read_text() for path in paths):
             return
         time.sleep(0.05)
     raise AssertionError(process.communicate()[1])
 
 
-TRIALS = ("tune", "sample:groups", "--model", "logistic", "--strategy", "random", "--json")
-
-
-def test_the_best_so_far_comes_in_seconds_where_its_test_takes_minutes(program, runs):
-    process = program(SLOW_RESULTS, *TRIALS, "--trials", "100000", "--export", "model.skops")
-    until(process, '"TrialFinished"', runs)
-    process.send_signal(signal.SIGINT)
+def interrupted(process, mark, runs, number=signal.SIGINT, times=1):
+    """Interrupt it at the mark: what it prints until its end, its remarks, and seconds."""
+    until(process, mark, runs)
+    for _ in range(times):
+        time.sleep(0.5)  # so that it is in the middle of what comes after the mark
+        process.send_signal(number)
     began = time.monotonic()
+    process.wait(LIMIT)  # processes of its trials may hold its output for a moment more
+    took = time.monotonic() - began
     said, noted = process.communicate(timeout=LIMIT)
-    assert ANSWERS - 0.5 < time.monotonic() - began < ANSWERS + SPARE
     assert process.returncode == 130
+    return said, noted, took
+
+
+TRIALS = ("tune", "sample:groups", "--model", "logistic", "--strategy", "random", "--json")
+MANY = (*TRIALS, "--trials", "100000")
+FEW = (*TRIALS[:-1], "--trials", "2")
+
+
+@slow
+def test_the_best_so_far_comes_in_seconds_where_its_test_takes_minutes(program, runs):
+    process = program(SLOW_RESULTS, *MANY, "--export", "model.skops")
+    said, noted, took = interrupted(process, "TrialFinished", runs)
+    assert SOON - 0.5 < took < SOON + SPARE
     found, folder = json.loads(said), recorded(runs)
     state = state_from_events(folder.all_events())
     assert found["params"] == state.best_trial.setting
@@ -130,18 +162,14 @@ def test_the_best_so_far_comes_in_seconds_where_its_test_takes_minutes(program, 
     assert state.results is None
 
 
+@slow
 def test_a_second_interrupt_leaves_at_once_and_what_is_kept_is_tested_later(
     program, runs, tmp_path, capsys
 ):
-    process = program(SLOW_RESULTS, *TRIALS[:-1], "--trials", "100000")
-    until(process, '"TrialFinished"', runs)
-    process.send_signal(signal.SIGINT)
-    time.sleep(0.5)
-    process.send_signal(signal.SIGINT)
-    began = time.monotonic()
-    said, noted = process.communicate(timeout=LIMIT)
-    assert time.monotonic() - began < ANSWERS
-    assert process.returncode == 130
+    fault = f"{SLOW_RESULTS}; s.ANSWERS = {LIMIT}"
+    process = program(fault, *TRIALS[:-1], "--trials", "100000")
+    said, noted, took = interrupted(process, "TrialFinished", runs, times=2)
+    assert took < SPARE
     assert said.startswith("Best:    accuracy ")
     folder, model = recorded(runs), tmp_path / "model.json"
     assert f"kept in the run {folder.name}. tunescope resume" in noted
@@ -153,9 +181,10 @@ def test_a_second_interrupt_leaves_at_once_and_what_is_kept_is_tested_later(
     assert result["exports"] == [str(model)]
 
 
+@slow
 def test_after_a_kill_the_run_is_listed_and_can_be_resumed(program, runs, capsys):
-    process = program("pass", *TRIALS, "--trials", "100000")
-    until(process, '"TrialFinished"', runs)
+    process = program("pass", *MANY)
+    until(process, "TrialFinished", runs)
     process.kill()
     process.communicate()
     assert main(["runs"]) == 0
@@ -164,12 +193,10 @@ def test_after_a_kill_the_run_is_listed_and_can_be_resumed(program, runs, capsys
     assert json.loads(capsys.readouterr().out)["trials"] >= 1
 
 
-def test_results_that_come_soon_are_waited_for_with_the_best_so_far(program, runs, tmp_path):
-    process = program(LATE_RESULTS, *TRIALS, "--trials", "100000", "--export", "model.json")
-    until(process, '"TrialFinished"', runs)
-    process.send_signal(signal.SIGINT)
-    said, noted = process.communicate(timeout=LIMIT)
-    assert process.returncode == 130
+@slow
+def test_results_that_come_soon_are_waited_for_with_the_best_so_far(program, runs):
+    process = program(LATE_RESULTS, *MANY, "--export", "model.json")
+    said, noted, _ = interrupted(process, "TrialFinished", runs)
     result = json.loads(said)
     assert result["test"]["accuracy"] > 0.5
     assert result["exports"] == ["model.json"]
@@ -180,20 +207,27 @@ def test_results_that_come_soon_are_waited_for_with_the_best_so_far(program, run
     assert isinstance(recorded(runs).all_events()[-1], RunStopped)
 
 
+@slow
+def test_results_that_are_waited_for_in_vain_are_left_for_later(program, runs):
+    process = program(IN_VAIN, *MANY)
+    said, noted, took = interrupted(process, "TrialFinished", runs, signal.SIGTERM)
+    assert took < SOON + 1.0 + SPARE
+    assert json.loads(said)["test"] == {}
+    assert "for 1 seconds at most" in noted
+
+
+@slow
 def test_an_interrupt_is_heard_in_the_middle_of_a_long_step(program, runs):
     process = program(SLOW_STEP, "tune", "sample:groups", "--strategy", "mm", "--json")
-    until(process, '"PenaltyStep"', runs)
-    time.sleep(1.0)
-    process.send_signal(signal.SIGINT)
-    said, _ = process.communicate(timeout=LIMIT)
-    assert process.returncode == 130
+    said, _, _ = interrupted(process, "PenaltyStep", runs)
     steps = [event for event in recorded(runs).all_events() if isinstance(event, PenaltyStep)]
     assert json.loads(said)["groups"] == steps[-1].penalties
 
 
+@slow
 def test_an_interrupt_while_the_winner_is_tested_keeps_the_test(program, runs):
     process = program(SLOW_TEST, *TRIALS, "--trials", "3")
-    assert process.stdout.readline() == "testing\n"
+    until(process, "testing", runs)
     process.send_signal(signal.SIGINT)
     said, _ = process.communicate(timeout=LIMIT)
     assert process.returncode == 130
@@ -208,88 +242,57 @@ def test_an_interrupt_while_the_winner_is_tested_keeps_the_test(program, runs):
 @pytest.fixture
 def large(tmp_path):
     """A table on which every model takes seconds, and a forest minutes."""
-    random = np.random.default_rng(0)
-    X = random.normal(size=(20_000, 12)).round(3)
-    lines = [",".join(map(str, [*row, "ny"[row[0] + row[1] > 0]])) for row in X.tolist()]
-    names = [*(f"x{at}" for at in range(12)), "y"]
-    (tmp_path / "large.csv").write_text("\n".join([",".join(names), *lines]))
-    return tmp_path / "large.csv"
+    X = np.random.default_rng(0).normal(size=(20_000, 12)).round(3)
+    y = np.where(X[:, 0] + X[:, 1] > 0, "y", "n")
+    pd.DataFrame(X).add_prefix("x").assign(y=y).to_csv(tmp_path / "large.csv", index=False)
+    return str(tmp_path / "large.csv")
 
 
-READING = (
-    "import core.tuning.tune as p;"
-    f" p.read_data = lambda data: (print('reading', flush=True), {LONG})"
-)
-ENDING = f"import core.tuning.results.conclude as c; c.fit_tuned_model = lambda *given: {LONG}"
-LAST_FIT = f"import core.tuning.results.conclude as c; c.refit_on_all_rows = lambda *given: {LONG}"
-SAVING = (
-    "import core.export.exporters as x;"
-    f" x.export_all = lambda *given: (print('saving', flush=True), {LONG})"
-)
 HUNG_FOREST = ("--model", "forest", "--fix", "n_estimators=2000", "--strategy", "random")
-FEW = ("--model", "logistic", "--strategy", "random", "--trials", "2")
 
 
+@slow
 @pytest.mark.parametrize(
-    ("fault", "options", "event", "words", "number"),
+    ("fault", "options", "mark", "words", "number"),
     [
-        (READING, (), "", "interrupted before there was anything to keep.", signal.SIGTERM),
-        ("pass", ("--minutes", "5"), "RunStarted", "tunescope resume", signal.SIGTERM),
-        ("pass", HUNG_FOREST, "TrialStarted", "tunescope resume", signal.SIGINT),
-        (ENDING, FEW, "TuningEnded", "2 trials are kept in the run", signal.SIGTERM),
-        (LAST_FIT, FEW, "TuningEnded", "2 trials are kept in the run", signal.SIGINT),
+        (READING, (), "reading", "interrupted before there was anything to keep.", signal.SIGTERM),
+        ("s.WAITS = -1.0", ("--minutes", "5"), "RunStarted", "tunescope resume", signal.SIGTERM),
+        ("s.WAITS = -1.0", HUNG_FOREST, "TrialStarted", "tunescope resume", signal.SIGINT),
     ],
-    ids=["reading", "screening", "trials", "ending", "last fit"],
+    ids=["reading", "screening", "trials"],
 )
-def test_the_first_signal_is_heard_in_every_phase(
-    program, runs, large, fault, options, event, words, number
+def test_the_first_signal_is_heard_before_anything_is_tried(
+    program, runs, large, fault, options, mark, words, number
 ):
-    waits = "import app.cli.interrupt_handler as s; s.WAITS = -1.0"
-    process = program(f"{waits}; {fault}", "tune", str(large), *options)
-    if event:
-        until(process, f'"{event}"', runs)
-        time.sleep(1.0)
-    else:
-        assert process.stdout.readline() == "reading\n"
-    process.send_signal(number)
-    began = time.monotonic()
-    process.wait(LIMIT)  # processes of its trials may hold its output for a moment more
-    assert time.monotonic() - began < ANSWERS + SPARE
-    _, noted = process.communicate(timeout=LIMIT)
-    assert process.returncode == 130
+    process = program(fault, "tune", large, *options)
+    _, noted, took = interrupted(process, mark, runs, number)
+    assert took < SOON + SPARE
     assert words in noted
-    if not event:
-        assert not runs.exists()
-    elif event == "TuningEnded":
-        assert program("pass", "resume", recorded(runs).name, "--stop").wait(LIMIT) == 0
-        last = recorded(runs).all_events()[-1]
-        assert isinstance(last, RunFinished)
-        assert last.results.trials == 2
-    else:
-        until(program("pass", "resume", recorded(runs).name), '"RunResumed"', runs)
+    assert runs.exists() is (mark != "reading")
+    if runs.exists():
+        with recorded(runs).hold_lock():  # whoever resumes it gets it
+            assert recorded(runs).plan.data.file == large
 
 
+@slow
+@pytest.mark.parametrize("fault", [SLOW_RESULTS, LAST_FIT], ids=["ending", "last fit"])
+def test_the_first_signal_is_heard_while_a_run_ends(program, runs, fault):
+    _, noted, took = interrupted(program(fault, *FEW), "TuningEnded", runs, signal.SIGTERM)
+    assert took < SOON + SPARE
+    assert "2 trials are kept in the run" in noted
+    assert main(["resume", recorded(runs).name, "--stop"]) == 0
+    last = recorded(runs).all_events()[-1]
+    assert isinstance(last, RunFinished)
+    assert last.results.trials == 2
+
+
+@slow
 def test_a_signal_while_results_are_saved_leaves_at_once_with_a_whole_run(program, runs):
-    process = program(SAVING, *TRIALS[:-1], "--trials", "2", "--export", "model.json")
-    assert process.stdout.readline() == "saving\n"
-    process.send_signal(signal.SIGTERM)
-    _, noted = process.communicate(timeout=5)
-    assert process.returncode == 130
+    process = program(f"{SAVING}; s.ANSWERS = {LIMIT}", *FEW, "--export", "model.json")
+    _, noted, took = interrupted(process, "saving", runs, signal.SIGTERM)
+    assert took < SPARE
     assert "is complete; tunescope export" in noted
     assert isinstance(recorded(runs).all_events()[-1], RunFinished)
-
-
-def test_results_that_are_waited_for_in_vain_are_left_for_later(program, runs):
-    waits = "import app.cli.interrupt_handler as s; s.WAITS = 1.0; s.result_seconds = lambda run: 0"
-    process = program(f"{waits}; {ENDING}", *TRIALS, "--trials", "100000")
-    until(process, '"TrialFinished"', runs)
-    process.send_signal(signal.SIGTERM)
-    began = time.monotonic()
-    said, noted = process.communicate(timeout=LIMIT)
-    assert time.monotonic() - began < ANSWERS + 1.0 + SPARE
-    assert process.returncode == 130
-    assert json.loads(said)["test"] == {}
-    assert "for 1 seconds at most" in noted
 
 
 def trial(number, score):

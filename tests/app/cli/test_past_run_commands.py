@@ -19,7 +19,6 @@ RANDOM = ["--strategy", "random", "--trials", "4", "--seed", "1"]
 
 @pytest.fixture
 def runs(own_settings):
-    """Where the runs of a test are."""
     return runs_root()
 
 
@@ -136,12 +135,13 @@ def test_resume_goes_on_with_more_trials(capsys, ended, tmp_path):
     assert "do not go together" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_resume_goes_on_for_more_minutes(tmp_path):
     run = tmp_path / "run"
-    bound = ["--strategy", "random", "--minutes", "0.05", "--run-dir", str(run)]
+    bound = ["--strategy", "random", "--minutes", "0.02", "--run-dir", str(run)]
     assert main([*QUICK, *bound]) == 0
     before = len(RunFolder.open(run).all_events())
-    assert main(["resume", str(run), "--minutes", "0.15"]) == 0
+    assert main(["resume", str(run), "--minutes", "0.04"]) == 0
     events = RunFolder.open(run).all_events()
     assert sum(isinstance(event, TrialFinished) for event in events[before:]) > 0
 

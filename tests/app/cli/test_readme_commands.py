@@ -95,7 +95,6 @@ def place(tmp_path, monkeypatch):
 
 
 def given(line: str, place: Path) -> list[str]:
-    """The arguments of a printed command."""
     words = shlex.split(line)[1:]
     if "RUN" in words:
         latest = max((place / "runs").iterdir(), key=lambda folder: folder.stat().st_mtime)
@@ -105,6 +104,7 @@ def given(line: str, place: Path) -> list[str]:
     return words
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", OURS, ids=lambda block: block.split("\n")[0].strip()[:40])
 def test_the_commands_of_a_block_run_as_printed(block, place, capsys):
     lines = [line.strip() for line in block.splitlines()]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -18,11 +17,10 @@ from app.cli import main
 from app.cli.tune_command import leaderboard_of, result_text
 from core.datasets.samples import SAMPLES
 from core.errors import UnusableError
-from core.estimators.optional_parts import is_installed
 from core.export import exporters
 from core.export.finished_run import finished_run
 from core.extras import install_command
-from core.tuning.events import ImagesDrawn, RunFinished, RunStarted, from_json
+from core.tuning.events import RunFinished, RunStarted, from_json
 from core.tuning.problem_setup import read_data
 from core.tuning.results.result_facts import result_facts
 from core.tuning.runs.best import best_of
@@ -38,13 +36,10 @@ TOPICS = ["--strategy", "random", "--trials", "1", "--option", "folds=2", "--jso
 FIELDS = """run dataset model strategy params metric validation test default_test baseline_test gain
 remarks findings evaluation fits trials seconds stopped_because seed exports"""
 KEYS = set(FIELDS.split())
-# Compiling takes longer than these small fits: read when jax starts.
-os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
 
 
 @pytest.fixture
 def runs(own_settings):
-    """Where the runs of a test are."""
     return runs_root()
 
 
@@ -255,18 +250,6 @@ def test_a_run_of_before_goes_on_with_its_rows_and_columns(capsys, visits):
     assert "after" in resumed.feature_names
 
 
-def test_molecules_of_a_group_are_on_one_side(capsys, tmp_path):
-    path = tmp_path / "rna.csv"
-    lines = [
-        f"GGG{'ACGU'[k % 4] * (4 + k // 4)}CCC,(((....{'.' * (k // 4)}))),f{k % 9}"
-        for k in range(36)
-    ]
-    path.write_text("sequence,structure,source\n" + "\n".join(lines) + "\n")
-    fast = ["--strategy", "mm", "--option", "max_steps=1", "--json"]
-    takeaway = tuned(capsys, path, "--role", "source=group", *fast)[0].takeaway
-    assert not {k % 9 for k in takeaway.train_rows} & {k % 9 for k in takeaway.test_rows}
-
-
 def test_the_texts_of_a_column_and_the_words_that_count(tmp_path, capsys):
     posts = SAMPLES["texts"].table().drop(columns="id")
     posts["mark"] = ["ab"[i % 2] for i in range(len(posts))]
@@ -296,55 +279,20 @@ def test_counts_become_topics_by_the_model_alone(tmp_path, capsys):
     assert as_json(capsys)["dataset"] == {"rows": 300, "features": 20, "task": "topics"}
 
 
-@pytest.fixture
-def stripes(tmp_path):
-    """Pictures of 4 × 5 grey points with an upright or a lying stripe."""
-    random = np.random.default_rng(0)
-    pictures, upright = random.random((48, 4, 5)), np.arange(48) % 2
-    for picture, stands in zip(pictures, upright, strict=True):
-        at = random.integers(4)
-        picture[(slice(None), at) if stands else (at, slice(None))] += 3
-    names = [f"pixel_{row}_{column}" for row in range(4) for column in range(5)]
-    table = pd.DataFrame(pictures.reshape(48, 20), columns=names)
-    table["stripe"] = np.where(upright, "stands", "lies")
-    path = tmp_path / "stripes.csv"
-    table.to_csv(path, index=False)
-    return path
-
-
-TUNE = ["--model", "dlgm", "--strategy", "random", "--trials", "1"]
-INSTALL = install_command("deep")
-
-
 def test_without_jax_a_deep_model_is_listed_and_refused_with_what_installs_it(
-    capsys, monkeypatch, stripes, runs
+    capsys, monkeypatch, runs
 ):
+    install = install_command("deep")
     monkeypatch.setitem(sys.modules, "jax", None)
     assert main(["models"]) == 0
     of_dlgm = capsys.readouterr().out.partition("dlgm: ")[2].partition("\ncrf: ")[0]
-    assert f"\n    Needs jax: {INSTALL}\n" in of_dlgm
-    assert main(["tune", str(stripes), *TUNE]) == 2
+    assert f"\n    Needs jax: {install}\n" in of_dlgm
+    assert main(["tune", "sample:iris", "--model", "dlgm", "--strategy", "random"]) == 2
     assert capsys.readouterr().err == (
         "tunescope: deep latent Gaussian models need jax, which is missing here; "
-        f"install it with: {INSTALL}.\n"
+        f"install it with: {install}.\n"
     )
     assert not list(runs.glob("*"))
-
-
-@pytest.mark.skipif(not is_installed("deep"), reason="jax is not installed (the extra deep)")
-def test_a_run_on_pictures_shows_what_the_model_draws(capsys, stripes, tmp_path):
-    copy = tmp_path / "events.jsonl"
-    given = ["--option", "folds=2", "--events", str(copy)]
-    assert main(["tune", str(stripes), *TUNE, *given]) == 0
-    assert "dlgm on stripes" in capsys.readouterr().err
-    events = [from_json(line) for line in copy.read_text().splitlines()]
-    assert next(e for e in events if isinstance(e, RunStarted)).dataset["pictures"] is True
-    drawn = next(e for e in events if isinstance(e, ImagesDrawn))
-    assert (drawn.height, drawn.width) == (4, 5)
-    kinds = (drawn.samples, drawn.originals, drawn.reconstructions)
-    assert all(np.shape(kind) == (8, 20) for kind in kinds)
-    assert all(np.min(kind) >= 0 and np.max(kind) <= 1 for kind in kinds)
-    assert sorted(drawn.labels) == ["lies"] * 4 + ["stands"] * 4
 
 
 @pytest.mark.parametrize(
@@ -359,7 +307,7 @@ def test_an_export_that_does_not_fit_is_refused_before_the_tuning(
     tmp_path, capsys, monkeypatch, file, more, ending, sentence
 ):
     monkeypatch.setattr("core.tuning.tune.tune", lambda *_a, **_k: pytest.fail("it began to tune"))
-    monkeypatch.setattr(exporters, "export_from_folder", lambda *_: pytest.fail("it exported"))
+    monkeypatch.setattr(exporters, "export_run", lambda *_: pytest.fail("it exported"))
     assert main(["tune", file, *more, "--export", str(tmp_path / f"model{ending}")]) == 2
     [line] = capsys.readouterr().err.splitlines()
     assert sentence in line

@@ -117,31 +117,22 @@ def _uses(term, text):
 USED = [term for term in FIELD_TERMS if any(_uses(term, text) for text in window_texts())]
 
 
-def test_the_list_finds_what_is_used_and_what_is_not():
+def test_terms_that_are_used_have_entries_and_entries_are_used():
     assert {"trial", "penalty", "kernel", "confidence interval", "log loss"} <= set(USED)
     assert not {"dropout", "kurtosis", "softmax"} & set(USED)
-
-
-def test_terms_that_are_used_have_entries_and_entries_are_used():
     wanted = [term for term in USED if term not in SAID_THERE]
     assert [term for term in wanted if not terms_in(f"so the {term} is")] == []
     used = {entry for text in window_texts() for entry in terms_in(text)}
     assert [entry.key for entry in entries() if entry not in used] == []
 
 
-def test_no_form_belongs_to_two_entries():
+def test_entries_say_something_and_the_longest_term_counts():
     forms = [form for entry in entries() for form in entry.forms]
     assert len(forms) == len(set(forms))
-
-
-def test_entries_say_something_by_themselves():
     for entry in entries():
         assert len(entry.plain_words.split()) >= 4, entry.title
         assert "](" not in entry.plain_words
         assert not entry.plain_words.endswith("More.")
-
-
-def test_the_longest_term_counts_and_parts_of_words_do_not():
     titles = [entry.title for entry in terms_in("Nested cross-validation, half-trials, rowing")]
     assert titles == ["Nested cross-validation"]
 
@@ -159,11 +150,8 @@ def _terms_of_contributing():
     return tuple(terms)
 
 
-def test_contributing_lists_one_word_per_thing():
-    assert _terms_of_contributing() == ONE_WORD
-
-
 def test_one_word_per_thing_has_an_entry_or_is_not_shown():
+    assert _terms_of_contributing() == ONE_WORD
     names = {name for entry in entries() for name in (entry.title.lower(), *entry.forms)}
     lacking = [term for term in ONE_WORD if not names & {term, f"{term}s"}]
     assert lacking == [*NOT_SHOWN]

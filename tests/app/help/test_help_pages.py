@@ -1,12 +1,20 @@
-"""The help: every strategy, model and score in the window's own words, and no dead links."""
+"""The help: every strategy, model and score in the window's words, here and as HTML."""
 
 from __future__ import annotations
 
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
+import pytest
+
+from app.cli import main
+from app.cli.commands import build_parser
+from app.cli.tune_arguments import data_of
 from app.help.glossary import score_entries
 from app.help.help_pages import (
     FOLDER,
@@ -17,45 +25,38 @@ from app.help.help_pages import (
     references,
     views_of,
 )
+from app.help.html_folder import write_help
 from app.help.markup import page_html, without_markup
+from app.views.registry import VIEWS
+from core.errors import UnusableError
 from core.estimators.registry import MODELS
 from core.tuning.scores.metrics import METRICS
 from core.tuning.strategies.registry import STRATEGIES
 
 PAIRS = example_pairs()
-OWN = [s for s in STRATEGIES.values() if s.name in PAIRS]
 
 
-def test_every_link_leads_somewhere():
-    for page in pages_by_key().values():
+def test_every_link_leads_somewhere_and_every_place_is_there_once():
+    pages = pages_by_key().values()
+    for page in pages:
         for place in page.links:
             assert page_of(place) is not None, f"{page.key}: #{place}"
         assert not re.findall(r"\]\((?!#|pictures/)", page.text), page.key
-
-
-def test_every_place_is_there_once():
-    places = [place for page in pages_by_key().values() for place in page.anchors]
+    places = [place for page in pages for place in page.anchors]
     assert len(places) == len(set(places))
 
 
 def test_every_picture_is_there_small_and_used():
-    shown = {
-        name
-        for page in pages_by_key().values()
-        for name in re.findall(r"\(pictures/(.*?)\)", page.text)
-    }
-    there = {path.name for path in (FOLDER / "pictures").glob("*.png")}
-    assert shown == there
-    assert all((FOLDER / "pictures" / name).stat().st_size <= 60_000 for name in there)
-
-
-def test_every_strategy_of_ours_has_its_pair():
-    ours = {s.name for s in STRATEGIES.values() if s.load.__module__.startswith("core.")}
-    assert ours == set(PAIRS)
+    texts = " ".join(page.text for page in pages_by_key().values())
+    there = {path.name: path.stat().st_size for path in (FOLDER / "pictures").glob("*.png")}
+    assert set(re.findall(r"\(pictures/(.*?)\)", texts)) == set(there)
+    assert max(there.values()) <= 60_000
 
 
 def test_strategies_are_told_in_the_windows_words():
-    for strategy in OWN:
+    ours = {s.name for s in STRATEGIES.values() if s.load.__module__.startswith("core.")}
+    assert ours == set(PAIRS)
+    for strategy in (STRATEGIES[name] for name in PAIRS):
         page = pages_by_key()[f"strategy-{strategy.name}"]
         assert page.title == strategy.title
         parts = [strategy.does, strategy.costs, strategy.costs_structured, strategy.shows]
@@ -82,8 +83,6 @@ def test_defaults_of_options_stand_in_the_last_cell():
 
 
 def test_views_of_the_pictures_are_those_of_the_window(qapp):
-    from app.views.registry import VIEWS
-
     questions = {view.title: view.question for view in VIEWS.values()}
     for name in PAIRS:
         assert views_of(name), name
@@ -93,11 +92,6 @@ def test_views_of_the_pictures_are_those_of_the_window(qapp):
 
 
 def test_every_example_is_a_command_of_the_program():
-    import shlex
-
-    from app.cli.commands import build_parser
-    from app.cli.tune_arguments import data_of
-
     for name, pair in PAIRS.items():
         for example in (pair.well, pair.badly):
             given = build_parser().parse_args(["tune", *shlex.split(example.run)])
@@ -106,30 +100,26 @@ def test_every_example_is_a_command_of_the_program():
 
 
 def test_every_model_is_told_in_the_windows_words():
+    overview = pages_by_key()["model"].text
     for model in MODELS.values():
         page = pages_by_key()[f"model-{model.name}"]
         assert page.title == model.title
-        assert model.good_for in page.text
-        assert model.cost in page.text
-        assert (
-            f"[{model.title}](#model-{model.name}). {model.good_for}"
-            in pages_by_key()["model"].text
-        )
+        assert f"[{model.title}](#model-{model.name}). {model.good_for}" in overview
+        parts = [model.good_for, model.cost]
         if model.name != "auto":
-            for task in model.tasks:
-                for axis in model.space(task):
-                    assert f"| {axis.label} (`{axis.name}`)" in page.text
+            axes = (axis for task in model.tasks for axis in model.space(task))
+            parts += [f"| {axis.label} (`{axis.name}`)" for axis in axes]
+        assert [part for part in parts if part not in page.text] == []
 
 
 def test_the_scores_are_those_of_the_registry():
-    directions = {
+    scores = {
         entry.key: (entry.title, "Higher is better" in entry.words) for entry in score_entries()
     }
-    assert directions == {f"score-{name}": (m.title, m.maximize) for name, m in METRICS.items()}
+    assert scores == {f"score-{name}": (m.title, m.maximize) for name, m in METRICS.items()}
+    page = pages_by_key()["scores"].text
     for entry in score_entries():
-        assert (
-            f"## {entry.title} {{#{entry.key}}}\n\n{entry.words}" in pages_by_key()["scores"].text
-        )
+        assert f"## {entry.title} {{#{entry.key}}}\n\n{entry.words}" in page
         assert len(entry.words.split()) > 6, entry.key
 
 
@@ -151,13 +141,7 @@ def test_pages_have_no_rests_of_markdown_and_whole_tables():
             assert len({row.count("|") for row in table.split("\n")}) == 1, page.key
 
 
-def test_raw_html_and_scripts_stay_text():
-    assert page_html("a <b> & `<i>`") == "<p>a &lt;b&gt; &amp; <code>&lt;i&gt;</code></p>"
-    assert "<script" not in page_html("<script>alert(1)</script>")
-    assert "href" not in page_html("[x](javascript:alert(1))")
-
-
-def test_anchors_links_and_tables_are_as_qt_reads_them():
+def test_anchors_links_and_tables_are_as_qt_reads_them_and_scripts_stay_text():
     text = "# One {#p}\n\nTwo **three** [four](#five).\n- six\n- *seven*\n\n"
     text += "![no](pictures/a.png)\n\n| a | b |\n| --- | --- |\n| c | d |"
     made = page_html(text, lambda to: f"x.html{to}")
@@ -166,9 +150,80 @@ def test_anchors_links_and_tables_are_as_qt_reads_them():
     assert '<table cellspacing="0" cellpadding="6">' in made
     assert '<th align="left">a</th>' in made
     assert without_markup(text) == "One Two three four. six seven a b c d"
+    assert page_html("a <b> & `<i>`") == "<p>a &lt;b&gt; &amp; <code>&lt;i&gt;</code></p>"
+    assert "<script" not in page_html("<script>alert(1)</script>")
+    assert "href" not in page_html("[x](javascript:alert(1))")
 
 
 def test_a_model_that_names_a_task_of_a_later_version_has_its_page():
     page = model_page(replace(MODELS["svm"], tasks=("ranking", "binary")))
     assert "One of two classes." in page
     assert "ranking" not in page
+
+
+# As a folder of pages -------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = tmp_path_factory.mktemp("help") / "pages"
+    assert write_help(made) == made / "index.html"
+    return made
+
+
+@pytest.fixture(scope="module")
+def texts(folder):
+    return {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.html")}
+
+
+def test_every_page_and_picture_is_there_and_nothing_comes_from_elsewhere(folder, texts):
+    assert set(texts) == {f"{key}.html" for key in pages_by_key()} | {"index.html"}
+    for name, body in texts.items():
+        for picture in re.findall(r'<img src="([^"]+)" alt="[^"]+"', body):
+            assert (folder / picture).is_file()
+        assert not re.search(r"""(?:src|href)=["'](?:https?:)?//|@import|url\(""", body)
+        assert "prefers-color-scheme: dark" in body
+        assert "<script" not in body or name == "index.html"
+
+
+def test_every_link_of_every_file_leads_to_a_place_in_the_folder(texts):
+    for name, body in texts.items():
+        for link in re.findall(r'href="([^"]+)"', body):
+            file, _, place = link.partition("#")
+            assert file in texts, f"{name}: {link}"
+            assert not place or f'id="{place}"' in texts[file], f"{name}: {link}"
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="there is no JavaScript to run")
+def test_the_script_is_sound(texts, tmp_path):
+    [code] = re.findall(r"<script>(.*)</script>", texts["index.html"], flags=re.S)
+    script = tmp_path / "search.js"
+    script.write_text(code, encoding="utf-8")
+    subprocess.run(["node", "--check", script], check=True)
+
+
+def test_it_can_be_written_again_but_over_nothing_else(folder, tmp_path):
+    write_help(folder)
+    other = tmp_path / "mine"
+    other.mkdir()
+    (other / "index.html").write_text("my own page", encoding="utf-8")
+    with pytest.raises(UnusableError, match="holds other files"):
+        write_help(other)
+    assert [path.name for path in other.iterdir()] == ["index.html"]
+    assert (other / "index.html").read_text(encoding="utf-8") == "my own page"
+    file = tmp_path / "file"
+    file.write_text("", encoding="utf-8")
+    with pytest.raises(UnusableError):
+        write_help(file)
+
+
+def test_the_command_writes_prints_and_lists(tmp_path, capsys):
+    assert main(["help", "--html", str(tmp_path / "pages")]) == 0
+    assert Path(capsys.readouterr().out.strip()) == tmp_path / "pages" / "index.html"
+    assert main(["help"]) == 0
+    listed = capsys.readouterr().out
+    assert all(f"{key}: {page.title}" in listed for key, page in pages_by_key().items())
+    assert main(["help", "strategy-gp"]) == 0
+    assert capsys.readouterr().out == pages_by_key()["strategy-gp"].text
+    assert main(["help", "strategy-pg"]) == 2
+    assert "did you mean strategy-gp" in capsys.readouterr().err

@@ -1,3 +1,7 @@
+"""The pages of models and strategies: their cards, the budget, options, costs of mistakes."""
+
+from __future__ import annotations
+
 from dataclasses import replace
 
 import pytest
@@ -7,33 +11,45 @@ from PySide6.QtWidgets import QLabel
 from app.pages.model_page import ModelPage
 from app.pages.strategy_page import StrategyPage
 from app.preferences import preferences as settings
+from app.session.data_undo_stack import plan_for
+from app.text.history_text import matching_counts_text
 from app.widgets.forms import OptionForm
 from app.widgets.quiet_controls import QuietDoubleSpinBox
 from app.worker.messages import HistorySummary
+from core.datasets.task import Task
 from core.extras import install_command
+from core.json_reading import read_as
 from core.options import Option
+from core.tuning.events import DatasetFacts, RunStarted
 from core.tuning.guidance.guidance_records import RunEstimate
 from core.tuning.history.dataset_records import HistoryCounts
-
-
-def _shown(kind, session, qtbot):
-    page = kind(session)
-    qtbot.addWidget(page)
-    page.resize(800, 900)
-    page.show()
-    return page
+from core.tuning.results.result_facts import fact_sentences
+from core.tuning.run_results import Results
+from core.tuning.strategies.registry import STRATEGIES
 
 
 @pytest.fixture
-def models(with_data, qtbot):
-    return _shown(ModelPage, with_data, qtbot)
+def models(with_data, show):
+    return show(ModelPage(with_data), 800, 900)
 
 
 @pytest.fixture
-def strategies(with_data, qtbot):
+def strategies(with_data, show):
     """The page for one model, which has a choice of strategies."""
     with_data.choose_model("logistic")
-    return _shown(StrategyPage, with_data, qtbot)
+    return show(StrategyPage(with_data), 800, 900)
+
+
+@pytest.fixture
+def several(with_data, show):
+    """The strategy page of the recommended choice, several models in one run."""
+    return show(StrategyPage(with_data), 800, 900)
+
+
+def estimated(page, *given, **fields):
+    """What a run of the plan takes has become known."""
+    page.session.estimate = RunEstimate(*given, **fields)
+    page.session.estimate_changed.emit()
 
 
 def test_only_models_that_fit_the_recommended_first_with_its_reason(models, clinic):
@@ -49,18 +65,18 @@ def test_only_models_that_fit_the_recommended_first_with_its_reason(models, clin
 
 
 @pytest.fixture
-def lacking(with_data, qtbot):
+def lacking(models):
     """The page where one of the models lacks a package."""
-    page = _shown(ModelPage, with_data, qtbot)
-    lacking = {"fits_task": False, "needs": "jax", "install": install_command("deep"),
-               "reason": "It needs jax, which is not installed."}  # fmt: skip
-    models = [
-        replace(entry, **lacking) if entry.name == "dlgm" else entry
-        for entry in with_data.advice.models
+    session = models.session
+    given = {"fits_task": False, "needs": "jax", "install": install_command("deep"),
+             "reason": "It needs jax, which is not installed."}  # fmt: skip
+    entries = [
+        replace(entry, **given) if entry.name == "dlgm" else entry
+        for entry in session.advice.models
     ]
-    with_data.advice = replace(with_data.advice, models=models)
-    page.refresh()
-    return page
+    session.advice = replace(session.advice, models=entries)
+    models.refresh()
+    return models
 
 
 def test_a_model_that_lacks_a_package_says_what_installs_it(lacking, qapp, qtbot):
@@ -77,19 +93,16 @@ def test_a_model_that_lacks_a_package_says_what_installs_it(lacking, qapp, qtbot
     assert card.copy.accessibleName() == "Copy the command that installs jax"
 
 
-def test_a_click_anywhere_on_a_card_chooses_it(models, qtbot):
+def test_an_arrow_key_or_a_click_anywhere_on_a_card_chooses_one(models, qtbot):
+    models.activateWindow()
+    first, second = list(models.cards.cards.values())[:2]
+    first.button.setFocus()
+    qtbot.keyClick(first.button, Qt.Key.Key_Down)
+    assert models.session.plan.model == second.choice.key
     qtbot.mouseClick(models.cards.cards["svm"], Qt.MouseButton.LeftButton)
     assert models.session.plan.model == "svm"
     assert models.cards.cards["svm"].property("chosen")
     assert not models.cards.cards["logistic"].property("chosen")
-
-
-def test_arrow_keys_choose_the_next_card(models, qtbot):
-    models.activateWindow()
-    cards = list(models.cards.cards.values())
-    cards[0].button.setFocus()
-    qtbot.keyClick(cards[0].button, Qt.Key.Key_Down)
-    assert models.session.plan.model == cards[1].choice.key
 
 
 def test_strategies_follow_the_model(strategies, clinic):
@@ -152,13 +165,13 @@ def test_minutes_and_trials_bound_the_plan(strategies):
 
 
 def test_the_estimate_is_shown_and_an_impossible_plan_cannot_start(strategies):
-    session = strategies.session
-    session.estimate = RunEstimate("about 3 minutes, 50 trials", 180.0, 50)
-    session.estimate_changed.emit()
+    power = "With 60 test rows, only gains above some 13 points can be shown."
+    assert power not in strategies.words[1]
+    estimated(strategies, "about 3 minutes, 50 trials", 180.0, 50, power=power)
     assert strategies.budget.estimate.text() == "About 3 minutes, 50 trials."
+    assert power in strategies.words[1]
     assert strategies.primary.isEnabled()
-    session.estimate = RunEstimate("5 folds need 5 rows a class.", unusable=True)
-    session.estimate_changed.emit()
+    estimated(strategies, "5 folds need 5 rows a class.", unusable=True)
     assert not strategies.primary.isEnabled()
     assert strategies.primary.toolTip() == "5 folds need 5 rows a class."
 
@@ -171,24 +184,20 @@ def test_start_begins_the_run_and_leads_on(strategies, qtbot):
     assert not strategies.primary.isEnabled()
 
 
-def test_advanced_is_folded_until_opened_and_stays_as_it_was_left(strategies, with_data, qtbot):
+def test_advanced_is_folded_until_opened_and_its_options_go_into_the_plan(strategies, with_data):
     assert not strategies.advanced.section.content.isVisible()
     strategies.advanced.section.button.click()
     assert strategies.advanced.section.content.isVisible()
     assert settings.stored_flag("folds/advanced")
-    assert _shown(StrategyPage, with_data, qtbot).advanced.section.is_open
-
-
-def test_options_of_the_run_go_into_the_plan(strategies):
+    assert StrategyPage(with_data).advanced.section.is_open
     controls = strategies.advanced.run_form.controls
-    controls["folds"].setValue(7)
-    controls["seed"].setValue(42)
-    controls["workers"].setValue(2)
-    controls["time_limit"].setValue(1.5)
+    entered = {"folds": 7, "seed": 42, "workers": 2, "time_limit": 1.5}
+    for name, value in entered.items():
+        controls[name].setValue(value)
     controls["metric"].setCurrentIndex(controls["metric"].findData("auc"))
     controls["standardize"].setChecked(False)
     plan = strategies.session.plan
-    assert (plan.folds, plan.seed, plan.workers, plan.time_limit) == (7, 42, 2, 1.5)
+    assert {name: getattr(plan, name) for name in entered} == entered
     assert (plan.metric, plan.standardize) == ("auc", False)
 
 
@@ -196,33 +205,23 @@ def test_the_values_of_a_grid_are_shown_before_the_start(strategies):
     session, card = strategies.session, strategies.values
     session.choose_strategy("grid")
     assert not card.isVisible()
-    session.estimate = RunEstimate(
-        "about 1 minute, 2 trials",
-        60.0,
-        2,
-        settings=4,
-        values={"C": [0.01, 1.0], "Kernel": ["a", "b"]},
-    )
-    session.estimate_changed.emit()
+    values = {"C": [0.01, 1.0], "Kernel": ["a", "b"]}
+    estimated(strategies, "about 1 minute, 2 trials", 60.0, 2, settings=4, values=values)
     assert card.isVisible()
     assert card.accessibleName() == "Values that will be tried"
     assert "4 settings. 2 of them" in card.accessibleDescription()
-    cells = [[_cell(card, row, at) for at in (0, 1)] for row in (0, 1)]
-    assert [row[0] for row in cells] == ["C", "Kernel"]
-    assert [row[1].split() for row in cells] == [["0.01", "1"], ["a", "b"]]
+    cells = [
+        [card.table.itemAtPosition(row, at).widget().text().split() for at in (0, 1)]
+        for row in (0, 1)
+    ]
+    assert cells == [[["C"], ["0.01", "1"]], [["Kernel"], ["a", "b"]]]
     session.set_plan(trials=10)  # the next estimate is on its way
     assert card.isVisible()
     session.choose_strategy("gp")
     assert not card.isVisible()
 
 
-def _cell(card, row, at):
-    return card.table.itemAtPosition(row, at).widget().text()
-
-
 def test_every_choice_of_every_strategy_has_words_that_name_it():
-    from core.tuning.strategies.registry import STRATEGIES
-
     choices = [o for s in STRATEGIES.values() for o in s.options if o.kind == "choice"]
     assert len(choices) > 5
     for option in choices:
@@ -259,7 +258,7 @@ def test_a_form_shows_defaults_and_tells_changes(look, qtbot):
 @pytest.mark.parametrize(
     ("typed", "value"), [("0.001", 0.001), ("1e-4", 1e-4), ("250", 250.0), ("1e-9", 1e-9)]
 )
-def test_small_numbers_can_be_typed(look, qtbot, typed, value):
+def test_small_numbers_can_be_typed_and_stepped_by_their_size(look, qtbot, typed, value):
     box = QuietDoubleSpinBox()
     qtbot.addWidget(box)
     box.setDecimals(12)
@@ -269,13 +268,6 @@ def test_small_numbers_can_be_typed(look, qtbot, typed, value):
     qtbot.keyClick(box.lineEdit(), Qt.Key.Key_Return)
     assert box.value() == pytest.approx(value)
     assert box.valueFromText(box.textFromValue(value)) == pytest.approx(value)
-
-
-def test_the_arrows_step_small_numbers_by_their_size(look, qtbot):
-    box = QuietDoubleSpinBox()
-    qtbot.addWidget(box)
-    box.setDecimals(12)
-    box.setRange(0, 100)
     box.setValue(0.005)
     box.stepBy(1)
     assert box.value() == pytest.approx(0.006)
@@ -284,35 +276,18 @@ def test_the_arrows_step_small_numbers_by_their_size(look, qtbot):
 def test_cards_of_strategies_that_use_the_history_say_what_it_holds(strategies, clinic):
     session = strategies.session
     entries = clinic[1]["strategies"]["logistic"]
-    run_history = {entry["name"] for entry in entries if entry["uses_history"]}
-    assert "transfer" in run_history
-    session.history_summary = HistorySummary(HistoryCounts(34, 6, 20))
-    session.history_summary_changed.emit()
-    said = (
-        "The history holds 34 datasets for this model, 6 of them similar to yours; "
-        "20 shipped with Tunescope."
-    )
-    for name, card in strategies.cards.cards.items():
-        assert (said in card.choice.paragraphs) == (name in run_history)
-    session.choose_strategy("transfer")
-    assert said in strategies.words[1]
-
-
-def test_what_becomes_known_leaves_the_keyboard_where_it_is(strategies):
+    using = {entry["name"] for entry in entries if entry["uses_history"]}
+    assert "transfer" in using
     strategies.activateWindow()
     strategies.cards.cards["transfer"].button.setFocus()
-    strategies.session.history_summary = HistorySummary(HistoryCounts(1))
-    strategies.session.history_summary_changed.emit()
-    assert strategies.cards.cards["transfer"].button.hasFocus()
-
-
-# Several models in one run -----------------------------------------------------------------------
-
-
-@pytest.fixture
-def several(with_data, qtbot):
-    """The strategy page of the recommended choice."""
-    return _shown(StrategyPage, with_data, qtbot)
+    session.history_summary = HistorySummary(HistoryCounts(34, 6, 20))
+    session.history_summary_changed.emit()
+    assert strategies.cards.cards["transfer"].button.hasFocus()  # the keyboard stays where it is
+    said = matching_counts_text(HistoryCounts(34, 6, 20))
+    cards = strategies.cards.cards.items()
+    assert {name for name, card in cards if said in card.choice.paragraphs} == using
+    session.choose_strategy("transfer")
+    assert said in strategies.words[1]
 
 
 def test_the_first_card_says_what_is_tried_and_what_is_not(models):
@@ -345,27 +320,113 @@ def test_one_strategy_is_no_choice(several):
 
 def test_minutes_options_and_costs_of_several_models(several):
     # The minutes are those that will be taken.
-    entry = several.chosen_entry()
-    assert several.budget.minutes.value() == entry["default_minutes"] == 1.0
-    assert several.budget.minutes.text() == "1 minute"
+    minutes, session = several.budget.minutes, several.session
+    assert minutes.value() == several.chosen_entry()["default_minutes"] == 1.0
+    assert minutes.text() == "1 minute"
     assert several.budget.trials.text() == "no limit"
-    assert several.session.plan.minutes is None
-    several.budget.minutes.setValue(3)
-    assert several.session.plan.minutes == 3
-    assert several.budget.minutes.text() == "3 minutes"
-    several.budget.minutes.setValue(0)
+    assert session.plan.minutes is None
+    minutes.setValue(3)
+    assert session.plan.minutes == 3
+    assert minutes.text() == "3 minutes"
+    minutes.setValue(0)
     several.budget.trials.setValue(40)
-    assert several.budget.minutes.text() == "no limit"
-    assert (several.session.plan.minutes, several.session.plan.trials) == (None, 40)
-    assert list(several.advanced.strategy_form.controls) == [
-        "search",
-        "average",
-        "judged",
-        "repeats",
-    ]
+    assert minutes.text() == "no limit"
+    assert (session.plan.minutes, session.plan.trials) == (None, 40)
+    controls = several.advanced.strategy_form.controls
+    assert list(controls) == ["search", "average", "judged", "repeats"]
     said = " ".join(several.words[1])
     assert "A trial that falls clearly behind is ended early." in said
     assert "averaged where that predicts better" in said
     assert "one model in ten" not in said
-    several.session.set_option("average", False)
+    session.set_option("average", False)
     assert "averaged" not in " ".join(several.words[1])
+
+
+# What mistakes cost -------------------------------------------------------------------------------
+
+REASON = "Only 4 % of the training rows are “sick”: …. The score is log loss instead."
+
+
+def test_two_numbers_become_the_costs_of_the_plan(several):
+    session, mistakes = several.session, several.mistakes
+    first, second = (entry["label"] for entry in session.summary["classes"])
+    assert mistakes.isVisible()
+    assert session.plan.costs == {}
+    control = mistakes.controls[second]
+    assert control.accessibleName() == f"To call a “{second}” row “{first}” costs"
+    control.setValue(5.0)
+    assert session.plan.costs == {first: 1.0, second: 5.0}
+    assert "training rows alone" in mistakes.threshold_note.text()
+    control.setValue(1.0)  # both the same again: no threshold is needed
+    assert session.plan.costs == {}
+    session.set_plan(costs={first: 3.0})
+    assert [c.value() for c in mistakes.controls.values()] == [3.0, 1.0]
+    for control in mistakes.controls.values():
+        control.setValue(0)
+    assert session.plan.costs == {first: 0.0, second: 0.0}  # which the worker refuses in words
+    session.summary = replace(session.summary, task=Task.REGRESSION)
+    several.refresh()
+    assert not mistakes.isVisible()
+
+
+def test_costs_belong_to_the_classes_of_their_target(with_data):
+    first = with_data.summary["classes"][0]["label"]
+    before = with_data.plan.changed(costs={first: 2.0})
+    for change, costs in (({"test_size": 0.2}, {first: 2.0}), ({"target": "ward"}, {})):
+        assert plan_for(replace(before.data, **change), with_data.advice, before).costs == costs
+
+
+def test_the_score_that_is_recommended_is_named_with_its_reason(several):
+    estimated(several, "about 1 second", 1.0, metric="log_loss", metric_reason=REASON)
+    score = several.advanced.run_form.controls["metric"]
+    assert score.currentText() == "The recommended one: Log loss"
+    assert REASON in several.words[1]
+    several.session.set_plan(metric="auc")
+    assert score.currentText() == "Area under the ROC curve"
+
+
+def test_the_results_say_what_mistakes_cost_and_why_the_score_is_this_one():
+    sums = ("value", "theoretical", "cost", "theoretical_cost", "half_cost")
+    costs = {
+        "costs": {"healthy": 1.0, "sick": 30.0}, "of": "sick", "threshold": 0.019,
+        "theoretical": 1 / 31, "out_of_fold": {**dict.fromkeys(sums, 0.5), "rows": 1050},
+        "rows": 450, "tuned": {"mistakes": {"healthy": 90, "sick": 2}, "cost": 0.333},
+        "half": {"mistakes": {"healthy": 4, "sick": 14}, "cost": 0.942},
+        "baseline": {"mistakes": {"healthy": 428, "sick": 0}, "cost": 0.951, "says": "sick"},
+    }  # fmt: skip
+    gain = {"metric": "log_loss", "difference": 0.0, "low": -0.1, "high": 0.1, "real": False}
+    results = {
+        "metric": "log_loss", "test": {"log_loss": 0.1}, "default_test": {"log_loss": 0.1},
+        "rows": 450, "gain": gain, "costs": costs, "metric_reason": REASON,
+    }  # fmt: skip
+    started = RunStarted(kind="penalties", dataset=DatasetFacts(test_rows=450))
+    said = fact_sentences(read_as(Results, results), started)
+    text = " ".join(said)
+    assert "2 “sick” are called “healthy” and 90 “healthy” are called “sick”" in text
+    assert "from a probability of 0.019 on" in text
+    assert REASON in said
+
+
+# Averages of models -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("strategy", "judged", "told"),
+    [
+        ("eb-hyp", "", ("fits the model 5 times", "one model in ten is averaged, two of 20")),
+        ("eb-hyp", "validation", ("fits the model once", "four fifths of the training rows")),
+        ("eb-hyp", "training", ("fits the model once", "on all training data")),
+        ("gp", "", ("fits the model 5 times",)),
+    ],
+)
+def test_what_a_trial_costs_follows_what_judges_it(several, strategy, judged, told):
+    session = several.session
+    session.choose_model("svm")
+    session.choose_strategy(strategy)
+    if judged:
+        session.set_option("judged", judged)
+    said = " ".join(several.words[1])
+    assert all(words in said for words in told)
+    assert ("averaged" in said) == (strategy == "eb-hyp")
+    of_averages = {"rule", "temperature", "weights", "judged"}
+    assert bool(of_averages & set(several.advanced.strategy_form.controls)) == ("averaged" in said)

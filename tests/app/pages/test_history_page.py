@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import sqlite3
+from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import Qt
@@ -11,9 +14,17 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox
 
 from app.dialogs.optuna_dialog import OptunaDialog
 from app.pages.history_page import HistoryPage, when_of
-from app.worker.messages import HistoryImported, ImportHistory, Message
+from app.text.history_text import import_text, matching_counts_text
+from app.worker.messages import HistoryImported, ImportHistory
+from core.errors import UnusableError
 from core.space import Axis
-from core.tuning.history.dataset_records import ImportCounts, RunMetadata, statistics_of
+from core.tuning.events import RemarkMade
+from core.tuning.history.dataset_records import (
+    HistoryCounts,
+    ImportCounts,
+    RunMetadata,
+    statistics_of,
+)
 from core.tuning.history.store import History
 
 AXES = (Axis("C", "Penalty weight", "float", 1e-3, 1e3, log=True, default=1.0),)
@@ -41,19 +52,22 @@ def nothing():
 
 
 @pytest.fixture
-def page(with_data, nothing, qtbot):
+def page(with_data, nothing, shown):
     add(500)
     add(2000, "forest")
-    return shown(with_data, qtbot)
+    return shown()
 
 
-def shown(session, qtbot):
-    made = HistoryPage(session)
-    qtbot.addWidget(made)
-    made.resize(820, 760)
-    made.show()
-    made.visited()
-    return made
+@pytest.fixture
+def shown(with_data, show):
+    """Makes the page of the history as it is by now."""
+
+    def make():
+        page = show(HistoryPage(with_data), 820, 760)
+        page.visited()
+        return page
+
+    return make
 
 
 def cells(page, row):
@@ -74,30 +88,22 @@ def test_the_head_says_what_is_kept_and_each_dataset_is_a_row(page, own_history)
     }
     assert page.datasets._title.text() == "2 datasets"
     assert all(cells(page, row)[0] not in ("", "–") for row in range(2))
+    assert when_of(replace(entries()[0], when="")) == "–"
     tip = page.table.model_of_entries.index(0, 6).data(Qt.ItemDataRole.ToolTipRole)
     assert tip == "0.9 (accuracy)"
 
 
-def test_a_day_that_nobody_knows():
-    entry = type("Entry", (), {"when": ""})()
-    assert when_of(entry) == "–"
-
-
-def test_forgetting_the_chosen_rows(page):
+def test_forgetting_the_chosen_rows_by_button_or_key(page, qtbot):
     assert not page.forget.isEnabled()
     assert "Choose rows" in page.forget.toolTip()
     page.table.selectRow(0)
-    gone = page.table.chosen_ids()
+    [gone] = page.table.chosen_ids()
     page.forget.click()
-    assert [entry.id for entry in entries()] == [
-        entry.id for entry in page.table.model_of_entries.entries
-    ]
-    assert gone[0] not in {entry.id for entry in entries()}
+    left = [entry.id for entry in page.table.model_of_entries.entries]
+    assert [entry.id for entry in entries()] == left
+    assert gone not in left
     assert page.outcome.text() == "Deleted: 1 dataset."
     assert not page.forget.isEnabled()
-
-
-def test_the_delete_key_forgets_too(page, qtbot):
     page.table.selectAll()
     qtbot.keyClick(page.table, Qt.Key.Key_Delete)
     assert entries() == []
@@ -118,8 +124,8 @@ def test_forgetting_all_asks_first(page, monkeypatch, sure):
     assert page.outcome.text() == ("Deleted: 2 datasets." if sure else "")
 
 
-def test_the_empty_page_says_what_will_appear_and_when(with_data, nothing, qtbot):
-    page = shown(with_data, qtbot)
+def test_the_empty_page_says_what_will_appear_and_when(nothing, shown):
+    page = shown()
     assert page.empty.isVisible()
     assert "When a run with trials has ended" in page.empty.text()
     assert not page.save.isEnabled()
@@ -139,8 +145,8 @@ def test_the_switch_is_the_files_own(page):
     assert page.outcome.text() == ""
 
 
-def test_what_came_along_can_be_removed_and_brought_back(with_data, qtbot):
-    page = shown(with_data, qtbot)
+def test_what_came_along_can_be_removed_and_brought_back(shown):
+    page = shown()
     there = len(entries())
     assert there
     assert cells(page, 0)[-1] == "with Tunescope"
@@ -154,17 +160,19 @@ def test_what_came_along_can_be_removed_and_brought_back(with_data, qtbot):
 
 
 def test_saving_and_taking_in_elsewhere(page, tmp_path, monkeypatch):
-    file = tmp_path / "along"
-    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(file), ""))
-    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (f"{file}.json", ""))
+    file, chosen = tmp_path / "along.json", [str(tmp_path / "missing" / "along.json")]
+    for dialog in ("getSaveFileName", "getOpenFileName"):
+        monkeypatch.setattr(QFileDialog, dialog, lambda *_: (chosen[-1], ""))
     page.save.click()
-    assert json.loads((tmp_path / "along.json").read_text())
+    assert "cannot be written" in page.outcome.text()
+    assert page.outcome.property("voice") == "bad"
+    chosen.append(str(file.with_suffix("")))
+    page.save.click()
+    assert json.loads(file.read_text())
     assert page.outcome.text().startswith("Exported 2 datasets to ")
+    chosen.append(str(file))
     page.import_button.click()
-    assert (
-        page.outcome.text()
-        == "There was nothing new to import. In the history already: 2 datasets."
-    )
+    assert page.outcome.text().endswith("In the history already: 2 datasets.")
     kept = entries()
     page.table.selectAll()
     page.forget.click()
@@ -172,49 +180,28 @@ def test_saving_and_taking_in_elsewhere(page, tmp_path, monkeypatch):
     assert page.outcome.text() == "Imported: 2 datasets with 6 trials."
     assert {entry.id for entry in entries()} == {entry.id for entry in kept}
     assert cells(page, 0)[-1] == "imported"
-
-
-def test_files_that_cannot_be_used_are_one_sentence(page, tmp_path, monkeypatch):
-    file = tmp_path / "no.json"
     file.write_text("[]")
-    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(file), ""))
     page.import_button.click()
     assert page.outcome.text().startswith(str(file))
-    assert page.outcome.property("voice") == "bad"
     assert len(entries()) == 2
-    missing = tmp_path / "missing" / "along.json"
-    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(missing), ""))
-    page.save.click()
-    assert "cannot be written" in page.outcome.text()
 
 
 def test_a_history_of_a_newer_version_is_said_and_nothing_can_be_pressed(
-    with_data, nothing, own_history, qtbot
+    nothing, own_history, shown
 ):
-    import sqlite3
-
-    database = sqlite3.connect(own_history)
-    database.execute("PRAGMA user_version = 999")
-    database.commit()
-    database.close()
-    page = shown(with_data, qtbot)
+    with contextlib.closing(sqlite3.connect(own_history)) as database:
+        database.execute("PRAGMA user_version = 999")
+        database.commit()
+    page = shown()
     assert page.trouble.isVisible()
     assert "newer" in page.trouble.text()
-    buttons = (
-        page.forget,
-        page.forget_all,
-        page.starter,
-        page.save,
-        page.import_button,
-        page.optuna,
-    )
-    assert not any(button.isEnabled() for button in buttons)
-    assert not page.switch.isEnabled()
+    controls = (page.forget, page.forget_all, page.starter, page.save, page.import_button)
+    assert not any(each.isEnabled() for each in (*controls, page.optuna, page.switch))
 
 
-def test_a_damaged_history_is_said_once_and_begun_anew(with_data, own_history, qtbot):
+def test_a_damaged_history_is_said_once_and_begun_anew(own_history, shown):
     own_history.write_bytes(b"no database at all" * 100)
-    page = shown(with_data, qtbot)
+    page = shown()
     assert "damaged" in page.trouble.text()
     assert page.switch.isEnabled()
     page.visited()
@@ -237,8 +224,6 @@ def test_a_history_that_cannot_be_written_shows_what_it_holds(page, own_history)
 
 
 def test_what_cannot_be_switched_stays_as_it_is(page, monkeypatch):
-    from core.errors import UnusableError
-
     def refuse(*_):
         raise UnusableError("the history cannot be written", where="here", cure="write elsewhere")
 
@@ -270,10 +255,8 @@ def test_studies_are_taken_in_by_the_worker(page, monkeypatch):
     page.optuna.click()
     assert page.session.worker.asked[-1] == wanted
     assert page.outcome.text() == "The studies are being read …"
-    imported = ImportCounts(1, 9, left_out=("Study “b” is odd.",))
-    asked = page.session._requests.last
-    page.session.worker.arrived.emit([Message(asked, HistoryImported(imported))])
-    assert page.outcome.text() == "Imported: 1 dataset with 9 trials. Left out: Study “b” is odd."
+    page.session.worker.answer(HistoryImported(ImportCounts(1, 9, left_out=("Odd.",))))
+    assert page.outcome.text() == "Imported: 1 dataset with 9 trials. Left out: Odd."
 
 
 def test_studies_wait_while_a_run_goes_on_and_a_cancelled_dialog_asks_nothing(page, monkeypatch):
@@ -286,3 +269,60 @@ def test_studies_wait_while_a_run_goes_on_and_a_cancelled_dialog_asks_nothing(pa
     monkeypatch.setattr(OptunaDialog, "ask", lambda _dialog: None)
     page.optuna.click()
     assert page.session.worker.asked == asked
+
+
+# What is said of it ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("counts", "words"),
+    [
+        (HistoryCounts(34, 6, 20), ("34 datasets", "6 of them similar", "20 shipped")),
+        (HistoryCounts(34, 6), ("34 datasets", "6 of them similar to yours.")),
+        (HistoryCounts(5, 0, 5), ("5 datasets", "none of them similar", "all shipped")),
+        (HistoryCounts(1, 1), ("1 dataset for this model, similar to yours.",)),
+        (HistoryCounts(), ("nothing for this model yet", "like a Gaussian process")),
+        (HistoryCounts(34, 6, 20, enabled=False), ("history is off", "like a Gaussian process")),
+    ],
+)
+def test_what_is_known_is_said(counts, words):
+    said = matching_counts_text(counts)
+    assert all(each in said for each in words)
+    assert ("shipped" in said) == bool(counts.starter and counts.enabled)
+
+
+def test_long_lists_of_what_was_left_out_are_cut():
+    said = import_text(ImportCounts(2, 1, 3, tuple(f"Study {n}." for n in range(8))))
+    assert said.startswith("Imported: 2 datasets with 1 trial. In the history already: 3 datasets.")
+    assert said.endswith("Study 3. Study 4. And 3 more.")
+
+
+@pytest.mark.slow
+def test_studies_come_in_through_the_worker(opened, qtbot):
+    qtbot.waitUntil(lambda: opened.history_summary is not None, timeout=60_000)
+    assert opened.history_summary.counts.datasets == 34
+    said, problems = [], []
+    opened.history.change_reported.connect(lambda *words: said.append(words))
+    opened.problem.connect(problems.append)
+    for storage in ("studies.db", "missing.db", "deadly.db"):
+        count = len(said) + 1
+        opened.history.import_optuna(ImportHistory(storage, "svm", 100, 5, 2))
+        qtbot.waitUntil(lambda count=count: len(said) == count, timeout=60_000)
+    (imported, done), refused, (killed, _) = said
+    assert done
+    assert imported.startswith("Imported: 1 dataset with 9 trials. Left out: Study “b”")
+    assert refused == ("missing.db: there is no such storage; look.", False)
+    assert problems == [killed]
+    # What is known is about one model.
+    opened.choose_model("svm")
+    assert opened.history_summary is None
+    qtbot.waitUntil(lambda: opened.history_summary is not None, timeout=60_000)
+
+
+def test_what_a_run_notices_is_a_notice(still):
+    problems = []
+    still.problem.connect(problems.append)
+    still._emit_events(
+        [RemarkMade(sentence="The history is damaged. This run continues without it.")]
+    )
+    assert problems == ["The history is damaged. This run continues without it."]

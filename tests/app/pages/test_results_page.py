@@ -1,9 +1,8 @@
-"""The Results page: words, pictures and tables, and the model that a person selects."""
+"""The Results page: words, pictures, tables, the selected model, ranges that were too narrow."""
 
 from __future__ import annotations
 
 import gc
-import math
 import weakref
 from dataclasses import replace
 
@@ -12,9 +11,18 @@ from PySide6.QtCore import QCoreApplication, QEvent, Qt
 from shiboken6 import isValid
 
 from app.pages.results_page import ResultsPage
+from app.pages.shared_cards import RangeEdgeNotice
+from app.pages.tune_page import TunePage
 from core.json_reading import read_as
 from core.space import Axis
-from core.tuning.events import DatasetFacts, ModelSelected, PenaltyStep, RunFinished, RunStarted
+from core.tuning.events import (
+    DatasetFacts,
+    ModelSelected,
+    PenaltyStep,
+    RunFinished,
+    RunStarted,
+    TrialFinished,
+)
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.run_results import Results
 from core.tuning.runs.run_folder import RunFolder
@@ -43,12 +51,8 @@ def ended(results=RESULTS, kind="trials", steps=(), groups=()):
 
 
 @pytest.fixture
-def page(still, qtbot):
-    made = ResultsPage(still)
-    qtbot.addWidget(made)
-    made.resize(900, 700)
-    made.show()
-    return made
+def page(still, show):
+    return show(ResultsPage(still), 900, 700)
 
 
 def shown(page):
@@ -92,25 +96,23 @@ def test_results_are_a_headline_pictures_and_plain_words(page, still, tmp_path):
 
 
 def test_learned_penalties_take_the_place_of_the_setting(page, still, qtbot):
-    steps = [PenaltyStep(step=n, objective=9.0 - n, penalties={"a": 1.0 + n, "b": math.exp(n)})
-             for n in range(3)]  # fmt: skip
-    results = replace(RESULTS, setting={}, groups={"a": 3.0, "b": 7.4}, optimism=None)
-    still._show_run(ended(results, "penalties", steps, groups=("a", "b")), None)
-    assert "Learned group penalties" in shown(page)
-    assert "What did tuning change?" not in shown(page)
+    def show_penalties(**groups):
+        steps = [PenaltyStep(step=n, objective=9.0 - n, penalties=groups) for n in range(3)]
+        results = replace(RESULTS, setting={}, groups=groups, optimism=None)
+        still._show_run(ended(results, "penalties", steps, groups=groups), None)
+        return shown(page)
+
+    cards = show_penalties(a=3.0, b=7.4)
+    assert "Learned group penalties" in cards
+    assert "What did tuning change?" not in cards
     assert len(page.penalties.record.run.steps) == 3
     # A single penalty is a line of a table and no bar.
-    steps = [
-        PenaltyStep(step=n, objective=9.0 - n, penalties={"all": 1.0 + 2 * n}) for n in range(3)
-    ]
-    results = replace(RESULTS, setting={}, groups={"all": 5.0}, optimism=None)
-    still._show_run(ended(results, "penalties", steps, groups=("all",)), None)
-    assert "Learned group penalties" not in shown(page)
-    assert "Which penalty was learned?" in shown(page)
-    said = page.setting.table.accessibleDescription()
-    assert said == "Penalty on large weights (λ), 5, 1"
-    table = page.setting.table  # as high as its one row, not a quarter page
-    qtbot.waitUntil(lambda: table.height() < 110)
+    cards = show_penalties(all=5.0)
+    assert "Learned group penalties" not in cards
+    assert "Which penalty was learned?" in cards
+    table = page.setting.table
+    assert table.accessibleDescription() == "Penalty on large weights (λ), 5, 5"
+    qtbot.waitUntil(lambda: table.height() < 110)  # as high as its one row, not a quarter page
 
 
 def test_runs_of_the_same_data_are_wanted_side_by_side(page, still, tmp_path, qtbot):
@@ -131,41 +133,35 @@ def test_runs_of_the_same_data_are_wanted_side_by_side(page, still, tmp_path, qt
 
 
 @pytest.fixture
-def page_of_several(still, qtbot, race, tmp_path):
+def page_of_several(still, show, race, tmp_path):
     folder = RunFolder.create(Plan(DataPlan("x.csv"), "auto", "race"), root=tmp_path)
     folder.close()
     still._show_run(list(race.run()), folder.path)
-    made = ResultsPage(still)
-    qtbot.addWidget(made)
-    made.resize(900, 900)
-    made.show()
-    return made
+    return show(ResultsPage(still), 900, 900)
 
 
-def test_the_one_that_was_taken_is_marked(page_of_several):
+def cells(card, rows, columns):
+    model = card.table.model()
+    return [[model.index(row, at).data() for at in range(columns)] for row in range(rows)]
+
+
+def test_the_one_that_was_taken_is_marked_and_a_click_takes_another(page_of_several, still, qtbot):
     cards = page_of_several.candidates.cards.cards
     assert list(cards) == ["best", "simplest", "default"]
     assert cards["best"].button.isChecked()
     assert cards["best"].choice.recommended
     assert "95\u00a0% confidence interval" in cards["best"].button.accessibleDescription()
     # The settings stand under the words of their own models.
-    model = page_of_several.setting.table.model()
-    rows = [[model.index(row, at).data() for at in range(3)] for row in range(model.rowCount())]
-    assert rows == [
+    assert cells(page_of_several.setting, 4, 3) == [
         ["Model", "Support vector machine", "Logistic regression"],
         ["Cost of a wrong row (C)", "10", "–"],
         ["Detail of the boundary (gamma)", "0.01", "–"],
         ["Trust in the data (C)", "–", "1"],
     ]
-
-
-def test_a_click_takes_another_one_and_asks_nothing_for_the_taken_one(
-    page_of_several, still, qtbot
-):
     before = len(still.worker.asked)
-    qtbot.mouseClick(page_of_several.candidates.cards.cards["best"], Qt.MouseButton.LeftButton)
-    assert len(still.worker.asked) == before
-    qtbot.mouseClick(page_of_several.candidates.cards.cards["simplest"], Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(cards["best"], Qt.MouseButton.LeftButton)
+    assert len(still.worker.asked) == before  # it is the taken one
+    qtbot.mouseClick(cards["simplest"], Qt.MouseButton.LeftButton)
     asked = still.worker.asked[-1]
     assert asked.pick == ModelSelected(kind="simplest")
     assert asked.folder == str(still.run_folder)
@@ -187,14 +183,98 @@ def test_new_results_move_the_mark_and_list_the_members(page_of_several, still, 
     }  # fmt: skip
     results = race.results(taken="average", ensemble=ensemble)
     still._show_run([race.begun(), RunFinished(results=results)], still.run_folder)
-    model = page_of_several.members.table.model()
-    cells = [[model.index(row, at).data() for at in range(5)] for row in range(3)]
-    assert cells[0] == [
-        "4",
-        "60\u00a0%",
-        "80.0\u00a0%",
-        "Support vector machine",
-        "C = 10, gamma = 0.01",
-    ]
-    assert cells[1][3] == "Logistic regression"
-    assert cells[2] == ["default", "–", "–", "Logistic regression", "C = 1"]
+    svm = ["4", "60\u00a0%", "80.0\u00a0%", "Support vector machine", "C = 10, gamma = 0.01"]
+    first, second, default = cells(page_of_several.members, 3, 5)
+    assert (first, second[3]) == (svm, "Logistic regression")
+    assert default == ["default", "–", "–", "Logistic regression", "C = 1"]
+
+
+# The best lies at the edge of its range -------------------------------------------------------
+
+
+C = Axis("C", "Cost of a wrong row", "float", 0.01, 1000, log=True, default=1.0)
+GAMMA = Axis("gamma", "Reach of a row", "float", 0.001, 10, log=True, default=0.1)
+PLAN = Plan(DataPlan("sample:clinic"), "svm", "random", trials=6, fixed={"shrinking": True})
+
+
+def events(best, ended=True):
+    yield RunStarted(plan=PLAN.as_dict(), total=6, space=[C, GAMMA])
+    for n in range(6):
+        last = n == 5
+        setting = best if last else {"C": 1.0 + n, "gamma": 0.1}
+        yield TrialFinished(number=n, setting=setting, score=0.9 if last else 0.5)
+    if ended:
+        yield RunFinished(because="done", results=Results())
+
+
+def show_run(session, best, ended=True):
+    session._show_run(list(events(best, ended)), None)
+
+
+@pytest.fixture
+def line(with_data, qtbot):
+    made = RangeEdgeNotice(with_data)
+    qtbot.addWidget(made)
+    return made
+
+
+EDGE = {"C": 1000.0, "gamma": 0.1}
+
+
+def said(line, best=EDGE):
+    show_run(line.session, best)
+    line.show_run(line.session.shown.state)
+    return line.words.text() if not line.isHidden() else ""
+
+
+def test_it_names_the_setting_and_the_button_widens_its_range_in_the_plan(line):
+    assert said(line, {"C": 30.0, "gamma": 0.1}) == ""  # in the middle of its range
+    assert said(line) == "The best C lies at the edge of its range: widen it."
+    assert line.button.text() == "Widen it"
+    wanted = []
+    line.widened.connect(lambda: wanted.append(True))
+    line.button.click()
+    plan = line.session.plan
+    assert (plan.model, plan.strategy) == ("svm", "random")
+    assert plan.ranges == {"C": [0.01, 50000.0]}
+    assert plan.fixed == {"shrinking": True}
+    assert wanted == [True]
+    assert "So does one other setting" in said(line, {"C": 0.01, "gamma": 10.0})
+    assert line.button.text() == "Widen them"
+    line.button.click()
+    assert set(line.session.plan.ranges) == {"C", "gamma"}
+    assert line.session.plan.ranges["C"][0] < 0.01
+    assert line.session.plan.ranges["gamma"][1] > 10
+    # Nothing is said while the run goes on.
+    show_run(line.session, EDGE)
+    line.session.state = "running"
+    line.show_run(line.session.shown.state)
+    assert line.isHidden()
+
+
+def test_a_click_before_the_data_are_open_again_is_no_crash(line):
+    said(line)
+    plan, other = line.session.plan, DataPlan("other.csv")
+    for closed in (None, plan.changed(data=other)):
+        line.session.plan = closed
+        line.session.plan_changed.emit()
+        assert not line.button.isEnabled()
+        assert line.button.accessibleDescription() == "The data of this run are not open."
+        line.session.widen_ranges({"C": (1.0, 2.0)})
+        assert line.session.plan is closed
+    line.session.plan = plan
+    line.session.plan_changed.emit()
+    assert line.button.isEnabled()
+
+
+@pytest.mark.parametrize("kind", [TunePage, ResultsPage])
+def test_both_pages_say_it_and_lead_to_the_strategy(with_data, show, kind):
+    page = show(kind(with_data), 900, 700)
+    steps = []
+    page.step_wanted.connect(steps.append)
+    assert not page.edge_notice.isVisible()
+    show_run(with_data, EDGE, ended=kind is TunePage)
+    assert page.edge_notice.isVisible()
+    page.edge_notice.button.click()
+    assert steps == ["strategy"]
+    assert with_data.plan.ranges == {"C": [0.01, 50000.0]}

@@ -11,6 +11,7 @@ import app.pages.runs_table as runs_table
 from app.pages.runs_table import DATE, NAME, NOTE, RunsTable
 from app.text.past_runs_text import HEADS, cells_of
 from app.window.window import Window
+from app.worker.messages import OpenData
 from core.datasets.task import Task
 from core.tuning.events import DatasetFacts, RunFinished, RunStarted, TrialFinished, TrialStarted
 from core.tuning.plan import DataPlan, Plan
@@ -22,60 +23,67 @@ RUNS = {  # name: (model, file's print, test, default, baseline)
     "a": ("svm", "f", 0.8, 0.75, 0.5),
     "b": ("forest", "f", 0.9, 0.75, 0.5),
     "c": ("svm", "other", 0.7, 0.7, 0.5),
-    "d": ("svm", "f", None, None, None),
+    "d": ("svm", "f"),
 }
 
 
-def made(root, name, model, fingerprint, test, default, baseline, at):
+def made(root, at, name, model, fingerprint, *scores):
+    """A run in a folder; without scores it has not ended."""
     plan = Plan(DataPlan("x.csv"), model, "random", seed=at)
     folder = RunFolder.create(plan, path=root / name)
     about = DatasetFacts(name="x", fingerprint=fingerprint, target="y", task=Task.BINARY)
-    folder.append(
-        RunStarted(
-            run=name, plan=plan.as_dict(), dataset=about, started_at=f"2026-01-0{at}T10:00:00+00:00"
-        )
-    )
+    moment = f"2026-01-0{at}T10:00:00+00:00"
+    folder.append(RunStarted(run=name, plan=plan.as_dict(), dataset=about, started_at=moment))
     for number, score in enumerate((0.5, 0.6)):
         folder.append(TrialStarted(number=number))
         folder.append(TrialFinished(number=number, score=score, seconds=number + 1.0))
-    if test is not None:
+    if scores:
+        test, default, baseline = ({"accuracy": score} for score in scores)
         results = Results(
             metric="accuracy",
-            test={"accuracy": test},
-            default_test={"accuracy": default},
-            baseline_test={"accuracy": baseline},
-            gain=Gain(difference=test - default),
+            test=test,
+            default_test=default,
+            baseline_test=baseline,
+            gain=Gain(difference=scores[0] - scores[1]),
             seconds=3.0,
         )
         folder.append(RunFinished(results=results))
     folder.close()
-    return folder.path
 
 
 @pytest.fixture
 def root(tmp_path):
     for at, (name, told) in enumerate(RUNS.items(), start=1):
-        made(tmp_path / "runs", name, *told, at)
+        made(tmp_path / "runs", at, name, *told)
     return tmp_path / "runs"
 
 
 @pytest.fixture
-def window(root, still, qtbot):
-    made = Window(still)
-    qtbot.addWidget(made)
-    made.resize(1280, 800)
-    made.show()
+def window(root, still, show, qtbot):
+    made = show(Window(still), 1280, 800)
     made.activateWindow()
     qtbot.waitUntil(made.isActiveWindow)
     made.show_page("runs")
-    page = made.pages["runs"]
-    qtbot.waitUntil(lambda: page.table.runs.rowCount() == len(RUNS))
+    qtbot.waitUntil(lambda: made.pages["runs"].table.runs.rowCount() == len(RUNS))
     return made
 
 
 @pytest.fixture
 def page(window):
     return window.pages["runs"]
+
+
+@pytest.fixture
+def compare(page, qtbot):
+    """Compares runs and gives the card that shows them."""
+
+    def compare_runs(*names):
+        choose(page, *names)
+        with qtbot.waitSignal(page.runs.curves_read):
+            page.compare.click()
+        return page.comparison_card
+
+    return compare_runs
 
 
 def names(page):
@@ -137,8 +145,7 @@ def test_f2_renames_and_undo_takes_it_back(page, root, qtbot):
     assert "a" in names(page)
 
 
-def test_a_note_is_kept_when_one_leaves_it(page, root, qtbot):
-    choose(page, "b")
+def test_a_note_is_kept_when_one_leaves_it(page, root, qtbot, window):
     page.table.choose_runs({str(root / "b")}, str(root / "b"), column=NOTE)
     qtbot.keyClick(page.table, Qt.Key.Key_F2)
     assert page.window().focusWidget() is page.note.box
@@ -148,17 +155,16 @@ def test_a_note_is_kept_when_one_leaves_it(page, root, qtbot):
     assert read_label(root / "b").note == "with more trees"
     page.filter.setText("trees")
     assert names(page) == ["b"]
-
-
-def test_a_note_is_kept_when_another_run_is_chosen_and_when_the_page_is_left(page, root, window):
+    page.filter.clear()
+    # When another run is chosen, and when the page is left.
     choose(page, "a")
     page.note.box.setPlainText("first")
-    choose(page, "b")
+    choose(page, "c")
     assert read_label(root / "a").note == "first"
     assert page.note.box.toPlainText() == ""
     page.note.box.setPlainText("second")
     window.show_page("start")
-    assert read_label(root / "b").note == "second"
+    assert read_label(root / "c").note == "second"
 
 
 def test_a_list_that_comes_meanwhile_disturbs_no_one_who_types(page, root, qtbot):
@@ -184,6 +190,13 @@ def test_delete_puts_into_the_bin_and_ctrl_z_brings_back(page, root, qtbot):
     settled(page, qtbot)
     assert names(page) == ["d", "c", "b", "a"]
     assert page.bin_button.text() == "Bin"
+    # A run that is under way is refused in a sentence.
+    with RunFolder(root / "a").hold_lock():
+        choose(page, "a")
+        qtbot.keyClick(page.table, Qt.Key.Key_Delete)
+        settled(page, qtbot)
+        assert "this run is running" in page.outcome.text()
+    assert "a" in names(page)
 
 
 def test_the_bin_restores_and_removes_only_after_a_question(page, root, qtbot, monkeypatch):
@@ -212,15 +225,6 @@ def test_the_bin_restores_and_removes_only_after_a_question(page, root, qtbot, m
     assert len(names(page)) == 3
 
 
-def test_a_run_that_is_under_way_is_refused_in_a_sentence(page, root, qtbot):
-    with RunFolder(root / "a").hold_lock():
-        choose(page, "a")
-        qtbot.keyClick(page.table, Qt.Key.Key_Delete)
-        settled(page, qtbot)
-        assert "this run is running" in page.outcome.text()
-    assert "a" in names(page)
-
-
 def test_enter_opens_a_run(page, root, qtbot, window):
     choose(page, "d")
     with qtbot.waitSignal(window.session.run_opened):
@@ -232,62 +236,42 @@ def test_enter_opens_a_run(page, root, qtbot, window):
     assert window.session.run_folder is None  # nothing could be saved of it any more
 
 
-def test_runs_of_one_file_stand_side_by_side(page, qtbot):
-    choose(page, "a", "b")
-    with qtbot.waitSignal(page.runs.curves_read):
-        page.compare.click()
-    card = page.comparison_card
+def test_runs_of_one_file_stand_side_by_side_until_one_is_deleted(page, qtbot, compare):
+    card = compare("a", "b")
     assert card.isVisible()
     assert "looks better than it is" in card.caution_label.text()
     assert card.picture.isVisible()
     assert [curve.best for curve in card.curves] == [[0.5, 0.6], [0.5, 0.6]]
     model = card.table.model()
-    rows = {model.index(r, 0).data(): [model.index(r, c).data() for c in (1, 2)]
-            for r in range(model.rowCount())}  # fmt: skip
+    cells = [[model.index(r, c).data() for c in range(3)] for r in range(model.rowCount())]
+    rows = {name: values for name, *values in cells}
     assert rows["Model"] == ["Random forest", "Support vector machine"]
     assert rows["Score"] == ["90.0\u00a0%", "80.0\u00a0%"]
     assert "Strategy" not in rows  # it is the same
-
-
-def test_runs_of_other_files_are_not_compared_by_score(page, qtbot):
-    choose(page, "a", "c")
-    with qtbot.waitSignal(page.runs.curves_read):
-        page.compare.click()
-    card = page.comparison_card
-    assert "other data, so that their scores cannot be compared" in card.caution_label.text()
-    assert not card.picture.isVisible()
-    assert not card.worth.isVisible()
-    assert not card.fresh.isVisible()
-
-
-def test_a_fresh_split_is_planned_with_a_seed_that_none_of_them_has(page, qtbot, window):
-    from app.worker.messages import OpenData
-
-    choose(page, "a", "b")
-    with qtbot.waitSignal(page.runs.curves_read):
-        page.compare.click()
-    card = page.comparison_card
-    assert card.which.currentText() == "Random forest · Random search"  # the best
-    card.fresh.click()
-    assert isinstance(window.session.worker.asked[-1], OpenData)
-    assert window.session._plan_to_restore.seed == 3
-    assert window.session._plan_to_restore.model == "forest"
-
-
-def test_a_compared_run_that_is_deleted_is_compared_no_longer(page, qtbot):
-    choose(page, "a", "b")
-    with qtbot.waitSignal(page.runs.curves_read):
-        page.compare.click()
     choose(page, "a")
     page.delete_chosen()
     settled(page, qtbot)
-    assert not page.comparison_card.isVisible()
+    assert not card.isVisible()
 
 
-def test_every_control_has_a_name_and_is_reached(page, window, look, qtbot, assert_accessible):
-    choose(page, "a", "b")
-    with qtbot.waitSignal(page.runs.curves_read):
-        page.compare.click()
+def test_runs_of_other_files_are_not_compared_by_score(compare):
+    card = compare("a", "c")
+    assert "other data, so that their scores cannot be compared" in card.caution_label.text()
+    assert not any(part.isVisible() for part in (card.picture, card.worth, card.fresh))
+
+
+def test_a_fresh_split_is_planned_with_a_seed_that_none_of_them_has(window, compare):
+    card, session = compare("a", "b"), window.session
+    assert card.which.currentText() == "Random forest · Random search"  # the best
+    card.fresh.click()
+    assert isinstance(session.worker.asked[-1], OpenData)
+    assert (session._plan_to_restore.seed, session._plan_to_restore.model) == (3, "forest")
+
+
+def test_every_control_has_a_name_and_is_reached(
+    page, window, look, qtbot, assert_accessible, compare
+):
+    compare("a", "b")
     page.bin_button.click()
     assert_accessible(window)
     look.change_look(percent=200)
@@ -300,30 +284,25 @@ def test_every_control_has_a_name_and_is_reached(page, window, look, qtbot, asse
 
 def test_the_rail_lists_the_newest_and_leads_to_all(window, root, qtbot):
     for at in range(5, 10):
-        made(root, f"more {at}", "svm", "f", 0.5, 0.5, 0.5, at)
+        made(root, at, f"more {at}", "svm", "f", 0.5, 0.5, 0.5)
     window.show_runs()
     qtbot.waitUntil(lambda: len(window.session.runs.run_list.runs) == 9)
-    buttons = window.rail._runs.count()
-    assert buttons == 6
+    assert window.rail._runs.count() == 6
     window.show_page("start")
+    assert window.panel.isVisible()
     window.rail.runs_button.click()
     assert window.here == "runs"
     assert not window.panel.isVisible()
-    window.show_page("start")
-    assert window.panel.isVisible()
 
 
-def test_of_many_runs_only_what_changed_is_told_again(look, qtbot, monkeypatch):
+def test_of_many_runs_only_what_changed_is_told_again(look, show, monkeypatch):
     usual = runs_table._make_row
     one = RunSummary(
         "p", "n", "iris", "f", "svm", "gp", "finished", "2026-01-01", "accuracy", True,
         test=0.9, target="y",
     )  # fmt: skip
     runs = [replace(one, path=str(at), name=f"run {at}", test=at / 500) for at in range(500)]
-    table = RunsTable()
-    qtbot.addWidget(table)
-    table.show()
-    told = []
+    table, told = show(RunsTable()), []
     monkeypatch.setattr(runs_table, "_make_row", lambda run: told.append(run.path) or usual(run))
     table.show_runs(runs)
     assert len(told) == 500

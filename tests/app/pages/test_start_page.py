@@ -1,4 +1,4 @@
-"""The first page: pasted tables, copied files, and the last run."""
+"""The first page, and a file whose guessed target is unusable."""
 
 from __future__ import annotations
 
@@ -6,14 +6,21 @@ import stat
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
-from PySide6.QtCore import QMimeData, Qt, QUrl
+from PySide6.QtCore import QMimeData, Qt, QTimer, QUrl
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication, QDialog, QPushButton
 
+from app.dialogs.target_dialog import TargetDialog
 from app.pages import start_page
 from app.pages.start_page import StartPage
 from app.preferences import preferences as settings
 from app.widgets.buttons import ShorteningLink
+from app.window.window import Window
+from app.worker.engine import Engine
+from app.worker.messages import InputRefused, OpenData
+from core.datasets.finding import UnusableTargetError
 from core.datasets.reading import read_dataset
 
 CELLS = "size\tcolour\ty\n" + "".join(
@@ -22,11 +29,8 @@ CELLS = "size\tcolour\ty\n" + "".join(
 
 
 @pytest.fixture
-def page(still, qtbot):
-    made = StartPage(still)
-    qtbot.addWidget(made)
-    made.resize(800, 900)
-    made.show()
+def page(still, show):
+    made = show(StartPage(still), 800, 900)
     QGuiApplication.clipboard().clear()
     yield made
     QGuiApplication.clipboard().clear()
@@ -52,19 +56,17 @@ def test_pasted_cells_become_a_file_of_the_program(page, qtbot, tmp_path):
     assert len(set(_asked(page))) == 2
 
 
-def test_the_key_pastes(page, qtbot):
+def test_the_key_pastes_and_a_copied_file_is_opened(page, qtbot, tmp_path):
     QGuiApplication.clipboard().setText(CELLS)
     page.activateWindow()
     qtbot.keyClick(page, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
-    assert len(_asked(page)) == 1
-
-
-def test_a_copied_file_is_opened(page, tmp_path):
     held = QMimeData()
     held.setUrls([QUrl.fromLocalFile(str(tmp_path / "book.xlsx"))])
     QGuiApplication.clipboard().setMimeData(held)
     page.open_clipboard()
-    assert _asked(page) == [tmp_path / "book.xlsx"]
+    pasted, copied = _asked(page)
+    assert pasted.parent.name == "pasted"
+    assert copied == tmp_path / "book.xlsx"
 
 
 @pytest.mark.parametrize(
@@ -104,3 +106,90 @@ def test_long_words_of_the_last_run_make_no_page_wider_than_the_window(page, qtb
     assert "goes on and on" in link.toolTip()
     page.resize(4000, 900)
     qtbot.waitUntil(lambda: link.text() == f"Last run: {words}")
+
+
+# A target that is unusable --------------------------------------------------------------------
+
+
+@pytest.fixture
+def letters(tmp_path):
+    """1,500 rows with free text, whose last column is a different word in every row."""
+    random = np.random.default_rng(0)
+    path = tmp_path / "letters.csv"
+    lines = ["weight,kind,text,word"]
+    for i, weight in enumerate(random.normal(size=1500)):
+        kind = "ab"[int(weight > 0)]
+        lines.append(f"{weight:.3f},{kind},letter {i} says something of its own,w{i}")
+    path.write_text("\n".join(lines))
+    return path
+
+
+def _press_choose(window):
+    buttons = {b.accessibleName(): b for b in window.notice.findChildren(QPushButton)}
+    assert buttons["Choose what to do"].isVisible()
+    buttons["Choose what to do"].click()
+
+
+def _answer(choose):
+    """Does something to the dialog that opens next."""
+
+    def act():
+        dialog = QApplication.activeModalWidget()
+        assert isinstance(dialog, TargetDialog)
+        choose(dialog)
+
+    QTimer.singleShot(50, act)
+
+
+def _predict_kind(dialog):
+    [item] = dialog.columns.findItems("Predict “kind”", Qt.MatchFlag.MatchExactly)
+    dialog.columns.setCurrentItem(item)
+    dialog.open_button.click()
+
+
+def test_a_refused_target_is_chosen_anew_and_the_file_opens(still, show, letters):
+    window, page_of = show(Window(still)), Window._open_page
+
+    def read():
+        """The worker reads what was asked for, or refuses it."""
+        try:
+            still.worker.answer(Engine().answer(OpenData(still.worker.data_wanted)), to=OpenData)
+        except UnusableTargetError as error:
+            refusal = InputRefused(error.sentence, error.columns, error.texts)
+            still.worker.answer(refusal, to=OpenData)
+
+    still.open_file(letters)
+    read()
+    assert "text with 1,500 different values" in window.notice.sentence
+    assert (window.here, still.data, still.summary) == ("start", None, None)
+    _answer(QDialog.reject)
+    _press_choose(window)
+    assert window.notice.isVisible()  # thought better of it: all as it was
+    _answer(_predict_kind)
+    _press_choose(window)
+    read()
+    assert (window.here, still.summary["target"], still.data.target) == ("data", "kind", "kind")
+    assert not window.notice.isVisible()
+    target = page_of(window, "data").question.target
+    target.setCurrentIndex(target.findText("Predict “text”"))
+    read()
+    assert target.currentText() == "Predict “kind”"
+    assert window.notice.isVisible()
+
+
+def test_the_list_is_searched_and_taken_by_keyboard(look, show, qtbot):
+    dialog = show(TargetDialog([f"column {i}" for i in range(30)]))
+    assert dialog.chosen_column == "column 0"
+    dialog.search.setFocus()
+    qtbot.keyClicks(dialog.search, "N 2")
+    assert dialog.chosen_column == "column 2"
+    qtbot.keyClicks(dialog.search, "x")
+    assert dialog.chosen_column == ""
+    assert not dialog.open_button.isEnabled()
+    qtbot.keyClick(dialog.search, Qt.Key.Key_Backspace)
+    dialog.columns.setFocus()
+    qtbot.keyClick(dialog.columns, Qt.Key.Key_Down)
+    assert dialog.chosen_column == "column 20"
+    qtbot.keyClick(dialog.columns, Qt.Key.Key_Return)
+    assert dialog.result() == QDialog.DialogCode.Accepted
+    assert dialog.chosen_column == "column 20"

@@ -1,21 +1,27 @@
+"""What is remembered between starts: choices of a plan, and where trials run."""
+
+from __future__ import annotations
+
 import pytest
 
+from app.dialogs.settings_dialog import ExecutionSettings
 from app.pages.data.data_page import DataPage
 from app.pages.strategy_page import StrategyPage
+from app.preferences import preferences, remembered_choices
 from app.preferences import preferences as settings
-from app.preferences import remembered_choices
 from app.session.data_undo_stack import plan_for, with_model, with_strategy
+from app.session.session import chosen_cluster
+from app.worker.engine import check_cluster
+from app.worker.messages import Cluster, ClusterChecked
 from core.tuning.plan import DataPlan, Plan
 
 DATA = DataPlan("sample:clinic")
 
 
 @pytest.fixture
-def page(with_data, qtbot):
+def page(with_data, show):
     with_data.choose_model("logistic")
-    made = StrategyPage(with_data)
-    qtbot.addWidget(made)
-    made.show()
+    made = show(StrategyPage(with_data))
     made.session.choose_strategy("hybrid")
     return made
 
@@ -26,17 +32,21 @@ def _fresh(clinic, strategy):
     return with_strategy(plan, strategy, clinic[1])
 
 
-def test_options_trials_and_minutes_are_offered_again(page, clinic):
+def test_options_trials_and_minutes_are_offered_again_but_not_score_and_seed(page, clinic):
     assert _fresh(clinic, "hybrid").options == {}
     page.advanced.strategy_form.controls["tau"].setValue(0.5)
     kernel = page.advanced.strategy_form.controls["kernel"]
     kernel.setCurrentIndex(kernel.findData("se"))
     page.budget.minutes.setValue(3)
     page.budget.trials.setValue(25)
-    page.advanced.run_form.controls["workers"].setValue(2)
+    for name, value in (("workers", 2), ("seed", 42), ("folds", 7)):
+        page.advanced.run_form.controls[name].setValue(value)
     plan = _fresh(clinic, "hybrid")
     assert plan.options == {"tau": 0.5, "kernel": "se"}
     assert (plan.minutes, plan.trials, plan.workers) == (3, 25, 2)
+    assert (plan.seed, plan.folds) == (0, 7)
+    settings.forget_all()
+    assert _fresh(clinic, "hybrid").minutes is None
 
 
 def test_each_strategy_has_options_of_its_own(page, clinic):
@@ -50,33 +60,21 @@ def test_each_strategy_has_options_of_its_own(page, clinic):
     assert page.budget.trials.value() == 25
 
 
-def test_score_and_seed_are_of_one_run(page, clinic):
-    page.advanced.run_form.controls["seed"].setValue(42)
-    page.advanced.run_form.controls["folds"].setValue(7)
-    plan = _fresh(clinic, "hybrid")
-    assert (plan.seed, plan.folds) == (0, 7)
-
-
 def test_back_to_the_usual_values(page, clinic):
     advanced = page.advanced
+    tau = advanced.strategy_form.controls["tau"]
     advanced.section.button.click()
     assert not advanced.usual.isEnabled()
-    assert not advanced._differs.isVisible()
-    advanced.strategy_form.controls["tau"].setValue(0.5)
+    for value, differs in ((0.5, True), (0.8, False), (0.5, True)):
+        tau.setValue(value)
+        assert advanced._differs.isVisible() is differs
     page.budget.minutes.setValue(3)
-    assert advanced._differs.isVisible()
     advanced.usual.click()
-    assert advanced.strategy_form.controls["tau"].value() == pytest.approx(0.8)
+    assert tau.value() == pytest.approx(0.8)
     assert page.session.plan.minutes is None
     assert not advanced.usual.isEnabled()
     plan = _fresh(clinic, "hybrid")
     assert (plan.options, plan.minutes, plan.strategy) == ({}, None, "hybrid")
-
-
-def test_an_option_set_to_its_default_is_usual(page):
-    page.advanced.strategy_form.controls["tau"].setValue(0.5)
-    page.advanced.strategy_form.controls["tau"].setValue(0.8)
-    assert not page.advanced._differs.isVisible()
 
 
 def test_a_plan_on_the_way_stays_as_it_is(page, clinic):
@@ -99,15 +97,58 @@ def test_options_that_no_longer_exist_or_fit_are_left_out(clinic):
     assert _fresh(clinic, "hybrid").options == {"kernel": "se"}
 
 
-def test_the_share_for_the_test_is_offered_again(with_data, qtbot):
-    page = DataPage(with_data)
-    qtbot.addWidget(page)
+def test_the_share_for_the_test_is_offered_again(with_data, show):
+    page = show(DataPage(with_data))
     page.question.spin.setValue(20)
     page.session.open_sample("iris")
-    assert with_data.worker.asked[-1].data == DataPlan("sample:iris", test_size=0.2)
+    assert with_data.worker.data_wanted == DataPlan("sample:iris", test_size=0.2)
 
 
-def test_forgetting_choices_forgets_these_too(page, clinic):
-    page.budget.minutes.setValue(3)
-    settings.forget_all()
-    assert _fresh(clinic, "hybrid").minutes is None
+# Where trials run -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def where(qtbot):
+    made = ExecutionSettings()
+    qtbot.addWidget(made)
+    return made
+
+
+def choose(where, place):
+    where.box.setCurrentIndex(where.box.findData(place))
+
+
+def test_trials_run_here_unless_something_else_was_chosen(where):
+    assert chosen_cluster() is None
+    assert where.scheduler.isHidden()
+    assert "nothing is sent" in where.hint.text()
+    choose(where, preferences.LOCAL)
+    assert chosen_cluster() == Cluster("local")
+    assert where.scheduler.isHidden()
+    # An answer is waited for and shown.
+    wanted = []
+    where.attempt_wanted.connect(lambda: wanted.append(where.answer.text()))
+    where.button.click()
+    assert wanted == ["Waiting for an answer …"]
+    where.show_answer(ClusterChecked("It answers.", "Nothing protects it."))
+    assert where.answer.text() == "It answers. Nothing protects it."
+
+
+def test_a_scheduler_and_its_certificates(where):
+    choose(where, preferences.SCHEDULER)
+    assert not where.scheduler.isHidden()
+    assert "training rows are sent" in where.hint.text()
+    entered = (" tls://n:1 ", "a.pem", "b.pem", "c.pem")
+    for name, text in zip(preferences.CLUSTER_FIELDS, entered, strict=True):
+        where.fields[name].setText(text)
+        where.fields[name].textEdited.emit(text)
+    assert chosen_cluster() == Cluster("tls://n:1", "a.pem", "b.pem", "c.pem")
+    where.fields["address"].clear()
+    where.show_choice()
+    assert where.fields["address"].text() == "tls://n:1"
+
+
+def test_an_address_that_is_none_is_one_sentence():
+    found = check_cluster(Cluster("nowhere"))
+    assert not found.fine
+    assert found.sentence.startswith("option cluster: “nowhere” is no address")

@@ -1,15 +1,17 @@
+"""The session on a worker whose engine does no statistics: data, plans, runs, and their ends."""
+
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
 
-from app.worker.messages import Exported, Message
+from app.worker.messages import Export, Exported, Message
 from core.tuning.events import ModelSelected, RunResumed, TrialExcluded, TrialFinished
 
 
-def reach(qtbot, session, state, timeout=60_000):
-    qtbot.waitUntil(lambda: session.state == state, timeout=timeout)
+def reach(qtbot, session, state):
+    qtbot.waitUntil(lambda: session.state == state, timeout=60_000)
 
 
 def scores(session):
@@ -155,8 +157,17 @@ def test_a_run_is_paused_loses_a_trial_and_is_stopped_while_its_data_stay(opened
     opened.stop()
     reach(qtbot, opened, "finished")
     assert opened.results["trials"] > 2
+    # A discarded run leaves nothing.
+    opened.start()
+    qtbot.waitUntil(lambda: len(scores(opened)) >= 2, timeout=60_000)
+    folder = opened.run_folder
+    opened.discard_run()
+    reach(qtbot, opened, "idle")
+    assert not folder.exists()
+    assert opened.events == []
 
 
+@pytest.mark.slow
 def test_stopping_a_trial_that_never_ends_still_ends_with_results(opened, qtbot):
     opened.set_plan(trials=3, options={"trial_seconds": 600, "stubborn": True})
     opened.start()
@@ -166,17 +177,6 @@ def test_stopping_a_trial_that_never_ends_still_ends_with_results(opened, qtbot)
     reach(qtbot, opened, "finished")
     assert opened.results.trials == 2
     assert opened._worker.process_id != first
-
-
-def test_a_discarded_run_leaves_nothing(opened, qtbot):
-    opened.set_plan(trials=1000, options={"trial_seconds": 0.02})
-    opened.start()
-    qtbot.waitUntil(lambda: len(scores(opened)) >= 2, timeout=60_000)
-    folder = opened.run_folder
-    opened.discard_run()
-    reach(qtbot, opened, "idle")
-    assert not folder.exists()
-    assert opened.events == []
 
 
 def test_a_killed_worker_costs_the_current_trial_only_and_the_run_goes_on(opened, qtbot):
@@ -192,18 +192,27 @@ def test_a_killed_worker_costs_the_current_trial_only_and_the_run_goes_on(opened
     assert scores(opened) == [0, 1, 2, 3, 4, 5]
 
 
-@pytest.mark.parametrize("action", ["pause", "resume", "stop", "start"])
-def test_nothing_happens_where_there_is_nothing_to_do(session, action):
-    getattr(session, action)()
-    assert session.state == "idle"
-
-
-def test_what_had_to_be_done_before_a_file_was_saved_is_said(still, qtbot):
+def test_what_had_to_be_done_before_a_file_was_saved_is_said(still):
+    for action in (still.pause, still.resume, still.stop, still.start):
+        action()  # there is nothing to do
+        assert (still.state, still.worker.asked) == ("idle", [])
     still.shown.folder = Path("run")
-    heard = []
+    heard, saved = [], []
     still.problem.connect(heard.append)
-    for id, said in ((1, "The model was fitted again."), (2, "")):
+    still.exported.connect(saved.append)
+    for remark in ("The model was fitted again.", ""):
         still.export_model("skops", "model.skops")
-        with qtbot.waitSignal(still.exported):
-            still.worker.arrived.emit([Message(id, Exported("model.skops", said))])
+        still.worker.answer(Exported("model.skops", remark))
     assert heard == ["The model was fitted again."]
+    assert saved == ["model.skops"] * 2
+
+
+def test_answers_to_several_exports_at_once_all_count(still):
+    still.shown.folder = Path("run")
+    saved = []
+    still.exported.connect(saved.append)
+    for name in ("one", "two", "three"):
+        still.export_model("json", name)
+    exports = enumerate(still.worker.all_of(Export), start=1)
+    still.worker.arrived.emit([Message(id, Exported(export.path)) for id, export in exports])
+    assert saved == ["one", "two", "three"]

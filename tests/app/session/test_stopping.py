@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import time
 
@@ -16,12 +15,13 @@ from core import processes
 from core.processes import LEAVES, STALLED
 from core.tuning.events import RunFinished, RunStopped, TrialFinished, TuningEnded
 
+pytestmark = pytest.mark.slow  # processes that hang, and how long they are waited for
 AT_ONCE = 0.1  # seconds that the window may stand still
 ENDS = STALLED + PATIENCE + 2 * LEAVES + 2.0
 
 
-def reach(qtbot, session, state, timeout=60_000):
-    qtbot.waitUntil(lambda: session.state == state, timeout=timeout)
+def reach(qtbot, session, state, seconds=60.0):
+    qtbot.waitUntil(lambda: session.state == state, timeout=int(1000 * seconds))
 
 
 def begun(qtbot, session, kind=TrialFinished, **options):
@@ -48,7 +48,7 @@ def problems(session):
     return said
 
 
-def test_a_stop_in_the_frame_in_which_the_run_ends_changes_nothing(opened, qtbot, problems):
+def test_a_stop_when_the_run_ends_or_has_ended_changes_nothing(opened, qtbot, problems):
     def stop(events):
         if isinstance(events[-1], RunFinished):
             opened.stop()
@@ -56,81 +56,65 @@ def test_a_stop_in_the_frame_in_which_the_run_ends_changes_nothing(opened, qtbot
     opened.events_arrived.connect(stop)
     first = begun(qtbot, opened)
     reach(qtbot, opened, "finished")
+    opened._end_run(keep=True)  # as if the end had not been heard yet
     qtbot.wait(int(1000 * (PATIENCE + LEAVES + 0.5)))
     assert opened._worker.process_id == first
     assert problems == []
     assert kinds(opened)[-1] is RunFinished
+    opened._set_state("finished")
     opened.more_trials(1)  # and the worker works on
     reach(qtbot, opened, "running")
     reach(qtbot, opened, "finished")
 
 
-def test_a_stop_for_a_run_that_has_ended_is_not_passed_on(opened, qtbot):
-    begun(qtbot, opened)
-    reach(qtbot, opened, "finished")
-    opened._end_run(keep=True)  # as if the end had not been heard yet
-    qtbot.wait(int(1000 * (PATIENCE + LEAVES + 0.5)))
-    assert opened._worker.process_id is not None
-    assert not any(isinstance(event, RunStopped) for event in opened.events)
-    opened._set_state("finished")
-
-
-def test_a_stop_while_the_winner_is_tested_keeps_the_test(opened, qtbot, problems):
+@pytest.mark.parametrize("keeps", [True, False])
+def test_a_stop_while_the_winner_is_tested_keeps_the_test(opened, qtbot, problems, keeps):
     first = begun(qtbot, opened, TuningEnded, testing_seconds=600)
-    opened.stop()
-    reach(qtbot, opened, "finished", timeout=int(1000 * PATIENCE))
-    assert opened._worker.process_id == first
-    assert kinds(opened)[-2:] == [TuningEnded, RunFinished]
-    assert opened.results.stopped_because == "it was shortened"
+    folder = opened.run_folder
+    if keeps:
+        opened.stop()
+        reach(qtbot, opened, "finished", PATIENCE)
+        assert opened._worker.process_id == first
+        assert kinds(opened)[-2:] == [TuningEnded, RunFinished]
+        assert opened.results.stopped_because == "it was shortened"
+    else:
+        opened.discard_run()
+        reach(qtbot, opened, "idle")
+    assert folder.exists() is keeps
     assert problems == []
 
 
-def test_what_is_discarded_while_the_winner_is_tested_is_gone(opened, qtbot):
-    begun(qtbot, opened, TuningEnded, testing_seconds=600)
-    folder = opened.run_folder
-    opened.discard_run()
-    reach(qtbot, opened, "idle")
-    assert not folder.exists()
-
-
-def test_a_halted_worker_is_replaced_and_the_results_come(opened, qtbot):
-    first = begun(qtbot, opened, trials=50, halted_at=2)
-    qtbot.wait(300)
-    at_once(opened.stop)
-    reach(qtbot, opened, "finished")
-    assert opened._worker.process_id != first
-    assert kinds(opened)[-1] is RunStopped
-
-
-def test_a_halted_worker_that_is_dead_before_its_pipe_is_looked_at(opened, qtbot, monkeypatch):
+@pytest.mark.parametrize(
+    ("fault", "is_seen_gone"),
+    [({"halted_at": 2}, False), ({"halted_at": 2}, True), ({"half_said_at": 1}, False)],
+)
+def test_a_halted_worker_is_replaced_and_the_results_come(
+    opened, qtbot, monkeypatch, fault, is_seen_gone
+):
     kill = processes._kill_process
 
     def kill_and_see_it_gone(process, group):  # its pipe is reset then: the stop is still unread
         kill(process, group)
         process.join(LEAVES)
 
-    monkeypatch.setattr(processes, "_kill_process", kill_and_see_it_gone)
-    begun(qtbot, opened, trials=50, halted_at=2)
-    opened.stop()
-    reach(qtbot, opened, "finished", timeout=int(1000 * (ENDS + 10)))
+    if is_seen_gone:
+        monkeypatch.setattr(processes, "_kill_process", kill_and_see_it_gone)
+    first = begun(qtbot, opened, trials=50, **fault)
+    qtbot.wait(300)
+    at_once(opened.stop)
+    reach(qtbot, opened, "finished", ENDS + 10)
+    assert opened._worker.process_id != first or "halted_at" not in fault
     assert kinds(opened)[-1] is RunStopped
 
 
 def test_half_a_message_costs_the_current_trial_and_the_run_can_go_on(opened, qtbot, problems):
     begun(qtbot, opened, trials=5, half_said_at=2)
-    reach(qtbot, opened, "interrupted", timeout=int(1000 * ENDS))
+    reach(qtbot, opened, "interrupted", ENDS)
     assert problems == [
         "The worker did not react and was ended. 2 trials are kept; the current one is lost."
     ]
     opened.resume()
     reach(qtbot, opened, "finished")
-
-
-def test_a_stop_after_half_a_message_still_brings_results(opened, qtbot):
-    begun(qtbot, opened, trials=5, half_said_at=1)
-    at_once(opened.stop)
-    reach(qtbot, opened, "finished", timeout=int(1000 * (ENDS + 10)))
-    assert kinds(opened)[-1] is RunStopped
 
 
 @pytest.mark.parametrize("fault", ["halted_at", "half_said_at"])
@@ -150,7 +134,7 @@ def test_whoever_does_not_wait_for_the_results_keeps_the_run(opened, qtbot, prob
     opened.stop()
     qtbot.wait(300)
     opened.abandon_run()
-    reach(qtbot, opened, "interrupted", timeout=5_000)
+    reach(qtbot, opened, "interrupted", 5)
     assert problems == []
     assert opened.shown.plan == opened.plan  # it can be gone on with
     opened.abandon_run()  # nothing is waited for any more
@@ -198,7 +182,7 @@ def test_a_worker_that_the_system_does_not_start_is_said_at_once(
 def test_a_worker_that_never_pauses_is_stopped_all_the_same(opened, qtbot):
     begun(qtbot, opened, trials=1_000_000, surrogates=20)
     opened.stop()
-    reach(qtbot, opened, "finished", timeout=10_000)
+    reach(qtbot, opened, "finished", 10)
     assert kinds(opened)[-1] is RunStopped
 
 
@@ -215,10 +199,3 @@ def test_a_defect_of_the_thread_leaves_no_process(opened, qtbot, monkeypatch, ca
         qtbot.waitUntil(opened._worker.isFinished, timeout=10_000)
     with pytest.raises(ProcessLookupError):
         os.kill(number, 0)
-
-
-def test_a_worker_that_was_killed_while_stopped_for_is_told(opened, qtbot, problems):
-    first = begun(qtbot, opened, trials=50, trial_seconds=0.2)
-    os.kill(first, signal.SIGKILL)
-    reach(qtbot, opened, "interrupted")
-    assert problems[0].startswith("The worker was killed (signal 9). ")

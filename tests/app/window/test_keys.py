@@ -15,15 +15,7 @@ from app.text import key_names
 from app.window.window import PAGES, Window
 from app.window.window_sides import STEPS
 from app.worker import messages as m
-from app.worker.messages import (
-    CancelExplanation,
-    DescribeModel,
-    OpenData,
-    Pause,
-    Resume,
-    StopRun,
-    Tune,
-)
+from core.tuning.events import RunFinished
 from core.tuning.guidance.guidance_records import RunEstimate
 from core.tuning.run_results import Results
 
@@ -42,6 +34,11 @@ def window(with_data, qtbot):
 
 
 @pytest.fixture
+def worker(with_data):
+    return with_data.worker
+
+
+@pytest.fixture
 def press(window, qtbot):
     def press(sequence):
         combined = QKeySequence(sequence)[0]
@@ -51,99 +48,77 @@ def press(window, qtbot):
     return press
 
 
-def asked(window, kind):
-    return [one for one in window.session.worker.asked if isinstance(one, kind)]
-
-
 def test_the_keys_are_those_that_the_help_tells(window):
     text = HELP.read_text(encoding="utf-8")
     for key in key_names.TOLD:
         assert re.search(rf"\| (.*, )?{re.escape(key)}[ ,]", text), key
-    told = [
-        keys.key().toString()
-        for keys in window.findChildren(
-            QShortcut, options=Qt.FindChildOption.FindDirectChildrenOnly
-        )
-    ]
+    own = Qt.FindChildOption.FindDirectChildrenOnly
+    told = [keys.key().toString() for keys in window.findChildren(QShortcut, options=own)]
     assert set(key_names.TOLD) <= set(told)
-    assert len({QKeySequence(one).toString() for one in told}) == len(told)
-
-
-def test_buttons_tell_their_keys(window, press):
-    window.show_page("tune")
-    page = window.pages["tune"]
-    assert page.primary.toolTip() == f"Start tuning ({key_names.START})"
-    assert page.pause_button.toolTip() == f"Pause ({key_names.PAUSE})"
-    window.session._set_state("running")
-    assert page.primary.toolTip() == f"Stop and keep best ({key_names.STOP})"
+    assert len(set(told)) == len(told)
 
 
 def test_next_previous_and_locked_steps(window, press):
     window.show_page("data")
-    for step in ("model", "strategy", "tune"):
+    for step in ("model", "strategy"):
         press(key_names.NEXT)
-        if step == "tune":  # nothing was tuned yet, but it can be
-            break
         assert window.here == step
-    window.show_page("strategy")
-    press(key_names.BEFORE)
-    assert window.here == "model"
-    press(key_names.BEFORE)
-    press(key_names.BEFORE)
-    assert window.here == "data"
+    for step in ("model", "data", "data"):
+        press(key_names.BEFORE)
+        assert window.here == step
     for number in range(1, 5):
         press(f"Ctrl+{number}")
         assert window.here == STEPS[number - 1]
-    window.show_page("tune")
-    press(key_names.NEXT)
-    assert window.here == "tune"
-    assert "in step 4" in window.rail._why.text()
-    press(key_names.EXPORT)
-    assert window.here == "tune"
+    for key in (key_names.NEXT, key_names.EXPORT):  # nothing was tuned yet
+        press(key)
+        assert window.here == "tune"
+        assert "in step 4" in window.rail._why.text()
 
 
-def test_start_pause_and_stop(window, press):
+def test_start_pause_and_stop(window, press, worker):
     session = window.session
     press(key_names.PAUSE)
     assert "No run is in progress" in window.rail._why.text()
+    session.estimate = RunEstimate("Too few rows.", unusable=True)
     press(key_names.START)
-    assert window.here == "tune"
-    assert len(asked(window, Tune)) == 1
-    press(key_names.START)
-    assert len(asked(window, Tune)) == 1
+    assert not worker.all_of(m.Tune)
+    assert window.notice.isVisible()
+    session.estimate = None
+    window.show_page("tune")
+    page = window.pages["tune"]
+    assert page.primary.toolTip() == f"Start tuning ({key_names.START})"
+    assert page.pause_button.toolTip() == f"Pause ({key_names.PAUSE})"
+    for _ in range(2):
+        press(key_names.START)
+        assert window.here == "tune"
+        assert len(worker.all_of(m.Tune)) == 1
+    assert page.primary.toolTip() == f"Stop and keep best ({key_names.STOP})"
     press(key_names.PAUSE)
-    assert session.worker.asked[-1] == Pause()
+    assert worker.asked[-1] == m.Pause()
     session._set_state("paused")
     press(key_names.PAUSE)
-    assert session.worker.asked[-1] == Resume()
+    assert worker.asked[-1] == m.Resume()
     session._set_state("paused")
     press(key_names.START)
-    assert asked(window, Resume) == [Resume()] * 2
+    assert worker.all_of(m.Resume) == [m.Resume()] * 2
     press(key_names.STOP)
-    assert session.worker.asked[-1] == StopRun(True)
+    assert worker.asked[-1] == m.StopRun(True)
     assert session.state == "stopping"
 
 
-def test_a_plan_that_cannot_be_carried_out_is_not_started(window, press):
-    window.session.estimate = RunEstimate("Too few rows.", unusable=True)
-    press(key_names.START)
-    assert not asked(window, Tune)
-    assert window.notice.isVisible()
-
-
-def test_stop_leaves_a_file_of_rows(window, press):
+def test_stop_leaves_a_file_of_rows(window, press, worker):
     window.show_page("use")
     window.pages["use"].take_model("/m.skops")
     window.pages["use"].predict_file("/rows.csv")
     press(key_names.STOP)
     # An estimate may be asked for meanwhile.
-    assert asked(window, CancelExplanation) == [CancelExplanation()]
+    assert worker.all_of(m.CancelExplanation) == [m.CancelExplanation()]
 
 
-def test_open_quit_help_and_the_list_of_keys(window, press, monkeypatch):
+def test_open_quit_help_and_the_list_of_keys(window, press, worker, monkeypatch):
     monkeypatch.setattr("app.widgets.drop_area.ask_for_file", lambda _: "/data/new.csv")
     press(key_names.OPEN)
-    assert asked(window, OpenData)[-1].data.file == "/data/new.csv"
+    assert worker.data_wanted.file == "/data/new.csv"
     places = []
     monkeypatch.setattr(Window, "show_help", lambda _, place: places.append(place))
     press(key_names.LIST)
@@ -156,19 +131,17 @@ def test_open_quit_help_and_the_list_of_keys(window, press, monkeypatch):
 
 
 def test_save_and_export(window, press, monkeypatch):
-    saved, said = [], []
-    window.session.problem.connect(said.append)
+    session, saved, said = window.session, [], []
+    session.problem.connect(said.append)
     monkeypatch.setattr(UsePage, "_save_predictions", lambda _: saved.append("rows"))
     window.show_page("use")
     press(key_names.SAVE)
     assert "no predictions to save yet" in said[0]
     assert window.notice.isVisible()
-    window.session.rows_predicted.emit(m.RowsPredicted(["prediction"], [["a"]], 1, 0))
+    session.rows_predicted.emit(m.RowsPredicted(["prediction"], [["a"]], 1, 0))
     press(key_names.SAVE)
     assert saved == ["rows"]
-    state = type(window.session)
-    monkeypatch.setattr(state, "results", property(lambda _: Results(metric="accuracy")))
-    window._show_steps()
+    session._show_run([RunFinished(results=Results(metric="accuracy"))], None)
     for key in (key_names.SAVE, key_names.EXPORT):
         window.show_page("model")
         press(key)
@@ -184,6 +157,7 @@ def test_save_and_export(window, press, monkeypatch):
 
 
 def test_enter_presses_the_button_that_has_the_focus_on_every_page(window, qtbot):
+    pressed = []
     for place in ("start", "data", "model", "strategy", "tune", "history", "use", "runs"):
         window.show_page(place)
         QApplication.processEvents()
@@ -194,22 +168,14 @@ def test_enter_presses_the_button_that_has_the_focus_on_every_page(window, qtbot
             if one.isVisible() and one.isEnabled() and one.focusPolicy() & Qt.FocusPolicy.TabFocus
         ]
         for button in buttons[:12]:
-            pressed = []
-            _only(button, pressed)
+            button.clicked.disconnect()
+            button.clicked.connect(lambda: pressed.append(1))
             button.setFocus()
             if button.hasFocus():
+                pressed.clear()
                 qtbot.keyClick(button, Qt.Key.Key_Return)
                 assert pressed == [1], (place, button.accessibleName())
-
-
-def _only(button, pressed):
-    """Clicks of the button are noted, and do nothing else."""
-    button.clicked.disconnect()
-    button.clicked.connect(lambda: pressed.append(1))
-
-
-def test_enter_in_a_field_or_a_box_to_tick_presses_nothing(window, qtbot):
-    window.show_page("strategy")
+    # In a field or a box to tick it presses nothing.
     box = QCheckBox(window.stack.currentWidget())
     box.show()
     box.setFocus()
@@ -233,25 +199,27 @@ def drop(target, path):
     QApplication.sendEvent(target, QDropEvent(where, action, mime, buttons, none))
 
 
-def test_a_file_that_is_dropped_anywhere_opens(window, qtbot, tmp_path):
+def test_a_file_that_is_dropped_anywhere_opens(window, qtbot, tmp_path, worker):
     for place in ["data", "model", "strategy", "tune", "history", "use", "runs"]:
         window.show_page(place)
         QApplication.processEvents()
         page = window.stack.currentWidget()
         fields = [one for one in page.findChildren(QLineEdit) if one.isVisible()]
         qtbot.waitUntil(lambda all=fields: not any(one.acceptDrops() for one in all))
-        data = tmp_path / "new.csv"
         for target in [page, window.rail, *fields[:3]]:
-            before = len(asked(window, OpenData))
-            drop(target, data)
-            assert len(asked(window, OpenData)) == before + 1
-            assert asked(window, OpenData)[-1].data.file == str(data)
+            before = len(worker.all_of(m.OpenData))
+            drop(target, tmp_path / "new.csv")
+            assert len(worker.all_of(m.OpenData)) == before + 1
+            assert worker.data_wanted.file == str(tmp_path / "new.csv")
 
 
-def test_a_model_or_the_folder_of_a_run_that_is_dropped_is_opened(window, tmp_path, monkeypatch):
+def test_a_model_or_the_folder_of_a_run_that_is_dropped_is_opened(
+    window, tmp_path, worker, monkeypatch
+):
     drop(window.rail, tmp_path / "m.skops")
     assert window.here == "use"
-    assert asked(window, DescribeModel)[-1] == DescribeModel("", str(tmp_path / "m.skops"))
+    model = str(tmp_path / "m.skops")
+    assert worker.all_of(m.DescribeModel)[-1] == m.DescribeModel("", model)
     opened = []
     monkeypatch.setattr(type(window.session), "open_run", lambda _, folder: opened.append(folder))
     (tmp_path / "plan.json").write_text("{}")
@@ -259,25 +227,25 @@ def test_a_model_or_the_folder_of_a_run_that_is_dropped_is_opened(window, tmp_pa
     assert opened == [str(tmp_path)]
 
 
-def test_rows_that_are_dropped_on_many_rows_are_predicted(window, tmp_path):
+def test_rows_that_are_dropped_on_many_rows_are_predicted(window, tmp_path, worker):
     window.show_page("use")
     page = window.pages["use"]
     drop(page.file_card, tmp_path / "rows.csv")  # no model is there that could predict them
-    assert asked(window, OpenData)[-1].data.file == str(tmp_path / "rows.csv")
+    assert worker.data_wanted.file == str(tmp_path / "rows.csv")
     page.take_model("/m.skops")
     drop(page.file_card, tmp_path / "more.csv")
-    assert asked(window, m.PredictRows)[-1].file == str(tmp_path / "more.csv")
+    assert worker.all_of(m.PredictRows)[-1].file == str(tmp_path / "more.csv")
     drop(page.file_card, tmp_path / "other.skops")
-    assert asked(window, DescribeModel)[-1].model == str(tmp_path / "other.skops")
+    assert worker.all_of(m.DescribeModel)[-1].model == str(tmp_path / "other.skops")
 
 
 # Tops -----------------------------------------------------------------------------------------
 
 
 def test_a_page_that_is_gone_to_begins_at_its_top(window, qtbot):
+    window.resize(1024, 700)
     for place in ["data", "model", "strategy"]:
         window.show_page(place)
-        window.resize(1024, 700)
         scroll = window.pages[place].scroll_area.verticalScrollBar()
         qtbot.waitUntil(lambda scroll=scroll: scroll.maximum() > 0)
         scroll.setValue(scroll.maximum())

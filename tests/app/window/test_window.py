@@ -1,35 +1,47 @@
+"""The window: its pages, its rail and panel, its notices, and what is told of a crash."""
+
+from __future__ import annotations
+
+import faulthandler
 import re
+from types import SimpleNamespace
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QMessageBox
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtWidgets import QMainWindow, QMessageBox, QPushButton, QWidget
 
 from app.diagnostics.crash_reports import CrashReporter, FaultFile, details
+from app.dialogs.help_dialog import HelpDialog
+from app.dialogs.settings_dialog import SettingsDialog
+from app.help.help_pages import FOLDER, GENERATED_TOPICS, TOPICS, pages_by_key
+from app.look import appearance, icons
+from app.pages.start_page import OFFERED
 from app.preferences import preferences as settings
-from app.session.shown_run import ShownRun
+from app.preferences.preferences import TELLS_ENDS
 from app.widgets.text_labels import ElidedLabel
-from app.window.window import Window
-from app.window.window_sides import STEPS, StepState, step_states
-from app.worker.messages import Message, OpenData, Opened
+from app.window import notices
+from app.window.notices import LONG, BusyNotice, EndNotice
+from app.window.open_window import START_TIMES, tell_painted
+from app.window.window import PAGES, Window
+from app.window.window_sides import STEPS, SidePanel, StepState, step_states
+from app.worker.messages import InputRefused, OpenData, Opened
+from core.datasets.finding import SuggestedChange
+from core.datasets.samples import SAMPLES
 from core.tuning.events import DatasetFacts, RunFinished, RunStarted, TrialFinished
+from core.tuning.plan import DataPlan
 from core.tuning.run_results import Results
+from core.tuning.runs.state import state_from_events
 from resources.theme import DARK, LIGHT
 
 
 @pytest.fixture
-def window(still, qtbot):
-    made = Window(still)
-    qtbot.addWidget(made)
-    made.show()
-    return made
+def window(still, show):
+    return show(Window(still))
 
 
 @pytest.fixture
-def filled(with_data, qtbot):
-    made = Window(with_data)
-    qtbot.addWidget(made)
-    made.show()
-    return made
+def filled(with_data, show):
+    return show(Window(with_data))
 
 
 def test_the_first_page_offers_a_file_and_locked_steps_say_why(window, qtbot):
@@ -37,26 +49,20 @@ def test_the_first_page_offers_a_file_and_locked_steps_say_why(window, qtbot):
     assert window.here == "start"
     assert page.drop.button.isVisible()
     assert not page._continue.isVisible()
-    step = window.rail.steps["strategy"]
-    qtbot.mouseClick(step, Qt.MouseButton.LeftButton)
-    assert window.here == "start"
-    assert window.rail._why.isVisible()
-    assert "Open a file first" in window.rail._why.text()
-    assert step.toolTip() == window.rail._why.text()
-    assert "Locked" in step.accessibleDescription()
-
-
-def test_every_sample_of_the_registry_is_offered():
-    from app.pages.start_page import OFFERED
-    from core.datasets.samples import SAMPLES
-
     assert list(OFFERED) == list(SAMPLES)
     assert [title for title, _ in OFFERED.values()] == [s.title for s in SAMPLES.values()]
+    step, why = window.rail.steps["strategy"], window.rail._why
+    qtbot.mouseClick(step, Qt.MouseButton.LeftButton)
+    assert window.here == "start"
+    assert why.isVisible()
+    assert "Open a file first" in why.text()
+    assert step.toolTip() == why.text()
+    assert "Locked" in step.accessibleDescription()
 
 
 def test_a_new_file_shows_the_data_page_from_its_top(filled, clinic, qtbot, monkeypatch):
     monkeypatch.setattr("app.widgets.drop_area.ask_for_file", lambda _: "/data/other.csv")
-    requests = filled.session.worker.asked
+    worker = filled.session.worker
     filled.resize(1024, 700)
     filled.activateWindow()
     for page, way in (("data", "file"), ("model", "sample"), ("results", "file")):
@@ -65,44 +71,54 @@ def test_a_new_file_shows_the_data_page_from_its_top(filled, clinic, qtbot, monk
         qtbot.waitUntil(lambda scroll=scroll: scroll.maximum() > 0)
         scroll.setValue(scroll.maximum())
         filled.show_page(page)
-        asked_count = sum(isinstance(request, OpenData) for request in requests)
+        asked_count = len(worker.all_of(OpenData))
         if way == "file":
             qtbot.keyClick(filled, Qt.Key.Key_O, Qt.KeyboardModifier.ControlModifier)
         else:
             filled.session.open_sample("clinic")
-        assert sum(isinstance(request, OpenData) for request in requests) == asked_count + 1
-        number = max(at for at, asked in enumerate(requests, 1) if isinstance(asked, OpenData))
-        opened = Opened(requests[number - 1].data, *clinic)
-        filled.session.worker.arrived.emit([Message(number, opened)])
+        assert len(worker.all_of(OpenData)) == asked_count + 1
+        worker.answer(Opened(worker.data_wanted, *clinic), to=OpenData)
         assert filled.here == "data"
         assert scroll.value() == 0
 
 
-def test_other_roles_and_past_runs_stay_on_their_page(filled, clinic):
+def test_other_roles_and_a_problem_stay_on_their_page(filled, clinic):
     filled.show_page("model")
-    filled.session.change_data(test_size=0.2)
-    requests = filled.session.worker.asked
-    opened = Opened(requests[-1].data, *clinic)
-    filled.session.worker.arrived.emit([Message(len(requests), opened)])
-    assert filled.session.data.test_size == 0.2
-    assert filled.here == "model"
+    session, notice = filled.session, filled.notice
+    session.change_data(test_size=0.2)
+    session.worker.answer(Opened(session.worker.data_wanted, *clinic))
+    assert session.data.test_size == 0.2
+    plan = session.plan
+    session.problem.emit("heart.csv, line 3: there are 12 values; give every row 14.")
+    assert notice.isVisible()
+    assert notice.sentence.startswith("heart.csv, line 3")
+    assert not any(button.text() for button in notice.findChildren(QPushButton))
+    assert (filled.here, session.plan) == ("model", plan)
+    notice.dismiss()
+    assert not notice.isVisible()
+    # What stopped a run is no longer said when it goes on.
+    session.problem.emit("The worker was stopped. 2 trials are kept.")
+    for state, told in (("interrupted", True), ("running", False)):
+        session._set_state(state)
+        assert notice.isVisible() is told
+    session.state = "idle"  # nothing to ask about when the window closes
 
 
 def test_steps_are_visited_in_any_order_by_mouse_and_keys(filled, qtbot):
+    assert set(filled.pages) == {"start"}  # a page is made at its first visit
     for key in ("strategy", "data", "model", "data"):
         qtbot.mouseClick(filled.rail.steps[key], Qt.MouseButton.LeftButton)
         assert filled.here == key
         assert filled.panel._title.text() == filled.pages[key].words[0]
+    assert set(filled.pages) == {"start", "data", "model", "strategy"}
     qtbot.keyClick(filled.rail.steps["model"], Qt.Key.Key_Return)
     assert filled.here == "model"
     filled.activateWindow()
     qtbot.keyClick(filled, Qt.Key.Key_3, Qt.KeyboardModifier.ControlModifier)
     assert filled.here == "strategy"
-    for key in ("data", "model", "strategy"):
-        filled.show_page(key)
-        qtbot.keyClick(filled, Qt.Key.Key_Escape)
-        assert filled.isVisible()
-        assert filled.here == key
+    qtbot.keyClick(filled, Qt.Key.Key_Escape)
+    assert filled.isVisible()
+    assert filled.here == "strategy"
 
 
 def test_the_rail_leads_to_the_history_with_or_without_data(window, filled, qtbot):
@@ -116,32 +132,12 @@ def test_the_rail_leads_to_the_history_with_or_without_data(window, filled, qtbo
     assert filled.rail.history_button.accessibleDescription() == ""
 
 
-def test_data_arriving_leads_from_the_first_page_to_the_table(window, clinic, qtbot):
-    from app.worker.messages import Message, Opened
-    from core.tuning.plan import DataPlan
-
+def test_data_arriving_leads_from_the_first_page_to_the_table(window, clinic):
     window.pages["start"].drop.file_chosen.emit("clinic.csv")
-    window.session.worker.arrived.emit([Message(1, Opened(DataPlan("clinic.csv"), *clinic))])
+    window.session.worker.answer(Opened(DataPlan("clinic.csv"), *clinic))
     assert window.here == "data"
     assert window.pages["data"].title == "clinic"
     assert settings.recent_files() == ["clinic.csv"]
-
-
-def test_pages_are_made_at_their_first_visit(filled):
-    assert set(filled.pages) == {"start"}
-    filled.show_page("model")
-    assert set(filled.pages) == {"start", "model"}
-
-
-def test_a_problem_is_one_sentence_and_changes_nothing(filled, qtbot):
-    filled.show_page("model")
-    plan = filled.session.plan
-    filled.session.problem.emit("heart.csv, line 3: there are 12 values; give every row 14.")
-    assert filled.notice.isVisible()
-    assert filled.notice.sentence.startswith("heart.csv, line 3")
-    assert (filled.here, filled.session.plan) == ("model", plan)
-    filled.notice.dismiss()
-    assert not filled.notice.isVisible()
 
 
 def test_closing_while_a_run_goes_on_asks(filled, monkeypatch):
@@ -154,26 +150,17 @@ def test_closing_while_a_run_goes_on_asks(filled, monkeypatch):
     assert not filled.isVisible()
 
 
-def test_the_window_comes_back_as_large_as_it_was_left(still, qtbot):
-    first = Window(still)
-    qtbot.addWidget(first)
-    first.show()
-    first.resize(1024, 730)
-    first.close()
-    second = Window(still)
-    qtbot.addWidget(second)
-    assert (second.width(), second.height()) == (1024, 730)
+def test_the_window_comes_back_as_large_as_it_was_left(still, show):
+    show(Window(still), 1024, 730).close()
+    assert show(Window(still)).size().toTuple() == (1024, 730)
 
 
-def test_a_finished_run_ticks_its_steps(with_data):
-    with_data.shown = ShownRun([RunFinished(results=Results())], None)
-    with_data.state = "finished"
+def test_a_finished_run_ticks_its_steps(with_data, window):
+    with_data._show_run([RunFinished(results=Results())], None)
     states = step_states(with_data)
     assert [states[key].done for key in STEPS] == [True, True, True, True, True, False]
     assert not any(states[key].locked for key in STEPS)
-
-
-def test_a_step_in_front_has_its_number_and_a_done_one_its_tick(window):
+    # A step in front has its number and a done one its tick.
     step = window.rail.steps["data"]
     step.show_state(StepState("heart.csv", done=True), here=True)
     assert step._mark.text() == "1"
@@ -189,7 +176,7 @@ class _Run:
     title = ""
 
 
-def test_past_runs_show_score_and_gain_and_folders_that_cannot_be_read(window, qtbot):
+def test_past_runs_show_score_and_gain_and_folders_that_cannot_be_read(window, qapp):
     opened = []
     window.rail.run_pressed.disconnect(window.open_run)
     window.rail.run_pressed.connect(opened.append)
@@ -204,36 +191,21 @@ def test_past_runs_show_score_and_gain_and_folders_that_cannot_be_read(window, q
     below = window.rail._runs.itemAt(window.rail._runs.count() - 1).widget()
     assert below.text() == "Left out: odd"
 
-
-def test_what_stopped_a_run_is_no_longer_said_when_it_goes_on(window):
-    window.session.problem.emit("The worker was stopped. 2 trials are kept.")
-    window.session.state = "interrupted"
-    window.session.run_changed.emit()
-    assert not window.notice.isHidden()
-    window.session.state = "running"
-    window.session.run_changed.emit()
-    window.session.state = "idle"  # nothing to ask about when the window closes
-    assert window.notice.isHidden()
-
-
-def test_the_gain_of_a_past_run_is_not_cut_by_a_long_name(window, qapp):
     class Long(_Run):
         dataset, strategy = "a file with quite a long name indeed.csv", "gradient"
 
+    # The gain of a run is not cut by its long name.
     window.rail.show_runs([Long])
     qapp.processEvents()
-    lines = window.rail._runs.itemAt(0).widget().findChildren(ElidedLabel)
-    last = lines[2]
+    first, second, last = window.rail._runs.itemAt(0).widget().findChildren(ElidedLabel)
     assert last.text() == "87.7\u00a0% (+3.7), baseline 55.6\u00a0%"
     assert last.fontMetrics().horizontalAdvance(last.text()) <= last.width()
-    assert last.y() >= lines[1].y() + lines[1].height() >= lines[0].y() + lines[0].height()
+    assert last.y() >= second.y() + second.height() >= first.y() + first.height()
 
 
-def test_help_has_a_text_for_every_page(filled, qtbot):
-    from app.dialogs.help_dialog import HelpDialog
-    from app.help.help_pages import pages_by_key
-    from app.window.window import PAGES
-
+def test_help_has_a_text_for_every_page_and_a_way_to_every_text(filled, qtbot):
+    written = {path.stem for path in FOLDER.glob("*.md")}
+    assert set(TOPICS) - set(GENERATED_TOPICS) <= written <= set(pages_by_key())
     assert all(page.text.startswith("# ") for page in pages_by_key().values())
     for key in PAGES:
         assert filled._open_page(key).topic in pages_by_key()
@@ -244,36 +216,23 @@ def test_help_has_a_text_for_every_page(filled, qtbot):
 
 
 def test_every_icon_is_used_and_every_used_icon_is_there(look):
-    from app.look import appearance, icons
-
     drawn = {path.stem for path in icons.FOLDER.glob("*.svg")}
-    sources = [*(appearance.RESOURCES.parent / "app").rglob("*.py")]
+    sources = (appearance.RESOURCES.parent / "app").rglob("*.py")
     code = "\n".join(path.read_text(encoding="utf-8") for path in sources)
     style = appearance.stylesheet(LIGHT) + appearance.stylesheet(DARK)
-    assert {
-        name for name in drawn if f'"{name}"' not in code and f"/{name}.svg" not in style
-    } == set()
+    unused = [name for name in drawn if f'"{name}"' not in code and f"/{name}.svg" not in style]
+    assert unused == []
     named = set(re.findall(r'(?:icon|Sign|IconButton)\(\s*"([a-z-]+)"', code))
     named |= set(re.findall(r"icons/([a-z-]+)\.svg", style))
     assert len(named) > 9
     assert named <= drawn
 
 
-def test_every_help_text_can_be_reached():
-    from app.help.help_pages import FOLDER, GENERATED_TOPICS, TOPICS, pages_by_key
-
-    written = {path.stem for path in FOLDER.glob("*.md")}
-    assert set(TOPICS) - set(GENERATED_TOPICS) <= written <= set(pages_by_key())
-
-
-def test_settings_show_at_once_and_are_remembered(filled, look, qtbot):
-    from app.dialogs.settings_dialog import SettingsDialog
-
+def test_settings_show_at_once_and_are_remembered(filled, look):
     dialog = SettingsDialog(filled)
     dialog.scheme.setCurrentIndex(dialog.scheme.findData("dark"))
     dialog.text_size.setValue(150)
-    assert look.current().name == "dark"
-    assert look.text_percent() == 150
+    assert (look.current().name, look.text_percent()) == ("dark", 150)
     assert (settings.colour_scheme(), settings.text_percent()) == ("dark", 150)
     dialog.forget.click()
     assert (settings.colour_scheme(), look.text_percent()) == ("system", 100)
@@ -315,18 +274,13 @@ def test_a_flood_of_errors_is_said_once_and_counted():
     assert "49 more" in said[1][1]
 
 
-def test_a_crash_is_offered_at_the_next_start_and_only_then(tmp_path):
-    (tmp_path / "fault-999999999.txt").write_text("Fatal Python error: Segmentation fault")
-    faults = FaultFile(tmp_path)
+def test_a_crash_is_offered_at_the_next_start_and_an_orderly_end_leaves_nothing(tmp_path):
+    crash = tmp_path / "fault-999999999.txt"
+    crash.write_text("Fatal Python error: Segmentation fault")
+    was, faults = faulthandler.is_enabled(), FaultFile(tmp_path)
     assert "Segmentation fault" in faults.earlier_crash_text()
     assert faults.earlier_crash_text() == ""
-
-
-def test_an_orderly_end_leaves_nothing(tmp_path):
-    import faulthandler
-
-    was = faulthandler.is_enabled()
-    faults = FaultFile(tmp_path)
+    assert not list(tmp_path.iterdir())
     faults.watch_crashes()
     assert list(tmp_path.iterdir())
     faults.close()
@@ -335,22 +289,50 @@ def test_an_orderly_end_leaves_nothing(tmp_path):
         faulthandler.enable()
 
 
-def test_a_past_run_that_takes_long_can_be_left(window, monkeypatch, qtbot):
-    reading = window.session.run_loader
-    monkeypatch.setattr(type(reading), "goes_on", property(lambda _self: True))
-    stopped = []
-    monkeypatch.setattr(reading, "stop", lambda: stopped.append(True))
-    window.session.busy_changed.emit("Reading the run …")
-    qtbot.waitUntil(lambda: window.waiting.stop_button.isVisibleTo(window))
-    window.waiting.stop_button.click()
-    assert stopped
-    assert not window.waiting.isVisibleTo(window)
-
-
-def test_other_waits_have_no_stop(window, qtbot):
+def test_a_past_run_that_takes_long_can_be_left_and_other_waits_cannot(window, monkeypatch, qtbot):
+    waiting, loader, stopped = window.waiting, window.session.run_loader, []
     window.session.busy_changed.emit("Saving …")
-    qtbot.waitUntil(lambda: window.waiting.isVisibleTo(window))
-    assert not window.waiting.stop_button.isVisibleTo(window)
+    qtbot.waitUntil(lambda: waiting.isVisibleTo(window))
+    assert not waiting.stop_button.isVisibleTo(window)
+    monkeypatch.setattr(type(loader), "goes_on", property(lambda _self: True))
+    monkeypatch.setattr(loader, "stop", lambda: stopped.append(True))
+    window.session.busy_changed.emit("Reading the run …")
+    qtbot.waitUntil(lambda: waiting.stop_button.isVisibleTo(window))
+    waiting.stop_button.click()
+    assert stopped
+    assert not waiting.isVisibleTo(window)
+
+
+def test_a_long_word_of_the_panel_is_broken_and_others_are_not(show, qapp):
+    panel = SidePanel()
+    panel.setFixedWidth(240)
+    show(panel)
+    said = ["A short sentence.", f"“{'resting_electrocardiographic' * 2}” and {'x' * 90}."]
+    panel.show_words("What is happening", said)
+    qapp.processEvents()
+    short, broken = panel._lines
+    assert short.text() == said[0]
+    assert broken.text().replace("\u200b", "") == said[1]
+    assert broken.minimumSizeHint().width() <= 220
+    assert panel.accessibleDescription() == " ".join(said)
+
+
+class Worker(QObject):
+    ready = Signal()
+
+
+@pytest.mark.parametrize("is_measured", [True, False])
+def test_the_marks_of_the_start_are_told_where_somebody_measures(
+    show, qtbot, tmp_path, monkeypatch, is_measured
+):
+    marks, window, worker = tmp_path / "marks", show(QMainWindow()), Worker()
+    monkeypatch.setenv(START_TIMES, str(marks) if is_measured else "")
+    tell_painted(window, worker.ready)
+    assert marks.exists() == is_measured
+    worker.ready.emit()
+    qtbot.wait(20)
+    assert window.isVisible() is not is_measured
+    assert not is_measured or marks.read_text() == "painted\nready\n"
 
 
 def test_the_title_says_how_far_a_run_is_on_every_page(window):
@@ -361,3 +343,125 @@ def test_the_title_says_how_far_a_run_is_on_every_page(window):
     assert window.windowTitle() == "12 of 40 – iris – Tunescope"
     window.session._set_state("finished")
     assert "12 of 40" not in window.windowTitle()
+
+
+# Messages at the top of a page ----------------------------------------------------------------
+
+
+def test_only_a_long_wait_is_shown(qtbot):
+    waiting = BusyNotice()
+    qtbot.addWidget(waiting)
+    waiting.show_message("Reading a.csv …")
+    assert waiting.isHidden()
+    waiting.show_message("")
+    qtbot.wait(LONG + 100)
+    assert waiting.isHidden()
+    waiting.show_message("Reading b.csv …")
+    qtbot.waitUntil(lambda: not waiting.isHidden(), timeout=LONG + 5000)
+    waiting.show_message("")
+    assert waiting.isHidden()
+
+
+def test_a_refusal_offers_what_would_make_the_file_usable(still, show):
+    notice = show(Window(still)).notice
+    still.open_file("/data/molecules.csv")
+    offer = SuggestedChange("Read other letters as N", "", fields={"other_letters": True})
+    still.worker.answer(InputRefused("No base.", offer=offer))
+    assert notice.sentence == "No base."
+    assert notice._button.text() == "Read other letters as N"
+    notice._button.click()
+    asked = still.worker.data_wanted
+    assert (asked.file, asked.other_letters) == ("/data/molecules.csv", True)
+    assert notice.isHidden()
+    still.worker.answer(InputRefused("Something else."))
+    assert notice._button.isHidden()
+
+
+class Session(QObject):
+    run_changed = Signal()
+    state = "idle"
+
+    def __init__(self):
+        super().__init__()
+        begun = RunStarted(dataset=DatasetFacts(name="iris.csv"))
+        self.shown = SimpleNamespace(
+            state=state_from_events([begun, TrialFinished(number=0, score=0.9)])
+        )
+
+    def go(self, *states):
+        for self.state in states:
+            self.run_changed.emit()
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    found = []
+    monkeypatch.setattr(notices.QApplication, "alert", lambda window: found.append(window))
+    return found
+
+
+@pytest.fixture
+def behind(qtbot):
+    """A window that is not in front."""
+    made = QWidget()
+    qtbot.addWidget(made)
+    return made
+
+
+def test_the_end_is_told_once_and_without_a_tray(asked, behind, qapp):
+    session = Session()
+    notice = EndNotice(behind, session)
+    session.go("running", "paused", "running", "stopping")
+    assert asked == []
+    session.go("finished", "finished")
+    assert asked == [behind]
+    assert notice.message_text() == "iris: finished. Best accuracy 90.0\u00a0%."
+
+
+def test_opening_a_past_run_or_an_end_in_front_tells_nothing(asked, behind, monkeypatch):
+    session = Session()
+    session.go("idle")
+    notice = EndNotice(behind, session)
+    session.go("finished")
+    monkeypatch.setattr(behind, "isActiveWindow", lambda: True)
+    session.go("running", "finished")
+    assert notice._tray is None
+    assert asked == []
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_who_does_not_want_it_is_not_told(asked, behind, wanted, own_settings):
+    settings.remember(TELLS_ENDS, wanted)
+    session = Session()
+    notice = EndNotice(behind, session)
+    session.go("running", "interrupted")
+    assert asked == ([behind] if wanted else [])
+    assert "stopped before its end" in notice.message_text()
+
+
+def test_where_there_is_a_tray_a_message_says_it(asked, behind, monkeypatch):
+    said = []
+
+    class Tray(QObject):
+        messageClicked = Signal()
+        isSystemTrayAvailable = staticmethod(lambda: True)
+        supportsMessages = staticmethod(lambda: True)
+
+        def __init__(self, _icon, parent):
+            super().__init__(parent)
+
+        def show(self):
+            said.append("shown")
+
+        def hide(self):
+            said.append("hidden")
+
+        def showMessage(self, *words):
+            said.append(words[1])
+
+    monkeypatch.setattr(notices, "QSystemTrayIcon", Tray)
+    session = Session()
+    notice = EndNotice(behind, session)
+    session.go("running", "finished")
+    assert said == ["shown", "iris: finished. Best accuracy 90.0\u00a0%."]
+    assert notice._tray is not None

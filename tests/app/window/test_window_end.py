@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 
 from app.window.window_end import may_close
 
+pytestmark = pytest.mark.slow  # whole programs and their processes
 ROOT = Path(__file__).parents[3]
 LIMIT = 60  # seconds; a hang is what these tests look for
 
@@ -80,11 +81,23 @@ sys.exit(open_window.run_window(""))
 
 
 @pytest.fixture
-def bare_window(opened, qtbot):
-    made = QWidget()
-    made.session = opened
-    qtbot.addWidget(made)
-    return made
+def closing(opened, qtbot, monkeypatch):
+    """Closes a window by a button of the question; whether it may, and the question."""
+    window = QWidget()
+    qtbot.addWidget(window)
+
+    def close(words):
+        asked = []
+
+        def execute(box):
+            asked.append(box)
+            chosen = next((b for b in box.buttons() if b.text() == words), box.escapeButton())
+            monkeypatch.setattr(QMessageBox, "clickedButton", lambda _box: chosen)
+
+        monkeypatch.setattr(QMessageBox, "exec", execute)
+        return may_close(window, opened), asked
+
+    return close
 
 
 @pytest.fixture
@@ -95,43 +108,20 @@ def running_session(opened, qtbot):
     return opened
 
 
-def answer(monkeypatch, words):
-    """Answer the question by pressing the button with these words."""
-    asked = []
-
-    def execute(box):
-        asked.append(box)
-        chosen = next((b for b in box.buttons() if b.text() == words), box.escapeButton())
-        monkeypatch.setattr(QMessageBox, "clickedButton", lambda _box: chosen)
-
-    monkeypatch.setattr(QMessageBox, "exec", execute)
-    return asked
-
-
-def test_without_a_run_nothing_is_asked(bare_window, monkeypatch):
-    asked = answer(monkeypatch, "Keep tuning")
-    assert may_close(bare_window, bare_window.session)
-    assert asked == []
-
-
-def test_esc_and_keep_tuning_leave_the_run_alone(bare_window, running_session, monkeypatch):
+def test_a_person_is_asked_during_a_run_and_may_keep_it_or_its_best(closing, running_session):
     for words in ("Keep tuning", "no such button, as with Esc"):
-        asked = answer(monkeypatch, words)
-        assert not may_close(bare_window, bare_window.session)
+        may, asked = closing(words)
+        assert not may
         assert asked[0].escapeButton().text() == "Keep tuning"
     assert running_session.state == "running"
-
-
-def test_stop_and_keep_best_waits_for_the_results(bare_window, running_session, monkeypatch):
-    answer(monkeypatch, "Stop and keep best")
-    assert may_close(bare_window, bare_window.session)
+    assert closing("Stop and keep best")[0]
     assert running_session.state == "finished"
     assert running_session.results is not None
+    assert closing("Keep tuning") == (True, [])  # without a run nothing is asked
 
 
-def test_close_now_keeps_the_run_for_later(bare_window, running_session, monkeypatch):
-    answer(monkeypatch, "Close, continue later")
-    assert may_close(bare_window, bare_window.session)
+def test_close_now_keeps_the_run_for_later(closing, running_session):
+    assert closing("Close, continue later")[0]
     assert running_session.state == "running"
     folder = running_session.run_folder
     running_session.shutdown()
@@ -191,7 +181,8 @@ def running(program, then="pass", variables=(), **options):
 SLOW = {"trial_seconds": 0.05}
 DIALOG = (
     "from PySide6.QtCore import QTimer; from PySide6.QtWidgets import QMessageBox;"
-    " QTimer.singleShot(0, QMessageBox(whole[0]).exec)"
+    " QTimer.singleShot(0, lambda: (QTimer.singleShot(0, lambda: say('open')),"
+    " QMessageBox(whole[0]).exec()))"
 )
 
 
@@ -202,48 +193,41 @@ def test_the_terminal_ends_the_window_in_order(program, number):
     process, worker = running(program, **SLOW)
     process.send_signal(number)
     _, said = process.communicate(timeout=LIMIT)
-    assert process.returncode == 128 + number
-    assert said == ""
+    assert (process.returncode, said) == (128 + number, "")
     assert all_gone([worker])
 
 
-def test_an_open_dialog_does_not_keep_the_window_from_ending(program):
-    process, worker = running(program, then=DIALOG, **SLOW)
-    time.sleep(0.5)
-    process.send_signal(signal.SIGINT)
+@pytest.mark.parametrize(
+    ("then", "worker_signal", "window_signal", "status"),
+    [
+        (DIALOG, 0, signal.SIGINT, 130),  # an open dialog does not keep the window from ending
+        ("pass", signal.SIGSTOP, signal.SIGINT, 130),  # nor does a halted worker
+        ("pass", 0, signal.SIGKILL, -signal.SIGKILL),  # and a killed one takes its worker along
+    ],
+)
+def test_the_window_and_its_worker_end_whatever_is_in_the_way(
+    program, then, worker_signal, window_signal, status
+):
+    process, worker = running(program, then=then, **SLOW)
+    if then == DIALOG:
+        assert process.stdout.readline() == "open\n"
+    if worker_signal:
+        os.kill(worker, worker_signal)
+    process.send_signal(window_signal)
     process.communicate(timeout=LIMIT)
-    assert process.returncode == 130
+    assert process.returncode == status
     assert all_gone([worker])
 
 
-def test_a_halted_worker_does_not_keep_the_window_from_ending(program):
-    process, worker = running(program, **SLOW)
-    os.kill(worker, signal.SIGSTOP)
-    process.send_signal(signal.SIGINT)
-    process.communicate(timeout=LIMIT)
-    assert all_gone([worker])
-
-
-def test_the_worker_ends_with_a_window_that_was_killed(program):
-    process, worker = running(program, **SLOW)
-    process.kill()
-    process.communicate(timeout=LIMIT)
-    assert all_gone([worker])
-
-
-def test_a_window_that_cannot_be_made_ends_the_program_and_its_worker(program):
-    process = program(SPOILT_WINDOW)
+@pytest.mark.parametrize(
+    ("code", "why"), [(SPOILT_WINDOW, "no window today"), (SPOILT_SESSION, "no session today")]
+)
+def test_a_window_or_session_that_cannot_be_made_ends_the_program(program, code, why):
+    process = program(code)
     said, error = process.communicate(timeout=LIMIT)
     assert process.returncode == 1
-    assert "no window today" in error
-    assert all_gone([int(said.split()[1])])
-
-
-def test_a_session_that_cannot_be_made_ends_the_program(program):
-    process = program(SPOILT_SESSION)
-    _, error = process.communicate(timeout=LIMIT)
-    assert process.returncode == 1
-    assert "no session today" in error
+    assert why in error
+    assert all_gone([int(number) for number in said.split()[1:]])
 
 
 XLIB_SEES_IT = (

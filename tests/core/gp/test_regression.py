@@ -7,14 +7,7 @@ import pytest
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 
-from core.gp.kernels import (
-    KERNELS,
-    Hyperparameters,
-    Stationary,
-    correlation,
-    correlation_and_slope,
-    squared_distances,
-)
+from core.gp.kernels import KERNELS, Hyperparameters, Stationary, correlation, correlation_and_slope
 from core.gp.regression import ExactPosterior
 
 LENGTHS = np.array([0.3, 0.8, 2.0])
@@ -80,29 +73,6 @@ def test_far_from_everything_it_knows_nothing():
     mean, sd = ours.posterior(np.ones((1, 1)))
     assert mean[0] == pytest.approx(0.0, abs=1e-12)
     assert sd[0] == pytest.approx(np.sqrt(2.0))
-
-
-PEER_KERNELS = {
-    "se": RBF,
-    "matern32": lambda lengths: Matern(lengths, nu=1.5),
-    "matern52": lambda lengths: Matern(lengths, nu=2.5),
-}
-
-
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_correlation_equals_scikit_learn(kernel):
-    random = np.random.default_rng(0)
-    A, B, lengths = random.random((20, 3)), random.random((7, 3)), np.array([0.2, 1.0, 5.0])
-    ours = correlation(kernel, squared_distances(A, B, lengths))
-    np.testing.assert_allclose(ours, PEER_KERNELS[kernel](lengths)(A, B), atol=1e-12)
-
-
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_slope_of_the_correlation_equals_differences(kernel):
-    s = np.array([0.01, 0.3, 1.0, 4.0])
-    slope = correlation_and_slope(kernel, s)[1]
-    differences = (correlation(kernel, s + 1e-6) - correlation(kernel, s - 1e-6)) / 2e-6
-    np.testing.assert_allclose(slope, differences, rtol=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,8 @@ import sys
 import types
 from pathlib import Path
 
+import pytest
+
 from core.losses.compiled import compiled
 
 
@@ -51,6 +53,7 @@ def inner(x):
 """
 
 
+@pytest.mark.slow
 def test_a_change_of_what_it_takes_from_another_file_is_compiled_anew(tmp_path):
     (tmp_path / "caller.py").write_text(CALLER)
     root = Path(__file__).parents[3]

@@ -39,7 +39,6 @@ KINDS = ("linear", "logistic", "multinomial")
 
 
 def newtons(loss: Any) -> list[Newton]:
-    """The same loss solved by Cholesky and by conjugate gradients."""
     dense, matrix_free = Newton(loss), Newton(loss)
     dense.dense, matrix_free.dense = True, False
     return [dense, matrix_free]
@@ -217,7 +216,6 @@ def scattered(rows, columns, each=20):
 
 @pytest.fixture
 def formed(monkeypatch):
-    """How often blocks were formed."""
     from core.losses.linear import logistic_loss
 
     times, own = [], logistic_loss.LogisticAt.sampled_blocks

@@ -30,7 +30,6 @@ def table(
 
 
 def loss_of(name: str, **kwargs: Any) -> Any:
-    """The loss of `table`."""
     return build_loss(name, *table(name, **kwargs))
 
 

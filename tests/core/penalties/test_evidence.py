@@ -197,6 +197,7 @@ def test_a_quadrature_without_a_single_step_is_that_of_the_preconditioner() -> N
 ROWS, COLUMNS, ENTRIES = 200, 5000, 30
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("groups", [50, 250])
 def test_the_evidence_ends_near_the_best_that_it_saw(groups):
     # With 250 groups of 20 columns γ is uncertain by as much as it is: an update that frees a group

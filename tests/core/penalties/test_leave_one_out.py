@@ -123,6 +123,7 @@ def test_sparse_tables_are_left_out_as_dense_ones():
     assert np.isclose(*values)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["logistic", "multinomial"])
 def test_the_search_ends_at_the_least_exact_loss(name):
     X, y = table(name, rows=50, columns=5, useless=3, seed=4)

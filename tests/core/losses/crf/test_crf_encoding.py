@@ -12,7 +12,6 @@ from core.records import to_plain
 
 
 def active(encoding: FeatureEncoding, table: pd.DataFrame) -> list[list[str]]:
-    """The names of the category features of every token."""
     tokens, names = encoding.encode_tokens(table), encoding.names_and_columns()[0]
     begins = tokens.begins
     return [[names[f] for f in tokens.features[begins[u] : begins[u + 1]]] for u in tokens.unit]
