@@ -306,7 +306,8 @@ class EnsembleMember:
     """One model of the average."""
 
     number: int  # of its trial
-    weight: float  # all sum to 1
+    weight: float  # in the model that is kept; all sum to 1
+    tested_weight: float  # in the model that was tested
     score: float  # in validation
     setting: Setting
 
@@ -314,8 +315,10 @@ class EnsembleMember:
 def members_of(run: FinishedRun) -> list[EnsembleMember]:
     """The members with a weight, best first; empty where the run gave one model."""
     ensemble = run.results.ensemble or EnsembleResults()
-    rows = zip(ensemble.members, ensemble.weights, ensemble.scores, ensemble.settings, strict=True)
-    return [EnsembleMember(n, w, score, setting) for n, w, score, setting in rows if w > 0]
+    weights, tested_weights = ensemble.weights, ensemble.tested_weights or ensemble.weights
+    columns = (ensemble.members, weights, tested_weights, ensemble.scores, ensemble.settings)
+    members = (EnsembleMember(*row) for row in zip(*columns, strict=True))
+    return [member for member in members if member.weight > 0]
 
 
 def model_noun(run: FinishedRun) -> str:

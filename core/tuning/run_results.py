@@ -175,7 +175,7 @@ class EnsembleResults(Record):
     """The average of models that was taken."""
 
     members: list[int] = field(default_factory=list)  # trial numbers, the best first
-    weights: list[float] = field(default_factory=list)
+    weights: list[float] = field(default_factory=list)  # of the model that is kept
     scores: list[float] = field(default_factory=list)
     settings: list[Setting] = field(default_factory=list)
     effective: float = 1.0  # 1/Σw²
@@ -185,6 +185,8 @@ class EnsembleResults(Record):
     held_out: dict[str, float] = field(default_factory=dict)
     single_held_out: dict[str, float] = field(default_factory=dict)
     left_out: list[OmittedTrial] = field(default_factory=list)
+    # where the test rows had a share in the weights: those of the model that they tested
+    tested_weights: list[float] | None = optional()
 
 
 @dataclass(frozen=True)
@@ -199,7 +201,6 @@ class EvaluationFacts(Record):
     rows: int = 0  # of the dataset, in `units`
     units: str = "rows"
     drawn: bool = False  # from a larger file
-    reweighted: bool | None = optional()  # the test rows had a share in the weights of an average
 
 
 @dataclass(frozen=True)
@@ -291,7 +292,11 @@ class Results(Record):
 def evaluation_text(results: Results) -> str:
     """How the scores of a result were measured, and on which rows its model was fitted."""
     facts = results.evaluation
-    return "" if facts is None else f"{_score_text(facts)} {_fitted_rows_text(facts)}".strip()
+    if facts is None:
+        return ""
+    is_reweighted = results.ensemble is not None and results.ensemble.tested_weights is not None
+    fitted_text = _fitted_rows_text(facts, is_reweighted=is_reweighted)
+    return f"{_score_text(facts)} {fitted_text}".strip()
 
 
 def _score_text(facts: EvaluationFacts) -> str:
@@ -308,11 +313,11 @@ def _score_text(facts: EvaluationFacts) -> str:
     )
 
 
-def _fitted_rows_text(facts: EvaluationFacts) -> str:
+def _fitted_rows_text(facts: EvaluationFacts, *, is_reweighted: bool) -> str:
     if facts.fitted != "all":
         return "" if facts.kind == "nested" else "The model is the one that was tested."
     drawn = "drawn " if facts.drawn else ""
-    weights = ", which also chose its weights" if facts.reweighted else ""
+    weights = ", which also chose its weights" if is_reweighted else ""
     rows = f"the model that is kept is fitted on all {facts.rows:,} {drawn}{facts.units}{weights}."
     if facts.kind == "nested":
         return rows[0].upper() + rows[1:]

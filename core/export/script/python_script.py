@@ -165,7 +165,7 @@ def _average_lines(run: FinishedRun, members: list[EnsembleMember], code: CodeWr
         "members = [",
         *(f'    ("trial {m.number}", {_expression(run, m.setting, code)}),' for m in members),
         "]",
-        f"weights = {wrapped_list([m.weight for m in members])}",
+        f"weights = {wrapped_list([m.tested_weight for m in members])}",
     ]
     return [*lines, _pipeline("tuned", f"{kind}(members, {voting}weights=weights)")]
 
@@ -331,6 +331,14 @@ def _last_fit(run: FinishedRun) -> str:
             lines += ["# More rows make other columns of rare categories.", *_penalty_lines(final)]
         if (noise := final.noise_variance) is not None:
             lines.append(f"tuned.set_params(model__alpha={noise!r})")
+    weights = [member.weight for member in members_of(run)]
+    if weights != [member.tested_weight for member in members_of(run)]:
+        step = "model" if run.takeaway.threshold is None else "estimator__model"
+        lines += ["# Once they have tested it, the test rows choose the weights of its models too."]
+        lines += [
+            f"weights = {wrapped_list(weights)}",
+            f"tuned.set_params({step}__weights=weights)",
+        ]
     lines += ["tuned.fit(X, y)", 'print(f"The tuned model is now fitted on all {len(y):,} rows.")']
     return "\n".join(lines)
 

@@ -216,6 +216,7 @@ def with_choice_of_test_rows(
         scores=[summary.scores[member] for member in order],
         settings=[summary.settings[member] for member in order],
         effective=effective_members(weights),
+        tested_weights=[summary.weights[member] for member in order],
     )
 
 

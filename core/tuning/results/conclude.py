@@ -253,8 +253,6 @@ def _results_of(
     )
     repeated = repeats_tuning(problem, context)
     facts = _evaluation_facts(problem, refitted=final_fit.is_refitted, repeated=repeated)
-    if final_fit.ensemble != tuned_model.ensemble:
-        facts = replace(facts, reweighted=True)
     # Without tuning in each fold the setting has seen the rows that test it.
     if not facts.repeated:
         gain, over_baseline = replace(results.gain, real=False), results.gain_over_baseline
