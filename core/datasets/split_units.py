@@ -401,6 +401,17 @@ def _measures(column: Column, values: pd.Series) -> bool:
     return column.kind == "date" or (is_number and bool((values % 1 != 0).any()))
 
 
+def unit_noun(dataset: Dataset) -> str:
+    """What is called one of what no split divides: "patient", "group", "different row"."""
+    names = [column.name for column in dataset.columns if column.role == "group"]
+    words = [word for name in names for word in name_words(name) if word not in _SIGN]
+    if len(names) == 1 and words and set(words) <= _WHO | _WORK | _FAMILY:
+        return " ".join(words)
+    if names or (dataset.row_groups is not None and not dataset.task.has_sequences):
+        return "group"
+    return dataset.task.item if dataset.units is None else f"different {dataset.task.item}"
+
+
 def _group_finding(dataset: Dataset, name: str, counts: tuple[int, int], is_code: bool) -> Finding:
     words = [word for word in name_words(name) if word not in _SIGN and not is_code]
     who = shortened_name(" ".join(words)) if words else f"“{shortened_name(name)}”"

@@ -16,6 +16,7 @@ from core.datasets.dataset import Dataset
 from core.datasets.dataset_summary import Categories
 from core.datasets.preparation import OwnColumns, output_names, own_columns, preparation
 from core.datasets.splitting import cross_validation_folds
+from core.datasets.units import Units, dataset_units, file_units
 from core.estimators.baseline import baseline_pipeline
 from core.estimators.model import Model
 from core.estimators.multi_model import MODEL, combined_setting, with_own_columns
@@ -71,6 +72,18 @@ class Problem:
     # (rows to tune and fit on, rows to test on) of every outer fold of nested cross-validation
     outer: tuple[tuple[np.ndarray, np.ndarray], ...] = ()
     is_one_of_several: bool = False  # whether its rows are prepared as those of other models too
+
+    @cached_property
+    def units(self) -> Units:
+        """What is independent among all rows of the dataset."""
+        return dataset_units(self.dataset)
+
+    @cached_property
+    def test_units(self) -> Units:
+        """The same among the test rows, or those of the second file."""
+        if self.dataset.test is not None:
+            return file_units(self.dataset.test)
+        return self.units.take_rows(self.test_rows)
 
     @property
     def is_nested(self) -> bool:

@@ -141,7 +141,7 @@ def _split_lines(lines: Sequence[str]) -> tuple[int, list[list[str] | None]]:
     A comment begins with # and has another width or, where a sequence begins, no token's label.
     """
     plain = next((line for line in lines if line.strip() and not line.startswith("#")), "")
-    rows: list[list[str] | None] = [_cells(line, "\t" in plain) for line in lines]
+    rows: list[list[str] | None] = [_line_cells(line, "\t" in plain) for line in lines]
     signs = [i for i, line in enumerate(lines) if line.startswith("#")]
     passed = {i: cells for i in signs if (cells := rows[i])}
     tokens = [c for i, c in enumerate(rows) if c and i not in passed and c[0] != _DOCUMENT]
@@ -158,7 +158,7 @@ def _split_lines(lines: Sequence[str]) -> tuple[int, list[list[str] | None]]:
     return width, rows
 
 
-def _cells(line: str, has_tabs: bool) -> list[str]:
+def _line_cells(line: str, has_tabs: bool) -> list[str]:
     if has_tabs and line.strip():
         return [cell.strip() for cell in line.rstrip("\r\n").split("\t")]
     return line.split()

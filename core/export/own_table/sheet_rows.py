@@ -152,20 +152,20 @@ class _SheetRows:
         # The names go into the last filled row above the table.
         is_above = not self.written_count and len(table_rows) and self._row < table_rows[0]
         if is_above and self._is_filled and self.names is not None:
-            self._header.append(_Edit(start, end, self._cells(self.names, tag)))
+            self._header.append(_Edit(start, end, self._row_cells(self.names, tag)))
         edit: _Edit | None = None
         for _ in range(repeats):
             if self.written_count < len(table_rows) and table_rows[self.written_count] == self._row:
                 row = next(self._answer_rows, None)
                 if row is not None and edit is None:  # equal rows are stored once: equal answers
-                    edit = _Edit(start, end, self._cells(row, tag))
+                    edit = _Edit(start, end, self._row_cells(row, tag))
                 self.written_count += row is not None
             self._row += 1
         if edit is not None:
             self.edits += [*self._header[-1 - self.has_units :][:1], edit]
             self._header = []
 
-    def _cells(self, row: Sequence[Cell], tag: str) -> bytes:
+    def _row_cells(self, row: Sequence[Cell], tag: str) -> bytes:
         raise NotImplementedError
 
 
@@ -194,7 +194,7 @@ class _XlsxRows(_SheetRows):
         if tag.rpartition(":")[2] == "row":
             self._end_row(1, tag)
 
-    def _cells(self, row: Sequence[Cell], tag: str) -> bytes:
+    def _row_cells(self, row: Sequence[Cell], tag: str) -> bytes:
         prefix = tag.removesuffix("row")
         cells = (
             sheet_cell(cell, f"{column_letters(self.start + index)}{self._row}", prefix)
@@ -236,7 +236,7 @@ class _OdsRows(_SheetRows):
             self._width = self._width if self._insert_at >= 0 else self._column
             self._end_row(self._repeats, tag)
 
-    def _cells(self, row: Sequence[Cell], tag: str) -> bytes:
+    def _row_cells(self, row: Sequence[Cell], tag: str) -> bytes:
         gap, empty = self.start - self._width, ""
         if gap > 0:
             empty = f'<table:table-cell table:number-columns-repeated="{gap}"/>'

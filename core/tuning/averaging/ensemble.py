@@ -301,8 +301,8 @@ def holdout_folds(problem: Problem) -> tuple[list[np.ndarray], list[np.ndarray]]
     folds = [np.tile(rows, repeats) for _, rows in first_division]
     # Held out once: parts of these rows stand for folds, what is kept together in one of them.
     if len(folds) == 1:
-        (rows,), groups = folds, problem.dataset.kept_together
-        units = np.arange(len(rows)) if groups is None else _number_groups(groups[rows])
+        (rows,) = folds
+        units = problem.units.take_rows(rows).index
         folds = [rows[units % FOLD_COUNT == fold] for fold in range(FOLD_COUNT)]
         folds = [fold_rows for fold_rows in folds if len(fold_rows)]
     task, classes, target = problem.dataset.task, problem.dataset.classes, problem.dataset.target
@@ -320,8 +320,7 @@ def with_corrected_scores(
         folds_by_trial: the predictions of all trials for the folds of `holdout_folds`.
     """
     folds, targets = holdout_folds(problem)
-    rows, groups = np.concatenate(folds), problem.dataset.kept_together
-    units = rows if groups is None else groups[rows]  # a row may be held out repeatedly
+    units = problem.units.codes[np.concatenate(folds)]  # a row may be held out repeatedly
     y, metric, seed = np.concatenate(targets), problem.fold_metric, problem.plan.seed
     predictions = {n: concatenate_predictions(folds) for n, folds in folds_by_trial.items()}
     single, average = (
@@ -374,16 +373,12 @@ def _fold_positions(rows: np.ndarray, folds: Sequence[np.ndarray]) -> list[np.nd
     return np.split(positions, np.cumsum([len(fold) for fold in folds])[:-1])
 
 
-def _number_groups(groups: np.ndarray) -> np.ndarray:
-    return np.unique(groups, return_inverse=True)[1]
-
-
 def _take_predictions(predictions: Predictions, rows: np.ndarray) -> Predictions:
     subset = predictions.subset(rows)
     if subset.whole is None:
         return subset
-    tokens = np.stack([subset.whole[:, 0], _number_groups(subset.whole[:, 1])], axis=1)
-    return replace(subset, whole=tokens)
+    numbers = np.unique(subset.whole[:, 1], return_inverse=True)[1]
+    return replace(subset, whole=np.stack([subset.whole[:, 0], numbers], axis=1))
 
 
 def _finite_mean(values: list[float]) -> float | None:

@@ -64,19 +64,8 @@ def predictions_of_test(problem: Problem, tuned: Any) -> ComparedPredictions:
     prepared = fit_prepared(default[0], dataset, rows)  # for both
     for pipeline in (default, baseline):
         fit_with_remarks(pipeline[-1], prepared, dataset.target[rows])
-    models, groups = (tuned, default, baseline), _test_groups(problem)
-    return predictions_by(models, *problem.test_data, dataset.task, dataset.classes, groups)
-
-
-def _test_groups(problem: Problem) -> np.ndarray | None:
-    dataset = problem.dataset
-    if dataset.test is not None:
-        # The groups of another file are only known where they are part of the task.
-        return dataset.test.row_groups if dataset.task.has_sequences else None
-    # Relatives among molecules, sentences and texts are no independent tests; single rows of a
-    # table that happen to be equal hardly change an interval.
-    groups = dataset.row_groups if dataset.task.is_table else dataset.kept_together
-    return None if groups is None else groups[problem.test_rows]
+    models, units = (tuned, default, baseline), problem.test_units
+    return predictions_by(models, *problem.test_data, dataset.task, dataset.classes, units)
 
 
 def repeats_tuning(problem: Problem, context: EvaluationContext) -> bool:
@@ -175,13 +164,13 @@ def _apply_requests(context: EvaluationContext) -> Generator[Event, None, None]:
 def pool_folds(folds: Sequence[ComparedPredictions], rows: int) -> ComparedPredictions:
     """The predictions of all folds as of one test; `rows` of the dataset."""
     sizes = [len(fold.y) for fold in folds]
-    groups = [fold.row_groups for fold in folds if fold.row_groups is not None]
+    units = folds[0].units
     return ComparedPredictions(
         y=np.concatenate([fold.y for fold in folds]),
         tuned=concatenate_predictions([fold.tuned for fold in folds]),
         default=concatenate_predictions([fold.default for fold in folds]),
         baseline=concatenate_predictions([fold.baseline for fold in folds]),
-        row_groups=np.concatenate(groups) if len(groups) == len(folds) else None,
+        row_units=replace(units, codes=np.concatenate([fold.units.codes for fold in folds])),
         folds=np.repeat(np.arange(len(folds)), sizes),
         train_share=1.0 - float(np.mean(sizes)) / rows,
     )

@@ -81,22 +81,16 @@ def score_intervals(
     if predictions.folds is not None:
         return _fold_intervals(metric, predictions)
     outputs = predictions.outputs_for(metric)
-    is_independent = predictions.row_groups is None
+    is_independent = not predictions.units.has_groups and not predictions.units.is_time
     if metric.right is not None and (is_independent or metric.needs == "whole"):
         return _mcnemar_intervals(metric, predictions.y, outputs, is_default)
     # Areas under a curve always: every resample would cost a sort.
-    has_enough_units = metric.bounded or _unit_count(predictions) >= MIN_NORMAL_ROWS
+    has_enough_units = metric.bounded or predictions.units.count >= MIN_NORMAL_ROWS
     if metric.influence is not None and has_enough_units:
         intervals = _normal_intervals(metric, predictions, outputs, scores)
         if intervals is not None:
             return intervals
     return _bootstrap_intervals(metric, predictions, outputs, seed)
-
-
-def _unit_count(predictions: ComparedPredictions) -> int:
-    """How many rows or groups are independent of each other."""
-    groups = predictions.row_groups
-    return len(predictions.y) if groups is None else len(np.unique(groups.astype(str)))
 
 
 def _fold_intervals(metric: Metric, predictions: ComparedPredictions) -> ScoreIntervals:
@@ -141,11 +135,11 @@ def _normal_intervals(
     """Normal intervals; None where a row's influence is not known, as in a class of one row."""
     assert metric.influence is not None
     groups = None
-    if predictions.row_groups is not None:
+    if predictions.units.has_groups:
         # The spread of a few groups is not known well enough.
-        if _unit_count(predictions) < MIN_NORMAL_ROWS:
+        if predictions.units.count < MIN_NORMAL_ROWS:
             return None
-        _, groups = np.unique(predictions.row_groups.astype(str), return_inverse=True)
+        groups = predictions.units.index
     arrays = {name: getattr(output, metric.needs) for name, output in outputs.items()}
     phi = {name: metric.influence(predictions.y, array) for name, array in arrays.items()}
     if not all(np.isfinite(influence).all() for influence in phi.values()):
@@ -168,7 +162,8 @@ def _normal_intervals(
 def _bootstrap_intervals(
     metric: Metric, predictions: ComparedPredictions, outputs: dict[str, Predictions], seed: int
 ) -> ScoreIntervals:
-    y, groups = predictions.y, predictions.row_groups
+    y = predictions.y
+    groups = predictions.units.index if predictions.units.has_groups else None
     resamples = resampled_scores(metric, y, list(outputs.values()), seed, groups)
     drawn_scores = dict(zip(outputs, resamples, strict=True))
     no_values = np.full(resamples.shape[1], np.nan)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from core.datasets.units import Units, single_rows
 from core.tuning.scores.metric import Metric, Predictions
 from core.tuning.scores.metrics import METRICS, predict_all, targets_of
 
@@ -26,9 +27,14 @@ class ComparedPredictions:
     tuned: Predictions
     default: Predictions
     baseline: Predictions
-    row_groups: np.ndarray | None = None  # the group of each row, shape (n,)
+    row_units: Units | None = None  # what is independent; None for every row
     folds: np.ndarray | None = None  # that tested each row, (n,), by nested cross-validation
     train_share: float | None = None  # of all rows that one fold was fitted to
+
+    @property
+    def units(self) -> Units:
+        """What is independent among the rows."""
+        return single_rows(len(self.y)) if self.row_units is None else self.row_units
 
     @property
     def by_model(self) -> dict[str, Predictions]:
@@ -66,14 +72,14 @@ def predictions_by(
     y: np.ndarray,
     task: str,
     classes: Sequence[Any],
-    row_groups: np.ndarray | None = None,
+    row_units: Units | None = None,
 ) -> ComparedPredictions:
     """The predictions of fitted pipelines (tuned, default, baseline) for test rows.
 
     `y` and `classes` are as in the dataset.
     """
     tuned, default, baseline = (predict_all(model, X, classes, task=task, y=y) for model in models)
-    return ComparedPredictions(targets_of(y, task, classes), tuned, default, baseline, row_groups)
+    return ComparedPredictions(targets_of(y, task, classes), tuned, default, baseline, row_units)
 
 
 def _finite_mean(scores: np.ndarray) -> float:

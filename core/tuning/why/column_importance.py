@@ -50,7 +50,12 @@ from core.tuning.scores.metric import Metric, Predictions
 from core.tuning.scores.metrics import predict_all
 from core.tuning.why.answer_types import AlikeColumns, ColumnImportance, ColumnLoss, ScoreLoss
 from core.tuning.why.column_dependence import dependence
-from core.tuning.why.tested_model import TestedFold, TestedModel, merge_fold_predictions
+from core.tuning.why.tested_model import (
+    TestedFold,
+    TestedModel,
+    merge_fold_predictions,
+    units_of_rows,
+)
 
 REPEATS = 5
 MIN_ROWS = 2000  # test rows that are shuffled in any case, where there are so many
@@ -272,11 +277,8 @@ class ColumnPermuter:
         self._sign = 1.0 if self._metric.maximize else -1.0
         self._seed, self._repeats = tested_model.problem.plan.seed, repeats
         self._y = np.concatenate([fold.y for fold in folds])
-        self._groups = None
-        if tested_model.dataset.test is None and tested_model.dataset.row_groups is not None:
-            rows = np.concatenate([fold.rows for fold in folds])
-            named = tested_model.dataset.row_groups[rows].astype(str)
-            self._groups = np.unique(named, return_inverse=True)[1]
+        units = units_of_rows(tested_model.problem, np.concatenate([fold.rows for fold in folds]))
+        self._groups = units.index if units.has_groups else None
         generator = np.random.default_rng(self._seed)
         self._folds = [
             _Prepared(fold, np.array([generator.permutation(len(fold.y)) for _ in range(repeats)]))

@@ -20,7 +20,7 @@ from core.tuning.scores.intervals import percentile_interval, resampled_scores
 from core.tuning.scores.metric import Metric, Predictions
 from core.tuning.scores.metrics import predict_all
 from core.tuning.why.answer_types import LearningCurve, LearningGain, LearningSize
-from core.tuning.why.tested_model import TestedFold, TestedModel
+from core.tuning.why.tested_model import TestedFold, TestedModel, units_of_rows
 
 REPEATS = 3
 MAX_TEST_ROWS = 5000
@@ -106,11 +106,7 @@ def _predict_fold(fold: TestedFold, model: Any) -> Predictions:
 def _resample_scores(
     metric: Metric, fold: TestedFold, all_predictions: list[Predictions], seed: int
 ) -> np.ndarray:
-    dataset = fold.problem.dataset
-    groups = None
-    if dataset.test is None and dataset.row_groups is not None:
-        groups = dataset.row_groups[fold.rows]
-    # Rows alike in all labels are drawn together, which differs from size to size: to compare
-    # sizes, the same rows must be drawn for each.
-    groups = np.arange(len(fold.y)) if groups is None else groups
-    return resampled_scores(metric, fold.y, all_predictions, seed, groups)
+    # Units as groups also where they are single rows: rows alike in all labels would be drawn
+    # together, which differs from size to size, and sizes are compared on the same rows.
+    units = units_of_rows(fold.problem, fold.rows)
+    return resampled_scores(metric, fold.y, all_predictions, seed, units.index)

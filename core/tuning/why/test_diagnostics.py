@@ -51,7 +51,8 @@ def _class_diagnostics(tested_model: TestedModel) -> ClassDiagnostics:
     assert scores is not None
     is_known = tested_model.y >= 0
     y, scores = tested_model.y[is_known].astype(int), scores[is_known]
-    groups = None if tested_model.row_groups is None else tested_model.row_groups[is_known]
+    units = tested_model.units.take_rows(is_known)
+    groups = units.index if units.has_groups else None
     counts = np.bincount(y, minlength=len(labels))
     order = np.argsort(-counts, kind="stable")[:MAX_CLASSES]
     codes = [1, 0] if len(labels) == 2 else [int(code) for code in order if counts[code]]

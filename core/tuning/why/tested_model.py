@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from core.datasets.dataset import Dataset
+from core.datasets.units import Units
 from core.errors import UnusableError
 from core.tuning.learning.learning_run import recorded_fit, refit_penalties
 from core.tuning.problem import Problem, take_rows
@@ -52,6 +53,12 @@ class TestedFold:
     def predict(self, X: Any) -> Predictions:
         dataset = self.problem.dataset
         return predict_all(self.pipeline, X, dataset.classes, task=dataset.task)
+
+
+def units_of_rows(problem: Problem, rows: np.ndarray) -> Units:
+    """The units of rows by their indices in the dataset, or in the second file."""
+    is_own = problem.dataset.test is None
+    return (problem.units if is_own else problem.test_units).take_rows(rows)
 
 
 @dataclass(frozen=True)
@@ -99,12 +106,9 @@ class TestedModel:
         return pd.concat([fold.X.iloc[:, column] for fold in self.folds], ignore_index=True)
 
     @cached_property
-    def row_groups(self) -> np.ndarray | None:
-        """Codes of groups of dependent test rows; None where rows are independent."""
-        dataset = self.dataset
-        if dataset.test is not None or dataset.row_groups is None:
-            return None
-        return np.unique(dataset.row_groups[self.row_indices].astype(str), return_inverse=True)[1]
+    def units(self) -> Units:
+        """What is independent among the test rows."""
+        return units_of_rows(self.problem, self.row_indices)
 
 
 def merge_fold_predictions(fold_predictions: list[Predictions]) -> Predictions:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy import stats
 from sklearn.metrics import r2_score
 
-from core.datasets.task import Task
+from core.datasets.units import Units
 from core.tuning.results.comparison import ComparisonContext, results_of
-from core.tuning.results.test_evaluation import _test_groups
 from core.tuning.scores.intervals import percentile_interval, resampled_scores, score_intervals
 from core.tuning.scores.metric import Predictions
 from core.tuning.scores.metrics import METRICS
@@ -102,12 +100,12 @@ def test_few_rows_are_resampled():
 def test_rows_of_groups_count_as_groups():
     """Ten copies of each row tell no more than one: no interval shrinks."""
     answers, copies = of_classes(150), np.repeat(np.arange(150), 10)
-    grouped = repeated(answers, copies, row_groups=copies)
+    grouped = repeated(answers, copies, row_units=Units(copies))
     for name in ("log_loss", "auc"):
         single, many = (spans(name, rows).differences["default"] for rows in (answers, grouped))
         assert (many.low, many.high) == pytest.approx((single.low, single.high), abs=0.02)
     assert spans("accuracy", grouped).differences["default"].method == "normal"
-    few = repeated(answers, np.arange(150), row_groups=np.arange(150) // 3)
+    few = repeated(answers, np.arange(150), row_units=Units(np.arange(150) // 3))
     assert spans("accuracy", few).differences["default"].method == "bootstrap"
     single, together = (
         drawn("accuracy", *rows)[2] for rows in ((answers, 0), (grouped, 0, copies))
@@ -256,14 +254,3 @@ def test_a_gain_is_real_only_if_the_baseline_is_beaten_too(folds):
     results = compared(answers)
     assert results["gain"]["real"]
     assert results["baseline_test"]["mse"] == pytest.approx(np.mean(answers.y**2), rel=0.01)
-
-
-@pytest.mark.parametrize(
-    ("task", "expected"), [("structure", [7, 7, 8]), ("topics", [7, 7, 8]), ("binary", None)]
-)
-def test_relatives_are_drawn_together_and_equal_rows_of_tables_are_not(task, expected):
-    dataset = SimpleNamespace(
-        task=Task(task), test=None, row_groups=None, kept_together=np.array([5, 7, 7, 8])
-    )
-    found = _test_groups(SimpleNamespace(dataset=dataset, test_rows=np.array([1, 2, 3])))
-    assert (None if found is None else found.tolist()) == expected

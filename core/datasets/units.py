@@ -1,0 +1,74 @@
+"""What is independent in a dataset: a row, a patient, the copies of a row, a moment of time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from core.datasets.dataset import Dataset
+from core.datasets.split_units import item_codes, unit_noun, with_units
+from core.wording import count_text
+
+
+@dataclass(frozen=True)
+class Units:
+    """Which rows belong to one unit. Statistics count units, since rows of one are alike."""
+
+    codes: np.ndarray  # the unit of every row, shape (n,); of time, growing with it
+    noun: str = "row"  # what one is called
+    is_time: bool = False  # whether units next to each other are alike as well
+
+    @cached_property
+    def index(self) -> np.ndarray:
+        """The codes from 0 without gaps, in their order, shape (n,)."""
+        return np.unique(self.codes, return_inverse=True)[1]
+
+    @cached_property
+    def count(self) -> int:
+        """How many units there are."""
+        return int(self.index.max(initial=-1)) + 1
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether a unit has several rows."""
+        return self.count < len(self.codes)
+
+    @property
+    def count_text(self) -> str:
+        """Such as "3 patients"."""
+        plural = f"{self.noun[:-1]}ies" if self.noun.endswith("ly") else f"{self.noun}s"
+        return count_text(self.count, self.noun, plural)
+
+    def take_rows(self, rows: np.ndarray) -> Units:
+        """The units of some rows, by their numbers or a mask."""
+        return replace(self, codes=self.codes[rows])
+
+    def unit_sums(self, values: np.ndarray) -> np.ndarray:
+        """The sum over each unit's rows of numbers, shape (n,), in the order of `index`."""
+        return np.bincount(self.index, values, self.count)
+
+
+def single_rows(count: int, noun: str = "row") -> Units:
+    """Every row a unit."""
+    return Units(np.arange(count), noun)
+
+
+def dataset_units(dataset: Dataset) -> Units:
+    """The units of a dataset: what no split divides, else moments where the latest rows test."""
+    if dataset.kept_together is not None:
+        _, codes = np.unique(dataset.kept_together.astype(str), return_inverse=True)
+        return Units(codes, unit_noun(dataset))
+    # Single rows of a series resemble those before them.
+    if dataset.times is not None:
+        _, codes = np.unique(dataset.times, return_inverse=True)
+        return Units(codes, "moment", is_time=True)
+    return Units(item_codes(dataset), dataset.task.item)
+
+
+def file_units(test: Dataset) -> Units:
+    """The units of a second file, whose equal rows were not looked for before."""
+    if test.units is None and test.task.is_table and not test.is_sparse:
+        test = with_units(test)
+    return dataset_units(test)
