@@ -16,12 +16,12 @@ from app.views.plot.items import Lines, clear_colour, pen
 from app.views.plot.legend import LegendEntry, line_sample
 from app.views.plot.plot import Plot
 from app.views.plot.view_state import ViewState
-from core.datasets.molecules import bracket_pairs
 from core.datasets.task import Task
+from core.figures.example_figures import PairPicture
 from core.figures.figure import Table
 from core.figures.scales import Scale
 from core.tuning.events import FoldedMolecule, MoleculesFolded
-from core.wording import format_decimals, percent
+from core.wording import percent
 
 LOWEST = 225  # pixels of the canvas
 
@@ -48,18 +48,9 @@ class MoleculeView(ExamplesView[FoldedMolecule]):
     def example_title(self, example: FoldedMolecule) -> str:
         return example.name
 
-    def base_pairs(self) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
-        """The predicted and the true pairs."""
-        example = self.example()
-        predicted, truth = bracket_pairs(example.predicted), bracket_pairs(example.truth)
-        return {(i + 1, j + 1) for i, j in predicted}, {(i + 1, j + 1) for i, j in truth}
-
-    def pair_count_text(self) -> str:
-        called, true = self.base_pairs()
-        right = len(called & true)
-        finds = f"finds {right} of {len(true)} true base pairs"
-        sentence = f"Step {self.latest_step()}, {self.example().name}: {finds}; "
-        return sentence + f"{right} of {len(called)} called pairs are right."
+    def pair_picture(self) -> PairPicture:
+        """What is shown of the example."""
+        return PairPicture(self.example())
 
 
 BAND = 0.10  # half the height of the letters' band, where the highest arc is 1
@@ -180,9 +171,12 @@ class ArcView(MoleculeView):
             arcs.set_style(arc_pen)
 
     def draw(self) -> None:
-        called, true = self.base_pairs()
-        letters = self.example().sequence
-        highest = max((j - i for i, j in called | true), default=1)
+        pair_picture, letters = self.pair_picture(), self.example().sequence
+        called, true, highest = (
+            pair_picture.predicted_pairs,
+            pair_picture.true_pairs,
+            pair_picture.longest_span,
+        )
         right, wrong, missed = sorted(called & true), sorted(called - true), sorted(true - called)
         self.right.set_data(right, highest)
         self.wrong.set_data(wrong, highest)
@@ -204,23 +198,21 @@ class ArcView(MoleculeView):
         if not 1 <= base <= len(letters):
             return None
         lines = [f"base {base}: {letters[base - 1]}"]
-        for pairs, origin in zip(self.base_pairs(), ("model", "truth"), strict=True):
+        pair_picture = self.pair_picture()
+        for origin, pairs in (
+            ("model", pair_picture.predicted_pairs),
+            ("truth", pair_picture.true_pairs),
+        ):
             partner = next((i + j - base for i, j in pairs if base in (i, j)), 0)
             pairing = f"paired with {partner}, {letters[partner - 1]}" if partner else "unpaired"
             lines.append(f"{origin}: {pairing}")
         return HoverText("\n".join(lines), float(base), y)
 
     def describe(self) -> str:
-        return self.pair_count_text()
+        return f"Step {self.latest_step()}, {self.pair_picture().pair_text()}"
 
     def table_data(self) -> Table:
-        called, true = self.base_pairs()
-        letters = self.example().sequence
-        rows = []
-        for i, j in sorted(called | true):
-            answers = ["yes" if (i, j) in pairs else "no" for pairs in (called, true)]
-            rows.append([i, j, f"{letters[i - 1]}–{letters[j - 1]}", *answers])
-        return ["from base", "to base", "letters", "model pairs them", "truly paired"], rows
+        return self.pair_picture().pair_table()
 
 
 SMALLEST = 2.6  # pixels of the side of a square
@@ -285,7 +277,7 @@ class DotPlotView(MoleculeView):
         self.plot.bottom.set_title(f"base of {example.name}")
         pairs = np.array(example.pairs, dtype=float).reshape(-1, 3)
         self.likely.set_data(pairs[:, 1] + 1, pairs[:, 0] + 1, pairs[:, 2])
-        true = np.array(sorted(self.base_pairs()[1]), dtype=float).reshape(-1, 2)
+        true = np.array(sorted(self.pair_picture().true_pairs), dtype=float).reshape(-1, 2)
         self.true.set_data(true[:, 0], true[:, 1], np.ones(len(true)))
         self.diagonal.set_style(pen(theme.control, 1.0))
         self.diagonal.set_data([0.5, length + 0.5], [0.5, length + 0.5])
@@ -296,40 +288,23 @@ class DotPlotView(MoleculeView):
         self.plot.hold_y(0.5, length + 0.5, exact=True)
         self.canvas.align_left()
 
-    def pair_shares(self) -> dict[tuple[int, int], float]:
-        return {(int(i) + 1, int(j) + 1): float(p) for i, j, p in self.example().pairs}
-
     def hover_text(self, plot: Plot, x: float, y: float) -> HoverText | None:
         letters, (i, j) = self.example().sequence, sorted((round(x), round(y)))
         if not 1 <= i <= j <= len(letters):
             return None
-        shares = self.pair_shares()
-        truth = "truly paired" if (i, j) in self.base_pairs()[1] else "not truly paired"
+        pair_picture = self.pair_picture()
+        truth = "truly paired" if (i, j) in pair_picture.true_pairs else "not truly paired"
         text = f"bases {i} ({letters[i - 1]}) and {j} ({letters[j - 1]})\n"
-        text += f"probability of a pair: {percent(shares.get((i, j), 0.0))}\n{truth}"
+        text += (
+            f"probability of a pair: {percent(pair_picture.pair_shares.get((i, j), 0.0))}\n{truth}"
+        )
         return HoverText(text, float(round(x)), float(round(y)))
 
     def describe(self) -> str:
-        shares = self.pair_shares()
-        true = self.base_pairs()[1]
-        mean = sum(shares.get(pair, 0.0) for pair in true) / max(1, len(true))
-        false_pairs = {pair: p for pair, p in shares.items() if pair not in true}
-        sentence = f"Step {self.latest_step()}, {self.example().name}: the {len(true)} true base "
-        sentence += f"pairs have a probability of {format_decimals(100 * mean, 0)} % on average."
-        if false_pairs:
-            pair = max(false_pairs, key=false_pairs.__getitem__)
-            more = " Of the others, {} and {} is likeliest with {} %."
-            sentence += more.format(*pair, format_decimals(100 * false_pairs[pair], 0))
-        return sentence
+        return f"Step {self.latest_step()}, {self.pair_picture().share_text()}"
 
     def table_data(self) -> Table:
-        example, (_, true) = self.example(), self.base_pairs()
-        shares = self.pair_shares()
-        letters, rows = example.sequence, []
-        for i, j in sorted(shares.keys() | true):
-            cells = [shares.get((i, j)), "yes" if (i, j) in true else "no"]
-            rows.append([i, j, f"{letters[i - 1]}–{letters[j - 1]}", *cells])
-        return ["from base", "to base", "letters", "probability", "truly paired"], rows
+        return self.pair_picture().share_table()
 
 
 def _paint_squares(painter: QPainter, box: QRectF) -> None:

@@ -17,6 +17,7 @@ from app.views.plot.canvas import FullPicture, PaintedArea
 from app.views.plot.items import clear_colour
 from app.views.plot.legend import SAMPLE, LegendEntry, height_of, paint_entries
 from core.datasets.task import Task
+from core.figures.example_figures import LabelPicture
 from core.figures.figure import Table
 from core.tuning.events import LabelledSequence, RunStarted, SequencesLabelled
 from core.wording import format_decimals
@@ -264,7 +265,6 @@ class TokenGrid(PaintedArea):
 MAX_FULL_LABELS = 20  # labels up to which each has a row, likely or not
 LIKELY = 0.05  # of more labels, those that are as likely as this somewhere have one
 MAX_TOOLTIP_LABELS = 3  # labels that are named when the pointer rests on a token
-NAMED = 4  # wrong tokens that the description names
 
 
 class SequenceView(ExamplesView[LabelledSequence]):
@@ -356,24 +356,13 @@ class SequenceView(ExamplesView[LabelledSequence]):
         return "\n".join(lines)
 
     def describe(self) -> str:
-        example = self.example()
-        pairs = list(zip(example.tokens, example.truth, example.labels, strict=True))
-        wrong = ["“{}” is {}, predicted {}".format(*pair) for pair in pairs if pair[1] != pair[2]]
-        right = f"{len(pairs) - len(wrong)} of {len(pairs)} tokens right."
-        sentence = f"Step {self.latest_step()}, sequence {example.name}: {right}"
-        if not wrong:
-            return sentence
-        ending = " …" if len(wrong) > NAMED else "."
-        return f"{sentence} Wrong: {'; '.join(wrong[:NAMED])}{ending}"
+        return f"Step {self.latest_step()}, {self._label_picture().label_text()}"
 
     def table_data(self) -> Table:
-        example, classes = self.example(), self.latest_labels.classes
-        headers = ["token", "true label", "predicted label", "right"]
-        columns = (example.tokens, example.truth, example.labels, example.marginals)
-        return [*headers, *classes], [
-            [token, true, prediction, "yes" if true == prediction else "no", *shares]
-            for token, true, prediction, shares in zip(*columns, strict=True)
-        ]
+        return self._label_picture().label_table()
+
+    def _label_picture(self) -> LabelPicture:
+        return LabelPicture(self.example(), self.latest_labels.classes)
 
 
 def _paint_shades(painter: QPainter, box: QRectF) -> None:

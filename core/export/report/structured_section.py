@@ -8,17 +8,11 @@ import zlib
 from collections.abc import Sequence
 from html import escape
 
-from core.datasets.molecules import bracket_pairs
 from core.export.finished_run import FinishedRun, members_of
 from core.export.report.html import collapsible, html_table, paragraphs, section_card
 from core.export.report.svg import CHARACTER, SvgDrawing, shorten_name
-from core.tuning.events import (
-    FoldedMolecule,
-    ImagesDrawn,
-    MoleculesFolded,
-    SequencesLabelled,
-    TopicsFound,
-)
+from core.figures.example_figures import LabelPicture, PairPicture
+from core.tuning.events import ImagesDrawn, MoleculesFolded, SequencesLabelled, TopicsFound
 from core.wording import percent
 
 WIDTH = 980
@@ -30,58 +24,45 @@ MAX_WORDS = 12
 def example_sections(run: FinishedRun) -> list[str]:
     """One sequence or molecule with its predictions in the last step; may be empty."""
     if (labelled := run.events_of_kind(SequencesLabelled)) and labelled[-1].sequences:
-        return [_sequence_section(labelled[-1])]
+        last = labelled[-1]
+        return [_sequence_section(LabelPicture(last.sequences[0], last.classes))]
     if (fold_events := run.events_of_kind(MoleculesFolded)) and fold_events[-1].molecules:
         molecules = fold_events[-1].molecules  # the one with most pairs is shown
-        return [_molecule_section(max(molecules, key=lambda molecule: molecule.truth.count("(")))]
+        most_pairs = max(molecules, key=lambda molecule: molecule.truth.count("("))
+        return [_molecule_section(PairPicture(most_pairs))]
     return []
 
 
-def _sequence_section(event: SequencesLabelled) -> str:
-    sequence = event.sequences[0]
-    index_of = {label: k for k, label in enumerate(event.classes)}
-    pairs = zip(sequence.marginals, sequence.labels, strict=True)
-    sure = [row[index_of[label]] for row, label in pairs]
-    figure = token_strip(sequence.tokens, sequence.labels, sequence.truth, sure)
-    rows = zip(sequence.tokens, sequence.labels, sequence.truth, sure, strict=True)
-    as_table = html_table(
-        ("token", "label", "true label", "probability"),
-        [(word, label, true, round(share, 3)) for word, label, true, share in rows],
-    )
+def _sequence_section(picture: LabelPicture) -> str:
     question = (
-        f"Sequence {sequence.name}, which the model was trained on. Under a token: its label and "
-        "how sure the model is (the bar); in red, the true label where it differs."
+        f"Sequence {picture.sequence.name}, which the model was trained on. Under a token: its "
+        "label and how sure the model is (the bar); in red, the true label where it differs."
     )
-    return section_card("An example", question, figure + collapsible("As a table", as_table))
+    as_table = collapsible("As a table", html_table(*picture.label_table()))
+    return section_card("An example", question, token_strip(picture) + as_table)
 
 
-def _molecule_section(molecule: FoldedMolecule) -> str:
-    figure = pair_arcs(molecule.sequence, molecule.predicted, molecule.truth)
+def _molecule_section(picture: PairPicture) -> str:
+    molecule = picture.molecule
     names = ("sequence", "predicted", "truth")
     as_table = html_table(("", ""), [(name, getattr(molecule, name)) for name in names])
     question = (
         f"{molecule.name}, which the model was trained on. Predicted pairs above, true ones below; "
         "solid where both agree."
     )
-    predicted = set(bracket_pairs(molecule.predicted))
-    true = set(bracket_pairs(molecule.truth))
-    sentence = f"{len(predicted & true)} of {len(true)} true pairs are found; "
-    body = figure + paragraphs([f"{sentence}{len(predicted)} are predicted."])
+    body = pair_arcs(picture) + paragraphs([picture.pair_text()])
     return section_card("An example", question, body + collapsible("As text", as_table))
 
 
-def token_strip(
-    tokens: Sequence[str], labels: Sequence[str], truth: Sequence[str], sure: Sequence[float]
-) -> str:
-    """Tokens with predicted labels and their probabilities (`sure`), and differing true labels."""
-    correct_count = sum(label == true for label, true in zip(labels, truth, strict=True))
-    drawing = SvgDrawing(
-        "One labelled sequence",
-        f"{correct_count} of {len(tokens)} tokens are labelled rightly: "
-        + " ".join(f"{t}/{label}" for t, label in zip(tokens, labels, strict=True)),
+def token_strip(picture: LabelPicture) -> str:
+    """Tokens with predicted labels and their probabilities, and differing true labels."""
+    sequence = picture.sequence
+    drawing = SvgDrawing("One labelled sequence", picture.label_text())
+    tokens = zip(
+        sequence.tokens, sequence.labels, sequence.truth, picture.label_shares, strict=True
     )
     x, y = 0.0, 4.0
-    for token, label, true, share in zip(tokens, labels, truth, sure, strict=True):
+    for token, label, true, share in tokens:
         words = (shorten_name(token), label, "" if label == true else true)
         width = 16 + 1.15 * CHARACTER * max(map(len, words))
         if x + width > WIDTH:
@@ -99,28 +80,23 @@ def token_strip(
     return drawing.to_svg()
 
 
-def pair_arcs(letters: str, predicted: str, truth: str) -> str:
-    """Base pairs as arcs, predicted (dot-bracket) above, true below; solid where in both."""
-    predicted_pairs, true_pairs = set(bracket_pairs(predicted)), set(bracket_pairs(truth))
-    drawing = SvgDrawing(
-        "One folded molecule",
-        f"{len(letters)} bases; {len(predicted_pairs)} pairs predicted, {len(true_pairs)} true, "
-        f"{len(predicted_pairs & true_pairs)} in both.",
-        width=WIDTH,
-    )
+def pair_arcs(picture: PairPicture) -> str:
+    """Base pairs as arcs, predicted above, true below; solid where in both."""
+    letters, longest = picture.molecule.sequence, picture.longest_span
+    drawing = SvgDrawing("One folded molecule", picture.pair_text(), width=WIDTH)
     step = min(16.0, (WIDTH - 40) / max(len(letters), 1))
     plot_left = (WIDTH - step * max(len(letters) - 1, 0)) / 2
-    longest = max((j - i for i, j in predicted_pairs | true_pairs), default=1)
     tallest = min(190.0, step * longest / 2 + 12)
     line = tallest + 24
     drawing.height = int(2 * tallest + 64)
-    common_pairs = predicted_pairs & true_pairs
-    for pairs, direction in ((predicted_pairs, 1), (true_pairs, -1)):
+    common_pairs = picture.predicted_pairs & picture.true_pairs
+    for pairs, direction in ((picture.predicted_pairs, 1), (picture.true_pairs, -1)):
         base = line if direction > 0 else line + 16
         for i, j in sorted(pairs):
             height = direction * max(8.0, tallest * (j - i) / longest)
             kind = "arc s-series2" if (i, j) in common_pairs else "arc apart s-series1"
-            drawing.add_arc(plot_left + step * i, plot_left + step * j, base, height, kind)
+            ends = (plot_left + step * (i - 1), plot_left + step * (j - 1))
+            drawing.add_arc(*ends, base, height, kind)
     if step >= LETTERS_AT:
         for index, letter in enumerate(letters):
             drawing.add_text(plot_left + step * index, line + 12, letter, "base", "middle")

@@ -9,11 +9,19 @@ import pytest
 from core.export.report.figure_svg import figure_svg
 from core.export.report.structured_section import pair_arcs, token_strip
 from core.export.report.svg import svg_number
+from core.figures.example_figures import LabelPicture, PairPicture
 from core.figures.penalty_figures import penalties_figure, penalty_path_figure
 from core.figures.penalty_figures import trajectory_steps as steps_of
 from core.figures.run_figures import best_so_far_figure
 from core.figures.score_figures import PAIRS
-from core.tuning.events import PenaltyStep, RunStarted, TrialFailed, TrialFinished
+from core.tuning.events import (
+    FoldedMolecule,
+    LabelledSequence,
+    PenaltyStep,
+    RunStarted,
+    TrialFailed,
+    TrialFinished,
+)
 from core.tuning.run_results import PairCurves, Results
 from core.tuning.runs.state import state_from_events
 
@@ -77,13 +85,24 @@ def test_hundreds_of_groups_stay_readable():
     assert drawing.count('class="curve s-series') == 12
 
 
+def labelled(tokens, truth, shares):
+    """A sequence labelled X throughout, with the probabilities of that."""
+    marginals = [[share, 1.0 - share] for share in shares]
+    sequence = LabelledSequence("s", tokens, truth, ["X"] * len(tokens), marginals)
+    return LabelPicture(sequence, ["X", "Z"])
+
+
+def folded(letters, predicted, truth):
+    return PairPicture(FoldedMolecule("m", letters, truth, predicted, []))
+
+
 def test_a_strip_names_the_true_label_where_the_model_is_wrong():
-    strip = token_strip(["a", "b" * 80], ["X", "Y"], ["X", "Z"], [0.5, 1.0])
+    strip = token_strip(labelled(["a", "b" * 80], ["X", "Z"], [0.5, 1.0]))
     drawing = ElementTree.fromstring(strip)
-    assert drawing.findtext("desc", "").startswith("1 of 2 tokens are labelled rightly: a/X bbb")
+    assert re.search(r"\b1 of 2 .*is Z, predicted X\.$", drawing.findtext("desc", ""))
     words = [(text.get("class"), text.text) for text in drawing.iter("text")]
     assert words == [
-        ("name", "a"), ("tick", "X"), ("name", "b" * 23 + "…"), ("tick", "Y"), ("wrong", "Z"),
+        ("name", "a"), ("tick", "X"), ("name", "b" * 23 + "…"), ("tick", "X"), ("wrong", "Z"),
     ]  # fmt: skip
     rectangles = list(drawing.iter("rect"))
     bar = next(float(r.get("width")) for r in rectangles if r.get("class") == "f-series0")
@@ -92,7 +111,7 @@ def test_a_strip_names_the_true_label_where_the_model_is_wrong():
 
 
 def test_a_strip_breaks_into_lines():
-    drawing = ElementTree.fromstring(token_strip(["word"] * 60, ["A"] * 60, ["A"] * 60, [1.0] * 60))
+    drawing = ElementTree.fromstring(token_strip(labelled(["word"] * 60, ["X"] * 60, [1.0] * 60)))
     right = max(float(b.get("x", "")) + float(b.get("width", "")) for b in drawing.iter("rect"))
     low = max(float(b.get("y", "")) + float(b.get("height", "")) for b in drawing.iter("rect"))
     _, _, width, height = map(float, drawing.get("viewBox", "").split())
@@ -100,8 +119,8 @@ def test_a_strip_breaks_into_lines():
 
 
 def test_arcs_above_are_predicted_and_below_true():
-    drawing = ElementTree.fromstring(pair_arcs("GGAAACC", "((...))", "(.[.].)"))
-    assert drawing.findtext("desc") == "7 bases; 2 pairs predicted, 2 true, 1 in both."
+    drawing = ElementTree.fromstring(pair_arcs(folded("GGAAACC", "((...))", "(.[.].)")))
+    assert re.findall(r"\d+", drawing.findtext("desc", "")) == ["1", "2", "1", "2"]
     kinds = [arc.get("class") for arc in drawing.iter("path")]
     assert kinds == ["arc s-series2", "arc apart s-series1", "arc s-series2", "arc apart s-series1"]
     turns = [re.search(r" 0 0 (\d) ", arc.get("d", "")).group(1) for arc in drawing.iter("path")]
@@ -110,7 +129,7 @@ def test_arcs_above_are_predicted_and_below_true():
 
 
 def test_a_long_molecule_is_a_line_without_letters():
-    drawing = ElementTree.fromstring(pair_arcs("A" * 500, "." * 500, "." * 500))
+    drawing = ElementTree.fromstring(pair_arcs(folded("A" * 500, "." * 500, "." * 500)))
     assert not [t for t in drawing.iter("text") if t.get("class") == "base"]
     assert len(list(drawing.iter("line"))) == 1
 
