@@ -99,7 +99,17 @@ class RunComparisonCard(Card):
         self.worth.setVisible(not reason and len(tested_runs) > 1)
         if not reason and len(tested_runs) > 1:
             compared_runs = [
-                ComparedRun(r.strategy, r.fits, r.seconds, r.test, n, r.interval, r.gain, r.metric)
+                ComparedRun(
+                    r.strategy,
+                    r.fits,
+                    r.seconds,
+                    r.test,
+                    n,
+                    r.interval,
+                    r.gain,
+                    r.metric,
+                    r.maximize,
+                )
                 for r, n in tested_runs
             ]
             self.worth.show_runs(compared_runs)

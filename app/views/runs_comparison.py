@@ -38,6 +38,13 @@ class ComparedRun:
     interval: Sequence[float | None] | None = None
     gain: float | None = None
     metric: str = ""
+    maximize: bool = True
+
+    @property
+    def rank_key(self) -> float:
+        """Lower for a better run; the highest for one without a score."""
+        score = _finite_or_none(self.test)
+        return math.inf if score is None else -score if self.maximize else score
 
 
 class RunsComparison(ResultView):
@@ -71,7 +78,7 @@ class RunsComparison(ResultView):
         return bool(self.runs)
 
     def show_runs(self, runs: Sequence[ComparedRun]) -> None:
-        self.runs = sorted(runs, key=lambda run: -(_finite_or_none(run.test) or -math.inf))
+        self.runs = sorted(runs, key=lambda run: run.rank_key)
         self.draw_afresh()
 
     def run_names(self) -> list[str]:

@@ -116,6 +116,16 @@ def test_comparison_puts_the_best_on_top(shown):
     assert view.describe().startswith("3 runs; best mm")
 
 
+@pytest.mark.parametrize(
+    ("maximize", "order"), [(True, ["c", "b", "a", "d"]), (False, ["a", "b", "c", "d"])]
+)
+def test_comparison_knows_zero_and_scores_that_fall(shown, maximize, order):
+    view = shown(RunsComparison, Results())
+    scores = {"d": None, "a": -0.2, "b": 0.0, "c": 0.3}
+    view.show_runs([ComparedRun(n, 1, 1.0, test, maximize=maximize) for n, test in scores.items()])
+    assert view.run_names() == order
+
+
 def test_the_curves_of_several_runs_over_trials_and_time(shown):
     view = shown(RunCurves, Results())
     assert not view.has_content()
