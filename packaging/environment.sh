@@ -193,7 +193,7 @@ install_project() {
   if [ -f "$BEGUN" ]; then interrupted=yes; fi
   : >"$BEGUN"
   rm -f "$STAMP"
-  "$PYTHON" -m pip install --disable-pip-version-check --editable ".${1:+[$1]}" >&2 ||
+  install_with_uv "$1" || install_with_pip "$1" ||
     fail "The installation did not succeed; the lines above say why. It needs a network connection." \
       "Run this command again: it continues from there."
   if [ -n "$interrupted" ] && ! is_whole; then
@@ -204,6 +204,44 @@ install_project() {
   fi
   printf '%s\n' "$sum [$1]" >"$STAMP"
   rm -f "$BEGUN"
+}
+
+# install_with_uv EXTRA: false where uv lacks and cannot be had, or does not succeed; it says nothing.
+# A file of all packages that stays behind would be the size of the environment once more.
+install_with_uv() {
+  command -v "$VENV/bin/uv" >/dev/null ||
+    "$PYTHON" -m pip install --disable-pip-version-check --quiet uv >/dev/null 2>&1 || return 1
+  # shellcheck disable=SC2046  # options, of which none has a blank
+  "$VENV/bin/uv" pip install --no-cache --quiet --python "$PYTHON" --compile-bytecode \
+    --index-strategy unsafe-best-match \
+    $(uv_options) --editable ".${1:+[$1]}" >/dev/null 2>&1
+}
+
+# uv_options: what pip is told of indexes and versions, in the words of uv.
+uv_options() {
+  "$PYTHON" -m pip config list 2>/dev/null | tr -d "'" | while IFS== read -r name values; do
+    case "${name##*.}" in
+      index-url) option=--default-index ;;
+      extra-index-url) option=--index ;;
+      find-links) option=--find-links ;;
+      constraint) option=--constraint ;;
+      *) continue ;;
+    esac
+    for value in $values; do printf '%s %s ' "$option" "$value"; done
+  done
+}
+
+install_with_pip() {
+  "$PYTHON" -m pip install --disable-pip-version-check --no-compile --editable ".${1:+[$1]}" >&2 &&
+    compile_packages
+}
+
+# compile_packages: on all processors and without the packages' own tests; pip takes one for all.
+compile_packages() {
+  "$PYTHON" -W ignore -c '
+import compileall, re, sysconfig
+own_tests = re.compile(r"[\\/]tests[\\/]")
+compileall.compile_dir(sysconfig.get_path("purelib"), quiet=2, workers=0, rx=own_tests)' || true
 }
 
 is_whole() {
