@@ -18,6 +18,12 @@ os.environ.setdefault("PYTHON_CPU_COUNT", "1")  # tests run in parallel themselv
 
 import pytest
 
+TESTS = Path(__file__).parent
+# Where modules lie that tests share.
+SHARED = ("tuning", "tuning/history", "export", "datasets/files", "penalties")
+sys.path[:0] = [str(TESTS / "core" / folder) for folder in SHARED]
+sys.path.append(str(TESTS / "benchmarks"))
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What is not marked as slow is quick: `-m quick` is for every change."""
@@ -45,11 +51,19 @@ def own_key(tmp_path_factory) -> Iterator[Path]:
 
 
 @pytest.fixture(autouse=True)
-def end_in_this_process(request, monkeypatch) -> None:
-    """Runs of a test end in its process, but for tests of the end: a copy costs a tenth second."""
-    conclude = sys.modules.get("core.tuning.results.conclude")
-    if conclude is not None and not request.node.get_closest_marker("copies"):
-        monkeypatch.setattr(conclude, "stream_from_fork", lambda stream, *_, **__: stream)
+def run_in_this_process(request, monkeypatch) -> None:
+    """Runs of a test try settings and end in its process, unless it is marked: copies take longer.
+
+    Of several settings at a time each has a process all the same.
+    """
+    tuning = sys.modules.get("core.tuning.tune")
+    if tuning is None or request.node.get_closest_marker("copies"):
+        return
+    from run_events import executor_here
+
+    monkeypatch.setitem(tuning.tune.__kwdefaults__, "executor", executor_here)
+    conclude = sys.modules["core.tuning.results.conclude"]
+    monkeypatch.setattr(conclude, "stream_from_fork", lambda stream, *_, **__: stream)
 
 
 @pytest.fixture(scope="session")
@@ -72,7 +86,6 @@ def record_package(folder: Path, name: str, points: dict[str, dict[str, str]]) -
     (record / "entry_points.txt").write_text("\n".join(lines) + "\n")
 
 
-TESTS = Path(__file__).parent
 GUIDES = {
     "today": TESTS.parent / "docs" / "extensions.md",
     "earlier": TESTS / "earlier_version" / "extension_guide.md",

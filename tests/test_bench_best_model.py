@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
-
-sys.path.insert(0, str(Path(__file__).parent / "benchmarks"))
-
 from best_model_files import Split
 from best_model_table import Result, baseline_scores, comparisons, scores_of, table_means
+from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
 
 
 def split_of(task: str, y_train: np.ndarray, y_fresh: np.ndarray) -> Split:

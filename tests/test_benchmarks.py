@@ -8,19 +8,16 @@ import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
+import bench_scale
 import numpy as np
+import own_files
 import pandas as pd
 import pytest
-
-from core.errors import UnusableError
-
-sys.path.insert(0, str(Path(__file__).parent / "benchmarks"))
-
-import bench_scale
-import own_files
 from limits.own_files import work_on
 from scale.curve import Curve, Line, Point, slope
 from scale.picture import drawn
+
+from core.errors import UnusableError
 
 BENCHMARKS = Path(__file__).parent / "benchmarks"
 SVG = "{http://www.w3.org/2000/svg}"

@@ -148,15 +148,27 @@ def no_qt_warnings(request):
     assert not bad, f"Qt warned: {bad}"
 
 
-@pytest.fixture(autouse=True, scope="module")
-def short_collections():
-    """What is there before a module's tests, all that was imported, is not searched after each."""
-    gc.collect()
-    gc.freeze()
+UNFREEZE = gc.unfreeze
 
 
 @pytest.fixture(autouse=True)
-def nothing_left_behind(own_settings):
+def short_collections(monkeypatch):
+    """What is there before a test is not searched after it, though opening a run unfreezes it."""
+    if gc.get_freeze_count() == 0:
+        gc.collect()
+    gc.freeze()
+    monkeypatch.setattr(gc, "unfreeze", lambda: None)
+
+
+@pytest.fixture
+def whole_collections(short_collections, monkeypatch):
+    """The collector as it is, with nothing frozen."""
+    monkeypatch.setattr(gc, "unfreeze", UNFREEZE)
+    gc.unfreeze()
+
+
+@pytest.fixture(autouse=True)
+def nothing_left_behind(own_settings, short_collections):
     """Fail on threads and processes that outlive the test."""
     threads, children = set(threading.enumerate()), set(multiprocessing.active_children())
     yield

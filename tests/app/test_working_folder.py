@@ -24,8 +24,6 @@ EXECUTED = "executed"
 MODULES = ("core", "numpy", "pandas", "random", "scipy", "sklearn", "optuna", "joblib", "PySide6")
 # What Python itself imports before it comes to a program that is started with -m.
 EARLY = ("app", "contextlib", "threading", "typing", "__future__", "signal", "pickle", "socket")
-# What the environment of the tests has set and strangers have not.
-OURS = ("PYTHONSAFEPATH", "NUMBA_CACHE_DIR")
 NUMBA = "cache_dir: {trap}/cache\ndisable_jit: 1\n"
 COMMANDS = """
 import json, sys
@@ -101,7 +99,7 @@ def start(trap: Path, tmp_path: Path) -> Iterator[Start]:
 
     def run(program: Path, *command: str) -> subprocess.CompletedProcess[str]:
         places = {name: str(tmp_path / name) for name in ("runs", "history", "key")}
-        env = {k: v for k, v in os.environ.items() if k not in OURS}
+        env = {k: v for k, v in os.environ.items() if k != "PYTHONSAFEPATH"}
         env |= {f"TUNESCOPE_{name.upper()}": place for name, place in places.items()}
         env |= {"PYTHONPATH": str(program), "TMPDIR": scratch.name}
         env |= {"QT_QPA_PLATFORM": "offscreen"}
@@ -170,7 +168,10 @@ def test_every_kind_of_run_on_the_command_line_and_in_the_window(
     assert window.startswith("['planned', 'finished', ")
 
 
-def test_numba_takes_no_settings_from_there(start: Start, trap: Path, tmp_path: Path) -> None:
+def test_numba_takes_no_settings_from_there(
+    start: Start, trap: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)  # of the tests, strangers have none
     code = "from core.losses.compiled import compiled\nfrom numba.core import config\n"
     code += "add = compiled(lambda a: a + 1.0)\nassert add(1.0) == 2.0\n"
     code += "print([config.CACHE_DIR, config.DISABLE_JIT])\n"

@@ -38,6 +38,7 @@ PATIENCE = 120  # seconds
 MINUTES = 0.1  # of a run of several models
 MOST_STOPS = 400  # of Tab, until a control must have been reached
 CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
+NONE = Qt.KeyboardModifier.NoModifier
 LEFT = Qt.MouseButton.LeftButton
 Target = QWidget | str  # a control, or the name that a screen reader would say
 
@@ -78,8 +79,9 @@ class Hand:
     def until(self, true: Callable[[], object]) -> None:
         end = time.monotonic() + PATIENCE
         while not true():
-            there = f"problems: {self.problems}, controls: {sorted(self._controls())}"
-            assert time.monotonic() < end, f"nothing happened; {there}"
+            if time.monotonic() > end:
+                there = f"problems: {self.problems}, controls: {sorted(self._controls())}"
+                raise AssertionError(f"nothing happened; {there}")
             QTest.qWait(20)
 
     def here(self, key: str) -> None:
@@ -111,10 +113,10 @@ class Hand:
         """What has a key, with Ctrl, and a control that does the same."""
         raise NotImplementedError
 
-    def key(self, key: Qt.Key, modifier: object = Qt.KeyboardModifier.NoModifier) -> None:
-        """A key, to whatever has the focus."""
+    def key(self, key: Qt.Key, modifier: object = NONE, pause: int = 30) -> None:
+        """A key, to whatever has the focus, and milliseconds until the next."""
         QTest.keyClick(QApplication.focusWidget() or self.window, key, modifier)
-        QTest.qWait(30)
+        QTest.qWait(pause)
 
     def write(self, text: str) -> None:
         for letter in text:
@@ -151,7 +153,7 @@ class Keys(Hand):
             passed.append(focused.accessibleName() or type(focused).__name__ if focused else "-")
             if focused is not None and (focused is widget or widget.isAncestorOf(focused)):
                 return widget
-            self.key(Qt.Key.Key_Tab)
+            self.key(Qt.Key.Key_Tab, pause=5)
         stops = " | ".join(dict.fromkeys(passed))
         raise AssertionError(f"Tab does not reach {widget.accessibleName() or widget}: {stops}")
 
@@ -168,9 +170,14 @@ class Mouse(Hand):
 
     def reach(self, wanted: Target) -> QWidget:
         widget = self.named(wanted)
-        self.window.pages[self.window.here].scroll_area.ensureWidgetVisible(widget, 20, 60)
-        QTest.qWait(50)
-        there = self.window.childAt(widget.mapTo(self.window, self._middle(widget)))
+
+        def below() -> QWidget | None:
+            self.window.pages[self.window.here].scroll_area.ensureWidgetVisible(widget, 20, 60)
+            QTest.qWait(50)
+            return self.window.childAt(widget.mapTo(self.window, self._middle(widget)))
+
+        self.until(below)  # the page may still grow, and it is scrolled away
+        there = below()
         own = there is widget or widget.isAncestorOf(there) or there.isAncestorOf(widget)
         assert own, f"{there} lies over {widget.accessibleName()}"
         return widget

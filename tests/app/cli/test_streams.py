@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[3]
-TUNE = ["tune", "sample:iris", "--model", "logistic", "--strategy", "random", "--trials", "2"]
+SAMPLE = ["tune", "sample:iris", "--model", "logistic"]
+TRIALS = [*SAMPLE, "--strategy", "random", "--trials", "2"]
+LEARN = [*SAMPLE, "--strategy", "mm", "--evaluation", "test"]
 
 
 def ran(tmp_path: Path, arguments: list[str], **streams: int) -> subprocess.CompletedProcess[str]:
@@ -51,14 +53,14 @@ def finished(tmp_path: Path) -> bool:
 
 
 def test_a_run_whose_progress_nobody_reads_goes_on_to_its_result(tmp_path, closed):
-    done = ran(tmp_path, [*TUNE, "--json"], stderr=closed)
+    done = ran(tmp_path, [*TRIALS, "--json"], stderr=closed)
     assert done.returncode == 0
     assert done.stdout.startswith('{"run": ')
     assert finished(tmp_path)
 
 
 def test_a_run_whose_result_nobody_reads_ends_in_order(tmp_path, closed):
-    done = ran(tmp_path, [*TUNE, "--events", "/dev/stdout"], stdout=closed)
+    done = ran(tmp_path, [*LEARN, "--events", "/dev/stdout"], stdout=closed)
     assert done.returncode == 0
     assert "Traceback" not in done.stderr
     assert "Exception ignored" not in done.stderr
@@ -67,7 +69,7 @@ def test_a_run_whose_result_nobody_reads_ends_in_order(tmp_path, closed):
 
 
 def test_a_result_that_finds_no_room_is_one_sentence(tmp_path, full):
-    done = ran(tmp_path, TUNE, stdout=full)
+    done = ran(tmp_path, LEARN, stdout=full)
     assert done.returncode == 1
     assert done.stderr.endswith("the output could not be written (No space left on device).\n")
     assert "Traceback" not in done.stderr

@@ -208,11 +208,13 @@ def settled(window: Window, qtbot) -> QImage:
         return any(view.dirty and not view.visibleRegion().isEmpty() for view in views)
 
     qtbot.wait(150)
+    before = grabbed(window)
     for _ in range(50):
-        before = grabbed(window)
         qtbot.wait(150)
-        if not waiting() and differing(before, grabbed(window)) == 0.0:
-            return grabbed(window)
+        now = grabbed(window)
+        if not waiting() and differing(before, now) == 0.0:
+            return now
+        before = now
     raise AssertionError("the page never stops changing")
 
 

@@ -244,12 +244,6 @@ def test_how_a_run_rests_and_how_far_it_may_go_on():
     assert (run.phase, run.budget_for(20)) == ("finished", 20)
 
 
-@pytest.fixture(autouse=True)
-def as_before():
-    yield
-    gc.unfreeze()
-
-
 def looked_through(events):
     ids = set(map(id, events))
     return sum(id(one) in ids for one in gc.get_objects())
@@ -259,8 +253,8 @@ def events_of(count):
     return [Progress(done=number) for number in range(count)]
 
 
+@pytest.mark.usefixtures("whole_collections")
 def test_only_the_latest_events_of_a_long_run_are_looked_through():
-    gc.unfreeze()
     spared, events = FrozenEvents(), events_of(MAX_UNFROZEN_EVENTS - 1)
     spared.add_events(len(events))
     assert looked_through(events) == len(events)  # of a short one all
@@ -274,6 +268,7 @@ def test_only_the_latest_events_of_a_long_run_are_looked_through():
     assert looked_through(events) == MAX_UNFROZEN_EVENTS // 2
 
 
+@pytest.mark.usefixtures("whole_collections")
 def test_what_a_run_took_with_it_is_given_back_with_the_next():
     spared = FrozenEvents()
     spared.add_events(MAX_UNFROZEN_EVENTS)

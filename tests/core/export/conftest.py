@@ -15,11 +15,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from exported_files import ensemble_of, write_run
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.pipeline import Pipeline
+from structured_runs import Run, averaged_run, crf_run, rna_run
 
 from core.datasets.dataset import Dataset
 from core.datasets.preparation import output_names, output_sources, preparation
@@ -42,11 +44,6 @@ from core.tuning.plan import DataPlan, Plan
 from core.tuning.results.model_metadata import LearnedPenalties
 from core.tuning.run_results import OmittedTrial
 from core.tuning.runs.run_folder import RunFolder
-
-sys.path.insert(0, str(Path(__file__).parent))  # the runs that some of these tests share
-
-from exported_files import ensemble_of, write_run
-from structured_runs import Run, averaged_run, crf_run, rna_run
 
 Members = Sequence[tuple[dict[str, Any], float]]  # settings with their weights
 ROWS = 160
@@ -151,23 +148,78 @@ def take(features: Any, rows: np.ndarray) -> Any:
     return features.iloc[rows] if hasattr(features, "iloc") else features[rows]
 
 
+@dataclass(frozen=True)
+class Ran:
+    """What a program left: its exit status and its two streams."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+# Imports what exports need, then runs in a copy of itself whatever it is told.
+WARM = """
+import json, os, traceback, types
+import joblib, pandas, scipy.optimize, skops.io
+import sklearn.compose, sklearn.ensemble, sklearn.feature_extraction.text, sklearn.impute
+import sklearn.metrics, sklearn.model_selection, sklearn.naive_bayes, sklearn.neural_network
+import sklearn.pipeline, sklearn.svm
+
+def obey(code, folder, arguments, *streams):
+    os.chdir(folder)
+    for number, path in enumerate(streams, 1):
+        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
+    sys.argv, sys.modules["__main__"] = ["-c", *arguments], types.ModuleType("__main__")
+    sys.modules["__main__"].sys = sys
+    try:
+        exec(compile(code, "<string>", "exec"), vars(sys.modules["__main__"]))
+    except SystemExit as end:
+        if isinstance(end.code, str):
+            print(end.code, file=sys.stderr)
+        return 1 if isinstance(end.code, str) else end.code or 0
+    except BaseException:
+        traceback.print_exc()
+        return 1
+    return 0
+
+for order in sys.stdin:
+    copy = os.fork()
+    if copy == 0:
+        status = obey(*json.loads(order))
+        sys.stdout.flush(), sys.stderr.flush()
+        os._exit(status)
+    print(os.waitstatus_to_exitcode(os.waitpid(copy, 0)[1]), flush=True)
+"""
+
+
 @pytest.fixture(scope="session")
-def run_outside():
-    # Run code in a fresh, isolated Python in which this program cannot be imported.
+def run_outside(tmp_path_factory):
+    # Run code in an isolated Python in which this program cannot be imported: in a fresh one where
+    # it is `bare`, else in a copy of one that has the libraries, which take seconds to import.
+    env = {**os.environ, **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")}
+    streams = [tmp_path_factory.mktemp("outside") / name for name in ("out", "err")]
+    command = [sys.executable, "-I", "-c"]
+    warm = []
 
-    def run(code, folder, *arguments):
-        threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
-        return subprocess.run(
-            [sys.executable, "-I", "-c", BLOCK + code, *arguments],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            timeout=600,
-            env={**os.environ, **threads},
-            check=False,
-        )
+    def run(code, folder, *arguments, bare=False):
+        if bare or not hasattr(os, "fork"):
+            ran = subprocess.run(
+                [*command, BLOCK + code, *arguments],
+                cwd=folder, capture_output=True, text=True, env=env, check=False,
+            )  # fmt: skip
+            return Ran(ran.returncode, ran.stdout, ran.stderr)
+        if not warm:
+            pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+            warm.append(subprocess.Popen([*command, BLOCK + WARM], env=env, **pipes))
+        order = [code, str(folder), arguments, *map(str, streams)]
+        warm[0].stdin.write(json.dumps(order) + "\n")
+        warm[0].stdin.flush()
+        status = int(warm[0].stdout.readline())
+        return Ran(status, *(path.read_text(encoding="utf-8") for path in streams))
 
-    return run
+    yield run
+    for process in warm:
+        process.communicate()
 
 
 def made_run(folder, task, model, setting=None, *, libsvm=False, second_file=False, **how):

@@ -14,6 +14,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -32,16 +33,15 @@ from core.estimators.optional_parts import OPTIONAL_DEPENDENCIES, is_installed
 from core.estimators.registry import MODELS
 from core.estimators.stored.plain_model import on_own_scale
 from core.export.exportable_models import exportable_models
-from core.export.exporters import export_run, exporters_for
+from core.export.exporters import EXPORTERS, export_run, exporters_for
 from core.export.files import model_file
-from core.export.finished_run import finished_run, with_selected_model
+from core.export.finished_run import FinishedRun, finished_run, with_selected_model
 from core.export.prediction import predict_file
 from core.export.raw_rows import card_of
 from core.tuning.events import EnsembleUpdated, Event, ModelSelected, TrialFinished
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem_setup import read_data
 from core.tuning.results.conclude import select_model
-from core.tuning.runs.best import best_of
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.scores.score import score_text
 
@@ -73,6 +73,10 @@ class Case:
     files: dict[str, str] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
 
+    @cached_property
+    def finished(self) -> FinishedRun:
+        return finished_run(self.folder)
+
     def text(self, format: str) -> str:
         return (self.folder.path.parent / self.files[format]).read_text(encoding="utf-8")
 
@@ -87,8 +91,14 @@ def tables_of(task: str) -> list[tuple[str, str, str]]:
     return [*cases, *((task, name, metric) for name, metric in PROBABLE.items())]
 
 
+def formats_of(task: str, model: str) -> list[str]:
+    """All of them; a report, which fits anew to explain, of every model in one task."""
+    reported = task == "binary" or model in (*RACED[task], SEVERAL)
+    return [name for name in exporters_for(task, model) if reported or name != "report"]
+
+
 CASES = [case for task in TABLE_TASKS for case in tables_of(task)]
-ALL = [(*case, format) for case in CASES for format in exporters_for(case[0], case[1])]
+ALL = [(*case, format) for case in CASES for format in formats_of(case[0], case[1])]
 
 
 def average_of(events: list[Event]) -> EnsembleUpdated:
@@ -168,8 +178,9 @@ class Made:
 
 def exported_case(case: Case) -> Case:
     """The case with every file that it can give beside the run."""
-    finished, path = finished_run(case.folder), case.folder.path
-    for name, exporter in exporters_for(case.dataset.task, finished.plan.model).items():
+    finished, path = case.finished, case.folder.path
+    for name in formats_of(case.dataset.task, finished.plan.model):
+        exporter = EXPORTERS[name]
         try:
             export_run(finished, path.with_name(path.name + exporter.ending))
             case.files[name] = path.name + exporter.ending
@@ -192,7 +203,7 @@ def close(case: Case, said: Any, ours: np.ndarray, tolerance: float) -> None:
 
 
 def check_model_file(case: Case, said: Any) -> None:
-    pipeline, rows = best_of(case.folder), case.dataset.features
+    pipeline, rows = case.finished.pipeline, case.dataset.features
     close(case, said[0], pipeline.predict(rows), 1e-12)
     assert (said[1] is None) == (not hasattr(pipeline, "predict_proba"))
     if said[1] is not None:
@@ -221,7 +232,7 @@ def check_onnx(case: Case, path: Path) -> None:
 
 
 def check_script(case: Case, text: str) -> None:
-    results = finished_run(case.folder).results
+    results = case.finished.results
     metric = results["metric"]
     scores = re.findall(r": (-?\d+\.\d+)$", text, re.MULTILINE)
     expected = [f"{results[key][metric]:.6f}" for key in ("test", "default_test")]
@@ -229,7 +240,7 @@ def check_script(case: Case, text: str) -> None:
 
 
 def check_json(case: Case, path: Path) -> None:
-    document, run = json.loads(path.read_text(encoding="utf-8")), finished_run(case.folder)
+    document, run = json.loads(path.read_text(encoding="utf-8")), case.finished
     assert document["scores"]["test"] == run.results["test"]
     assert document["parameters"] == run.results["setting"]
     if run.tunes_several_models:
@@ -266,7 +277,7 @@ class Balanced(HTMLParser):
 
 
 def check_report(case: Case, path: Path) -> None:
-    text, results = path.read_text(encoding="utf-8"), finished_run(case.folder).results
+    text, results = path.read_text(encoding="utf-8"), case.finished.results
     parser = Balanced()
     parser.feed(text)
     assert parser.open == []
@@ -276,7 +287,7 @@ def check_report(case: Case, path: Path) -> None:
 
 
 def check_folder(case: Case, path: Path) -> None:
-    pipeline, data = best_of(case.folder), Path(case.folder.plan.data.file)
+    pipeline, data = case.finished.pipeline, Path(case.folder.plan.data.file)
     said = predict_file(path, data)
     ours = pipeline.predict_proba(case.dataset.features)
     known = pd.read_csv(data)["goal"].notna().to_numpy()
@@ -324,7 +335,7 @@ def several(made, request):
     # A run that tuned several models, the kind of what was taken, and its case.
     task, kind = request.param
     case = made.cases(task)[task, SEVERAL, kind]
-    return finished_run(case.folder), kind, case
+    return case.finished, kind, case
 
 
 def test_what_was_picked_is_a_model_or_a_vote_of_several(several):
@@ -385,7 +396,7 @@ def test_the_report_tells_of_every_model(several):
 
 def test_other_models_of_the_run_can_be_taken_too(made, tmp_path, run_outside):
     case = made.cases("binary")["binary", SEVERAL, "best"]
-    run = finished_run(case.folder)
+    run = case.finished
     titles = {choice.name: choice.title for choice in exportable_models(run.state)}
     assert titles["default"] == "The default setting of logistic regression"
     assert titles["tuned"].startswith("The tuned model: ")

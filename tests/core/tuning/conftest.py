@@ -1,14 +1,9 @@
 """What the tests of runs share: datasets that are read once, and how events are picked."""
 
-import sys
-from pathlib import Path
-
 import pytest
 
 from core.datasets.dataset import Dataset
 from core.datasets.reading import read_dataset
-
-sys.path.insert(0, str(Path(__file__).parent))
 
 
 @pytest.fixture(scope="session")

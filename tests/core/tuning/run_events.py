@@ -6,7 +6,7 @@ from functools import partial
 
 from core.tuning.events import Event, TrialStarted, TuningEnded
 from core.tuning.scores.scoring import ScoringJob, TrialRequest, TrialResult, score_trial
-from core.tuning.trials.executors import TrialExecutor
+from core.tuning.trials.executors import ProcessExecutor, TrialExecutor
 from core.tuning.tune import tune
 
 
@@ -57,5 +57,9 @@ class InProcess(TrialExecutor):
         return results
 
 
-# To start processes costs a short run more time than its trials.
+def executor_here(work: ScoringJob, workers: int = 1, limit: float | None = None) -> TrialExecutor:
+    """Of one trial at a time in this process: to start another costs more than a short run."""
+    return (InProcess if workers == 1 else ProcessExecutor)(work, workers, limit)
+
+
 tune_here = partial(tune, executor=InProcess)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +11,6 @@ import pytest
 from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
 from core.errors import UnusableError
-
-HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
-sys.path.append(str(HERE.parents[2] / "benchmarks"))  # which tries all readers on damaged files
 
 
 @pytest.fixture(scope="session")

@@ -76,7 +76,7 @@ def test_a_script_labels_and_folds_as_the_estimator(
     missing = OTHERS if members == 1 else f"{OTHERS},numba"
     script = exported(run.folder, tmp_path / "predict.py")
     run.table.drop(columns=run.target).to_csv(tmp_path / "new.csv", index=False)
-    ran = run_outside(RUN, tmp_path, missing, script.name, "new.csv", "out.csv")
+    ran = run_outside(RUN, tmp_path, missing, script.name, "new.csv", "out.csv", bare=True)
     assert (ran.returncode, ran.stderr) == (0, f"{len(run.table)} predictions: out.csv\n")
     # The person's own table comes first.
     compare(run, pd.read_csv(tmp_path / "out.csv"))
@@ -84,7 +84,7 @@ def test_a_script_labels_and_folds_as_the_estimator(
         names, letters = run.table["id"].tolist(), run.table["sequence"].tolist()
         fasta = dot_bracket_text(names, letters, ["." * len(bases) for bases in letters])
         (tmp_path / "new.fa").write_text(fasta)
-        ran = run_outside(RUN, tmp_path, missing, script.name, "new.fa")
+        ran = run_outside(RUN, tmp_path, missing, script.name, "new.fa", bare=True)
         (tmp_path / "fasta.csv").write_text(ran.stdout)
         said = pd.read_csv(tmp_path / "fasta.csv")
         assert said["name"].tolist() == names
@@ -115,7 +115,7 @@ def test_what_fails_is_one_line(tagger, run_outside, tmp_path):
     exported(tagger.folder, tmp_path / "tags.py")
     (tmp_path / "new.csv").write_text("sequence,word,length\ns,dog,1\n")
     (tmp_path / "odd.csv").write_text("sequence,word,length\ns,dog,long\n")
-    ran = run_outside(RUN_EACH, tmp_path, f"{OTHERS},numba", *FAILS)
+    ran = run_outside(RUN_EACH, tmp_path, f"{OTHERS},numba", *FAILS, bare=True)
     assert ran.stdout.split() == ["2"] * len(FAILS), ran.stderr
     assert ran.stderr.splitlines() == list(FAILS.values())
 

@@ -43,7 +43,7 @@ def unpacked(run, path):
 
 
 def predicted(run_outside, folder, file, run=RUN):
-    ran = run_outside(run, folder, "predict.py", file, "out.csv")
+    ran = run_outside(run, folder, "predict.py", file, "out.csv", bare=True)
     assert ran.returncode == 0, ran.stderr
     table = pd.read_csv(folder / "out.csv")
     start = next(i for i, name in enumerate(table) if name in ("topic 1", "prediction"))
@@ -127,7 +127,7 @@ def test_the_folder_says_what_is_in_it_and_refuses_in_a_sentence(run_outside, tm
     assert topics["share of all words"].sum() == pytest.approx(1.0, abs=1e-3)
     assert topics["share of all words"].is_monotonic_decreasing
     (tmp_path / "other.csv").write_text("a,b\n1,2\n")
-    ran = run_outside(RUN, folder, "predict.py", str(tmp_path / "other.csv"))
+    ran = run_outside(RUN, folder, "predict.py", str(tmp_path / "other.csv"), bare=True)
     assert (ran.returncode, "the column “text” is missing" in ran.stderr) == (2, True)
     with pytest.raises(UnusableError, match="the column “text” is missing"):
         predict_file(tmp_path / "topics.zip", tmp_path / "other.csv")

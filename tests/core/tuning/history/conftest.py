@@ -1,14 +1,11 @@
 """What the tests of the history share: where it lies, and an empty one."""
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from core.tuning.history.store import History
-
-sys.path.insert(0, str(Path(__file__).parent))
 
 
 @pytest.fixture

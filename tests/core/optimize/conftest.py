@@ -1,8 +1,0 @@
-"""Makes the problems that tests of penalties share importable here."""
-
-from __future__ import annotations
-
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "penalties"))
