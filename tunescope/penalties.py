@@ -367,10 +367,11 @@ class LogisticEvidence(_Evidence, LogisticLearner):
 class LogisticLOO(LogisticLearner):
     """Logistic regression whose penalties minimize the approximate leave-one-out loss.
 
-    Rad and Maleki 2020; ratios of several groups are those of the evidence. About the time of five
-    fits. Arguments and attributes of `LogisticMM`, `random_state` as for `LogisticEvidence`. A row
-    that counts twice is left out once at a time, one that counts for less than one as a whole; on
-    tables too large for this, whole rows are held out in five folds.
+    Rad and Maleki 2020; ratios of several groups are those of the evidence. The time of two to ten
+    fits, up to forty with as many columns as rows. Arguments and attributes of `LogisticMM`,
+    `random_state` as for `LogisticEvidence`. A row that counts twice is left out once at a time,
+    one that counts for less than one as a whole; on tables too large for this, whole rows are held
+    out in five folds.
     """
 
     max_iter: int = 130
@@ -390,7 +391,8 @@ class LogisticGradient(_Gradient, LogisticLearner):
 
     Args:
         validation: holdout, a quarter of the rows is held out; folds, every row once, in turns;
-            automatic, folds where a quarter would be fewer than five rows a penalty.
+            automatic, folds up to 30 million values, or where a quarter would be fewer than five
+            rows a penalty.
         folds: number of parts that take turns.
         max_iter: maximum number of line searches.
         random_state: of the division.

@@ -15,7 +15,7 @@ from core.datasets.task import Task
 from core.losses.class_labels import codes_of
 from core.losses.registry import TableLoss
 from core.penalties.penalty_problem import Pairs
-from core.tuning.learning.holdout import HOLDOUT_PARTS, MIN_UNITS_PER_PENALTY
+from core.tuning.learning.holdout import HOLDOUT_PARTS, prefers_folds, stored_values
 
 VALIDATIONS = ("automatic", "holdout", "folds")
 
@@ -43,7 +43,8 @@ def held_out_pairs(
     rows = merge_equal_rows(rows)
     X, y, s = rows.X, rows.y, rows.weights
     if validation == "automatic":
-        turns = len(y) // HOLDOUT_PARTS < MIN_UNITS_PER_PENALTY * penalties
+        values = stored_values(X, 0 if loss.classes is None else len(loss.classes))
+        turns = prefers_folds(len(y), penalties, values)
         validation, count = ("folds", min(count, len(y))) if turns else ("holdout", count)
     single = validation == "holdout"
     splits = _row_splits(loss, rows, HOLDOUT_PARTS if single else count, seed)

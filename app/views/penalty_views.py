@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import ClassVar
 
+import numpy as np
 from PySide6.QtGui import QFontMetricsF
 
 from app.text.plan_text import learns_held_out
@@ -14,7 +15,7 @@ from app.views.plot.plot import Plot
 from app.views.plot.scrolled_views import ScrolledBars
 from app.views.plot.view import View
 from core.figures import penalty_figures as figures
-from core.figures.figure import Figure
+from core.figures.figure import Figure, Lines
 from core.tuning.events import Event, HyperGradientStep, PenaltyStep, RunStarted
 from core.wording import format_number
 
@@ -66,11 +67,8 @@ class PenaltyTrajectory(StepsView):
             self._caption.setText(asks)
         self.canvas.setMinimumHeight(self._height_for_names(len(started.groups)))
 
-    def steps(self) -> figures.PenaltySteps:
-        return figures.trajectory_steps(self.run)
-
     def figure(self) -> Figure:
-        steps = self.steps()
+        steps = figures.penalty_steps(self.run)
         return figures.penalty_path_figure(steps, self._room_for_names(len(steps.values[-1])))
 
     def _height_for_names(self, count: int) -> int:
@@ -92,9 +90,6 @@ class LogPenaltyPath(GradientView, PenaltyTrajectory):
     of_one = "Where does the penalty go? Higher holds back more; dashed lines are bounds."
     waiting = "A line for every group appears here at step 0."
 
-    def steps(self) -> figures.PenaltySteps:
-        return figures.path_steps(self.run)
-
 
 class Objective(StepsView):
     """The objective of a penalty learner over its steps."""
@@ -106,7 +101,7 @@ class Objective(StepsView):
     zooms = True
 
     def figure(self) -> Figure:
-        return figures.objective_figure(self.run)
+        return figures.descent_figure(self.run)
 
 
 class HoldoutLoss(GradientView, Objective):
@@ -116,18 +111,14 @@ class HoldoutLoss(GradientView, Objective):
     title = "Held-out loss"
     question = "Do the penalties help on data that were not fitted? Lower is better."
 
-    def figure(self) -> Figure:
-        return figures.holdout_figure(self.run)
-
 
 class GroupPenalties(ScrolledBars):
     """A bar a group on a log axis, the smallest penalty on top; hatched where switched off."""
 
     name = "penalties"
     title = "Learned group penalties"
-    question = (
-        "How strongly is each group penalized? Most important first: shorter is trusted more."
-    )
+    question = "How strongly is each group penalized? Shorter is trusted more."
+    of_folds = f"Shorter is trusted more. {figures.RANGES}"
     waiting = "A bar for every group appears here at step 0."
     listed = "Groups shown"
     listens = (PenaltyStep, HyperGradientStep)
@@ -140,19 +131,25 @@ class GroupPenalties(ScrolledBars):
         return bool(self.run.steps or self.run.gradients)
 
     def figure(self) -> Figure:
-        return figures.penalties_figure(self.run)
+        figure = figures.penalties_figure(self.run)
+        has_ranges = np.isfinite(figure.mark(Lines, "ranges").x).any()
+        self._caption.setText(self.of_folds if has_ranges else self.question)
+        return figure
 
     def hover_text(self, plot: Plot, x: float, y: float) -> HoverText | None:
         row, state = round(y), figures.penalty_rows(self.run)
         if not 0 <= row < len(state):
             return None
-        name, penalty, off = state[row]
-        lines = [name, "switched off" if off else f"{figures.PENALTY} {format_number(penalty)}"]
-        norm = self.run.steps[-1].norms.get(name) if self.run.steps else None
+        group = state[row]
+        lines = [group.name, group.penalty_text]
+        if math.isfinite(group.low):
+            low, high = format_number(group.low), format_number(group.high)
+            lines.append(f"single folds would choose {low} to {high}")
+        norm = self.run.steps[-1].norms.get(group.name) if self.run.steps else None
         if norm is not None:
             lines.append(f"norm of its weights {format_number(norm)}")
-        size = self.run.started.groups.get(name)
+        size = self.run.started.groups.get(group.name)
         if size:
             lines.append("1 parameter" if size == 1 else f"{size} parameters")
-        bar_end = math.log10(penalty) if penalty > 0 else x
+        bar_end = math.log10(group.penalty) if group.penalty > 0 else x
         return HoverText("\n".join(lines), bar_end, float(row))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -23,8 +24,10 @@ from core.figures.figure import (
     Table,
     joined,
     range_of,
+    whiskers,
 )
 from core.figures.scales import Scale
+from core.penalties.penalty_order import order_text
 from core.penalties.penalty_problem import GradientOptions
 from core.tuning.runs.state import RunState
 from core.wording import format_number
@@ -34,6 +37,7 @@ PENALTY = "penalty (λ)"  # larger holds the weights back more; scikit-learn's C
 MARKED_STEPS = 40  # steps up to which each has a dot on a group's line
 MIN_SPAN = 0.4  # of the values: all alike at step 0, they still get ticks that mean something
 NEAR = 2.0  # of log λ: closer than this to a bound, the bound is drawn
+RANGES = "Line: by single folds; where two overlap, their order may be chance."
 NAMED = 12  # of many groups, the most extreme, which have a name and a colour
 
 
@@ -73,30 +77,23 @@ def _in_order(values: Mapping[str, float], names: list[str]) -> list[float]:
     return [values.get(name, np.nan) for name in names]
 
 
-def trajectory_steps(run: RunState) -> PenaltySteps:
-    """The penalties of a run whose learner is mm, evidence, loo or direct."""
+def penalty_steps(run: RunState) -> PenaltySteps:
+    """The penalties of a run at every step, or their logarithms where a gradient moves these."""
+    facts: dict[str, Any] = {}
+    steps = run.gradients or run.steps
+    if run.gradients:
+        options = GradientOptions.from_values(run.started.run_plan.options)
+        facts = {"bounds": (options.low, options.high)}
+        facts["notes"] = [list(step.at_bound) for step in run.gradients]
     return PenaltySteps(
-        "Regularization trajectory",
+        "Path of the penalties" if facts else "Regularization trajectory",
         list(run.started.groups),
-        [step.step for step in run.steps],
-        [step.penalties for step in run.steps],
-        switched_off=frozenset(run.steps[-1].switched_off),
+        [step.step for step in steps],
+        [step.d for step in run.gradients] or [step.penalties for step in run.steps],
+        is_log=bool(facts),
+        switched_off=frozenset(steps[-1].switched_off or ()),
         is_over=run.ended is not None,
-    )
-
-
-def path_steps(run: RunState) -> PenaltySteps:
-    """The log penalties of a run that follows the gradient of a held-out loss."""
-    options = GradientOptions.from_values(run.started.run_plan.options)
-    return PenaltySteps(
-        "Path of the penalties",
-        list(run.started.groups),
-        [step.step for step in run.gradients],
-        [step.d for step in run.gradients],
-        is_log=True,
-        bounds=(options.low, options.high),
-        notes=[list(step.at_bound) for step in run.gradients],
-        is_over=run.ended is not None,
+        **facts,
     )
 
 
@@ -192,8 +189,8 @@ def _path_table(
     steps: PenaltySteps, names: list[str], numbers: np.ndarray, values: np.ndarray
 ) -> Table:
     off = steps.switched_off
-    last = [(name, float(values[-1, column]), name in off) for column, name in enumerate(names)]
-    ranked = by_importance(last)
+    last = (PenaltyRow(n, float(values[-1, column]), n in off) for column, n in enumerate(names))
+    ranked = [row.name for row in by_penalty(last)]
     order = [names.index(name) for name in ranked]
     rows = [[int(n), *map(float, row[order])] for n, row in zip(numbers, values, strict=True)]
     if steps.notes is None:
@@ -202,74 +199,67 @@ def _path_table(
     return ["step", *ranked, "at a bound"], [[*row, ", ".join(groups)] for row, groups in pairs]
 
 
-def step_figure(title: str, quantity: str, numbers: Sequence[int], values: Sequence[float], *,
-                is_over: bool, table: Table) -> Figure:  # fmt: skip
-    """One quantity over the steps, which is to fall."""
-    x, y = np.array(numbers, dtype=float), np.array(values, dtype=float)
+def descent_figure(run: RunState) -> Figure:
+    """What a penalty learner lowers: its objective, or the loss on held-out data."""
+    quantity, beside = "objective", "loss"
+    rows = [[s.step, s.objective, s.loss, s.iterations, s.fits] for s in run.steps]
+    if run.gradients:
+        quantity, beside = "held-out loss", "gradient norm"
+        rows = [
+            [s.step, s.holdout_loss, s.gradient_norm, s.iterations, s.fits] for s in run.gradients
+        ]
+    x, y = np.array([row[:2] for row in rows], dtype=float).T
     marked = slice(None) if len(x) <= MARKED else slice(-1, None)
     low, high = range_of(y)
-    value = f"{quantity.capitalize()} {format_number(y[-1], 4)}"
+    end = max(5.0, float(x[-1])) + 0.3
     return Figure(
-        title,
-        FigureAxis("step", Scale("whole"), None, -0.3, max(5.0, float(x[-1])) + 0.3, is_over),
+        quantity.capitalize(),
+        FigureAxis("step", Scale("whole"), None, -0.3, end, run.ended is not None),
         FigureAxis(quantity, Scale(), False, low, high),
         (
             Lines("line", x, y, width=2.2),
             Dots("steps", x[marked], y[marked], "model", "model", 6, 1.2),
         ),
-        f"{value} at step {int(x[-1])}, from {format_number(y[0], 4)} at the start.",
-        lambda: table,
+        f"{quantity.capitalize()} {format_number(y[-1], 4)} at step {int(x[-1])}, from "
+        f"{format_number(y[0], 4)} at the start.",
+        lambda: (["step", quantity, beside, "solver iterations", "fits so far"], rows),
     )
-
-
-def objective_figure(run: RunState) -> Figure:
-    """The objective of a penalty learner over its steps."""
-    steps = run.steps
-    headers = ["step", "objective", "loss", "solver iterations", "fits so far"]
-    rows = [[s.step, s.objective, s.loss, s.iterations, s.fits] for s in steps]
-    numbers, values = [s.step for s in steps], [s.objective for s in steps]
-    is_over = run.ended is not None
-    return step_figure("Objective", "objective", numbers, values, is_over=is_over,
-                       table=(headers, rows))  # fmt: skip
-
-
-def holdout_figure(run: RunState) -> Figure:
-    """The loss on held-out data over the steps of the gradient."""
-    steps = run.gradients
-    headers = ["step", "held-out loss", "gradient norm", "solver iterations", "fits so far"]
-    rows = [[s.step, s.holdout_loss, s.gradient_norm, s.iterations, s.fits] for s in steps]
-    numbers, values = [s.step for s in steps], [s.holdout_loss for s in steps]
-    is_over = run.ended is not None
-    return step_figure("Held-out loss", "held-out loss", numbers, values, is_over=is_over,
-                       table=(headers, rows))  # fmt: skip
 
 
 # Penalties of groups ---------------------------------------------------------------------------
 
 
-def by_importance(groups: Sequence[tuple[str, float, bool]]) -> list[str]:
-    """Names of (name, λ, switched off): by λ, then NaN, then switched off."""
+@dataclass(frozen=True)
+class PenaltyRow:
+    """A group with its λ, and the range of those that single folds would choose."""
 
-    def sort_key(row: tuple[str, float, bool]) -> tuple[bool, bool, float]:
-        _, penalty, off = row
-        unknown = math.isnan(penalty)
-        return off, unknown, 0.0 if unknown else penalty
+    name: str
+    penalty: float
+    is_off: bool = False  # switched off
+    low: float = math.nan
+    high: float = math.nan
 
-    return [name for name, _, _ in sorted(groups, key=sort_key)]
+    @property
+    def penalty_text(self) -> str:
+        """Such as "λ = 0.4"."""
+        return "switched off" if self.is_off else f"λ = {format_number(self.penalty)}"
 
 
-def penalty_rows(run: RunState) -> list[tuple[str, float, bool]]:
-    """(group, λ, switched off), the most important first."""
-    if run.steps:
-        step = run.steps[-1]
-        off = set(step.switched_off)
-        groups = [(name, penalty, name in off) for name, penalty in step.penalties.items()]
-    else:
-        d = run.gradients[-1].d
-        # 700: the exponential of more is infinite
-        groups = [(name, math.exp(min(value, 700.0)), False) for name, value in d.items()]
-    rank = {name: position for position, name in enumerate(by_importance(groups))}
-    return sorted(groups, key=lambda row: rank[row[0]])
+def by_penalty(rows: Iterable[PenaltyRow]) -> list[PenaltyRow]:
+    """By λ, then NaN, then switched off."""
+    return sorted(rows, key=lambda row: (row.is_off, math.isnan(row.penalty), row.penalty))
+
+
+def penalty_rows(run: RunState) -> list[PenaltyRow]:
+    """The groups after the last step, by λ."""
+    step = run.last_step
+    assert step is not None  # callers have asked for content
+    off, ranges = set(step.switched_off or ()), getattr(step, "ranges", None) or {}
+    # The weights of what is switched off are nearly 0 at any penalty.
+    return by_penalty(
+        PenaltyRow(name, penalty, name in off, *(() if name in off else ranges.get(name, ())))
+        for name, penalty in step.penalties.items()
+    )
 
 
 def penalties_figure(run: RunState, max_bars: int | None = None) -> Figure:
@@ -279,40 +269,60 @@ def penalties_figure(run: RunState, max_bars: int | None = None) -> Figure:
     if max_bars is not None and len(state) > max_bars:
         shown = [*state[: max_bars // 2], *state[-max_bars // 2 :]]
     # Those without a bar have an infinite or unknown logarithm.
-    ends = {row: math.log10(p) for row, (_, p, _) in enumerate(shown) if 0 < p < math.inf}
-    low, high = range_of(list(ends.values()) or [0.0])
+    bars = {k: row for k, row in enumerate(shown) if 0 < row.penalty < math.inf}
+    ends = np.log10([row.penalty for row in bars.values()])
+    lows, highs = (
+        np.log10([getattr(row, end) for row in bars.values()]) for end in ("low", "high")
+    )
+    low, high = range_of(ends if len(ends) else [0.0], lows, highs)
     # Half a decade at a time, so that the lower end seldom moves.
     low = math.floor((low - 0.15) * 2) / 2
     places = {name: position for position, name in enumerate(run.started.groups)}
-    barred = [shown[row] for row in ends]
-    colours = [group_colour(places.setdefault(n, len(places))) for n, _, _ in barred]
-    words = ["switched off" if off else f"λ = {format_number(p)}" for _, p, off in barred]
-    rows, is_off = [float(row) for row in ends], [off for _, _, off in barred]
+    colours = [group_colour(places.setdefault(r.name, len(places))) for r in bars.values()]
+    words = [row.penalty_text for row in bars.values()]
+    is_off = [row.is_off for row in bars.values()]
+    range_rows, range_ends = whiskers(list(bars), lows, highs)
     return Figure(
         "Learned group penalties",
         FigureAxis(PENALTY, Scale("log"), None, low, max(high, low + 0.4)),
-        FigureAxis("", Scale("choice", tuple(name for name, _, _ in shown))),
+        FigureAxis("", Scale("choice", tuple(row.name for row in shown))),
         (
-            Bars("bars", rows, low, list(ends.values()), colours, is_off, "ink"),
-            Labels("penalties", list(ends.values()), rows, words, reserved="switched off"),
+            Bars("bars", list(map(float, bars)), low, ends.tolist(), colours, is_off, "ink"),
+            Lines("ranges", range_ends, range_rows, "ink", 2.4),
+            Labels("penalties", np.fmax(ends, highs), list(bars), words, reserved="switched off"),
         ),
         _penalties_text(state),
         lambda: _penalties_table(run, state),
     )
 
 
-def _penalties_text(state: list[tuple[str, float, bool]]) -> str:
-    off = sum(is_off for _, _, is_off in state)
-    smallest, largest = (choose(state, key=lambda row: row[1]) for choose in (min, max))
-    sentence = f"{len(state)} groups; λ from {format_number(smallest[1])} ({smallest[0]}) to "
-    sentence += f"{format_number(largest[1])} ({largest[0]})."
-    return sentence + (f" {off} switched off." if off else "")
+def _penalties_text(state: list[PenaltyRow]) -> str:
+    # λ of what is switched off is as large as it happened to become.
+    alive = [row for row in state if not row.is_off]
+    text = f"{len(state)} groups"
+    if alive:
+        (first, *_, last) = (alive[0], alive[-1])
+        text += f"; λ from {format_number(first.penalty)} ({first.name}) to "
+        text += f"{format_number(last.penalty)} ({last.name})"
+    text += f". {len(state) - len(alive)} switched off." if len(alive) < len(state) else "."
+    order = order_text({r.name: [r.low, r.high] for r in alive if math.isfinite(r.low)})
+    return f"{text} {order}".strip()
 
 
-def _penalties_table(run: RunState, state: list[tuple[str, float, bool]]) -> Table:
+def _penalties_table(run: RunState, state: list[PenaltyRow]) -> Table:
     norms = run.steps[-1].norms if run.steps else {}
     groups = run.started.groups
-    return ["group", PENALTY, "norm of weights", "parameters", "note"], [
-        [name, penalty, norms.get(name), groups.get(name), "switched off" if off else ""]
-        for name, penalty, off in state
+    between = [f"{PENALTY}, {end} of folds" for end in ("lowest", "highest")]
+    has_ranges = any(math.isfinite(row.low) for row in state)
+    headers = ["group", PENALTY, *(between if has_ranges else ()), "norm of weights", "parameters"]
+    return [*headers, "note"], [
+        [
+            row.name,
+            row.penalty,
+            *((row.low, row.high) if has_ranges else ()),
+            norms.get(row.name),
+            groups.get(row.name),
+            "switched off" if row.is_off else "",
+        ]
+        for row in state
     ]

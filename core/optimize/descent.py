@@ -74,7 +74,7 @@ def newton_step(
     `corrections`: what the majorizer has more of curvature than the objective, tried in turn;
     `penalty`: what ½ Σ c_i w_i² majorizes up to a constant at the point; None for itself.
     """
-    penalty = penalty or _quadratic(penalties)
+    penalty = penalty or quadratic_penalty(penalties)
     slope = point.gradient + penalties * point.w
     iterations = 0
     for correction in corrections:
@@ -95,7 +95,8 @@ def newton_step(
     return NewtonStepResult(reached if falls else None, promised, iterations + lbfgs, lbfgs)
 
 
-def _quadratic(penalties: np.ndarray) -> Penalty:
+def quadratic_penalty(penalties: np.ndarray) -> Penalty:
+    """The penalty ½ Σ c_i w_i² as a function of w."""
     return lambda w: 0.5 * float(penalties @ (w * w))
 
 
@@ -168,7 +169,7 @@ def approach_minimum(
 
     It stops when a step promises less than the limit, a share of 1 + |loss| if it is relative.
     """
-    loss, memory, penalty = newton.loss, newton.memory, _quadratic(penalties)
+    loss, memory, penalty = newton.loss, newton.memory, quadratic_penalty(penalties)
     assert memory is not None  # callers ask only where there is one
     for iteration in range(1, _MAX_APPROACH_STEPS + 1):
         slope = point.gradient + penalties * point.w

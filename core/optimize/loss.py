@@ -132,6 +132,10 @@ class Loss(ABC):
         """The loss of every ``step``-th example; None where it cannot be thinned."""
         return None
 
+    def reweighted(self, factor: float) -> Loss:
+        """The loss with every example counted so many times as here; losses of tables have it."""
+        raise NotImplementedError
+
     def explained_share(self, w: np.ndarray) -> float | None:
         """The share of the target's variance that w explains; None without such a target."""
         return None

@@ -178,7 +178,7 @@ class CurvatureMemory:
 # Beyond this many parameters conjugate gradients take Cholesky's place, and below it where they
 # are likely to cost less: so many products a step, each with an overhead worth so many
 # multiplications, and so much slower than those of a matrix product.
-_LARGEST_DENSE = 2000
+_LARGEST_DENSE = 2001  # 2,000 columns and an intercept
 _PRODUCTS = 6
 _OVERHEAD = 3e6
 _SLOWNESS = 2.5

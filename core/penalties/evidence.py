@@ -54,6 +54,7 @@ from core.penalties.penalty_problem import (
     PenaltyProblem,
     one_blas_thread,
 )
+from core.penalties.unit_share import counting_units
 
 _LANCZOS_STEPS = 100
 # Relative residual at which a probe is solved well enough; its quadrature errs by the square.
@@ -217,6 +218,7 @@ class _State:
 
 
 @one_blas_thread
+@counting_units
 def evidence_steps(
     problem: PenaltyProblem, options: EvidenceOptions = EvidenceOptions()
 ) -> Iterator[LearnerStep]:

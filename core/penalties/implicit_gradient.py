@@ -17,6 +17,7 @@ The last step is the refit on all training rows with the learned C, unscaled.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -36,8 +37,11 @@ from core.penalties.penalty_problem import (
     PenaltyProblem,
     one_blas_thread,
 )
+from core.wording import count_text
 
 _MAX_PRODUCTS = 2000  # products for a linear system that conjugate gradients did not solve
+_MAX_OWN_SEARCHES = 8  # of one pair alone, from where all of them ended
+_OFF = 0.01  # share of the largest norm below which a group's weights count for nothing
 
 
 class HoldoutLoss:
@@ -138,25 +142,51 @@ def gradient_steps(
     outer, deviation = HoldoutLoss(problem.holdout, problem.grouping), options.deviation
     start = np.full(outer.grouped.group_count, options.start)
     box = Bounds(options.low, options.high, longest=2.0)
-    iterations, last = 0, np.inf
-    # Below a tenth of the change that ends it, the inner problems' errors would be followed.
-    searches = minimize_steps(with_prior(outer, deviation), start, box, 1e-5)
-    for number, iterate in enumerate(searches):
-        plain_iterate = without_prior(iterate, deviation)
-        step = _make_step(number, plain_iterate, outer, outer.pairs[0][0].point_at(outer.w[0]), box)
+    iterations = 0
+    for number, iterate in enumerate(_line_searches(outer, start, deviation, box, options.steps)):
+        step = _make_step(number, iterate, outer, outer.pairs[0][0].point_at(outer.w[0]), box)
         yield replace(step, iterations=outer.iterations - iterations, fits=outer.fits)
         iterations = outer.iterations
-        change = abs(last - iterate.value) / max(1.0, abs(iterate.value))
-        if number >= options.steps or change < 1e-4:
-            break
-        # The inner problems are solved more closely as the outer one closes in.
-        outer.tolerance = min(outer.tolerance, max(outer.closest, 1e-6 * change**2))
-        last = iterate.value
     penalties = outer.grouped.per_parameter(np.exp(iterate.x))
     refit = solve_penalized(problem.loss, penalties, outer.w[0], tolerance=outer.finest)
-    step = _make_step(number + 1, plain_iterate, outer, refit.point, box)
-    remarks = _bound_remark(step.at_bound) + _unsolved_remark(outer.unsolved)
-    yield replace(step, iterations=refit.iterations, fits=outer.fits + 1, remarks=remarks)
+    step = _make_step(number + 1, iterate, outer, refit.point, box)
+    remarks = _remarks(step, outer.unsolved)
+    ranges = _own_ranges(outer, iterate.x, deviation, box) if len(outer.pairs) > 1 else None
+    yield replace(step, iterations=refit.iterations, fits=outer.fits + 1, remarks=remarks,
+                  ranges=ranges)  # fmt: skip
+
+
+def _line_searches(
+    holdout: HoldoutLoss, start: np.ndarray, deviation: float, box: Bounds, max_searches: int
+) -> Iterator[Iterate]:
+    """Iterates from a start until little changes, with the holdout loss alone as their value."""
+    last = np.inf
+    # Below a tenth of the change that ends it, the inner problems' errors would be followed.
+    searches = minimize_steps(with_prior(holdout, deviation), start, box, 1e-5)
+    for number, iterate in enumerate(searches):
+        # Without the prior's share.
+        yield replace(
+            iterate, value=iterate.value - 0.5 * float(iterate.x @ iterate.x) / deviation**2
+        )
+        change = abs(last - iterate.value) / max(1.0, abs(iterate.value))
+        if number >= max_searches or change < 1e-4:
+            return
+        # The inner problems are solved more closely as the outer one closes in.
+        holdout.tolerance = min(holdout.tolerance, max(holdout.closest, 1e-6 * change**2))
+        last = iterate.value
+
+
+def _own_ranges(outer: HoldoutLoss, d: np.ndarray, deviation: float, box: Bounds) -> np.ndarray:
+    """The lowest and highest C that each pair alone would choose, and of d, shape (k, 2)."""
+    choices = [d]
+    for pair, w in zip(outer.pairs, outer.w, strict=True):
+        holdout = HoldoutLoss([pair], outer.grouped, w)
+        # Of the prior, too, each pair has its share.
+        own_deviation = deviation * math.sqrt(len(outer.pairs))
+        *_, last = _line_searches(holdout, d, own_deviation, box, _MAX_OWN_SEARCHES)
+        choices.append(last.x)
+        outer.fits += holdout.fits
+    return np.exp(np.stack([np.min(choices, axis=0), np.max(choices, axis=0)], axis=1))
 
 
 def with_prior(
@@ -172,40 +202,36 @@ def with_prior(
     return objective
 
 
-def without_prior(iterate: Iterate, deviation: float) -> Iterate:
-    """The iterate with the holdout loss alone as its value."""
-    return replace(iterate, value=iterate.value - 0.5 * float(iterate.x @ iterate.x) / deviation**2)
-
-
 def _make_step(
     number: int, iterate: Iterate, outer: HoldoutLoss, point: LossPoint, box: Bounds
 ) -> LearnerStep:
+    norms = np.sqrt(outer.grouped.squares(point.w))
     return LearnerStep(
         number=number,
         w=point.w.copy(),
         C=np.exp(iterate.x),
         objective=iterate.value,
         loss=point.value,
-        norms=np.sqrt(outer.grouped.squares(point.w)),
-        switched_off=iterate.x >= box.high,
+        norms=norms,
+        switched_off=(iterate.x >= box.high) | ((iterate.x > 0.0) & (norms < _OFF * norms.max())),
         gradient_norm=iterate.residual,
         at_bound=(iterate.x <= box.low) | (iterate.x >= box.high),
     )
 
 
-def _bound_remark(at_bound: np.ndarray | None) -> tuple[str, ...]:
-    count = int(np.sum(at_bound)) if at_bound is not None else 0
-    if not count:
-        return ()
-    which = "One penalty" if count == 1 else f"{count} penalties"
-    return (f"{which} ran to the end of the allowed range: the held-out data set no limit there.",)
-
-
-def _unsolved_remark(count: int) -> tuple[str, ...]:
-    if not count:
-        return ()
-    times = "once" if count == 1 else f"{count} times"
-    return (
-        f"The linear system behind the gradient was not solved accurately {times}: the penalties"
-        " can be short of the best. Groups of more similar size, or standardized columns, help.",
-    )
+def _remarks(step: LearnerStep, unsolved: int) -> tuple[str, ...]:
+    remarks = []
+    assert step.at_bound is not None  # as every step of this learner
+    # Those at the upper end are told as switched off.
+    if count := int((step.at_bound & ~step.switched_off).sum()):
+        remarks.append(
+            f"{count_text(count, 'penalty', 'penalties')} ran to the lower end of the allowed "
+            "range: the held-out data set no limit there."
+        )
+    if unsolved:
+        remarks.append(
+            f"The linear system behind the gradient was not solved accurately "
+            f"{count_text(unsolved, 'time')}: the penalties can be short of the best. Groups of "
+            "more similar size, or standardized columns, help."
+        )
+    return tuple(remarks)

@@ -1,22 +1,26 @@
-"""Approximate leave-one-out: the log loss of every row under the model fitted without it.
+"""Approximate leave-one-out: the log loss of every unit under the model fitted without it.
 
 | symbol | code | shape | meaning |
 | --- | --- | --- | --- |
 | A | | (n, n) | H + diag(c) at the minimizer ŵ of loss + ½ Σ c_i w_i² |
-| z_i | ``Z`` | (K,) | scores of row i at ŵ; one number with two classes |
-| g_i, S_i | ``g``, ``S`` | (K,), (K, K) | gradient and Hessian of row i's loss in its scores |
-| G_i | ``G`` | (K, K) | x_i A⁻¹ x_iᵀ, the variance of row i's scores |
-| u_i | ``u`` | (K,) | S_i z_i − g_i, the weighted working response: Newton's scores are G u |
-| R_i | ``R`` | (K, n) | x_i V, where Vᵀ A V = 1 and Vᵀ diag(c) V = diag(d) |
+| q | | | scores of a unit: those of its rows, K each, or one with two classes |
+| z_i | ``Z`` | (q,) | scores of unit i at ŵ |
+| g_i, S_i | ``g``, ``S`` | (q,), (q, q) | gradient and Hessian of unit i's loss in its scores |
+| G_i | ``G`` | (q, q) | x_i A⁻¹ x_iᵀ, the variance of unit i's scores |
+| R_i | ``R`` | (q, n) | x_i V, where Vᵀ A V = 1 and Vᵀ diag(c) V = diag(d) |
 | d | ``prior_shares`` | (n,) | the prior's share of the precision along each column of V |
 | s_i | ``counts`` | (m,) | how many times row i counts; one, unless rows have weights |
 
-One Newton step from ŵ without row i moves its scores to z_i + G_i (I − S_i G_i)⁻¹ g_i (Beirami et
+One Newton step from ŵ without unit i moves its scores to z_i + G_i (I − S_i G_i)⁻¹ g_i (Beirami et
 al. 2017; Rad and Maleki 2020, theorem 1; for least squares it is exact, Allen's PRESS). One factor
-of A serves all rows.
+of A serves all units.
 
-A row that counts s times is left out once at a time: s_i multiplies its loss, and in the formula
-g_i and S_i count a_i = min(s_i, 1) times.
+G_i (I − S_i G_i)⁻¹ is the variance of the scores without the unit. Where the weights are hardly
+held back it is hundreds, and an error of g_i counts as many times: ŵ has to be close in every
+score, however little the loss changes.
+
+A row that counts s times and is a unit by itself is left out once at a time: s_i multiplies its
+loss, and in the formula g_i and S_i count a_i = min(s_i, 1) times; in a larger unit a_i = s_i.
 
 Where A is small, V diagonalizes H + eᵗ diag(c) for every t: with the Hessian as it is at ŵ, G_i is
 R_i diag(1 / (1 + (eᵗ − 1) d)) R_iᵀ there, and the weights follow by the same division.
@@ -24,6 +28,7 @@ R_i diag(1 / (1 + (eᵗ − 1) d)) R_iᵀ there, and the weights follow by the s
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -33,24 +38,26 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.special import expit
 
-from core.losses.linear.design import DesignMatrix
 from core.losses.linear.logistic_loss import LogisticLoss, MultinomialLoss
-from core.optimize.cholesky import cholesky
-from core.optimize.descent import solve_penalized
+from core.optimize.cholesky import cholesky, solve_factored
+from core.optimize.descent import line_search, quadratic_penalty, solve_penalized
+from core.optimize.loss import LossPoint
 from core.optimize.newton import Newton, dense_exact
+from core.penalties.row_space import LARGEST, ClassLoss, class_count, spanned_columns
 
-# Beyond so many rows only every so many-th is left out: one number needs no more.
+# Beyond so many rows only every so many-th unit is left out: one number needs no more.
 _ENOUGH_ROWS = 3000
-# Parameters up to which A is formed, and rows up to which the rows' own matrix is.
-LARGEST = 2000
-# Parameters, or rows, up to which V costs little beside the fits that it saves.
+# Parameters up to which V costs little beside the fits that it saves.
 _DECOMPOSED = 300
-# Entries of a block of rows and its scores' factors that are held at once.
+# Entries of a block of units and their scores' factors that are held at once.
 _BLOCK = 1 << 22
-# The prior variance that stands for none, where the intercept is one more column of the rows.
-_UNPENALIZED = 1e6
-
-ClassLoss = LogisticLoss | MultinomialLoss
+# A fit is close where one more Newton step moves no score by more, for S, and with it every move of
+# a row left out, is off by as large a share; so many steps get there.
+_CLOSE, _MAX_STEPS = 1e-4, 50
+# The loss of a fit that was not close: no other is worse.
+_REFUSED = 1e12
+# Scores of a unit, and its share of all rows, up to which one Newton step leaves it out.
+_LARGEST_UNIT, _LARGEST_SHARE = 200, 0.1
 
 
 def is_of_classes(loss: object) -> TypeGuard[ClassLoss]:
@@ -59,23 +66,23 @@ def is_of_classes(loss: object) -> TypeGuard[ClassLoss]:
 
 
 def has_one_factor(loss: ClassLoss) -> bool:
-    """Whether the loss is small enough in its parameters or, with two classes, in its rows."""
-    small = min(loss.size, loss.design.row_count) if isinstance(loss, LogisticLoss) else loss.size
-    return small <= LARGEST
+    """Whether the loss is small enough in its parameters, which its rows limit."""
+    return class_count(loss) * spanned_columns(loss) <= LARGEST
 
 
 @dataclass(frozen=True)
 class LeaveOneOutLoss:
-    """The result of leaving rows out in turn at one fit."""
+    """The result of leaving units out in turn at one fit."""
 
-    value: float  # Σ_i −log p(y_i | x_i, the model without row i), scaled up to all rows
-    w: np.ndarray | None  # after one more Newton step, (n,); None by the rows' matrix
+    value: float  # Σ_i −log p(y_i | x_i, the model without unit i), scaled up to all rows
+    spread: float  # the standard deviation of the scores over rows
+    w: np.ndarray  # the weights there, shape (n,)
     model: LocalModel | None  # of the same at other penalties, where the table is small
 
 
 @dataclass(frozen=True)
 class RowScores:
-    """Scores of every row, shape (m, K), S of every row, and the mean variance of the classes."""
+    """Scores (U, s, K) and a S (U, s, K, K) of every unit's rows, the mean variance of classes."""
 
     Z: np.ndarray
     S: np.ndarray
@@ -86,238 +93,229 @@ class RowScores:
 class LocalModel:
     """The leave-one-out loss as a function of t, at penalties eᵗ c, with σ H for the Hessian."""
 
-    R: np.ndarray  # shape (m, K, n)
+    R: np.ndarray  # of U units with s rows and K scores each, shape (U, s, K, n)
     prior_shares: np.ndarray  # d, shape (n,)
     response: np.ndarray  # Vᵀ H ŵ, shape (n,)
     gradient: np.ndarray  # Vᵀ of the gradient of the loss, shape (n,)
-    codes: np.ndarray  # the rows' classes, shape (m,)
-    counts: np.ndarray  # s, shape (m,)
-    scale: float  # the number of all rows over m
-    V: np.ndarray | None  # shape (n, n); None where the rows' matrix was used
+    codes: np.ndarray  # the rows' classes, shape (U, s)
+    counts: np.ndarray  # s_i, shape (U, s)
+    times: np.ndarray  # a_i, shape (U, s)
+    scale: float  # the number of all rows over those here
+    V: np.ndarray  # shape (n, n)
 
     @cached_property
     def row_scores(self) -> RowScores:
         """Scores after a Newton step at t = 0, and what follows from them."""
-        Z = self.R @ ((self.response - self.gradient)[:, None])
-        if self.R.shape[1] == 1:
-            P = expit(Z[:, :, 0])
-            S = P * (1.0 - P)
-            return RowScores(Z[:, :, 0], S, float(self._weighted_mean(S[:, 0])))
-        P = _softmax(Z[:, :, 0])
-        same = float(self._weighted_mean((P * P).sum(axis=1)))
-        return RowScores(Z[:, :, 0], _multinomial_variances(P), 1.0 - same)
+        Z = self.R @ (self.response - self.gradient)
+        S = _score_variances(Z) * self.times[..., None, None]
+        return RowScores(Z, S, self._class_variance(Z))
+
+    @cached_property
+    def _squares(self) -> np.ndarray:
+        """R ∘ R where a unit has one score, shape (U, n)."""
+        return np.square(self.R.reshape(len(self.R), -1))
 
     def loss_at_fit(self) -> float:
         """The leave-one-out loss at t = 0, scaled up to all rows."""
-        fit = self.row_scores
-        if self.R.shape[1] == 1:
-            G = np.square(self.R[:, 0]).sum(axis=1)
-            value = float(_binary_loss(fit.Z[:, 0], G, fit.S[:, 0], self.codes, self.counts))
-        else:
-            value = _multinomial_loss(fit.Z, self.R, fit.S, self.codes, self.counts)
-        return value * self.scale
+        return self._left_out_loss(self.row_scores.Z, np.ones(len(self.V)), 1.0)
 
-    def losses_at(self, t: np.ndarray) -> np.ndarray:
-        """The leave-one-out loss at every t, scaled up to all rows; t and it of shape (T,)."""
-        sigma = self._sigma_at(t)
-        W, D = self._coordinates(t, 0.5 * (1.0 + sigma)), self._variances(t, sigma)
-        if self.R.shape[1] == 1:
-            R, S = self.R[:, 0], np.multiply.outer(sigma, self.row_scores.S[:, 0])
-            G = D @ np.square(R).T
-            return _binary_loss(W @ R.T, G, S, self.codes, self.counts) * self.scale
-        codes_and_counts, fit = (self.codes, self.counts), self.row_scores
-        losses = [
-            _multinomial_loss(self.R @ w, self.R * np.sqrt(d), factor * fit.S, *codes_and_counts)
-            for w, d, factor in zip(W, D, sigma, strict=True)
-        ]
-        return np.array(losses) * self.scale
+    def predicted(self, t: float) -> tuple[float, float]:
+        """The leave-one-out loss at t, scaled up to all rows, and the spread of the scores."""
+        if t == 0.0:
+            return self.loss_at_fit(), score_spread(self.row_scores.Z, self.counts)
+        w, variances, sigma = self._moved_weights(t)
+        Z = self.R @ w
+        return self._left_out_loss(Z, variances, sigma), score_spread(Z, self.counts)
 
-    def weights(self, t: float) -> np.ndarray | None:
-        """Approximately the minimizer at t, shape (n,); None without V."""
-        if self.V is None:
-            return None
-        t_array = np.array([t])
-        return self.V @ self._coordinates(t_array, 0.5 * (1.0 + self._sigma_at(t_array)))[0]
+    def weights(self, t: float) -> np.ndarray:
+        """Approximately the minimizer at t, shape (n,)."""
+        return self.V @ self._moved_weights(t)[0]
 
     def thinned(self, max_rows: int) -> LocalModel:
         """The same by at most so many of the rows, about."""
-        step = max(1, len(self.R) // max_rows)
+        step = max(1, self.codes.size // max_rows)
         if step == 1:
             return self
-        codes, counts = self.codes[::step], self.counts[::step]
+        R, codes, counts, times = (
+            of_units[::step].copy() for of_units in (self.R, self.codes, self.counts, self.times)
+        )
         scale = self.scale * float(self.counts.sum() / counts.sum())
-        return replace(self, R=self.R[::step].copy(), codes=codes, counts=counts, scale=scale)
+        return replace(self, R=R, codes=codes, counts=counts, times=times, scale=scale)
 
-    def _weighted_mean(self, of_rows: np.ndarray) -> np.ndarray:
-        """The mean over rows, as often as each counts, of numbers of shape (…, m)."""
-        return np.asarray(of_rows @ self.counts / self.counts.sum())
-
-    def _sigma_at(self, t: np.ndarray) -> np.ndarray:
-        """σ: the mean class variance after a Newton step to t over that at the fit, shape (T,)."""
-        Z = np.moveaxis(self.R @ self._coordinates(t, np.ones(len(t))).T, -1, 0)
-        if Z.shape[-1] == 1:
-            P = expit(Z)
-            variance = self._weighted_mean((P * (1.0 - P))[:, :, 0])
+    def _left_out_loss(self, Z: np.ndarray, variances: np.ndarray, factor: float) -> float:
+        """From scores Z (U, s, K) and variances along V (n,), with a factor on S."""
+        S = factor * self.row_scores.S
+        G_root = self.R.reshape(len(Z), -1, len(variances))
+        g = (class_gradients(Z, self.codes) * self.times[..., None]).reshape(len(Z), -1)
+        if g.shape[1] == 1:
+            G = self._squares @ variances
+            moves = G * g[:, 0] / np.maximum(1.0 - G * S[:, 0, 0, 0], 1e-6)
         else:
-            variance = 1.0 - self._weighted_mean(np.square(_softmax(Z)).sum(axis=-1))
-        return np.clip(variance / self.row_scores.class_variance, 0.2, 5.0)
+            G = (G_root * variances) @ G_root.transpose(0, 2, 1)
+            inner = np.linalg.solve(np.eye(g.shape[1]) - _block_diagonal(S) @ G, g[..., None])
+            moves = G @ inner
+        losses = _class_losses(Z + moves.reshape(Z.shape), self.codes)
+        return float((losses * self.counts).sum()) * self.scale
 
-    def _coordinates(self, t: np.ndarray, sigma: np.ndarray) -> np.ndarray:
-        """The weights' coordinates in V after a Newton step to t, shape (T, n)."""
-        response = np.multiply.outer(sigma, self.response)
-        return self._variances(t, sigma) * (response - self.gradient)
+    def _class_variance(self, Z: np.ndarray) -> float:
+        """The mean variance of the classes over rows, as often as each counts; Z (U, s, K)."""
+        P = _probabilities(Z)
+        variances = (P * (1.0 - P)).sum(axis=-1)
+        return float((variances * self.counts).sum() / self.counts.sum())
 
-    def _variances(self, t: np.ndarray, sigma: np.ndarray) -> np.ndarray:
-        """Posterior variances along V, shape (T, n)."""
-        data, prior = 1.0 - self.prior_shares, self.prior_shares
-        return 1.0 / (np.multiply.outer(sigma, data) + np.multiply.outer(np.exp(t), prior))
+    def _moved_weights(self, t: float) -> tuple[np.ndarray, np.ndarray, float]:
+        """After a Newton step to t the weights' coordinates in V, the variances there, both (n,).
+
+        The last is σ: the mean class variance after a step with σ = 1 over that at the fit.
+        """
+        first, _ = self._newton_step(t, 1.0)
+        ratio = self._class_variance(self.R @ first) / self.row_scores.class_variance
+        sigma = min(max(ratio, 0.2), 5.0)
+        w, _ = self._newton_step(t, 0.5 * (1.0 + sigma))
+        return w, self._newton_step(t, sigma)[1], sigma
+
+    def _newton_step(self, t: float, sigma: float) -> tuple[np.ndarray, np.ndarray]:
+        """Coordinates and posterior variances along V at t with σ H, both of shape (n,)."""
+        variances = 1.0 / (sigma * (1.0 - self.prior_shares) + math.exp(t) * self.prior_shares)
+        return variances * (sigma * self.response - self.gradient), variances
 
 
-def leave_one_out_loss(loss: ClassLoss, w: np.ndarray, penalties: np.ndarray) -> LeaveOneOutLoss:
-    """Every row left out in turn, at penalties c (n,), 0 for intercepts.
+def leave_one_out_loss(
+    loss: ClassLoss, w: np.ndarray, penalties: np.ndarray, units: np.ndarray | None = None
+) -> LeaveOneOutLoss:
+    """Every unit left out in turn, at penalties c (n,), 0 for intercepts.
 
-    w: ŵ, near the minimizer of loss + ½ Σ c_i w_i², shape (n,).
+    w: near the minimizer of loss + ½ Σ c_i w_i², shape (n,); units: the unit of every row, from 0
+    without gaps, shape (m,); None where each row is one.
     """
-    has_few_rows = loss.design.row_count <= LARGEST
-    if isinstance(loss, LogisticLoss) and has_few_rows and loss.size > min(loss.examples, LARGEST):
-        return _by_rows(loss, w, penalties)
-    return _by_columns(loss, w, penalties)
+    point, factor, is_close = _close_point(loss, w, penalties)
+    if not is_close:
+        return LeaveOneOutLoss(_REFUSED, 0.0, point.w, None)
+    V, prior_shares = _directions(factor, penalties)
+    gradient = V.T @ point.gradient
+    # V Vᵀ = A⁻¹, so that Vᵀ H w = V⁻¹ w − Vᵀ diag(c) w.
+    response = V.T @ loss.hessian_product(point.w, point.w)
+    K, row_counts = class_count(loss), _row_counts(loss)
+    blocks = list(_unit_blocks(loss, units, len(V)))
+    scale = loss.examples / float(sum(row_counts[rows].sum() for rows in blocks))
+    total = 0.0
+    for rows in blocks:
+        R, counts = _score_factors(loss, V, rows.ravel()), row_counts[rows]
+        times = np.minimum(counts, 1.0) if units is None else counts
+        shape = (*rows.shape, K, len(V))
+        of_rows = loss.codes[rows], counts, times
+        model = LocalModel(R.reshape(shape), prior_shares, response, gradient, *of_rows, scale, V)
+        total += model.loss_at_fit()
+    has_model = len(blocks) == 1 and len(V) <= _DECOMPOSED
+    w = V @ (response - gradient)
+    spread = score_spread(loss.design.scores(w.reshape(K, -1)).T, row_counts)
+    return LeaveOneOutLoss(total, spread, w, model if has_model else None)
 
 
-def _by_columns(loss: ClassLoss, w: np.ndarray, penalties: np.ndarray) -> LeaveOneOutLoss:
-    """By A, the (n, n) matrix of the parameters."""
-    V, prior_shares = _directions(dense_exact(loss, loss.point_at(w), penalties), penalties)
-    response = V.T @ loss.design.transpose_product(_weighted_scores(loss, w)).ravel()
-    gradient = V.T @ loss.point_at(w).gradient
-    m, counts, codes = loss.design.row_count, _row_counts(loss), loss.codes
-    rows = np.arange(0, m, max(1, m // _ENOUGH_ROWS))
-    scale = loss.examples / float(counts[rows].sum())
-    total, block_count = 0.0, 0
-    for block, R in _row_blocks(loss, V, rows):
-        of_rows = codes[block], counts[block]
-        block_model = LocalModel(R, prior_shares, response, gradient, *of_rows, scale, V)
-        total, block_count = total + block_model.loss_at_fit(), block_count + 1
-    model = block_model if block_count == 1 and len(V) <= _DECOMPOSED else None
-    return LeaveOneOutLoss(total, V @ (response - gradient), model)
+def score_spread(Z: np.ndarray, counts: np.ndarray) -> float:
+    """The standard deviation over rows of scores (…, K), as often as each counts, (…)."""
+    shares, Z = counts.ravel() / counts.sum(), Z.reshape(-1, Z.shape[-1])
+    return math.sqrt(float((shares @ np.square(Z - shares @ Z)).mean()))
 
 
-def _weighted_scores(loss: ClassLoss, w: np.ndarray) -> np.ndarray:
-    """s_i S_i z_i of every row, shape (m,), or (K, m) with several classes."""
-    if isinstance(loss, LogisticLoss):
-        z, S = _binary_variances(loss, w)
-        return _row_counts(loss) * S * z
-    Z = loss.design.scores(w.reshape(loss.K, -1))
-    P = _softmax(Z.T).T
-    return np.asarray(_row_counts(loss) * P * (Z - (P * Z).sum(axis=0)))
+def _close_point(
+    loss: ClassLoss, w: np.ndarray, penalties: np.ndarray
+) -> tuple[LossPoint, np.ndarray, bool]:
+    """A point whose Newton step moves no row's score by more than `_CLOSE`, and A's factor there.
+
+    The last is whether there is one.
+    """
+    point, penalty = loss.point_at(w), quadratic_penalty(penalties)
+    for _ in range(_MAX_STEPS):
+        factor = cholesky(dense_exact(loss, point, penalties))
+        slope = point.gradient + penalties * point.w
+        step = -solve_factored(factor, slope)
+        moves = loss.design.scores(step.reshape(class_count(loss), -1))
+        if np.abs(moves).max() <= _CLOSE:
+            return point, factor, True
+        next_point = line_search(loss, point, step, slope, penalty)
+        if next_point is None:
+            break
+        point = next_point
+    return point, factor, False
 
 
 def _row_counts(loss: ClassLoss) -> np.ndarray:
     return np.ones(loss.design.row_count) if loss.weights is None else loss.weights
 
 
-def _binary_variances(loss: LogisticLoss, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    z = loss.design.scores(w)
-    p = expit(z)
-    return z, np.maximum(p * (1.0 - p), 1e-12)
-
-
-def _directions(A: np.ndarray, penalties: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _directions(factor: np.ndarray, penalties: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """V and d; where A is large V is the inverse factor's transpose, and d is left at 0."""
-    inverse = solve_triangular(cholesky(A), np.eye(len(A)), lower=True)
-    if len(A) > _DECOMPOSED:
-        return inverse.T, np.zeros(len(A))
+    inverse = solve_triangular(factor, np.eye(len(factor)), lower=True)
+    if len(factor) > _DECOMPOSED:
+        return inverse.T, np.zeros(len(factor))
     shares, E = np.linalg.eigh((inverse * penalties) @ inverse.T)
     return inverse.T @ E, np.clip(shares, 0.0, 1.0)
 
 
-def _by_rows(loss: LogisticLoss, w: np.ndarray, penalties: np.ndarray) -> LeaveOneOutLoss:
-    """By the (m, m) matrix S^½ X C⁻¹ Xᵀ S^½ of the rows, with eigenvalues λ and eigenvectors Q.
-
-    There R = S^−½ Q diag(λ / (λ + 1))^½ and d = 1 / (λ + 1); S and g are those of all s_i copies.
-    """
-    z, unit_S = _binary_variances(loss, w)
-    counts = _row_counts(loss)
-    S, g = counts * unit_S, counts * (expit(z) - 0.5 * (1.0 + loss.sign))
-    roots = np.sqrt(S)
-    B = roots[:, None] * _row_kernel(loss.design, penalties) * roots
-    if len(B) <= _DECOMPOSED:
-        values, Q = np.linalg.eigh(B)
-        values = np.maximum(values, 0.0)
-        R, shares = Q * np.sqrt(values / (values + 1.0)) / roots[:, None], 1.0 / (values + 1.0)
-        of_rows = loss.codes, counts
-        model = LocalModel(R[:, None], shares, R.T @ (S * z), R.T @ g, *of_rows, 1.0, None)
-        return LeaveOneOutLoss(model.loss_at_fit(), None, model)
-    B.flat[:: len(B) + 1] += 1.0
-    inverse = solve_triangular(cholesky(B), np.eye(len(B)), lower=True)
-    # G = S^−½ (1 − B⁻¹) S^−½
-    G = (1.0 - np.square(inverse).sum(axis=0)) / S
-    u = S * z - g
-    z = (u - roots * (inverse.T @ (inverse @ (u / roots)))) / S
-    return LeaveOneOutLoss(float(_binary_loss(z, G, unit_S, loss.codes, counts)), None, None)
-
-
-def _row_kernel(design: DesignMatrix, penalties: np.ndarray) -> np.ndarray:
-    """X C⁻¹ Xᵀ, shape (m, m), the intercept as one more column."""
-    p = design.column_count
-    variances = np.full(len(penalties), _UNPENALIZED)
-    np.divide(1.0, penalties, out=variances, where=penalties > 0)
-    X = design.X
-    if design.is_sparse:
-        K = (X.multiply(variances[:p]).tocsr() @ X.T).toarray()  # (m, p) would fill the memory
-    else:
-        K = (X * variances[:p]) @ X.T
-    return K + variances[p] if design.intercept else K
-
-
-def _binary_loss(
-    z: np.ndarray, G: np.ndarray, S: np.ndarray, codes: np.ndarray, counts: np.ndarray
-) -> np.ndarray:
-    """Σ −s log p of each row's class once it is left out; z, G and S of shape (…, m)."""
-    G = G * np.minimum(counts, 1.0)
-    loo_scores = z + G * (expit(z) - codes) / np.maximum(1.0 - G * S, 1e-6)
-    return np.asarray(np.logaddexp(0.0, (1.0 - 2.0 * codes) * loo_scores) @ counts)
-
-
-def _multinomial_loss(
-    Z: np.ndarray, root: np.ndarray, S: np.ndarray, codes: np.ndarray, counts: np.ndarray
-) -> float:
-    """The same by scores (m, K), a square root of G (m, K, n) and S (m, K, K)."""
-    G = root @ root.transpose(0, 2, 1) * np.minimum(counts, 1.0)[:, None, None]
-    g, rows = _softmax(Z), np.arange(len(Z))
-    g[rows, codes] -= 1.0
-    inner = np.linalg.solve(np.eye(Z.shape[1]) - S @ G, g[:, :, None])
-    loo_scores = Z + (G @ inner)[:, :, 0]
-    return float((np.logaddexp.reduce(loo_scores, axis=1) - loo_scores[rows, codes]) @ counts)
-
-
-def _softmax(Z: np.ndarray) -> np.ndarray:
+def _probabilities(Z: np.ndarray) -> np.ndarray:
+    """Of the classes, or of the second of two, from scores (…, K)."""
+    if Z.shape[-1] == 1:
+        return np.asarray(expit(Z))
     P = np.exp(Z - Z.max(axis=-1, keepdims=True))
     return np.asarray(P / P.sum(axis=-1, keepdims=True))
 
 
-def _multinomial_variances(P: np.ndarray) -> np.ndarray:
-    """The S of every row from its probabilities, shape (m, K, K)."""
-    return P[:, :, None] * (np.eye(P.shape[1]) - P[:, None, :])
+def class_gradients(Z: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """The g of every row, shape (…, K), from scores of this shape and codes (…)."""
+    P = _probabilities(Z)
+    truth = codes[..., None] == (1 if Z.shape[-1] == 1 else np.arange(Z.shape[-1]))
+    return np.asarray(P - truth)
 
 
-def _row_blocks(
-    loss: ClassLoss, V: np.ndarray, rows: np.ndarray
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Blocks of rows, each with its R, shape (rows of the block, K, n)."""
-    design, n = loss.design, len(V)
-    K = loss.K if isinstance(loss, MultinomialLoss) else 1
-    stacked = V.reshape(K, design.width, n)
-    block = max(1, _BLOCK // (n * K))
-    for first in range(0, len(rows), block):
-        block_rows = rows[first : first + block]
-        X = design.X[block_rows]
-        X = X.toarray() if design.is_sparse else X
-        R = np.empty((len(block_rows), K, n))
-        for k, class_directions in enumerate(stacked):
-            np.matmul(X, class_directions[: design.column_count], out=R[:, k])
+def _score_variances(Z: np.ndarray) -> np.ndarray:
+    """The S of every row, shape (…, K, K)."""
+    P = _probabilities(Z)
+    return np.asarray(P[..., :, None] * (np.eye(P.shape[-1]) - P[..., None, :]))
+
+
+def _class_losses(Z: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """−log p of every row's class, shape (…)."""
+    if Z.shape[-1] == 1:
+        return np.logaddexp(0.0, (1.0 - 2.0 * codes) * Z[..., 0])
+    true_scores = np.take_along_axis(Z, codes[..., None], axis=-1)[..., 0]
+    return np.asarray(np.logaddexp.reduce(Z, axis=-1) - true_scores)
+
+
+def _block_diagonal(S: np.ndarray) -> np.ndarray:
+    """The S of units, shape (U, q, q), from those of their rows, (U, s, K, K)."""
+    U, s, K, _ = S.shape
+    blocks = np.zeros((U, s, K, s, K))
+    for row in range(s):
+        blocks[:, row, :, row] = S[:, row]
+    return blocks.reshape(U, s * K, s * K)
+
+
+def _unit_blocks(loss: ClassLoss, units: np.ndarray | None, n: int) -> Iterator[np.ndarray]:
+    """The rows of units to leave out, in blocks of units with equally many, shape (U, s)."""
+    m, K = loss.design.row_count, class_count(loss)
+    codes = np.arange(m) if units is None else units
+    order = np.argsort(codes, kind="stable")
+    sizes = np.bincount(codes)
+    starts, step = np.cumsum(sizes) - sizes, max(1, m // _ENOUGH_ROWS)
+    for size in np.unique(sizes):
+        rows = order[starts[sizes == size][::step, None] + np.arange(size)]
+        block = max(1, _BLOCK // (n * K * size))
+        for first in range(0, len(rows), block):
+            yield rows[first : first + block]
+
+
+def _score_factors(loss: ClassLoss, V: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """X V of some rows, shape (rows, K, n)."""
+    design, K = loss.design, class_count(loss)
+    X = design.X[rows]
+    X = X.toarray() if design.is_sparse else X
+    R = np.empty((len(rows), K, len(V)))
+    for k, class_directions in enumerate(V.reshape(K, design.width, len(V))):
+        np.matmul(X, class_directions[: design.column_count], out=R[:, k])
         if design.intercept:
-            R += stacked[:, -1]
-        yield block_rows, R
+            R[:, k] += class_directions[-1]
+    return R
 
 
 FOLDS = 5
@@ -330,11 +328,12 @@ class CrossValidatedLoss:
     `fits`, `iterations`: Newton steps and inner iterations so far.
     """
 
-    def __init__(self, loss: LogisticLoss | MultinomialLoss) -> None:
-        fold_of = _fold_of(loss.codes)
-        self._folds = [(loss.subset(fold_of != k), loss.subset(fold_of == k)) for k in range(FOLDS)]
+    def __init__(self, loss: ClassLoss, units: np.ndarray | None = None) -> None:
+        fold_of = _fold_of(loss.codes) if units is None else _fold_of_units(loss.codes, units)
+        folds = range(int(fold_of.max()) + 1)
+        self._folds = [(loss.subset(fold_of != k), loss.subset(fold_of == k)) for k in folds]
         self._newtons = [Newton(training) for training, _ in self._folds]
-        self._weights: list[Any] = [None] * FOLDS
+        self._weights: list[Any] = [None for _ in folds]
         self.fits = self.iterations = 0
 
     def leave_folds_out(self, w: np.ndarray, penalties: np.ndarray) -> LeaveOneOutLoss:
@@ -342,7 +341,7 @@ class CrossValidatedLoss:
 
         w: where the first fits begin, shape (n,); penalties: c, shape (n,).
         """
-        total = 0.0
+        total, scores, counts = 0.0, list[np.ndarray](), list[np.ndarray]()
         for k, (training, held_out) in enumerate(self._folds):
             start = w if self._weights[k] is None else self._weights[k]
             solution = solve_penalized(
@@ -352,7 +351,22 @@ class CrossValidatedLoss:
             self.fits += solution.fits
             self.iterations += solution.iterations
             total += held_out.point_at(solution.point.w).value
-        return LeaveOneOutLoss(total, np.mean(self._weights, axis=0), None)
+            W = solution.point.w.reshape(class_count(held_out), -1)
+            scores.append(held_out.design.scores(W).T)
+            counts.append(_row_counts(held_out))
+        spread = score_spread(np.concatenate(scores), np.concatenate(counts))
+        return LeaveOneOutLoss(total, spread, np.mean(self._weights, axis=0), None)
+
+
+def needs_folds(loss: ClassLoss, units: np.ndarray | None) -> bool:
+    """Whether folds are left out: of a large table, or of units that are large."""
+    if not has_one_factor(loss):
+        return True
+    if units is None:
+        return False
+    largest = int(np.bincount(units).max())
+    is_large = largest > _LARGEST_SHARE * len(units)
+    return is_large or largest * class_count(loss) > _LARGEST_UNIT
 
 
 def _fold_of(codes: np.ndarray) -> np.ndarray:
@@ -362,3 +376,10 @@ def _fold_of(codes: np.ndarray) -> np.ndarray:
     fold_of = np.empty(len(codes), dtype=int)
     fold_of[order] = np.arange(len(codes)) % FOLDS
     return fold_of
+
+
+def _fold_of_units(codes: np.ndarray, units: np.ndarray) -> np.ndarray:
+    """The same where no unit is divided, each dealt out by the class of most of its rows."""
+    counts = np.zeros((int(units.max()) + 1, int(codes.max()) + 1))
+    np.add.at(counts, (units, codes), 1.0)
+    return _fold_of(counts.argmax(axis=1))[units]

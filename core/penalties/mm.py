@@ -44,6 +44,7 @@ from core.penalties.penalty_problem import (
     PenaltyProblem,
     one_blas_thread,
 )
+from core.penalties.unit_share import counting_units
 
 # Groups beyond this many are too many for their correction to be worth its solves.
 _MAX_CORRECTED_GROUPS = 40
@@ -70,6 +71,7 @@ class _Iterate:
 
 
 @one_blas_thread
+@counting_units
 def mm_steps(problem: PenaltyProblem, options: MmOptions = MmOptions()) -> Iterator[LearnerStep]:
     """The steps of MM, one update of C and one Newton step each (algorithm 2).
 
@@ -150,6 +152,7 @@ def _make_step(
 
 
 @one_blas_thread
+@counting_units
 def direct_steps(
     problem: PenaltyProblem, options: DirectOptions = DirectOptions()
 ) -> Iterator[LearnerStep]:

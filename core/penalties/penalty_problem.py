@@ -103,6 +103,7 @@ class PenaltyProblem:
     occurrences: np.ndarray | None = None  # of every feature with its label, (n,); None: no meaning
     holdout: Pairs | None = None  # (ℓ_T, ℓ_H) with the parameters of `loss`, to fit and to validate
     seed: int = 0  # of everything random
+    units: np.ndarray | None = None  # of every row, from 0 without gaps, (m,); None: each is one
 
     @cached_property
     def grouping(self) -> Grouping:
@@ -137,6 +138,7 @@ class LearnerStep:
     gradient_norm: float = float("nan")  # of the outer problem, for gradient learners
     at_bound: np.ndarray | None = None  # groups on a bound of d, (k,); gradient learners only
     parameters: np.ndarray | None = None  # γ_j, (k,), where known
+    ranges: np.ndarray | None = None  # lowest and highest C of single folds, (k, 2), at the end
     remarks: tuple[str, ...] = field(default_factory=tuple)  # sentences the result must carry
 
 

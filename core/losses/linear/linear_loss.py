@@ -196,6 +196,9 @@ class LinearLoss(Loss):
     def is_at_floor(self, w: np.ndarray) -> bool:
         return self.rss_and_slope(w)[0] <= self.noise.floor
 
+    def reweighted(self, factor: float) -> LinearLoss:
+        return LinearLoss(self.design, self.y, weights=factor * self.row_weights)
+
     def for_data(self, X: Any, y: Any, weights: np.ndarray | None = None) -> LinearLoss:
         """The same columns, on other rows."""
         y = np.asarray(y, dtype=np.float64)

@@ -76,6 +76,10 @@ class LabelledLoss(Loss):
         weights = None if self.weights is None else self.weights[rows]
         return type(self)(self.design.subset(rows), self.codes[rows], self.classes, weights)
 
+    def reweighted(self, factor: float) -> Self:
+        weights = np.ones(self.design.row_count) if self.weights is None else self.weights
+        return type(self)(self.design, self.codes, self.classes, factor * weights)
+
     def every_nth_row(self, step: int) -> Self:
         weights = None if self.weights is None else self.weights[::step]
         design, codes = self.design.every_nth_row(step), self.codes[::step]

@@ -62,7 +62,14 @@ class LearningRun:
     def events(self, past: Sequence[Event]) -> Generator[Event, None, None]:
         """Every step; those recorded of an interrupted run are repeated without events."""
         problem, training = self._problem, self._training
-        recorded_count = sum(isinstance(event, (PenaltyStep, HyperGradientStep)) for event in past)
+        recorded_steps = [e for e in past if isinstance(e, (PenaltyStep, HyperGradientStep))]
+        recorded_count = len(recorded_steps)
+        if recorded_steps and problem.strategy.holds_out:
+            # More minutes are no reason to divide the rows in another way: each part has a fit.
+            validation = "holdout" if recorded_steps[0].fits == 1 else "folds"
+            problem = replace(
+                problem, options=resolved_options(problem, training).changed(validation=validation)
+            )
         step: LearnerStep | None = None
         # They depend on nothing but data and options: repeating them is quicker than saving a
         # state.
@@ -98,6 +105,8 @@ class LearningRun:
 
 def steps_of(problem: Problem, training: PenaltyTraining) -> Iterator[LearnerStep]:
     """The strategy's steps on the training rows of a problem."""
+    units = problem.units.take_rows(problem.train_rows)
+    has_units = isinstance(training, TableTraining) and units.has_groups and units.count > 1
     penalty_problem = PenaltyProblem(
         training.loss,
         training.groups,
@@ -106,6 +115,7 @@ def steps_of(problem: Problem, training: PenaltyTraining) -> Iterator[LearnerSte
         occurrences=training.occurrences,
         holdout=holdout_pairs(problem, training),
         seed=problem.plan.seed,
+        units=units.index if has_units else None,
     )
     return problem.strategy.make(penalty_problem, resolved_options(problem, training))
 
@@ -141,6 +151,8 @@ def step_event(
             at_bound=[name for name, is_at in zip(names, at_bound, strict=True) if is_at],
             iterations=step.iterations,
             fits=step.fits,
+            switched_off=_switched_off(names, step) or None,
+            ranges=_ranges_by_name(names, step),
         )
     return PenaltyStep(
         step=step.number,
@@ -148,7 +160,7 @@ def step_event(
         loss=float(step.loss),
         penalties=_by_name(names, step.C),
         norms=_by_name(names, step.norms),
-        switched_off=[name for name, off in zip(names, step.switched_off, strict=True) if off],
+        switched_off=_switched_off(names, step),
         iterations=step.iterations,
         fits=step.fits,
     )
@@ -156,6 +168,14 @@ def step_event(
 
 def _by_name(names: Sequence[str], values: np.ndarray) -> dict[str, float]:
     return {name: float(value) for name, value in zip(names, values, strict=True)}
+
+
+def _switched_off(names: Sequence[str], step: LearnerStep) -> list[str]:
+    return [name for name, off in zip(names, step.switched_off, strict=True) if off]
+
+
+def _ranges_by_name(names: Sequence[str], step: LearnerStep) -> dict[str, list[float]] | None:
+    return None if step.ranges is None else dict(zip(names, step.ranges.tolist(), strict=True))
 
 
 def _end_reason(last: LearnerStep, state: RunState) -> str:
@@ -171,7 +191,8 @@ def _penalty_fit(problem: Problem, training: PenaltyTraining, last: LearnerStep)
         training,
         last.C,
         last.w,
-        switched_off=[name for name, off in zip(names, last.switched_off, strict=True) if off],
+        switched_off=_switched_off(names, last),
+        ranges=_ranges_by_name(names, last),
         holdout_loss=float(last.objective) if problem.strategy.holds_out else None,
         remarks=(
             *last.remarks,
@@ -243,23 +264,20 @@ def recorded_fit(problem: Problem, state: RunState) -> PenaltyFit:
     """The model at the penalties of the last recorded step."""
     training, last = training_of(problem), state.last_step
     assert last is not None  # callers have checked that a step was recorded
+    variance, facts = None, dict[str, Any]()
     if isinstance(last, HyperGradientStep):
-        # The gradient moves the logarithms of the penalties.
-        by_name = {name: float(np.exp(d)) for name, d in last.d.items()}
-        switched_off, holdout, variance = [], last.holdout_loss, None
-    else:
-        by_name, switched_off, holdout = last.penalties, last.switched_off, None
-        linear = training.loss if isinstance(training.loss, LinearLoss) else None
-        variance = linear.noise_variance_of(last.loss) if linear else None
-    C = np.array([by_name[name] for name in training.group_names])
+        facts = {"ranges": last.ranges, "holdout_loss": last.holdout_loss}
+    elif isinstance(training.loss, LinearLoss):
+        variance = training.loss.noise_variance_of(last.loss)
+    C = np.array([last.penalties[name] for name in training.group_names])
     return _fit_or_default(
         problem,
         training,
         C,
         None,
         variance=variance,
-        switched_off=list(switched_off),
-        holdout_loss=holdout,
+        switched_off=list(last.switched_off or ()),
+        **facts,
     )
 
 
@@ -274,6 +292,7 @@ def refit_penalties(problem: Problem, learned: PenaltyFit) -> PenaltyFit:
     return replace(
         _fit_at_penalties(problem, training, C, variance=learned.noise_variance),
         switched_off=learned.switched_off,
+        ranges=learned.ranges,
         holdout_loss=learned.holdout_loss,
         remarks=learned.remarks,
     )

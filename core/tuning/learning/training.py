@@ -191,6 +191,7 @@ class PenaltyFit:
     penalties: dict[str, float]  # {group: C}
     classes: tuple[Any, ...]
     switched_off: list[str] = field(default_factory=list)  # groups without a weight
+    ranges: dict[str, list[float]] | None = None  # {group: lowest, highest C of single folds}
     holdout_loss: float | None = None  # of the rows that were held out, if any
     remarks: tuple[str, ...] = ()
     noise_variance: float | None = None  # σ² of a linear model with learned noise

@@ -403,6 +403,13 @@ REPLACEMENT = Option(
     low=0.0,
     high=1.0,
 )
+TRANSFER_AS_PUBLISHED = replace(
+    AS_PUBLISHED,
+    label="Standardize exactly as published",
+    help="As the paper has it, mean and deviation of this dataset's scores are those of its trials "
+    "alone, however few and however alike. Otherwise they are estimated from how far its scores "
+    "differ from what earlier datasets lead to expect, and from how widely scores spread there.",
+)
 # "printed" is a formula of the joint surface alone.
 SCOT_KERNEL = replace(
     COMMON_KERNEL,
@@ -429,6 +436,10 @@ class TransferOptions(StrategyOptions):
 
     kernel: str = "mkl"
     replacement: float = 0.25
+    as_published: bool = False
+
+
+TRANSFER_OPTIONS = (COMMON_KERNEL, REPLACEMENT, TRANSFER_AS_PUBLISHED)
 
 
 @dataclass(frozen=True)
@@ -454,7 +465,7 @@ def _history_implementation(
 def _load_transfer() -> Implementation:
     from core.samplers.transfer.joint_surrogate import TransferSampler
 
-    return _history_implementation(TransferSampler, TransferOptions, (COMMON_KERNEL, REPLACEMENT))
+    return _history_implementation(TransferSampler, TransferOptions, TRANSFER_OPTIONS)
 
 
 def _load_scot() -> Implementation:
@@ -467,8 +478,8 @@ def _works_text(moment: RunContext) -> str:
     trials_text = f"this dataset's {moment.tried} trials and from " if moment.tried > 1 else ""
     return (
         f"A Gaussian process guesses how good every setting is from {trials_text}what worked on "
-        "datasets like this one. Every score counts by how much it beats its own dataset's mean, "
-        "so that easy and hard datasets can be compared."
+        "datasets like this one. Every score counts by how much it beats its own dataset's usual "
+        "score, so that easy and hard datasets can be compared."
     )
 
 

@@ -112,9 +112,11 @@ GRADIENT_OPTIONS = (
         "Validation rows",
         "choice",
         "automatic",
-        "holdout: one part of the training rows is held out, as in the paper. folds: every row is"
-        " held out once, slower and steadier. Automatic takes folds where a quarter of the rows"
-        " (sequences, molecules) would be fewer than five a penalty.",
+        "holdout: one part of the training rows is held out, as in the paper; noise is often"
+        " trusted so. folds: every row is held out once, and it is seen how far the folds agree."
+        " Automatic takes folds where a quarter of the rows (sequences, molecules) would be fewer"
+        " than five a penalty, and of tables up to 3 million values (rows times columns, times"
+        " classes if more than two) a minute of the run, 30 million without a limit.",
         choices=("automatic", "holdout", "folds"),
         choice_labels=(
             "Automatic",
@@ -324,7 +326,8 @@ LOO = Strategy(
     kind="penalties",
     does="Finds the penalty with which each row is predicted best by the model of all the others, "
     "worked out for every row from one fit (approximate leave-one-out cross-validation).",
-    costs="About as much as five fits: no trials, and every row validates.",
+    costs="About three fits with two classes, up to 25 with more: no trials, and every row "
+    "validates.",
     shows="Every group's penalty on its way, and the leave-one-out log loss that falls.",
     load=_load_loo,
     works=lambda moment: (
@@ -363,8 +366,8 @@ GRADIENT = Strategy(
     title="Learn the penalty (validation gradient)",
     kind="penalties",
     does="Follows the slope of the error on held-out data with respect to every group's penalty.",
-    costs="A few dozen fits, however many groups there are.",
-    shows="The held-out error and the path of every penalty.",
+    costs="A few dozen fits, however many groups there are; about seven times as many with folds.",
+    shows="The held-out error, the path of every penalty, and which of them the folds agree on.",
     load=_load_gradient,
     works=lambda moment: (
         f"Some {moment.items} are held out. The program works out how their error changes with "
@@ -374,7 +377,7 @@ GRADIENT = Strategy(
     source="Do, Foo and Ng 2008",
     suggests=_suggests_gradient,
     holds_out=True,
-    effort=LearnerCost(tables=30.0, structured=15.0, in_turns=60.0),
+    effort=LearnerCost(tables=20.0, structured=15.0, in_turns=60.0),
     costs_structured="Some dozens of fits on a part of the training data; five times as many where "
     "so little can be held out that every part takes its turn.",
 )

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from core.figures.penalty_figures import by_importance, penalty_rows
+from core.figures.penalty_figures import PenaltyRow, by_penalty, penalty_rows
 from resources.theme import LIGHT
 
 
@@ -22,15 +22,11 @@ def test_lines_bars_and_objective_equal_the_steps(feed, streams, assert_words_fi
     assert view.marks["line noise"].x.tolist() == [0, 1, 2, 3, 4]
     assert np.allclose(view.marks["line noise"].y, [0, 0.5, 1, 1.5, 2])  # log10 of C
     assert view.table_data()[0] == ["step", "more", "useful", "noise"]
-    given = (
-        ("off", 0.1, True),
-        ("large", 9.0, False),
-        ("gone", math.nan, False),
-        ("s", 1.0, False),
-    )
-    assert by_importance(given) == ["s", "large", "gone", "off"]
+    given = [("off", 0.1, True), ("large", 9.0), ("gone", math.nan), ("s", 1.0)]
+    ranked = by_penalty(PenaltyRow(*fields) for fields in given)
+    assert [row.name for row in ranked] == ["s", "large", "gone", "off"]
     view = board.views["penalties"]
-    assert [name for name, _, _ in penalty_rows(view.run)] == ["more", "useful", "noise"]
+    assert [row.name for row in penalty_rows(view.run)] == ["more", "useful", "noise"]
     assert np.allclose([end for _, _, end in view.marks["bars"].bars], [0.0, 1.0, 2.0])
     assert view.marks["bars"]._hatched == [False, False, True]
     words = [text for _, _, text in view.marks["penalties"].words]

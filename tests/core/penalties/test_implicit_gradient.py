@@ -158,7 +158,31 @@ def test_a_penalty_without_limit_ends_on_its_bound() -> None:
     *_, last = steps_of("gradient", whole, parameter_groups(whole), options, holdout=pairs)
     assert list(last.at_bound) == [True]
     assert np.log(last.C[0]) == pytest.approx(8.0)
+    assert (list(last.switched_off), last.remarks) == ([True], ())
+    # Where they cannot be too large, there is no limit below.
+    pairs = [(whole.for_data(X[:80], y[:80]), whole.for_data(X[:80], y[:80]))]
+    *_, last = steps_of("gradient", whole, parameter_groups(whole), {"low": -1.0}, holdout=pairs)
+    assert (list(last.at_bound), list(last.switched_off)) == ([True], [False])
     assert "end of the allowed range" in last.remarks[0]
+
+
+def test_the_range_is_that_of_the_penalties_of_single_parts() -> None:
+    X, y = table("logistic", rows=120)
+    whole = build_loss("logistic", X, y)
+    groups = parameter_groups(whole)
+    parts = [np.arange(120) % 3 == part for part in range(3)]
+    pairs = [(whole.for_data(X[~p], y[~p]), whole.for_data(X[p], y[p])) for p in parts]
+    *_, last = steps_of("gradient", whole, groups, {}, holdout=pairs)
+    grid = np.arange(-10.0, 12.01, 0.1)
+    curves = [
+        [HoldoutLoss([pair], grouping(groups))(np.array([d]))[0] for d in grid] for pair in pairs
+    ]
+    best = np.argmin(curves, axis=1)
+    for end, part in zip(np.log(last.ranges[0]), (np.argmin(best), np.argmax(best)), strict=True):
+        # Where the loss is flat any penalty is as good.
+        assert np.interp(end, grid, curves[part]) <= min(curves[part]) + 2e-3
+    *_, single = steps_of("gradient", whole, groups, {}, holdout=pairs[:1])
+    assert single.ranges is None
 
 
 def test_start_and_steps_are_obeyed() -> None:

@@ -21,6 +21,7 @@ from core.penalties.leave_one_out_loss import (
     _fold_of,
     leave_one_out_loss,
 )
+from core.penalties.row_space import spanned_problem
 from core.tuning.strategies.registry import STRATEGIES
 
 
@@ -33,6 +34,30 @@ def exactly(name: str, X: np.ndarray, y: np.ndarray, penalties: np.ndarray) -> f
         w = minimized(whole.for_data(X[rest], y[rest]), penalties)
         total += whole.for_data(X[[row]], y[[row]]).value_and_gradient(w)[0]
     return total
+
+
+def without_each_unit(
+    name: str, X: np.ndarray, y: np.ndarray, penalties: np.ndarray, units: np.ndarray
+) -> float:
+    """The log loss of every unit's rows under the model fitted without it, by SciPy's L-BFGS."""
+    whole, total = build_loss(name, X, y), 0.0
+    for unit in np.unique(units):
+        rest = units != unit
+        w = minimized(whole.for_data(X[rest], y[rest]), penalties)
+        total += whole.for_data(X[~rest], y[~rest]).value_and_gradient(w)[0]
+    return total
+
+
+def patients(seed: int, count: int, name: str = "logistic") -> tuple[np.ndarray, ...]:
+    """Rows of people with two to four each, an effect of their own, and half the columns theirs."""
+    rng = np.random.default_rng(seed)
+    units = np.repeat(np.arange(count), rng.integers(2, 5, count))
+    own, X = rng.standard_normal((count, 4)), rng.standard_normal((len(units), 4))
+    X[:, :2] = own[units, :2] + 0.3 * X[:, :2]
+    scores = X @ rng.standard_normal((4, 3)) + rng.standard_normal((count, 3))[units]
+    scores += rng.gumbel(size=scores.shape)
+    classes = scores.argmax(axis=1) if name == "multinomial" else (scores[:, 0] > 0).astype(int)
+    return X, classes, units
 
 
 def penalties_of(loss, C: float) -> np.ndarray:
@@ -52,6 +77,108 @@ def test_one_factor_tells_what_refits_without_each_row_tell(name, C):
     assert exact > fitted
     # What is wrong with it is small beside what leaving rows out changes.
     assert abs(approximate - exact) < 0.1 * (exact - fitted)
+
+
+@pytest.mark.parametrize("name", ["logistic", "multinomial"])
+@pytest.mark.parametrize("C", [2.0, 20.0])
+def test_one_factor_tells_what_refits_without_each_unit_tell(name, C):
+    X, y, units = patients(3, 30, name)
+    loss = build_loss(name, X, y)
+    penalties = penalties_of(loss, C)
+    w = solve_penalized(loss, penalties, loss.initial_weights()).point.w
+    fitted = loss.value_and_gradient(w)[0]
+    exact = without_each_unit(name, X, y, penalties, units)
+    left_out = leave_one_out_loss(loss, w, penalties, units)
+    assert abs(left_out.value - exact) < 0.12 * (exact - fitted)
+    alone = leave_one_out_loss(loss, w, penalties)
+    single_rows = leave_one_out_loss(loss, w, penalties, np.arange(len(y)))
+    assert np.isclose(single_rows.value, alone.value)
+
+
+def test_copies_of_a_row_are_a_row_that_counts_as_often():
+    X, y = table("logistic", rows=50, columns=4, seed=1)
+    again = np.repeat(np.arange(50), 3)
+    loss = build_loss("logistic", X[again], y[again])
+    penalties = penalties_of(loss, 4.0)
+    value = leave_one_out_loss(loss, loss.initial_weights(), penalties, again).value
+    w = solve_penalized(loss, penalties, loss.initial_weights()).point.w
+    exact = without_each_unit("logistic", X[again], y[again], penalties, again)
+    assert abs(value - exact) < 0.1 * (exact - loss.point_at(w).value)
+
+
+@pytest.mark.parametrize("learner", ["mm", "direct", "evidence", "loo"])
+@pytest.mark.parametrize("name", ["logistic", "linear"])
+def test_a_table_written_three_times_teaches_what_it_teaches_once(learner, name):
+    if (learner, name) == ("loo", "linear"):
+        pytest.skip("of classes alone")
+    X, y = table(name, rows=60, columns=12, useless=10, seed=2)
+    again = np.tile(np.arange(60), 3)
+    (single, repeated) = (build_loss(name, X[rows], y[rows]) for rows in (np.arange(60), again))
+    *_, last_once = steps_of(learner, single, parameter_groups(single), {})
+    *_, last = steps_of(learner, repeated, parameter_groups(repeated), {}, units=again)
+    # Three copies weigh as much against three times the penalty.
+    np.testing.assert_allclose(last.C, 3.0 * last_once.C, rtol=0.4 if learner == "loo" else 0.15)
+    np.testing.assert_allclose(last.w, last_once.w, atol=0.04)
+    says = "in 60 groups" if learner == "loo" else "count as 60"
+    assert "180 training rows" in " ".join(last.remarks)
+    assert says in " ".join(last.remarks)
+
+
+@pytest.mark.parametrize("owners", [[0, 1], [0, 0, 0, 1, 2]])
+def test_few_units_are_left_out_in_folds_that_divide_none(owners):
+    X, y = table("logistic", rows=60, columns=4, seed=5)
+    units = np.sort(np.array(owners)[np.arange(60) % len(owners)])
+    loss = build_loss("logistic", X, y)
+    *_, last = steps_of("loo", loss, parameter_groups(loss), {}, units=units)
+    assert np.isfinite(last.objective)
+    assert "kept whole by the folds" in " ".join(last.remarks)
+
+
+def formula_by_hand(loss, C: float) -> float:
+    """The leave-one-out loss by dense matrices of the parameters, at weights fitted exactly."""
+    penalties = penalties_of(loss, C)
+    w = solve_penalized(loss, penalties, loss.initial_weights(), tolerance=1e-15).point.w
+    A = np.column_stack((loss.design.X, np.ones(len(loss.codes))))
+    z, y = A @ w, loss.codes
+    p = 1.0 / (1.0 + np.exp(-z))
+    S = p * (1.0 - p)
+    inverse = np.linalg.inv((A * S[:, None]).T @ A + np.diag(penalties))
+    G = np.einsum("ij,ij->i", A @ inverse, A)
+    return float(np.logaddexp(0.0, (1 - 2 * y) * (z + G * (p - y) / (1.0 - G * S))).sum())
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_is_told_of_a_wide_table_is_the_formula_at_exact_weights(seed):
+    # Fits that ended by their loss told -- of such tables -- a thousand or a millionth of this.
+    rng = np.random.default_rng(seed)
+    rows, columns = int(rng.integers(20, 120)), 1200
+    X = rng.standard_normal((rows, columns)) if seed % 2 else rng.random((rows, columns)) < 0.02
+    scores = X @ rng.standard_normal(columns)
+    y = (scores > np.median(scores)).astype(int)
+    loss = build_loss("logistic", X.astype(float), y)
+    *_, last = steps_of("loo", loss, parameter_groups(loss), {})
+    told = last.objective - 1.5 * spread_of(loss, last.w)
+    assert abs(told - formula_by_hand(loss, float(last.C[0]))) < 0.2
+    for C in (1.0, 10.0, 1000.0):
+        space = spanned_problem(loss, penalties_of(loss, C))
+        start = space.loss.initial_weights()
+        value = leave_one_out_loss(space.loss, start, space.penalties).value
+        assert abs(value - formula_by_hand(loss, C)) < 0.2
+
+
+@pytest.mark.parametrize("name", ["logistic", "multinomial"])
+@pytest.mark.parametrize("matrix", [np.asarray, sparse.csr_matrix])
+def test_a_wide_table_has_its_minimum_in_the_space_of_its_rows(name, matrix):
+    X, y = table(name, rows=30, columns=80, seed=2)
+    loss = build_loss(name, matrix(X), y)
+    groups = parameter_groups(loss, np.arange(80) % 2)
+    penalties = np.append(0.0, [2.0, 9.0])[groups + 1]
+    space = spanned_problem(loss, penalties)
+    assert space.loss.size <= 31 * (3 if name == "multinomial" else 1)
+    inner = solve_penalized(space.loss, 3.0 * space.penalties, space.loss.initial_weights()).point.w
+    w = space.parameters_of(inner)
+    np.testing.assert_allclose(w, minimized(loss, 3.0 * penalties), atol=1e-5)
+    np.testing.assert_allclose(space.weights_of(w), inner, atol=1e-8)
 
 
 def test_wide_tables_are_worked_out_from_their_rows():
@@ -80,13 +207,14 @@ def test_a_fit_foresees_what_other_penalties_give(name, rows, columns, C):
     for t in (-0.7, 0.0, 0.7):
         penalties = penalties_of(loss, C * np.exp(t))
         w = minimized(loss, penalties)
-        left = leave_one_out_loss(loss, w, penalties)
-        values.append(left.value)
-        model = left.model if t == 0.0 else model
-    predicted = model.losses_at(np.array([-0.7, 0.0, 0.7]))
-    assert np.isclose(predicted[1], values[1])
-    changes = np.abs(np.diff(values))
-    assert (np.abs(predicted - values) < 0.3 * changes.max()).all()
+        left_out = leave_one_out_loss(loss, w, penalties)
+        values.append((left_out.value, left_out.spread))
+        assert np.isclose(left_out.spread, spread_of(loss, w), rtol=1e-3)
+        model = left_out.model if t == 0.0 else model
+    predicted = [model.predicted(t) for t in (-0.7, 0.0, 0.7)]
+    np.testing.assert_allclose(predicted[1], values[1])
+    errors, changes = np.abs(np.subtract(predicted, values)), np.abs(np.diff(values, axis=0))
+    assert (errors < 0.3 * changes.max(axis=0)).all()
 
 
 @pytest.mark.parametrize("name", ["logistic", "multinomial"])
@@ -107,8 +235,8 @@ def test_a_rough_fit_gives_the_value_of_an_exact_one():
     exact = minimized(loss, penalties)
     rough = exact + 0.03 * np.random.default_rng(0).standard_normal(len(exact))
     a, b = leave_one_out_loss(loss, exact, penalties), leave_one_out_loss(loss, rough, penalties)
-    assert np.isclose(a.value, b.value, rtol=2e-3)
-    assert np.abs(b.w - exact).max() < 0.1 * np.abs(rough - exact).max()
+    assert np.isclose(a.value, b.value, atol=1e-3)
+    assert np.abs(b.w - exact).max() < 0.01 * np.abs(rough - exact).max()
 
 
 def test_sparse_tables_are_left_out_as_dense_ones():
@@ -123,6 +251,12 @@ def test_sparse_tables_are_left_out_as_dense_ones():
     assert np.isclose(*values)
 
 
+def spread_of(loss, w: np.ndarray) -> float:
+    """The standard deviation of the fitted scores over rows, of all classes together."""
+    scores = loss.design.scores(w.reshape(-1, loss.design.width))
+    return float(np.sqrt(scores.var(axis=1).mean()))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["logistic", "multinomial"])
 def test_the_search_ends_at_the_least_exact_loss(name):
@@ -132,10 +266,8 @@ def test_the_search_ends_at_the_least_exact_loss(name):
     grid = np.exp(np.arange(-3.0, 5.0, 0.5))
 
     def total(C: float) -> float:
-        V = loss.design.X.var(axis=0).sum() / C
-        return exactly(name, X, y, penalties_of(loss, C)) + 2 * np.log1p(
-            max(np.log(V / 2.0), 0) ** 2
-        )
+        penalties = penalties_of(loss, C)
+        return exactly(name, X, y, penalties) + 1.5 * spread_of(loss, minimized(loss, penalties))
 
     scanned = [total(C) for C in grid]
     found = total(float(steps[-1].C[0]))
@@ -260,9 +392,8 @@ def test_the_search_by_folds_ends_near_their_least_loss(name, monkeypatch):
     last = list(steps_of("loo", loss, parameter_groups(loss), {}))[-1]
 
     def total(C: float) -> float:
-        V = X.var(axis=0).sum() / C
-        prior = 2 * np.log1p(max(np.log(V / 2.0), 0.0) ** 2)
-        return without_each_fold(X, y, loss.codes, C) + prior
+        spread = spread_of(loss, minimized(loss, penalties_of(loss, C)))
+        return without_each_fold(X, y, loss.codes, C) + 1.5 * spread
 
     scanned = [total(C) for C in np.exp(np.arange(-2.0, 6.0, 0.5))]
     assert total(float(last.C[0])) < min(scanned) + 0.5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import replace
 
 import numpy as np
@@ -15,6 +16,7 @@ from core.estimators.structured.crf_tagger import CrfTagger
 from core.estimators.structured.rna_folder import RnaFolder
 from core.losses.rna.decode import GAMMAS
 from core.records import to_plain
+from core.tuning.events import Event, HyperGradientStep
 from core.tuning.learning.holdout import (
     at_sensitivity,
     best_f1,
@@ -23,12 +25,14 @@ from core.tuning.learning.holdout import (
     holdout_remarks,
     resolved_options,
 )
-from core.tuning.learning.learning_run import training_of
+from core.tuning.learning.learning_run import LearningRun, training_of
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import take_rows
 from core.tuning.problem_setup import build_problem
 from core.tuning.runs.best import best_of
+from core.tuning.runs.run_clock import RunClock
 from core.tuning.runs.run_folder import RunFolder
+from core.tuning.runs.state import RunState
 from core.tuning.scores.metric import safe_ratio
 from core.tuning.tune import tune
 
@@ -114,6 +118,35 @@ def test_few_held_out_sequences_a_penalty_are_all_held_out_in_turns(
     assert len(holdout_pairs(problem, training)) == (1 if expected == "holdout" else 5)
 
 
+def test_a_table_has_folds_where_its_minutes_suffice() -> None:
+    dataset = read_dataset("sample:groups")
+    plan = Plan(DataPlan("sample:groups"), "logistic", "gradient", groups="single")
+    problem = build_problem(plan, dataset)
+    # Every outer fold has an equal part of the minutes.
+    needed = 79 * len(problem.train_rows) / 3e6 * (1 + len(problem.outer))
+    cases = ((None, "folds"), (1.01 * needed, "folds"), (0.99 * needed, "holdout"))
+    for minutes, expected in cases:
+        problem = build_problem(plan.changed(minutes=minutes), dataset)
+        assert resolved_options(problem, training_of(problem))["validation"] == expected
+
+
+def test_a_run_continued_with_more_minutes_keeps_its_one_part() -> None:
+    plan = Plan(DataPlan("sample:groups"), "logistic", "gradient", groups="single")
+    problem = build_problem(plan, read_dataset("sample:groups"))
+
+    def steps(minutes: float, past: list[Event]) -> list[HyperGradientStep]:
+        changed = replace(problem, plan=plan.changed(minutes=minutes))
+        run = LearningRun(changed, RunState(), RunClock(), deque())
+        return [event for event in run.events(past) if isinstance(event, HyperGradientStep)]
+
+    first = HyperGradientStep(fits=1)  # of a run that had no time for folds
+    rest = steps(60.0, [first])
+    assert rest[-1].ranges is None
+    assert steps(60.0, [first, *rest[:2]]) == rest[2:]
+    *_, last = steps(60.0, [])
+    assert set(last.ranges) == set(last.d)
+
+
 def test_a_table_has_no_prior() -> None:
     plan = Plan(DataPlan("sample:groups"), "logistic", "gradient")
     problem = build_problem(plan, read_dataset("sample:groups"))
@@ -124,7 +157,8 @@ def test_more_penalties_than_held_out_sequences_are_said(sentences) -> None:
     automatic = problem_of(sentences(20, unique=True), "gradient")
     options = automatic.options.changed(validation="holdout")
     training = training_of(automatic)
-    (remark,) = holdout_remarks(replace(automatic, options=options), training)
+    single, remark = holdout_remarks(replace(automatic, options=options), training)
+    assert single.startswith("One part of the training data, held out, chose the penalties")
     assert remark.startswith("4 penalties were learned from 3 sequences held out")
     assert not holdout_remarks(automatic, training)
 
