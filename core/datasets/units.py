@@ -30,16 +30,24 @@ class Units:
         """How many units there are."""
         return int(self.index.max(initial=-1)) + 1
 
+    @cached_property
+    def row_shares(self) -> np.ndarray:
+        """The share of the rows that each unit has, in the order of `index`."""
+        return np.bincount(self.index) / len(self.codes)
+
     @property
     def has_groups(self) -> bool:
         """Whether a unit has several rows."""
         return self.count < len(self.codes)
 
     @property
+    def plural_noun(self) -> str:
+        return f"{self.noun[:-1]}ies" if self.noun.endswith("ly") else f"{self.noun}s"
+
+    @property
     def count_text(self) -> str:
         """Such as "3 patients"."""
-        plural = f"{self.noun[:-1]}ies" if self.noun.endswith("ly") else f"{self.noun}s"
-        return count_text(self.count, self.noun, plural)
+        return count_text(self.count, self.noun, self.plural_noun)
 
     def take_rows(self, rows: np.ndarray) -> Units:
         """The units of some rows, by their numbers or a mask."""
@@ -50,6 +58,19 @@ class Units:
         return np.bincount(self.index, values, self.count)
 
 
+def join_units(units: Units, max_count: int) -> Units:
+    """Units joined to so many at most: moments to blocks of time in order, others at random."""
+    if units.count <= max_count:
+        return units
+    if units.is_time:
+        sizes = np.bincount(units.index)
+        # Blocks of about as many rows, by the middle of each moment.
+        block = ((np.cumsum(sizes) - sizes / 2) * max_count / sizes.sum()).astype(int)
+    else:
+        block = np.random.default_rng(0).permutation(units.count) % max_count
+    return replace(units, codes=block[units.index])
+
+
 def single_rows(count: int, noun: str = "row") -> Units:
     """Every row a unit."""
     return Units(np.arange(count), noun)
@@ -57,7 +78,8 @@ def single_rows(count: int, noun: str = "row") -> Units:
 
 def dataset_units(dataset: Dataset) -> Units:
     """The units of a dataset: what no split divides, else moments where the latest rows test."""
-    if dataset.kept_together is not None:
+    is_series = dataset.times is not None and dataset.row_groups is None
+    if dataset.kept_together is not None and not is_series:
         _, codes = np.unique(dataset.kept_together.astype(str), return_inverse=True)
         return Units(codes, unit_noun(dataset))
     # Single rows of a series resemble those before them.

@@ -15,13 +15,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.datasets.units import Units
 from core.evaluation.calibration_bin import CalibrationBin
-from core.evaluation.influence import area_influence, normal_interval, standard_error
+from core.evaluation.edge_intervals import area_interval
+from core.evaluation.influence import area_influence
 from core.evaluation.paired_tests import share_interval
+from core.evaluation.unit_intervals import bounded_interval, joined_units, mean_left_out
 
 BINS = 10
-RESAMPLES = 400
-_MAX_RESAMPLED_ROWS = 4e7  # rows × resamples
 
 
 @dataclass(frozen=True)
@@ -77,43 +78,45 @@ def average_precision(counts: ThresholdCounts) -> float:
 
 
 def area_with_interval(
-    positive: np.ndarray, score: np.ndarray, groups: np.ndarray | None = None
+    positive: np.ndarray, score: np.ndarray, units: Units
 ) -> tuple[float, float, float]:
-    """The area under the ROC curve with DeLong's 95 % interval; NaN with one row of a kind."""
+    """The area under the ROC curve with its 95 % interval; NaN with no row of a kind."""
     area, influence = area_influence(positive, score)
     if not np.isfinite(area):
         return area, float("nan"), float("nan")
-    return (area, *normal_interval(area, standard_error(influence, groups), bounded=True))
+    if not units.has_groups and not units.is_time:
+        kinds = np.array([float(positive.sum())]), np.array([float((~positive).sum())])
+        return (area, *area_interval(area, float(influence @ influence), *kinds))
+    units = joined_units(units)
+    left_out = area - units.unit_sums(influence) / (1.0 - units.row_shares)
+    return (area, *bounded_interval(area, left_out, units))
 
 
 def average_precision_with_interval(
-    positive: np.ndarray, score: np.ndarray, seed: int, groups: np.ndarray | None = None
+    positive: np.ndarray, score: np.ndarray, units: Units
 ) -> tuple[float, float, float]:
-    """Average precision with a 95 % interval by a bootstrap of rows, or of whole groups."""
+    """Average precision with a 95 % interval by the average precision without each unit."""
     average = average_precision(threshold_counts(positive, score))
     if not np.isfinite(average):
         return average, float("nan"), float("nan")
-    generator = np.random.default_rng(seed)
     order = np.argsort(-score, kind="stable")
     ordered, ones = score[order], positive[order].astype(float)
     ends = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))
-    n = len(score)
-    owners = np.arange(n) if groups is None else groups[order]
-    count = int(owners.max()) + 1
-    # Weights instead of drawn rows, so that the scores are sorted once for all resamples.
-    resampled = []
-    for _ in range(int(np.clip(_MAX_RESAMPLED_ROWS / n, 100, RESAMPLES))):
-        weights = np.bincount(generator.integers(count, size=count), minlength=count)[owners]
-        true = np.cumsum(weights * ones)[ends]
-        calls = np.cumsum(weights)[ends]
-        if true[-1] > 0:  # a resample may lack the class
+    units = joined_units(units)
+    index, left_out = units.index[order], np.full(units.count, np.nan)
+    # Weights instead of chosen rows, so that the scores are sorted once for all units.
+    for unit in range(units.count):
+        weights = index != unit
+        true, calls = np.cumsum(weights * ones)[ends], np.cumsum(weights)[ends]
+        if true[-1] > 0:
             precision = np.divide(true, calls, out=np.zeros(len(ends)), where=calls > 0)
-            resampled.append(float(np.diff(true, prepend=0.0) @ precision / true[-1]))
-    low, high = np.percentile(resampled, (2.5, 97.5))
-    return average, float(low), float(high)
+            left_out[unit] = float(np.diff(true, prepend=0.0) @ precision / true[-1])
+    return (average, *bounded_interval(average, left_out, units))
 
 
-def calibration(positive: np.ndarray, probability: np.ndarray) -> list[CalibrationBin]:
+def calibration(
+    positive: np.ndarray, probability: np.ndarray, units: Units
+) -> list[CalibrationBin]:
     """Mean probability and observed share of every bin of probabilities but empty ones."""
     # A probability of 1 belongs to the last bin, which has no bin above it.
     bin_of_row = np.minimum((probability * BINS).astype(int), BINS - 1)
@@ -122,6 +125,10 @@ def calibration(positive: np.ndarray, probability: np.ndarray) -> list[Calibrati
         inside = bin_of_row == bin_index
         rows, of_class = int(inside.sum()), int(positive[inside].sum())
         low, high = share_interval(of_class, rows)
+        if units.has_groups or units.is_time:
+            inside_units = joined_units(units.take_rows(inside))
+            left_out = mean_left_out(positive[inside].astype(float), inside_units)
+            low, high = bounded_interval(of_class / rows, left_out, inside_units)
         mean_probability = float(probability[inside].mean())
         entries.append(CalibrationBin(mean_probability, of_class / rows, rows, low, high))
     return entries

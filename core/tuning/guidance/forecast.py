@@ -14,16 +14,20 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from core.datasets.dataset import Dataset
+from core.datasets.units import Units
+from core.estimators.recipe import CALIBRATION_FOLDS
 from core.evaluation.power import DISCORDANCE, POWER, smallest_gain, smallest_r2_gain
+from core.evaluation.unit_intervals import MIN_UNITS, TIME_BLOCKS
 from core.samplers.averaging import member_count
 from core.tuning.guidance.guidance_records import RunEstimate
 from core.tuning.learning.holdout import takes_turns
 from core.tuning.plan import Plan
 from core.tuning.problem import Problem, take_rows
 from core.tuning.problem_setup import build_problem
-from core.wording import count_text, rough_duration_text
+from core.wording import count_text, format_number, rough_duration_text
 
 _FIRST_ROWS = 200
 _FIRST_MOLECULES = 4
@@ -32,7 +36,9 @@ _ENOUGH_SECONDS = 0.15  # a timing this long is not made longer
 _MAX_POWER = 2.5  # a fit's cost grows at most with this power of the rows
 _MAX_PREPARED_ROWS = 20_000
 _R2 = 0.5  # of the default model, where nothing is known yet
-_MIN_ROWS = 5  # tested; of fewer nothing can be shown
+# Correlation of rows of one group, or of moments next to each other, where nothing is known yet.
+_ALIKE = 0.5
+_TURNS = 7.0  # times the fits of one part: those of five folds, and of each by itself
 _COST_FACTOR = 5.0  # than the default model's trials are those of several models, about
 
 
@@ -58,6 +64,8 @@ def _penalty_estimate(problem: Problem) -> RunEstimate:
     effort: float = problem.strategy.effort.tables
     if problem.dataset.task.is_structured:
         effort = _structured_effort(problem)
+    elif problem.strategy.holds_out and takes_turns(problem, 1):
+        effort *= _TURNS
     seconds = (preparing + effort * fitting) * (1 + len(problem.outer))
     return RunEstimate(f"{_estimate_text(seconds)}, no trials needed", seconds)
 
@@ -144,7 +152,10 @@ def _measure_seconds(problem: Problem, fit_rows: int) -> tuple[float, float]:
         fitting = _by_epochs(problem, prepared[:rows], y[:rows], epochs)
         return preparing, fitting * fit_rows / rows
 
+    least = CALIBRATION_FOLDS * len(problem.dataset.classes)
+
     def fit_some(rows: int) -> None:
+        rows = max(rows, least)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a part of the rows may have too few of a class
             problem.estimator(problem.default).fit(prepared[:rows], y[:rows])
@@ -166,17 +177,17 @@ def _by_epochs(problem: Problem, X: Any, y: np.ndarray, epochs: int) -> float:
 
 
 def _sample_rows(problem: Problem, rows: int) -> np.ndarray:
-    """Some training rows in random order, one of each class first, so that parts can be fitted."""
+    """Some training rows in random order, those that a calibration needs of each class first."""
     # Tokens keep their order: sequences must stay complete.
     if problem.dataset.task.has_sequences:
         return problem.train_rows[:rows]
     shuffled_rows = np.random.default_rng(problem.plan.seed).permutation(problem.train_rows)
     if not problem.dataset.classes:
         return shuffled_rows[:rows]
-    _, first = np.unique(problem.dataset.target[shuffled_rows].astype(str), return_index=True)
-    front = np.zeros(len(shuffled_rows), dtype=bool)
-    front[first] = True
-    return np.concatenate([shuffled_rows[front], shuffled_rows[~front]])[: max(rows, len(first))]
+    labels = pd.Series(problem.dataset.target[shuffled_rows].astype(str))
+    is_front = (labels.groupby(labels).cumcount() < CALIBRATION_FOLDS).to_numpy()
+    ordered_rows = np.concatenate([shuffled_rows[is_front], shuffled_rows[~is_front]])
+    return ordered_rows[: max(rows, int(is_front.sum()))]
 
 
 def extrapolate_seconds(
@@ -218,23 +229,28 @@ def _estimate_text(seconds: float) -> str:
 
 
 def power_of(problem: Problem) -> str:
-    """The sentence for a problem; "" where rows belong together."""
-    dataset = problem.dataset
-    if dataset.row_groups is not None:
-        return ""
-    rows = len(problem.test_rows) if dataset.test is None else dataset.test.rows
-    return power_text(problem.metric.name, rows, folds=len(problem.outer))
+    """The sentence for a problem."""
+    units, dataset = problem.test_units, problem.dataset
+    alike = _ALIKE if dataset.row_groups is not None or units.is_time else 1.0
+    return power_text(problem.metric.name, units, folds=len(problem.outer), alike=alike)
 
 
-def power_text(metric: str, rows: int, folds: int = 0) -> str:
-    """Such as "With 60 test rows, only gains above some 13 points can be shown …"; or ""."""
+def power_text(metric: str, units: Units, folds: int = 0, alike: float = _ALIKE) -> str:
+    """Such as "With 60 test rows, only gains above some 13 points can be shown …"; or "".
+
+    `alike` is the correlation of rows of one unit, or of moments next to each other.
+    """
     if metric not in ("accuracy", "r2"):
         return ""
-    # Folds of nested cross-validation test all rows; 0 stands for one test set.
-    rows_text = f"With {rows:,} rows tested by {folds}-fold cross-validation" if folds else ""
-    rows_text = rows_text or f"With {rows:,} test row{'' if rows == 1 else 's'}"
+    rows, count = float(len(units.codes)), 0
+    if units.is_time:
+        rows, count = rows * (1.0 - alike) / (1.0 + alike), min(units.count, TIME_BLOCKS)
+    elif units.has_groups:
+        mean_size = rows * float(units.row_shares @ units.row_shares)
+        rows, count = rows / (1.0 + (mean_size - 1.0) * alike), units.count
+    has_enough = units.count >= MIN_UNITS
     if metric == "accuracy":
-        gain, max_gain = smallest_gain(rows, folds=folds) if rows >= _MIN_ROWS else 1.0, 1.0
+        gain, max_gain = smallest_gain(rows, folds=folds, units=count) if has_enough else 1.0, 1.0
         share = f"one row in {1 / DISCORDANCE:.0f}"
         assumption = f"if the default and the tuned model disagree on {share}"
         if gain > DISCORDANCE:
@@ -242,15 +258,29 @@ def power_text(metric: str, rows: int, folds: int = 0) -> str:
         unit = "point" if _points_text(gain) == "1" else "points"
     else:
         max_gain = 1.0 - _R2
-        gain = smallest_r2_gain(rows, _R2, folds=folds) if rows >= _MIN_ROWS else max_gain
+        gain = smallest_r2_gain(rows, _R2, folds=folds, units=count) if has_enough else max_gain
         assumption = "if the default model explains half of the variance"
         unit = "points of R²"
+    tested = _tested_text(units, folds)
     if gain >= max_gain:
-        return f"{rows_text}, hardly any gain can be shown; more rows would help."
+        return f"{tested}, hardly any gain can be shown; more {units.plural_noun} would help."
+    if units.is_time:
+        assumption += f", and errors of moments in a row correlate by {format_number(alike)}"
+    elif units.has_groups and alike < 1.0:
+        assumption += f", and errors of one {units.noun} correlate by {format_number(alike)}"
     return (
-        f"{rows_text}, only gains above some {_points_text(gain)} {unit} can be shown "
+        f"{tested}, only gains above some {_points_text(gain)} {unit} can be shown "
         f"({100 * POWER:.0f} % power, {assumption})."
     )
+
+
+def _tested_text(units: Units, folds: int) -> str:
+    # Folds of nested cross-validation test all rows; 0 stands for one test set.
+    if folds:
+        return f"With {units.count_text} tested by {folds}-fold cross-validation"
+    noun = f"test {units.noun if units.count == 1 else units.plural_noun}"
+    different = "different " if units.has_groups else ""
+    return f"With {units.count:,} {noun.replace('test different ', f'{different}test ')}"
 
 
 def _points_text(gain: float) -> str:

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Literal
@@ -57,7 +58,18 @@ class Metric:
     right: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None
     # (y, that field) -> influence of every row, (n,) (core.evaluation.influence)
     influence: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None
-    bounded: bool = False  # the interval stays within 0 … 1
+    has_floor: bool = True  # whether a share is never below 0, as R² may be
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether the score lies within 0 … 1."""
+        return self.share and self.has_floor
+
+    @property
+    def score_limits(self) -> tuple[float, float]:
+        """The least and the largest value that the score can have."""
+        has_floor = self.is_bounded or not self.maximize
+        return 0.0 if has_floor else -math.inf, 1.0 if self.share else math.inf
 
     def weighted_scores(
         self, y: np.ndarray, predictions: Predictions, weights: np.ndarray

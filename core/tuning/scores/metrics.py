@@ -79,10 +79,12 @@ def _scored_classes(y: np.ndarray, scores: np.ndarray) -> Sequence[int]:
     return (1,) if scores.shape[1] == 2 and not (y < 0).any() else range(scores.shape[1])
 
 
-def _auc_influence(y: np.ndarray, scores: np.ndarray) -> np.ndarray:
-    """The mean over the classes that have an area; NaN where one has a single row."""
+def auc_influence(y: np.ndarray, scores: np.ndarray, folds: np.ndarray | None = None) -> np.ndarray:
+    """The mean over the classes that have an area; NaN where all rows are of one class."""
     present_codes = [code for code in _scored_classes(y, scores) if 0 < (y == code).sum() < len(y)]
-    influences = [influence.area_influence(y == code, scores[:, code])[1] for code in present_codes]
+    influences = [
+        influence.area_influence(y == code, scores[:, code], folds)[1] for code in present_codes
+    ]
     if (y < 0).any():
         influences.append(np.zeros(len(y)))  # the unknown class's area is 0 whatever the rows are
     return np.mean(influences, axis=0) if influences else np.full(len(y), np.nan)
@@ -161,8 +163,7 @@ _ALL = (
         True,
         "scores",
         _roc_auc,
-        influence=_auc_influence,
-        bounded=True,
+        influence=auc_influence,
     ),
     mean_metric("log_loss", "Log loss", _CLASSES, "probabilities", _log_losses),
     Metric(
@@ -174,6 +175,7 @@ _ALL = (
         "labels",
         _r2,
         influence=influence.r2_influence,
+        has_floor=False,
     ),
     mean_metric("mse", "Mean squared error", _NUMBERS, "labels", _squared_errors),
     mean_metric(

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from core.datasets.units import Units, single_rows
+from core.evaluation.influence import fold_rows
+from core.evaluation.paired_tests import FOLD_ROW_WEIGHT
 from core.tuning.scores.metric import Metric, Predictions
 from core.tuning.scores.metrics import METRICS, predict_all, targets_of
 
@@ -29,7 +31,6 @@ class ComparedPredictions:
     baseline: Predictions
     row_units: Units | None = None  # what is independent; None for every row
     folds: np.ndarray | None = None  # that tested each row, (n,), by nested cross-validation
-    train_share: float | None = None  # of all rows that one fold was fitted to
 
     @property
     def units(self) -> Units:
@@ -45,24 +46,31 @@ class ComparedPredictions:
         pairs = self.by_model.items()
         return {name: output for name, output in pairs if getattr(output, metric.needs) is not None}
 
-    def fold_scores(self, metric: Metric) -> dict[str, np.ndarray]:
-        """The score of every fold, (K,), of each contestant that has one; a test set is a fold."""
-        outputs, y = self.outputs_for(metric), self.y
-        if self.folds is None:
-            return {name: np.array([metric.score(y, output)]) for name, output in outputs.items()}
-        folds = [np.flatnonzero(self.folds == fold) for fold in np.unique(self.folds)]
-        return {
-            name: np.array([metric.score(y[rows], output.subset(rows)) for rows in folds])
-            for name, output in outputs.items()
-        }
+    @property
+    def row_weight(self) -> float:
+        """What a row counts in intervals."""
+        return 1.0 if self.folds is None else FOLD_ROW_WEIGHT
+
+    def pooled_score(self, metric: Metric, output: Predictions) -> float:
+        """The score of all rows together; of a metric that compares rows the mean over folds.
+
+        The scores of several models have no common scale to compare rows by, while F1 and R² of
+        folds of few rows are biased (Forman & Scholz 2010, SIGKDD Explorations 12).
+        """
+        if self.folds is None or metric.needs != "scores":
+            return metric.score(self.y, output)
+        folds = fold_rows(self.folds, len(self.y))
+        scores = np.array([metric.score(self.y[rows], output.subset(rows)) for rows in folds])
+        is_finite = np.isfinite(scores)
+        return float(scores[is_finite].mean()) if is_finite.any() else float("nan")
 
     def all_scores(self, task: str) -> dict[str, dict[str, float]]:
-        """{contestant: {metric: mean over folds}} of every metric of a task that is available."""
+        """{contestant: {metric: score}} of every metric of a task that is available."""
         scores_by_model: dict[str, dict[str, float]] = {name: {} for name in CONTESTANTS}
         for metric in METRICS.values():
             if task in metric.tasks:
-                for name, scores in self.fold_scores(metric).items():
-                    scores_by_model[name][metric.name] = _finite_mean(scores)
+                for name, output in self.outputs_for(metric).items():
+                    scores_by_model[name][metric.name] = self.pooled_score(metric, output)
         return scores_by_model
 
 
@@ -80,8 +88,3 @@ def predictions_by(
     """
     tuned, default, baseline = (predict_all(model, X, classes, task=task, y=y) for model in models)
     return ComparedPredictions(targets_of(y, task, classes), tuned, default, baseline, row_units)
-
-
-def _finite_mean(scores: np.ndarray) -> float:
-    finite_scores = scores[np.isfinite(scores)]
-    return float(finite_scores.mean()) if len(finite_scores) else float("nan")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -45,6 +46,11 @@ def score_texts(values: Sequence[float], metric: str) -> list[str]:
     if metric in SHARES:
         return [score_text(value, metric) for value in values]
     return format_aligned(values)
+
+
+def score_limits(metric: str) -> tuple[float, float]:
+    """The least and the largest value of a measure: nothing beyond is predicted."""
+    return METRICS[metric].score_limits if metric in METRICS else (-math.inf, math.inf)
 
 
 def difference_text(metric: str, difference: float | None) -> str:

@@ -3,14 +3,12 @@
 | symbol | code | meaning |
 | --- | --- | --- |
 | R | ``repeats`` | shufflings of a column |
-| B | | resamples of the test rows |
 | s | | the score of the test rows; s_r that with the column in the r-th other order |
 
 The importance of a column is s − mean_r s_r, its sign turned so that above 0 the column helps
-(Breiman 2001; Fisher, Rudin & Dominici 2019). Its interval is a bootstrap of the test rows, the
-same rows for s and every s_r; the spread of the repeats would shrink to nothing with more of them.
-Every resample also draws R of the shufflings with replacement. With very many test rows the
-interval is normal, by the rows' influences on the difference. The model knows no test row.
+(Breiman 2001; Fisher, Rudin & Dominici 2019). Its interval is that of the loss without each unit of
+the test rows (core.evaluation.unit_intervals), to which the chance of the R shufflings adds, which
+alone would shrink to nothing with more of them. The model knows no test row.
 
 As many test rows are drawn as `SECONDS` allow; of very many columns only the strongest are
 shuffled, by the correlation of prepared columns and predictions on training rows, times the weight
@@ -24,13 +22,11 @@ test rows are prepared once.
 | symbol | code | meaning |
 | --- | --- | --- |
 | R | ``orders`` | orders of the rows, shape (R, n) of each fold |
-| φ | | influence of a row on a score (core.evaluation.influence) |
 """
 
 from __future__ import annotations
 
 import itertools
-import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -43,11 +39,10 @@ from core.datasets.preparation import output_names, output_sources
 from core.estimators.multi_model import without_own_columns
 from core.estimators.stored.plain_model import on_own_scale
 from core.evaluation.column_effects import alike_groups, permuted
-from core.evaluation.influence import mean_influence, normal_interval, standard_error
 from core.tuning.problem import take_rows
-from core.tuning.scores.intervals import percentile_interval, resampled_scores
 from core.tuning.scores.metric import Metric, Predictions
 from core.tuning.scores.metrics import predict_all
+from core.tuning.scores.unit_scores import mean_difference
 from core.tuning.why.answer_types import AlikeColumns, ColumnImportance, ColumnLoss, ScoreLoss
 from core.tuning.why.column_dependence import dependence
 from core.tuning.why.tested_model import (
@@ -260,9 +255,7 @@ def _similar_columns(
     return [([columns[index] for index in group], least) for group, least in groups]
 
 
-# Test rows from which on intervals are normal, where the metric has influences. Those of areas
-# under the ROC curve always are, by DeLong's pairs: every resample would cost a sort.
-MIN_NORMAL_ROWS = 5000
+_WEIGHED = 1e5  # rows × units of a score; beyond it first order is enough, and takes no time
 _CELLS = 4e6  # of a prepared table that is held several times
 
 
@@ -277,16 +270,14 @@ class ColumnPermuter:
         self._sign = 1.0 if self._metric.maximize else -1.0
         self._seed, self._repeats = tested_model.problem.plan.seed, repeats
         self._y = np.concatenate([fold.y for fold in folds])
-        units = units_of_rows(tested_model.problem, np.concatenate([fold.rows for fold in folds]))
-        self._groups = units.index if units.has_groups else None
+        rows = np.concatenate([fold.rows for fold in folds])
+        self._units = units_of_rows(tested_model.problem, rows)
         generator = np.random.default_rng(self._seed)
         self._folds = [
             _Prepared(fold, np.array([generator.permutation(len(fold.y)) for _ in range(repeats)]))
             for fold in folds
         ]
         self._base = merge_fold_predictions([fold.predict_unshuffled() for fold in self._folds])
-        normal = len(self._y) >= MIN_NORMAL_ROWS or self._metric.bounded
-        self._base_influence = self._influence(self._base) if normal else None
 
     @property
     def width(self) -> int:
@@ -298,44 +289,11 @@ class ColumnPermuter:
             merge_fold_predictions([fold[r] for fold in fold_predictions])
             for r in range(self._repeats)
         ]
-        scores = [self._metric.score(self._y, predictions) for predictions in all_predictions]
-        mean = self._sign * (self._metric.score(self._y, self._base) - float(np.mean(scores)))
-        low, high = self._interval(mean, all_predictions, scores)
-        names = [self._names[column] for column in columns]
-        # The interval of a few shufflings may miss their mean by a hair.
-        return ScoreLoss(names, mean, min(low, mean), max(high, mean))
-
-    def _interval(
-        self, mean: float, all_predictions: Sequence[Predictions], scores: Sequence[float]
-    ) -> tuple[float, float]:
-        if self._base_influence is None:
-            return self._resampled_interval(all_predictions)
-        influences = [self._influence(predictions) for predictions in all_predictions]
-        phi = [influence for influence in influences if influence is not None]
-        loss = self._base_influence - np.mean(phi, axis=0)
-        error = standard_error(loss, self._groups)
-        chance = float(np.var(scores, ddof=1)) / len(scores) if len(scores) > 1 else 0.0
-        return normal_interval(mean, math.sqrt(error**2 + chance))
-
-    def _resampled_interval(self, all_predictions: Sequence[Predictions]) -> tuple[float, float]:
-        compared, groups, R = [self._base, *all_predictions], self._groups, len(all_predictions)
-        drawn = resampled_scores(self._metric, self._y, compared, self._seed, groups)
-        drawn = self._sign * drawn
-        generator = np.random.default_rng(self._seed + 1)
-        # The first row of the scores is that of the unshuffled columns.
-        draws = 1 + generator.integers(R, size=(R, drawn.shape[1]))
-        return percentile_interval(drawn[0] - np.take_along_axis(drawn, draws, axis=0).mean(axis=0))
-
-    def _influence(self, predictions: Predictions) -> np.ndarray | None:
-        """φ of every row, shape (n,); None where the metric has none."""
-        output = getattr(predictions, self._metric.needs)
-        if self._metric.influence is not None:
-            phi = self._metric.influence(self._y, output)
-        elif self._metric.right is not None:
-            phi = mean_influence(self._metric.right(self._y, output).astype(float))
-        else:
-            return None
-        return phi if np.isfinite(phi).all() else None
+        mean, *ends = mean_difference(
+            self._metric, self._y, [self._base], all_predictions, self._units, _WEIGHED
+        )
+        low, high = sorted(self._sign * end for end in ends)
+        return ScoreLoss([self._names[c] for c in columns], self._sign * mean, low, high)
 
 
 class _Prepared:

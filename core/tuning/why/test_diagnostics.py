@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pandas as pd
 
 from core.datasets.reading import rows_in_file
+from core.datasets.units import Units
 from core.evaluation.curves import (
     area_with_interval,
     average_precision_with_interval,
@@ -15,6 +14,7 @@ from core.evaluation.curves import (
     thin_curve,
     threshold_counts,
 )
+from core.evaluation.unit_intervals import joined_units, mean_left_out, spread_of
 from core.records import strict_json
 from core.tuning.why.answer_types import (
     ClassDiagnostics,
@@ -52,7 +52,6 @@ def _class_diagnostics(tested_model: TestedModel) -> ClassDiagnostics:
     is_known = tested_model.y >= 0
     y, scores = tested_model.y[is_known].astype(int), scores[is_known]
     units = tested_model.units.take_rows(is_known)
-    groups = units.index if units.has_groups else None
     counts = np.bincount(y, minlength=len(labels))
     order = np.argsort(-counts, kind="stable")[:MAX_CLASSES]
     codes = [1, 0] if len(labels) == 2 else [int(code) for code in order if counts[code]]
@@ -62,9 +61,8 @@ def _class_diagnostics(tested_model: TestedModel) -> ClassDiagnostics:
         positive, score = y == code, scores[:, code]
         full_curve = threshold_counts(positive, score)
         shown_curve = thin_curve(full_curve, MAX_THRESHOLDS)
-        seed = tested_model.problem.plan.seed
-        area = area_with_interval(positive, score, groups)
-        average = average_precision_with_interval(positive, score, seed, groups)
+        area = area_with_interval(positive, score, units)
+        average = average_precision_with_interval(positive, score, units)
         tallies[labels[code]] = ThresholdTally(
             positives=full_curve.positives,
             negatives=full_curve.negatives,
@@ -73,7 +71,7 @@ def _class_diagnostics(tested_model: TestedModel) -> ClassDiagnostics:
             false=shown_curve.false.tolist(),
             area=strict_json(np.array(area).tolist()),
             precision=strict_json(np.array(average).tolist()),
-            calibration=calibration(positive, score) if has_probabilities else [],
+            calibration=calibration(positive, score, units) if has_probabilities else [],
         )
     costs = tested_model.results.costs
     cost_threshold = costs.threshold if costs is not None and len(labels) == 2 else None
@@ -151,7 +149,10 @@ def _residuals(tested_model: TestedModel) -> Residuals:
         rows = np.sort(generator.choice(len(y), MAX_POINTS, replace=False))
     residual = predicted - y
     values_by_column = {"": predicted, **_column_values(tested_model)}
-    bins = {name: _residual_bins(values, residual) for name, values in values_by_column.items()}
+    bins = {
+        name: _residual_bins(values, residual, tested_model.units)
+        for name, values in values_by_column.items()
+    }
     return Residuals(
         predicted=predicted[rows].tolist(),
         residual=residual[rows].tolist(),
@@ -176,27 +177,30 @@ def _column_values(tested_model: TestedModel) -> dict[str, np.ndarray]:
     return values_by_column
 
 
-def _residual_bins(values: np.ndarray, residual: np.ndarray) -> list[ResidualBin]:
+def _residual_bins(values: np.ndarray, residual: np.ndarray, units: Units) -> list[ResidualBin]:
     """The mean residual with its 95 % interval, of an eighth of the rows each, or of a word."""
     if values.dtype.kind != "f":
         words = sorted(set(values.tolist()))
-        return [_residual_bin(word, residual[values == word]) for word in words]
+        return [_residual_bin(word, residual, units, values == word) for word in words]
     is_finite = np.isfinite(values)
-    values, residual = values[is_finite], residual[is_finite]
-    if not len(values):
+    if not is_finite.any():
         return []
-    edges = np.unique(np.quantile(values, np.linspace(0, 1, _BINS + 1)))
+    edges = np.unique(np.quantile(values[is_finite], np.linspace(0, 1, _BINS + 1)))
     bin_of_row = np.searchsorted(edges, values, side="right") - 1
     bin_of_row = np.clip(bin_of_row, 0, max(len(edges) - 2, 0))
     return [
-        _residual_bin(float(values[is_inside].mean()), residual[is_inside])
-        for is_inside in (bin_of_row == bin_index for bin_index in np.unique(bin_of_row))
+        _residual_bin(float(values[is_inside].mean()), residual, units, is_inside)
+        for is_inside in (
+            is_finite & (bin_of_row == bin_index) for bin_index in np.unique(bin_of_row[is_finite])
+        )
     ]
 
 
-def _residual_bin(position: str | float, residual: np.ndarray) -> ResidualBin:
-    mean, rows = float(residual.mean()), len(residual)
-    if rows < 2:
-        return ResidualBin(position, mean, None, None, rows)
-    half_width = 1.96 * float(residual.std(ddof=1)) / math.sqrt(rows)
-    return ResidualBin(position, mean, mean - half_width, mean + half_width, rows)
+def _residual_bin(
+    position: str | float, residual: np.ndarray, units: Units, is_inside: np.ndarray
+) -> ResidualBin:
+    values, units = residual[is_inside], joined_units(units.take_rows(is_inside))
+    mean, rows = float(values.mean()), len(values)
+    spread = spread_of(mean_left_out(values, units), units)
+    low, high = (None, None) if np.isnan(spread.error) else spread.interval_around(mean)
+    return ResidualBin(position, mean, low, high, rows)

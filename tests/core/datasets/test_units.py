@@ -52,6 +52,10 @@ def test_moments_are_in_the_order_of_time_and_single_rows_alone(tmp_path):
     units = dataset_units(read(tmp_path, table, latest="day"))
     assert (units.is_time, units.has_groups) == (True, False)
     assert units.index.tolist() == order.tolist()
+    twice = pd.concat([table, table], ignore_index=True)
+    # Copies do not hide that a series is one.
+    units = dataset_units(read(tmp_path, twice, latest="day"))
+    assert (units.is_time, units.count) == (True, ROWS)
     single = dataset_units(read(tmp_path, table_of()))
     assert (single.count, single.count_text, single.is_time) == (ROWS, "60 rows", False)
 

@@ -7,6 +7,7 @@ import pytest
 from sklearn import metrics
 from sklearn.calibration import calibration_curve
 
+from core.datasets.units import single_rows
 from core.evaluation.curves import (
     area_with_interval,
     average_precision_with_interval,
@@ -36,22 +37,22 @@ def test_counts_are_those_of_the_roc_curve(rows):
 
 def test_areas_are_scikit_learns_and_inside_their_intervals(rows):
     positive, score = rows
-    area, low, high = area_with_interval(positive, score)
+    area, low, high = area_with_interval(positive, score, single_rows(400))
     assert area == pytest.approx(metrics.roc_auc_score(positive, score))
     assert low < area < high
-    found, low, high = average_precision_with_interval(positive, score, 0)
+    found, low, high = average_precision_with_interval(positive, score, single_rows(400))
     assert found == pytest.approx(metrics.average_precision_score(positive, score))
     assert low < found < high
 
 
-def test_the_interval_of_average_precision_is_a_bootstrap_of_rows(rows):
+def test_the_interval_of_average_precision_is_that_of_drawn_rows(rows):
     positive, score = rows
     rng = np.random.default_rng(5)
     drawn = []
     for _ in range(400):
         some = rng.integers(400, size=400)
         drawn.append(metrics.average_precision_score(positive[some], score[some]))
-    _, *ends = average_precision_with_interval(positive, score, 0)
+    _, *ends = average_precision_with_interval(positive, score, single_rows(400))
     np.testing.assert_allclose(ends, np.percentile(drawn, (2.5, 97.5)), atol=0.03)
 
 
@@ -66,7 +67,7 @@ def test_fewer_thresholds_keep_both_ends(rows):
 
 def test_bins_are_scikit_learns_with_wilsons_band(rows):
     positive, score = rows
-    found = calibration(positive, score)
+    found = calibration(positive, score, single_rows(400))
     observed, predicted = calibration_curve(positive, score, n_bins=10)
     if len(np.unique(score)) > 200:  # scikit-learn puts a score on an edge into the bin below
         np.testing.assert_allclose([b["observed"] for b in found], observed)
@@ -78,5 +79,5 @@ def test_bins_are_scikit_learns_with_wilsons_band(rows):
 
 
 def test_one_class_alone_has_no_area():
-    area, _, _ = area_with_interval(np.ones(5, bool), np.arange(5.0))
+    area, _, _ = area_with_interval(np.ones(5, bool), np.arange(5.0), single_rows(5))
     assert np.isnan(area)

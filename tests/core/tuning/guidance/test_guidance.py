@@ -21,6 +21,7 @@ from core.datasets.reading import read_dataset
 from core.datasets.samples import SAMPLES
 from core.datasets.summary import summarize
 from core.datasets.task import Task
+from core.datasets.units import Units, single_rows
 from core.errors import UnusableError
 from core.estimators.facts import ModelingFacts, count_word
 from core.estimators.multi_model import selectable_models
@@ -413,6 +414,15 @@ def test_a_rare_class_does_not_disturb_the_timing():
     assert estimate(plan(model="boosting"), read_dataset("sample:clinic"))["seconds"] > 0
 
 
+def test_few_rows_are_timed_with_the_folds_of_a_calibration(tmp_path):
+    table = pd.DataFrame(np.random.default_rng(0).normal(size=(50, 2)), columns=["a", "b"])
+    table["y"] = ["no"] * 44 + ["yes"] * 6
+    table.to_csv(tmp_path / "few.csv", index=False)
+    data = DataPlan(str(tmp_path / "few.csv"), target="y")
+    costs = {"no": 1.0, "yes": 5.0}
+    assert estimate(Plan(data, "svm", "gp", costs=costs), read_data(data)).seconds > 0
+
+
 def test_a_grid_tells_its_values_under_their_labels(iris):
     told = estimate(plan(strategy="grid", options={"points": 3}), iris)
     space = {axis.label: axis for axis in MODELS["svm"].space("multiclass")}
@@ -494,15 +504,26 @@ def points(sentence):
     ],
 )
 def test_what_the_rows_can_show_is_said_with_what_is_assumed(metric, rows, folds, words):
-    said = power_text(metric, rows, folds=folds)
+    said = power_text(metric, single_rows(rows), folds=folds)
     assert all(word in said for word in words)
 
 
-def test_more_rows_show_smaller_gains_and_cross_validation_has_an_interval_of_its_own():
-    many = points(power_text("accuracy", 10_000))
+def test_more_rows_show_smaller_gains_and_rows_of_few_units_larger_ones():
+    many, single, folds, patients, days = (
+        points(power_text("accuracy", units, folds=count))
+        for units, count in (
+            (single_rows(10_000), 0),
+            (single_rows(300), 0),
+            (single_rows(300), 5),
+            (Units(np.arange(300) // 10, "patient"), 0),
+            (Units(np.arange(300), "moment", is_time=True), 0),
+        )
+    )
     assert many == pytest.approx(100 * smallest_gain(10_000), abs=0.1)
-    assert points(power_text("accuracy", 300, folds=5)) > points(power_text("accuracy", 300)) > many
-    assert power_text("log_loss", 200) == power_text("f1", 200) == ""
+    assert many < single < folds < days < patients
+    assert power_text("log_loss", single_rows(200)) == power_text("f1", single_rows(200)) == ""
+    few = power_text("accuracy", Units(np.arange(300) // 75, "patient"))
+    assert few == "With 4 test patients, hardly any gain can be shown; more patients would help."
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,8 +11,9 @@ from scipy import stats
 from sklearn.metrics import r2_score
 
 from core.datasets.units import Units
+from core.evaluation.paired_tests import difference_interval, mcnemar
 from core.tuning.results.comparison import ComparisonContext, results_of
-from core.tuning.scores.intervals import percentile_interval, resampled_scores, score_intervals
+from core.tuning.scores.intervals import score_intervals
 from core.tuning.scores.metric import Predictions
 from core.tuning.scores.metrics import METRICS
 from core.tuning.scores.predictions import ComparedPredictions
@@ -38,14 +40,18 @@ def of_numbers(rows):
 
 
 def spans(name, answers, task="binary", **more):
-    return score_intervals(METRICS[name], answers, answers.all_scores(task), 0, **more)
+    return score_intervals(METRICS[name], answers, answers.all_scores(task), **more)
 
 
-def drawn(name, answers, seed, row_groups=None):
-    """Bootstrap intervals of the tuned model, the default one and their difference."""
-    models = [answers.tuned, answers.default]
-    tuned, default = resampled_scores(METRICS[name], answers.y, models, seed, row_groups)
-    return [percentile_interval(scores) for scores in (tuned, default, tuned - default)]
+def drawn(name, answers, draws=400):
+    """The middle 95 % of the tuned score, and of its differences, over rows that are drawn."""
+    rows, generator = len(answers.y), np.random.default_rng(1)
+    weights = generator.multinomial(rows, np.full(rows, 1 / rows), size=draws).astype(float)
+    tuned, *others = (
+        METRICS[name].weighted_scores(answers.y, model, weights)
+        for model in answers.by_model.values()
+    )
+    return [np.percentile(each, (2.5, 97.5)) for each in (tuned, *(tuned - o for o in others))]
 
 
 def repeated(answers, copies, **more):
@@ -73,45 +79,61 @@ def test_models_that_agree_on_every_row_may_still_differ_unless_they_are_the_sam
 
 
 @pytest.mark.parametrize(
-    ("name", "answers", "task", "method"),
+    ("name", "answers", "task"),
     [
-        ("auc", of_classes(800), "binary", "DeLong"),
-        ("auc", of_classes(800, 4), "multiclass", "DeLong"),
-        ("log_loss", of_classes(1500, 3), "multiclass", "normal"),
-        *((name, of_numbers(1200), "regression", "normal") for name in ("r2", "mse", "mae")),
+        ("auc", of_classes(800), "binary"),
+        ("auc", of_classes(800, 4), "multiclass"),
+        ("log_loss", of_classes(1500, 3), "multiclass"),
+        *((name, of_numbers(1200), "regression") for name in ("r2", "mse", "mae")),
+        ("r2", of_numbers(2500), "regression"),  # to first order
     ],
 )
-def test_many_rows_have_the_interval_that_the_bootstrap_finds(name, answers, task, method):
+def test_many_rows_have_the_interval_that_the_bootstrap_finds(name, answers, task):
     intervals = spans(name, answers, task)
-    assert intervals.differences["default"].method == method
-    tuned, *others = resampled_scores(METRICS[name], answers.y, [*answers.by_model.values()], 1)
-    pairs = [(intervals.scores["tuned"], percentile_interval(tuned))]
-    for other, scores in zip(("default", "baseline"), others, strict=True):
-        span = intervals.differences[other]
-        pairs.append(((span.low, span.high), percentile_interval(tuned - scores)))
-    for ends, expected in pairs:
-        assert ends == pytest.approx(expected, abs=0.12 * np.ptp(expected))
-
-
-def test_few_rows_are_resampled():
-    assert spans("log_loss", of_classes(60)).differences["default"].method == "bootstrap"
+    spans_found = [intervals.differences[other] for other in ("default", "baseline")]
+    found = [intervals.scores["tuned"], *((span.low, span.high) for span in spans_found)]
+    for ends, expected in zip(found, drawn(name, answers), strict=True):
+        assert ends == pytest.approx(expected, abs=0.15 * np.ptp(expected))
 
 
 def test_rows_of_groups_count_as_groups():
     """Ten copies of each row tell no more than one: no interval shrinks."""
     answers, copies = of_classes(150), np.repeat(np.arange(150), 10)
     grouped = repeated(answers, copies, row_units=Units(copies))
-    for name in ("log_loss", "auc"):
+    for name in ("log_loss", "auc", "accuracy"):
         single, many = (spans(name, rows).differences["default"] for rows in (answers, grouped))
         assert (many.low, many.high) == pytest.approx((single.low, single.high), abs=0.02)
-    assert spans("accuracy", grouped).differences["default"].method == "normal"
-    few = repeated(answers, np.arange(150), row_units=Units(np.arange(150) // 3))
-    assert spans("accuracy", few).differences["default"].method == "bootstrap"
-    single, together = (
-        drawn("accuracy", *rows)[2] for rows in ((answers, 0), (grouped, 0, copies))
-    )
-    assert together == pytest.approx(single, abs=0.02)
-    assert np.ptp(drawn("accuracy", grouped, 0)[2]) < 0.5 * np.ptp(together)  # as single rows
+    assert spans("accuracy", grouped).differences["default"].units == 150
+
+
+def test_a_gain_of_four_groups_has_no_verdict():
+    """Two models of which one is always right: five patients may say so, four may not."""
+    rows = 60
+    y = np.arange(rows) % 2
+    wrong = np.where(np.random.default_rng(0).random(rows) < 0.6, 1 - y, y)
+    sure = np.zeros((rows, 2))
+    models = [Predictions(labels, sure) for labels in (y, wrong, 0 * y)]
+    for patients in (1, 4, 5):
+        units = Units(np.arange(rows) % patients, "patient")
+        answers = ComparedPredictions(y, *models, row_units=units)
+        context = ComparisonContext("binary", (0, 1), METRICS["accuracy"], {"C": 1}, {"C": 2})
+        results = results_of(answers, context)
+        assert results.gain.real == (patients == 5)
+        text = f"only {results.tested_units} test{'s' if patients == 1 else ''}"
+        assert results.few_units_text == ("" if patients == 5 else text)
+        assert any(text in remark for remark in results.remarks) == (patients < 5)
+
+
+def test_errors_that_stay_alike_for_long_are_few_stretches_of_time():
+    rows, generator = 400, np.random.default_rng(2)
+    y, noise = generator.normal(size=(2, rows))
+    for drift, has_few in ((np.linspace(0, 3, rows), True), (0.5 * noise, False)):
+        models = [Predictions(labels) for labels in (y + 1.0 + drift, y + 1.0 + noise, 0 * y)]
+        answers = ComparedPredictions(y, *models, row_units=Units(np.arange(rows), "day", True))
+        context = ComparisonContext("regression", (), METRICS["mse"], {"C": 1}, {"C": 2})
+        results = results_of(answers, context)
+        assert (results.gain.few_units is not None) == has_few
+        assert ("stretch" in (results.tested_units or "")) == has_few
 
 
 def test_a_model_without_probabilities_has_no_interval_of_their_loss():
@@ -122,78 +144,6 @@ def test_a_model_without_probabilities_has_no_interval_of_their_loss():
     )
     assert math.isnan(intervals.differences["default"].low)
     assert math.isfinite(intervals.differences["baseline"].low)
-
-
-# The paired bootstrap ---------------------------------------------------------------------------
-
-
-def scipys(statistic, *samples):
-    ends = stats.bootstrap(
-        samples, statistic, paired=True, vectorized=False, n_resamples=2000, method="percentile",
-        rng=1,
-    ).confidence_interval  # fmt: skip
-    return ends.low, ends.high
-
-
-def mean_recall(y, labels):
-    return (np.mean(labels[y == 0] == 0) + np.mean(labels[y == 1] == 1)) / 2
-
-
-def area(y, score):
-    """Over all pairs of a positive and a negative; there are no ties here but repeated rows."""
-    above = score[y == 1][:, None] - score[y == 0][None]
-    return np.mean(above > 0) + np.mean(above == 0) / 2
-
-
-@pytest.mark.parametrize(
-    ("name", "column", "score"),
-    [
-        ("accuracy", "labels", lambda y, labels: np.mean(y == labels)),
-        ("balanced_accuracy", "labels", mean_recall),
-        ("auc", "scores", area),
-        ("r2", "labels", lambda y, x: 1 - np.sum((y - x) ** 2) / np.sum((y - y.mean()) ** 2)),
-    ],
-)
-def test_resampled_intervals_agree_with_scipy(name, column, score):
-    answers = of_numbers(100) if name == "r2" else of_classes(150)
-    models = (answers.tuned, answers.default)
-    columns = [getattr(model, column) for model in models]
-    columns = [each[:, 1] if name == "auc" else each for each in columns]
-    ours, near = drawn(name, answers, 0), 0.04 if name == "r2" else 0.015
-    theirs = scipys(lambda y, a, b: score(y, a) - score(y, b), answers.y, *columns)
-    assert ours[2] == pytest.approx(theirs, abs=near)
-    if name == "accuracy":
-        for ends, labels in zip(ours, columns, strict=False):
-            assert ends == pytest.approx(scipys(score, answers.y, labels), abs=near)
-
-
-def test_drawing_cells_is_drawing_rows():
-    """The spread of an accuracy is the binomial one: √(p(1 − p)/n)."""
-    y, scores = np.zeros(4000, dtype=int), np.zeros((4000, 2))
-    wrong = Predictions((np.arange(4000) < 800).astype(int), scores)
-    answers = ComparedPredictions(y, wrong, Predictions(y, scores), wrong)
-    tuned, default, _ = drawn("accuracy", answers, 0)
-    width = 2 * 1.96 * np.sqrt(0.2 * 0.8 / 4000)
-    assert np.ptp(tuned) == pytest.approx(width, rel=0.08)
-    assert default == (1.0, 1.0)
-
-
-def test_the_same_seed_gives_the_same_interval_and_equal_models_none():
-    answers = of_classes(150)
-    first = drawn("log_loss", answers, 7)
-    assert first == drawn("log_loss", answers, 7)
-    assert first != drawn("log_loss", answers, 8)
-    equal = ComparedPredictions(answers.y, answers.tuned, answers.tuned, answers.baseline)
-    assert drawn("f1", equal, 0)[2] == (0.0, 0.0)
-
-
-def test_many_rows_cost_few_resamples():
-    """Half a million rows of numbers stay within the memory and draws that are allowed."""
-    y, noise = np.random.default_rng(0).normal(size=(2, 500_000))
-    models = Predictions(y + noise), Predictions(y + 2 * noise)
-    tuned, _, difference = drawn("mse", ComparedPredictions(y, *models, models[0]), 0)
-    assert tuned[0] < 1.0 < tuned[1]
-    assert difference[0] < -3.0 < difference[1]
 
 
 ROWS = 100
@@ -212,32 +162,49 @@ def compared(answers):
     return results_of(answers, ComparisonContext("regression", (), METRICS["mse"], *settings))
 
 
-def test_scores_of_cross_validation_are_means_over_folds():
-    answers = three_models(folds=FOLDS, train_share=0.8)
-    y, labels = answers.y, answers.tuned.labels
-    expected = np.mean([r2_score(y[rows], labels[rows]) for rows in np.eye(5, dtype=bool)[FOLDS].T])
-    assert answers.all_scores("regression")["tuned"]["r2"] == pytest.approx(expected)
-    whole = three_models().all_scores("regression")["tuned"]["r2"]
-    assert whole == pytest.approx(r2_score(y, labels)) != pytest.approx(expected)
-
-
-def test_a_fold_that_cannot_be_scored_is_left_out():
+def test_scores_of_cross_validation_are_those_of_all_rows_and_areas_means_over_folds():
+    answers = three_models(folds=FOLDS)
+    whole = answers.all_scores("regression")["tuned"]["r2"]
+    assert whole == pytest.approx(r2_score(answers.y, answers.tuned.labels))
     y, folds = np.array([0, 1, 0, 1, 1, 1]), np.array([0, 0, 1, 1, 2, 2])
-    said = Predictions(y, np.stack([1 - y, y], axis=1))
-    answers = ComparedPredictions(y, said, said, said, folds=folds, train_share=2 / 3)
+    # The second fold's scores are all above the first one's; the third has no area.
+    scores = np.array([0.1, 0.2, 0.8, 0.9, 0.0, 0.0])
+    said = Predictions(y, np.stack([1 - scores, scores], axis=1))
+    answers = ComparedPredictions(y, said, said, said, folds=folds)
     assert answers.all_scores("binary")["tuned"]["auc"] == 1.0
 
 
-def test_the_interval_over_folds_is_the_corrected_resampled_t():
-    answers = three_models(folds=FOLDS, train_share=0.8)
-    results, gain = compared(answers), compared(answers)["gain"]
-    tuned, default = ((answers.y - s.labels) ** 2 for s in (answers.tuned, answers.default))
-    gains = [np.mean((default - tuned)[fold == FOLDS]) for fold in range(5)]
-    half = stats.t.ppf(0.975, 4) * np.sqrt((0.2 + 0.25) * np.var(gains, ddof=1))
-    middle = np.mean(gains)
-    expected = pytest.approx((middle, middle - half, middle + half))
-    assert (gain["difference"], gain["low"], gain["high"]) == expected
+def test_rows_of_folds_are_judged_together_and_each_counts_a_little_less():
+    """√1.2 the half-widths of a test set, so 1.2 of the numbers of rows."""
+    test, nested = three_models(), three_models(folds=FOLDS)
+    results = compared(nested)
+    gains = [compared(answers)["gain"] for answers in (test, nested)]
+    widths = [gain["high"] - gain["low"] for gain in gains]
+    assert gains[1]["difference"] == pytest.approx(gains[0]["difference"])
+    assert widths[1] == pytest.approx(math.sqrt(1.2) * widths[0])
     assert (results["folds"], results["rows"]) == (5, ROWS)
+    classes = of_classes(120)
+    span = spans("accuracy", replace(classes, folds=np.arange(120) % 5)).differences["default"]
+    right, other = (model.labels == classes.y for model in (classes.tuned, classes.default))
+    counts = [(right & ~other).sum() / 1.2, (other & ~right).sum() / 1.2]
+    assert (span.low, span.high) == pytest.approx(difference_interval(*counts, 100))
+    assert (span.method, span.p) == ("McNemar", pytest.approx(mcnemar(*counts)))
+
+
+@pytest.mark.parametrize("name", ["auc", "balanced_accuracy", "f1"])
+def test_perfect_models_of_a_rare_class_have_intervals(name):
+    y = np.repeat([0, 1], [60, 6])
+    sure = Predictions(y, np.eye(2)[y], np.eye(2)[y])
+    flat = Predictions(0 * y, np.full((66, 2), 0.5), np.full((66, 2), 0.5))
+    intervals = spans(name, ComparedPredictions(y, sure, sure, flat))
+    low, high = intervals.scores["tuned"]
+    assert 0.7 < low < 0.95
+    assert high == 1.0
+    span = intervals.differences["default"]
+    assert -0.5 < span.low == -span.high < -0.03
+    assert intervals.differences["baseline"].low > 0
+    same = spans(name, ComparedPredictions(y, sure, sure, flat), is_default=True)
+    assert same.differences["default"].low == same.differences["default"].high == 0.0
 
 
 @pytest.mark.parametrize("folds", [None, FOLDS])
@@ -245,12 +212,12 @@ def test_a_gain_is_real_only_if_the_baseline_is_beaten_too(folds):
     """Better than a bad default, but no better than the mean."""
     y, noise = np.random.default_rng(0).normal(size=(2, ROWS))
     models = [Predictions(scale * noise) for scale in (0.01, 2.0, 0.0)]
-    results = compared(ComparedPredictions(y, *models, None, folds, 0.8))
+    results = compared(ComparedPredictions(y, *models, None, folds))
     assert results["gain"]["low"] > 0
     assert not results["gain_over_baseline"]["real"]
     assert not results["gain"]["real"]
     assert any("baseline" in remark for remark in results["remarks"])
-    answers = three_models(folds=folds, train_share=0.8)
+    answers = three_models(folds=folds)
     results = compared(answers)
     assert results["gain"]["real"]
     assert results["baseline_test"]["mse"] == pytest.approx(np.mean(answers.y**2), rel=0.01)

@@ -17,11 +17,13 @@ from sklearn.svm import SVC
 
 from core.datasets.reading import read_dataset
 from core.datasets.summary import summarize
+from core.datasets.units import single_rows
 from core.errors import UnusableError
 from core.estimators.averages.topics import AveragedTopics
 from core.estimators.lda.fitted_topics import split_halves
 from core.estimators.lda.online_lda import OnlineLda
 from core.estimators.structured.rna_folder import RnaFolder
+from core.evaluation.unit_intervals import spread_of
 from core.losses.rna import decode
 from core.records import to_plain
 from core.samplers.averaging import average_log_densities
@@ -30,7 +32,6 @@ from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem_setup import build_problem
 from core.tuning.results.comparison import molecule_results, sequence_results
 from core.tuning.run_results import PairCounts, SequenceCounts
-from core.tuning.scores.intervals import percentile_interval, resampled_scores
 from core.tuning.scores.metric import Predictions
 from core.tuning.scores.metrics import (
     METRICS,
@@ -41,6 +42,7 @@ from core.tuning.scores.metrics import (
 )
 from core.tuning.scores.predictions import ComparedPredictions
 from core.tuning.scores.structured_metrics import GAMMAS, OWN, predict_documents, predict_tokens
+from core.tuning.scores.unit_scores import left_out_scores
 
 
 def classes_said(count, rows=120, seed=0):
@@ -324,10 +326,15 @@ def test_intervals_are_of_documents():
     words = generator.integers(1, 9, 200)
     tuned = of_documents(np.stack([-words * generator.normal(4.0, 0.3, 200), words], axis=1))
     worse = of_documents(tuned.documents - np.stack([0.5 * words, 0 * words], axis=1))
-    of_both = resampled_scores(METRICS["completion"], np.zeros(200), [tuned, worse], 0)
-    assert percentile_interval(of_both[0] - of_both[1]) == pytest.approx((0.5, 0.5))
-    low, high = percentile_interval(of_both[0])
-    assert low < METRICS["completion"].score(np.zeros(200), tuned) < high
+    metric, y = METRICS["completion"], np.zeros(200)
+    left_out, units = left_out_scores(metric, y, [tuned, worse], single_rows(200))
+    spread = spread_of(left_out[0] - left_out[1], units)
+    assert spread.interval_around(0.5) == pytest.approx((0.5, 0.5))
+    # A ratio of sums: the residuals over all words.
+    logs, words = tuned.documents.T
+    residual = (logs - metric.score(y, tuned) * words) / words.sum()
+    error = spread_of(left_out[0], units).error
+    assert error == pytest.approx(np.sqrt((residual**2).sum()), rel=0.03)
 
 
 def test_an_average_is_the_mean_density_of_every_document_of_the_same_halves():
@@ -389,3 +396,19 @@ def test_topics_are_advised_with_the_numbers_of_the_texts():
     assert {strategy["kind"] for strategy in offered} == {"trials"}
     assert (offered[0]["name"], offered[0]["recommended"]) == ("eb-hyp", True)
     assert "400 texts" in offered[0]["reason"]
+
+
+@pytest.mark.parametrize(
+    ("name", "limits"),
+    [
+        ("accuracy", (0.0, 1.0)),
+        ("auc", (0.0, 1.0)),
+        ("pair_f1", (0.0, 1.0)),
+        ("r2", (-np.inf, 1.0)),
+        ("log_loss", (0.0, np.inf)),
+        ("mae", (0.0, np.inf)),
+        ("completion", (-np.inf, np.inf)),
+    ],
+)
+def test_what_a_score_can_be(name, limits):
+    assert METRICS[name].score_limits == limits

@@ -126,14 +126,13 @@ def test_shuffling_what_was_prepared_is_preparing_what_was_shuffled(tmp_path):
             np.testing.assert_allclose(said.probabilities, expected, atol=1e-12)
 
 
-def test_many_rows_have_the_normal_interval_of_the_resampled_one(numbers, monkeypatch):
-    drawn = ColumnPermuter(numbers, numbers.folds, 5).importance_of([0])
-    monkeypatch.setattr(column_importance, "MIN_NORMAL_ROWS", 10)
-    normal = ColumnPermuter(numbers, numbers.folds, 5).importance_of([0])
-    assert normal["mean"] == drawn["mean"]
-    width = drawn["high"] - drawn["low"]
-    for end in ("low", "high"):
-        assert abs(normal[end] - drawn[end]) < 0.2 * width
+def test_many_rows_have_the_interval_of_few_to_first_order(numbers, monkeypatch):
+    ends = []
+    for max_cells in (1e9, 0.0):
+        monkeypatch.setattr(column_importance, "_WEIGHED", max_cells)
+        loss = ColumnPermuter(numbers, numbers.folds, 5).importance_of([0])
+        ends.append((loss["low"], loss["high"]))
+    assert ends[0] == pytest.approx(ends[1], abs=0.2 * (ends[0][1] - ends[0][0]))
 
 
 def test_more_rows_are_shuffled_where_there_is_time(tmp_path, monkeypatch):
