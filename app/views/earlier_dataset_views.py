@@ -47,6 +47,7 @@ from core.tuning.events import (
     TrialFinished,
 )
 from core.tuning.runs.state import ScoreStandardization
+from core.tuning.scores.score import score_limits
 from core.wording import format_number
 
 NAMES = 0.42  # share of the width that the sizes may take
@@ -198,8 +199,8 @@ class StandardizationView(View):
         borrowed, borrowed_low, borrowed_high = self._standard_lines(False, last + 0.5)
         clear = self.record.filtered() & ~run.is_excluded
         other = np.isfinite(run.scores) & ~clear
-        edges = [s.mean + sign * s.scale for _, s in standards for sign in (-1, 1)]
-        low, high = range_of(run.scores, edges)
+        edges = [own_low, own_high, borrowed_low, borrowed_high]
+        low, high = range_of(run.scores, *edges)
         metric, maximize = run.started.metric, run.started.maximize
         return Figure(
             self.title,
@@ -215,7 +216,7 @@ class StandardizationView(View):
                 Dots("others", run.numbers[other], run.scores[other], None, "control", 6),
                 Dots("dots", run.numbers[clear], run.scores[clear], "observed", "ink", 8),
             ),
-            self._standard_text(*standards[-1]),
+            self._standard_text(standards[-1][1]),
             self._standards_table,
         )
 
@@ -235,20 +236,26 @@ class StandardizationView(View):
         ]
         begin, stop, mean, scale = np.array(steps, float).reshape(-1, 4).T
         x, mean, scale = np.column_stack([begin, stop]).ravel(), mean.repeat(2), scale.repeat(2)
-        line = Lines("mean", x, mean, width=2.2, label="mean of this dataset")
+        line = Lines("mean", x, mean, width=2.2, label="usual score of this dataset")
         if not settled:
-            label = "mean of earlier datasets"
+            label = "deviation of earlier datasets"
             line = Lines("borrowed mean", x, mean, "control", 1.8, dashed=True, label=label)
-        return line, mean - scale, mean + scale
+        limits = score_limits(self.run.started.metric)
+        return line, np.clip(mean - scale, *limits), np.clip(mean + scale, *limits)
 
-    def _standard_text(self, count: int, standard: ScoreStandardization) -> str:
-        history, numbers = self.run.history, (standard.mean, standard.scale, standard.settled)
+    def _standard_text(self, standard: ScoreStandardization) -> str:
+        history = self.run.history
         has_datasets = history is not None and bool(history.datasets)
-        return standardization_text(*numbers, count, has_datasets, self.run.started.metric)
+        return standardization_text(standard, has_datasets, self.run.started.metric)
 
     def _standards_table(self) -> Table:
         headers = ["scores seen", "mean", "standard deviation", "taken from"]
         return headers, [
-            [number, s.mean, s.scale, "this dataset" if s.settled else "earlier datasets"]
-            for number, s in self._known_standards()
+            [number, s.mean, s.scale, _source_of(s)] for number, s in self._known_standards()
         ]
+
+
+def _source_of(standard: ScoreStandardization) -> str:
+    if not standard.settled:
+        return "earlier datasets"
+    return "both" if standard.is_shared else "this dataset"

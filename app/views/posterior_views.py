@@ -49,6 +49,10 @@ class PosteriorView(SurrogateView):
         assert self.run.common is not None
         return self.run.common
 
+    @property
+    def height_limits(self) -> tuple[float, float]:
+        return -np.inf, np.inf  # responses, which the evaluator has limited
+
     def waiting_reason(self) -> str:
         history = self.run.history
         if history is None or history.datasets or self.latest_fit() is not None:
@@ -59,7 +63,7 @@ class PosteriorView(SurrogateView):
         )
 
     def response_text(self) -> str:
-        return "rank" if surrogate_of(self.run.started) == RANKING else "better than the mean"
+        return "rank" if surrogate_of(self.run.started) == RANKING else "better than usual"
 
     def latest_fit(self) -> JointSurfaceFitted | None:
         return self.run.common if self.run.history is not None else None
@@ -97,7 +101,7 @@ class PosteriorSlice(PosteriorView, SliceView):
     name = "common slice"
     title = "What all datasets predict"
     question = (
-        "What did earlier datasets find, and this one? 0 is a dataset's own mean score, 1 is one "
+        "What did earlier datasets find, and this one? 0 is a dataset's usual score, 1 is one "
         "standard deviation better."
     )
     of_ranks = (

@@ -149,7 +149,7 @@ class SliceView(SurrogateView):
         index = int(np.argmin(np.abs(np.array(positions) - x)))
         mean, sd = answer.mean[index], answer.sd[index]
         lines = [f"{setting_title(self.shown_axis)} {self.value_text(answer.x[index])}"]
-        expected = expected_text(mean, sd, self.height_scale())
+        expected = expected_text(mean, sd, self.height_scale(), self.height_limits)
         lines += [f"expected {self.height_title()} {expected}", *self.extra_lines(index)]
         height = float(mean) if plot is self.plot else y
         return HoverText("\n".join(lines), float(positions[index]), height)
@@ -200,7 +200,7 @@ class SliceView(SurrogateView):
         nearest = int(np.argmin(np.abs(np.array(answer.x) - answer.next_x)))
         # The next score is expected as a score, also where standardized responses are drawn.
         scale = score_scale(self.run.started.metric)
-        expected = expected_text(mean[nearest], sd[nearest], scale)
+        expected = expected_text(mean[nearest], sd[nearest], scale, self.score_limits)
         return f"Next trial at {self.value_text(answer.next_x)}, where {expected} is expected."
 
     def value_text(self, position: float) -> str:

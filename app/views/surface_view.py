@@ -189,7 +189,7 @@ class SurfaceView(SurrogateView):
         sides = zip(self.shown_axes(), self.scales, nearest, strict=True)
         lines = [f"{setting_title(axis)} {scale.label_at(spot)}" for axis, scale, spot in sides]
         mean, sd = self.answer.mean[row][column], self.answer.sd[row][column]
-        expected = expected_text(mean, sd, self.height_scale())
+        expected = expected_text(mean, sd, self.height_scale(), self.height_limits)
         lines.append(f"expected {self.measured()} {expected}")
         return HoverText("\n".join(lines), *nearest)
 

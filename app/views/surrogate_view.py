@@ -15,6 +15,7 @@ from app.widgets.text_labels import plain_tooltip
 from app.worker.evaluator_process import EvaluationReply, EvaluationRequest
 from core.figures.scales import Scale
 from core.tuning.events import Event, JointSurfaceFitted, RunStarted, SurrogateFitted, TrialExcluded
+from core.tuning.scores.score import score_limits
 from core.wording import format_decimals, format_number
 from resources.theme import FONT_CARD
 
@@ -31,8 +32,12 @@ NARROWEST = 84  # pixels of a chooser
 BESIDE = 150  # pixels of the buttons beside title and choosers, and of what keeps them apart
 
 
-def expected_text(mean: float, sd: float, scale: Scale) -> str:
-    """Such as "0.81 ± 0.02", or "81.0 ± 2.0 %" on a scale of percent."""
+def expected_text(mean: float, sd: float, scale: Scale, limits: tuple[float, float]) -> str:
+    """Such as "0.81 ± 0.02", "81.0 ± 2.0 %", or "99.0 % (95.0 to 100 %)" at a limit."""
+    low, high = max(mean - sd, limits[0]), min(mean + sd, limits[1])
+    if low > mean - sd or high < mean + sd:
+        # What lies beyond is not promised.
+        return f"{scale.label_at(mean)} ({scale.label_at(low)} to {scale.label_at(high)})"
     if scale.kind == "percent":
         hundredths = (format_decimals(100 * number, 1) for number in (mean, sd))
         return " ± ".join(hundredths) + scale.unit
@@ -59,6 +64,15 @@ class SurrogateView(View):
         """The fit that the evaluator is to use."""
         return self.run.surrogate
 
+    @property
+    def score_limits(self) -> tuple[float, float]:
+        return score_limits(self.run.started.metric)
+
+    @property
+    def height_limits(self) -> tuple[float, float]:
+        """Of what is drawn upwards."""
+        return self.score_limits
+
     def axes_to_evaluate(self) -> tuple[str] | tuple[str, str]:
         """The chosen axes: one for a slice, two for a surface."""
         raise NotImplementedError
@@ -75,7 +89,9 @@ class SurrogateView(View):
             return
         history = self.run.history if isinstance(fitted, JointSurfaceFitted) else None
         run, space = self.run.started.run, tuple(self.record.axes)
-        self._last_request = EvaluationRequest(self.name, run, space, fitted, axes, history)
+        self._last_request = EvaluationRequest(
+            self.name, run, space, fitted, axes, history, self.score_limits
+        )
         self._is_pending = True
         self.evaluation_wanted.emit(self._last_request)
 

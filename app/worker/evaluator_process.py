@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import sys
@@ -31,6 +32,7 @@ class EvaluationRequest:
     fitted: SurrogateFitted | JointSurfaceFitted
     axes: tuple[str] | tuple[str, str]  # of a slice, or of an image
     history: HistoryRead | None = None  # of a joint surface
+    limits: tuple[float, float] = (-math.inf, math.inf)  # of a score
 
 
 @dataclass(frozen=True)
@@ -94,16 +96,17 @@ def _evaluate(request: EvaluationRequest) -> Evaluation:
     from core.gp.transfer.joint_evaluator import joint_image, joint_slice
 
     fitted, space, axes = request.fitted, request.space, request.axes
+    limits = request.limits
     if isinstance(fitted, SurrogateFitted):
         surrogate = surrogate_of(fitted)
         if len(axes) == 1:
-            return slice_through(surrogate, space, *axes)
-        return surface(surrogate, space, *axes)
+            return slice_through(surrogate, space, *axes, limits=limits)
+        return surface(surrogate, space, *axes, limits=limits)
     assert request.history is not None
     joint, history = joint_surface_of(fitted), joint_history_of(request.history)
     if len(axes) == 1:
-        return joint_slice(joint, history, space, *axes)
-    return joint_image(joint, history, space, *axes)
+        return joint_slice(joint, history, space, *axes, limits=limits)
+    return joint_image(joint, history, space, (axes[0], axes[1]), limits=limits)
 
 
 def surrogate_of(fitted: SurrogateFitted) -> Surrogate:

@@ -108,10 +108,9 @@ class SurrogateImage(Record):
 
 @dataclass(frozen=True)
 class JointImage(SurrogateImage):
-    """The image of responses, with `score_mean` in units of the score, where `settled`."""
+    """The image of responses."""
 
     settled: bool
-    score_mean: list[Numbers]
     earlier: list[EarlierTrial]
 
 

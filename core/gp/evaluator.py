@@ -4,7 +4,7 @@ The window draws with these two functions; they need numpy, scipy and contourpy 
 Scores, means and standard deviations are in the units of the score. Where the worse half of the
 scores is compressed (core.gp.warping), the mean is that of the responses as a score, which is the
 score's median; the bands are its quantiles, and the standard deviation is half the width of the
-inner band.
+inner band. They are of a score that would be observed, its noise included, and within its limits.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from core.gp.acquisition import expected_improvement, probability_of_improvement
 from core.gp.evaluations import ContourLine, PlotPosition, PlottedTrial, ScoreSlice, SurrogateImage
 from core.gp.kernels import Array
 from core.gp.regression import Surrogate, response_to_beat
+from core.gp.warping import UNLIMITED, Limits
 from core.space import Axis, Setting, setting_at, unit_vector
 
 LEVELS = 8  # contour lines of a surface, about
@@ -58,7 +59,6 @@ def axis_grid(space: Sequence[Axis], name: str, points: int) -> AxisGrid:
     if axis.kind == "int" and axis.high - axis.low < points:
         values: list[Any] = list(range(round(axis.low), round(axis.high) + 1))
     else:
-        # Of whole numbers on a log axis, neighbouring positions round to the same one.
         # Of whole numbers on a log axis, neighbouring positions round to the same one.
         numbers = [axis.from_unit([u]) for u in np.linspace(0.0, 1.0, points)]
         values = list(dict.fromkeys(numbers))
@@ -139,24 +139,26 @@ def slice_through(
     axis: str,
     fixed_values: Mapping[str, Any] | None = None,
     points: int = 201,
+    limits: Limits = UNLIMITED,
 ) -> ScoreSlice:
     """The surrogate along one axis, the others at `fixed_values`, the incumbent's where missing.
 
-    `points`: how many values, at most. Raises KeyError: no axis has that name.
+    `points`: how many values, at most; `limits`: of a score. KeyError: no axis has that name.
     """
     view = _View(surrogate, space, fixed_values)
     grid = axis_grid(space, axis, min(points, MAX_POINTS))
     base = unit_vector(space, view.base_setting)
     mean, sd = view.regression.posterior(points_on_axis(base, grid))
+    predicted = surrogate.score_predictions(mean, sd, limits)
     return ScoreSlice(
         axis=axis,
         log=grid.axis.log,
         x=grid.positions,
         labels=grid.tick_labels,
-        mean=view.warp.to_scores(mean).tolist(),
-        sd=view.warp.deviation(mean, sd).tolist(),
-        band=[end.tolist() for end in view.warp.interval(mean, sd)],
-        wide_band=[end.tolist() for end in view.warp.interval(mean, sd, 2.0)],
+        mean=predicted.median.tolist(),
+        sd=predicted.deviation.tolist(),
+        band=[end.tolist() for end in predicted.band],
+        wide_band=[end.tolist() for end in predicted.wide_band],
         trials=[
             PlottedTrial(number, score, grid.position(setting[axis]))
             for number, score, setting in view.scored_settings()
@@ -175,6 +177,7 @@ def surface(
     second: str,
     fixed_values: Mapping[str, Any] | None = None,
     size: int = 60,
+    limits: Limits = UNLIMITED,
 ) -> SurrogateImage:
     """The surrogate over two axes, `first` along x, the others as for `slice_through`.
 
@@ -184,8 +187,8 @@ def surface(
     across, up = (axis_grid(space, name, size) for name in (first, second))
     cells = points_on_grid(unit_vector(space, view.base_setting), across, up)
     shape = (len(up.values), len(across.values))
-    mean, sd = view.regression.posterior(cells)
-    scores = view.warp.to_scores(mean).reshape(shape)
+    predicted = surrogate.score_predictions(*view.regression.posterior(cells), limits)
+    scores = predicted.median.reshape(shape)
 
     def plotted(setting: Setting) -> tuple[float, float]:
         return across.position(setting[first]), up.position(setting[second])
@@ -198,7 +201,7 @@ def surface(
         x_labels=across.tick_labels,
         y_labels=up.tick_labels,
         mean=scores.tolist(),
-        sd=view.warp.deviation(mean, sd).reshape(shape).tolist(),
+        sd=predicted.deviation.reshape(shape).tolist(),
         contours=contours(across, up, scores),
         trials=[
             PlottedTrial(number, score, *plotted(setting))

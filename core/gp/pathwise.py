@@ -60,7 +60,6 @@ class PosteriorDraws:
         self.regression = regression
         omega = [frequencies(kernel.name, hyper.lengths, count, random) for _ in range(draws)]
         # One cosine then stands for two features (see above).
-        # One cosine then stands for two features (see above).
         phase = random.uniform(0.0, 2.0 * np.pi, (draws, count))
         height = np.sqrt(hyper.amplitude / count) * random.rayleigh(size=(draws, count))
         # Single precision sums waves ten times faster: off by some 1e-6 of the standard deviation,

@@ -22,7 +22,14 @@ import numpy as np
 from scipy.linalg import lapack
 
 from core.gp.kernels import Array, Hyperparameters, Kernel, Stationary
-from core.gp.warping import ScoreWarp
+from core.gp.warping import (
+    UNLIMITED,
+    Limits,
+    PredictedScores,
+    ScoreWarp,
+    predicted_scores,
+    t_widening,
+)
 from core.optimize.cholesky import extend_factor, jittered_cholesky, solve_factored, solve_lower
 
 SMALLEST_VARIANCE = 1e-14  # of the prior's; below it a standard deviation is rounding
@@ -192,6 +199,17 @@ class Surrogate:
         hyper = Hyperparameters(np.array(self.lengths), self.amplitude, self.noise)
         z = self.score_warp.to_responses(self.responses)
         return ExactPosterior(Stationary(self.kernel, hyper), np.array(self.points), z)
+
+    def score_predictions(
+        self, mean: Array, sd: Array, limits: Limits = UNLIMITED
+    ) -> PredictedScores:
+        """The scores to be observed where the posterior has this mean and deviation."""
+        # The mean and the deviation that standardize are those of n scores: as of a further draw
+        # from a normal distribution, Student's t with n − 1 degrees and the variance of the mean.
+        n = max(len(self.responses), 2)
+        variance = (sd**2 + self.noise + 1.0 / n) * n / (n - 1)
+        sd = t_widening(n - 1) * np.sqrt(variance)
+        return predicted_scores(self.score_warp, mean, sd, limits)
 
 
 def response_to_beat(regression: Posterior) -> tuple[float, int]:

@@ -14,8 +14,8 @@ Notation:
 At r ≥ 0 a score is mean ± scale · z with mean = c ± (b − c) m and scale = |b − c| d; below it is
 c ± (b − c)(1 − exp(−u)), u = m + d z.
 
-`ResponseScale` compresses nothing: scores of different datasets are deviations from each one's own
-mean, ±(f − μ)/σ (Yogatama & Mann 2014, §3.2).
+`scale_of` compresses nothing: scores of different datasets are deviations from each one's own mean,
+±(f − μ)/σ (Yogatama & Mann 2014, §3.2).
 """
 
 from __future__ import annotations
@@ -24,9 +24,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import ndtri, stdtrit
 
 from core.gp.kernels import Array
 
+Limits = tuple[float, float]
+UNLIMITED: Limits = (-np.inf, np.inf)
 ROUNDING = 1e-12  # of the largest score: below it a difference is rounding
 DEEPEST = 700.0  # −u at most: what is worse is beyond the largest numbers
 
@@ -40,6 +43,7 @@ class ScoreWarp:
     maximize: bool = True  # whether larger scores are better
     median: float = 0.0  # c
     spread: float = 0.0  # |b − c|; 0: not compressed, all scores are mean ± scale × response
+    settled: bool = True  # False: the dataset has no mean and scale yet, and responses are zeros
 
     @property
     def sign(self) -> float:
@@ -53,6 +57,8 @@ class ScoreWarp:
     def to_responses(self, scores: Sequence[float] | Array) -> Array:
         """The responses z of scores, shape (n,)."""
         s = np.asarray(scores, dtype=float)
+        if not self.settled:
+            return np.zeros(s.shape)
         if self.spread == 0.0:
             return np.asarray(self.sign * (s - self.mean) / self.scale)
         r = self.sign * (s - self.median) / self.spread
@@ -67,15 +73,34 @@ class ScoreWarp:
         r = np.where(u < 0.0, -np.expm1(np.minimum(-u, DEEPEST)), u)
         return np.asarray(self.median + self.sign * self.spread * r)
 
-    def interval(self, mean: Array, sd: Array, width: float = 1.0) -> tuple[Array, Array]:
-        """The lower and the upper score `width` standard deviations from a normal z: quantiles."""
-        ends = self.to_scores(mean - width * sd), self.to_scores(mean + width * sd)
-        return ends if self.maximize else ends[::-1]
 
-    def deviation(self, mean: Array, sd: Array) -> Array:
-        """Half the interval of one standard deviation: scale × sd where nothing is compressed."""
-        low, high = self.interval(mean, sd)
-        return np.asarray((high - low) / 2.0)
+@dataclass(frozen=True)
+class PredictedScores:
+    """What is told and drawn of predictions: quantiles, none beyond what a score can be."""
+
+    median: Array
+    deviation: Array  # half the band
+    band: tuple[Array, Array]  # lows and highs, one standard deviation around the median
+    wide_band: tuple[Array, Array]  # two: 95 of 100 scores lie in it
+
+
+def predicted_scores(
+    warp: ScoreWarp, mean: Array, sd: Array, limits: Limits = UNLIMITED
+) -> PredictedScores:
+    """The scores of normal responses, of any shape, within the limits of the score."""
+    ends = [np.clip(warp.to_scores(mean + width * sd), *limits) for width in (-2, -1, 0, 1, 2)]
+    lowest, low, median, high, highest = ends if warp.maximize else ends[::-1]
+    return PredictedScores(median, (high - low) / 2.0, (low, high), (lowest, highest))
+
+
+def t_widening(freedom: float) -> float:
+    """How much wider 95 % of Student's t lie than of a normal; 1 without degrees of freedom.
+
+    A deviation that few scores tell is uncertain itself. Below one degree it stays at that of one.
+    """
+    if freedom <= 0.0:
+        return 1.0
+    return float(stdtrit(max(freedom, 1.0), 0.975) / ndtri(0.975))
 
 
 def compressed(r: Array) -> Array:
@@ -105,48 +130,14 @@ def warp_of(scores: Sequence[float] | Array, maximize: bool) -> ScoreWarp:
     return ScoreWarp(largest * mean, largest * scale, maximize, largest * centre, largest * spread)
 
 
-@dataclass(frozen=True)
-class ResponseScale:
-    """How scores and responses of one dataset translate: score = mean ± deviation × response."""
-
-    mean: float  # μ; 0 while there is no score
-    deviation: float  # σ, or what stands in for it
-    settled: bool  # whether both are the dataset's own: two scores or more that differ
-    maximize: bool  # whether larger scores are better
-
-    @property
-    def sign(self) -> float:
-        """+1 where larger scores are better, −1 where smaller ones are."""
-        return 1.0 if self.maximize else -1.0
-
-    def to_response(self, scores: Array) -> Array:
-        """The responses of scores; zeros while μ and σ are not settled."""
-        if not self.settled:
-            return np.zeros(len(scores))
-        return np.asarray(self.sign * (scores - self.mean) / self.deviation)
-
-    def to_score(self, response: float) -> float:
-        """The score of a response."""
-        return self.mean + self.sign * self.deviation * response
-
-
-def scale_of(scores: Sequence[float] | Array, maximize: bool, pooled: float = 1.0) -> ResponseScale:
-    """μ and σ of finite scores; `pooled` stands in for σ where it is not known or zero."""
+def scale_of(scores: Sequence[float] | Array, maximize: bool, usual: float = 1.0) -> ScoreWarp:
+    """μ and σ of finite scores, not compressed; `usual` stands in for σ that is unknown or 0."""
     f = np.asarray(scores, dtype=float)
     if len(f) == 0:
-        return ResponseScale(0.0, pooled, False, maximize)
+        return ScoreWarp(0.0, usual, maximize, settled=False)
     largest = float(np.abs(f).max()) or 1.0
     shares = f / largest  # squares of the largest numbers would overflow
     mean, deviation = largest * float(shares.mean()), float(shares.std())
     settled = len(f) > 1 and deviation > ROUNDING
-    return ResponseScale(mean, largest * deviation if settled else pooled, settled, maximize)
-
-
-def pooled_deviation(scales: Sequence[ResponseScale], counts: Sequence[int]) -> float:
-    """√(Σ n_d σ_d² / Σ n_d) over the settled ones; 1 if there is none."""
-    settled = [(s.deviation, n) for s, n in zip(scales, counts, strict=True) if s.settled]
-    if not settled:
-        return 1.0
-    deviations, n = np.array(settled).T
-    largest = float(deviations.max())
-    return largest * float(np.sqrt(n @ (deviations / largest) ** 2 / n.sum()))
+    scale = largest * deviation if settled else usual
+    return ScoreWarp(mean, scale, maximize, settled=settled)

@@ -71,7 +71,7 @@ def tempered_weights(
     # Standardized over all trials with a score: over the members alone one standard deviation
     # would shrink as they become alike.
     finite = np.array([score for score in scores.values() if math.isfinite(score)])
-    z = np.array([scores[number] for number in chosen]) / scale_of(finite, maximize).deviation
+    z = np.array([scores[number] for number in chosen]) / scale_of(finite, maximize).scale
     z = z if maximize else -z
     weights = np.exp(z - z.max())
     return weights / weights.sum()

@@ -39,7 +39,7 @@ from core.gp.kernels import Array
 from core.gp.pathwise import PosteriorDraws
 from core.gp.proposal import ENUMERATED, SAME, AcquisitionSearch, Proposal, scattered_around
 from core.gp.regression import GpPosterior, Surrogate, response_to_beat
-from core.gp.warping import ScoreWarp, scale_of, warp_of
+from core.gp.warping import ScoreWarp, predicted_scores, scale_of, warp_of
 from core.samplers.gp_options import EbHypOptions, GpOptions, HybridOptions, VariableOptions
 from core.samplers.proposing_sampler import (
     ObservationReader,
@@ -66,10 +66,11 @@ class GpSampler(ProposingSampler, Generic[OptionsT]):
 
     `space`: the axes, None to learn them from the study's trials; `options`: of the class
     ``Options``; `seed`: of everything random; `surrogate`: as of the last ask, None while there is
-    none.
+    none; `function_deviation`: of the last prediction, without noise and the error of its scale.
     """
 
     Options: ClassVar[type[GpOptions]] = GpOptions
+    function_deviation: float | None = None
 
     def __init__(
         self, space: Sequence[Axis] | None = None, options: OptionsT | None = None, *, seed: int = 0
@@ -204,8 +205,7 @@ class GpSampler(ProposingSampler, Generic[OptionsT]):
     def _score_warp(self, observed: Observations) -> ScoreWarp:
         if not self.options.as_published:
             return warp_of(observed.scores, observed.maximize)
-        scale = scale_of(observed.scores, observed.maximize)
-        return ScoreWarp(scale.mean, scale.deviation, observed.maximize)
+        return scale_of(observed.scores, observed.maximize)
 
     def _describe(self, regression: GpPosterior, observed: Observations, point: Array) -> None:
         warp, hyper = self._score_warp(observed), regression.kernel.hyper
@@ -234,9 +234,9 @@ class GpSampler(ProposingSampler, Generic[OptionsT]):
     ) -> None:
         assert self.surrogate is not None
         mean, sd = regression.posterior(point[None, :])
-        warp = self.surrogate.score_warp
-        expected, uncertainty = warp.to_scores(mean), warp.deviation(mean, sd)
-        note_reason(study, trial, reason, float(expected[0]), float(uncertainty[0]))
+        note_reason(study, trial, reason, self.surrogate.score_predictions(mean, sd, self.limits))
+        latent = predicted_scores(self.surrogate.score_warp, mean, sd, self.limits)
+        self.function_deviation = float(latent.deviation[0])
 
 
 class HybridSampler(GpSampler[HybridOptions]):

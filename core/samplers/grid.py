@@ -143,6 +143,12 @@ def _reversed(number: int, bits: int) -> int:
     return int(f"{number:0{bits}b}"[::-1], 2)
 
 
+def _setting_key(setting: Mapping[str, Any], names: Sequence[str]) -> tuple[Any, ...]:
+    # The default and a point of the grid may differ by the rounding of a logarithm.
+    values = [setting[name] for name in names]
+    return tuple(float(f"{v:.9g}") if isinstance(v, float) else v for v in values)
+
+
 class GridSampler(ProposingSampler):
     """Tries every setting of a grid once, coarse to fine, and says when it is done.
 
@@ -174,11 +180,11 @@ class GridSampler(ProposingSampler):
         # Of all trials, running and failed ones too: a grid visits every point once.
         names = list(space.described)
         tried_keys = {
-            tuple(other_trial.params[name] for name in names)
+            _setting_key(other_trial.params, names)
             for other_trial in study.get_trials(deepcopy=False)
             if other_trial.number != trial.number and space.contains(other_trial.params)
         }
-        untried_settings = [s for s in self._order if tuple(s[n] for n in names) not in tried_keys]
+        untried_settings = [s for s in self._order if _setting_key(s, names) not in tried_keys]
         if len(untried_settings) <= 1:
             self.mark_exhausted("every setting of the grid has been tried")
         note_reason(study, trial, "grid")

@@ -22,12 +22,13 @@ from optuna.trial import FrozenTrial, TrialState
 
 from core.gp.domain import SearchDomain
 from core.gp.kernels import Array
-from core.gp.proposal import SAME
 from core.gp.regression import ResponseSurface
+from core.gp.warping import UNLIMITED, Limits, PredictedScores
 from core.samplers.search_space import SearchSpace, distributions
 from core.space import Axis, Setting
 
 S = TypeVar("S", bound=ResponseSurface)
+EQUAL = 1e-4  # of its range, within which two values of a real number are one
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class Observations:
     def has_tried(self, point: Array) -> bool:
         """Whether a point is that of a finished or a running trial."""
         points = self.tried_points
-        return len(points) > 0 and bool(np.abs(points - point).max(axis=1).min() <= SAME)
+        return len(points) > 0 and bool(np.abs(points - point).max(axis=1).min() <= EQUAL)
 
 
 class ObservationReader:
@@ -122,8 +123,10 @@ class ProposingSampler(BaseSampler):
     The search space is that of `space`, or, where it is None, the intersection of all finished
     trials'; parameters outside of it are drawn uniformly. `exhausted`: whether asking again gains
     nothing, its caller may then end the study; `finished_reason`: why, a clause, empty until then;
-    `ends_study`: whether the study is to end then.
+    `ends_study`: whether the study is to end then; `limits`: of a score, none beyond is predicted.
     """
+
+    limits: Limits = UNLIMITED
 
     def __init__(self, space: Sequence[Axis] | None = None, *, seed: int = 0) -> None:
         self.seed, self.exhausted, self.finished_reason = seed, False, ""
@@ -209,17 +212,13 @@ def refuse_several_objectives(study: Study) -> None:
 
 
 def note_reason(
-    study: Study,
-    trial: FrozenTrial,
-    reason: str,
-    expected: float | None = None,
-    uncertainty: float | None = None,
+    study: Study, trial: FrozenTrial, reason: str, predicted: PredictedScores | None = None
 ) -> None:
-    """Writes on a trial why its setting was chosen, and what the surrogate expects of it."""
-    notes = {"reason": reason, "expected": expected, "uncertainty": uncertainty}
-    for name, value in notes.items():
-        if value is not None:
-            note_more(study, trial, name, value)
+    """Writes on a trial why its setting was chosen, and what is expected of it, one score."""
+    note_more(study, trial, "reason", reason)
+    if predicted is not None:
+        note_more(study, trial, "expected", float(predicted.median[0]))
+        note_more(study, trial, "uncertainty", float(predicted.deviation[0]))
 
 
 def note_more(study: Study, trial: FrozenTrial, name: str, value: Any) -> None:

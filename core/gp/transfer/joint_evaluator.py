@@ -26,6 +26,7 @@ from core.gp.evaluator import (
 from core.gp.kernels import Array, Hyperparameters
 from core.gp.transfer.earlier_trials import Coordinates, convert_setting, earlier_trials
 from core.gp.transfer.joint_fitting import JointFitter, JointHistory, JointPosterior, JointSurface
+from core.gp.warping import UNLIMITED, Limits, PredictedScores, ScoreWarp, predicted_scores
 from core.space import Axis, Setting, setting_at, unit_vector
 
 Space = Sequence[Axis]
@@ -58,9 +59,16 @@ class _Restored:
         hyper = Hyperparameters(np.array(surface.lengths), 1.0, surface.noise)
         return fitter.restored(hyper, surface.constant, self.points, z)
 
-    def to_scores(self, responses: Array) -> Array:
-        sign = 1.0 if self.surface.maximize else -1.0
-        return np.asarray(self.surface.mean + sign * self.surface.scale * responses)
+    def predicted_values(
+        self, cells: Array, limits: Limits
+    ) -> tuple[PredictedScores, PredictedScores]:
+        """Of points: responses, and the scores of the present dataset."""
+        surface, (mean, sd) = self.surface, self.regression.posterior(cells)
+        warp, sd = surface.score_warp, surface.observed_deviation(sd)
+        # Before two scores differ nobody knows which response the limits of a score have.
+        low, high = sorted(warp.to_responses(limits)) if surface.settled else UNLIMITED
+        scores = predicted_scores(warp, mean, sd, limits)
+        return predicted_scores(ScoreWarp(), mean, sd, (low, high)), scores
 
     def base_setting(self, fixed_values: Mapping[str, Any] | None) -> Setting:
         """The setting that is held: the best trial, else the next, else the best earlier one."""
@@ -77,7 +85,7 @@ class _Restored:
         responses = np.array(self.surface.responses, dtype=float)
         columns = (
             self.surface.numbers,
-            self.to_scores(responses).tolist(),
+            self.surface.score_warp.to_scores(responses).tolist(),
             self._positions(self.points, across),
             self._positions(self.points, up),
             responses.tolist(),
@@ -112,34 +120,35 @@ def joint_slice(
     axis: str,
     fixed_values: Mapping[str, Any] | None = None,
     points: int = 201,
+    limits: Limits = UNLIMITED,
 ) -> JointSlice:
     """The joint surface along one axis, every other axis held at a setting.
 
     `fixed_values` of other axes; where missing, the best trial's (before there is one, the next
-    trial's). `points`: how many values, at most. Raises KeyError: no axis has that name;
-    ValueError: there is no trial at all.
+    trial's). `points`: how many values, at most; `limits`: of a score. Raises KeyError: no axis
+    has that name; ValueError: there is no trial at all.
     """
     view = _Restored(surface, history, space)
     grid = axis_grid(space, axis, min(points, MAX_POINTS))
     base_setting = view.base_setting(fixed_values)
     line = points_on_axis(unit_vector(space, base_setting), grid)
-    mean, sd = view.regression.posterior(line)
+    responses, scores = view.predicted_values(line, limits)
     next_setting = view.setting_of(surface.next)
     return JointSlice(
         axis=axis,
         log=grid.axis.log,
         x=grid.positions,
         labels=grid.tick_labels,
-        mean=mean.tolist(),
-        sd=sd.tolist(),
-        band=[(mean - sd).tolist(), (mean + sd).tolist()],
-        wide_band=[(mean - 2 * sd).tolist(), (mean + 2 * sd).tolist()],
+        mean=responses.median.tolist(),
+        sd=responses.deviation.tolist(),
+        band=[end.tolist() for end in responses.band],
+        wide_band=[end.tolist() for end in responses.wide_band],
         trials=view.trials(grid),
         next_x=None if next_setting is None else grid.position(next_setting[axis]),
         at=base_setting,
         settled=surface.settled,
-        score_mean=view.to_scores(mean).tolist(),
-        score_sd=(surface.scale * sd).tolist(),
+        score_mean=scores.median.tolist(),
+        score_sd=scores.deviation.tolist(),
         earlier=view.earlier_trials(grid),
     )
 
@@ -148,18 +157,20 @@ def joint_image(
     surface: JointSurface,
     history: JointHistory,
     space: Space,
-    first: str,
-    second: str,
+    axes: tuple[str, str],
     fixed_values: Mapping[str, Any] | None = None,
     size: int = 60,
+    limits: Limits = UNLIMITED,
 ) -> JointImage:
-    """The joint surface over two axes, `first` along x; the rest as for `joint_slice`."""
+    """The joint surface over two axes, the first along x; the rest as for `joint_slice`."""
     view = _Restored(surface, history, space)
-    across, up = (axis_grid(space, name, size) for name in (first, second))
+    first, second = axes
+    across, up = axis_grid(space, first, size), axis_grid(space, second, size)
     base_setting = view.base_setting(fixed_values)
     cells = points_on_grid(unit_vector(space, base_setting), across, up)
     shape = (len(up.values), len(across.values))
-    mean, sd = (statistic.reshape(shape) for statistic in view.regression.posterior(cells))
+    responses, _ = view.predicted_values(cells, limits)
+    mean = responses.median.reshape(shape)
 
     def plot_position(point: Sequence[float]) -> PlotPosition | None:
         setting = view.setting_of(point)
@@ -175,13 +186,12 @@ def joint_image(
         x_labels=across.tick_labels,
         y_labels=up.tick_labels,
         mean=mean.tolist(),
-        sd=sd.tolist(),
+        sd=responses.deviation.reshape(shape).tolist(),
         contours=contours(across, up, mean),
         trials=view.trials(across, up),
         next=plot_position(surface.next),
         best=plot_position(surface.incumbent),
         at=base_setting,
         settled=surface.settled,
-        score_mean=view.to_scores(mean).tolist(),
         earlier=view.earlier_trials(across, up),
     )

@@ -52,6 +52,7 @@ from core.gp.transfer.kernel import (
     point_distances,
     printed_mask,
 )
+from core.gp.warping import ScoreWarp, t_widening
 from core.optimize.cholesky import cholesky, jittered_cholesky, solve_factored, solve_lower
 
 
@@ -281,6 +282,21 @@ class JointFitter:
         self._last = (present, inner)
         return self._joint_posterior(inner)
 
+    def expected_responses(
+        self, points: Array, z: Array, random: np.random.Generator
+    ) -> tuple[Array, Array]:
+        """What the earlier trials' responses z (n,) say of the present points' (T, width).
+
+        Mean (T,) and covariance (T, T), noise included.
+        """
+        present = present_rows(self.coordinates, points, self.further)
+        if self.theta is None:
+            self._learn_hyperparameters(present[:0], z, random)
+        earlier = self._factored(present[:0], z)
+        k = earlier.kernel.cross_covariance(earlier.X, present)
+        whitened = earlier.whitened(k)
+        return k.T @ earlier.alpha, earlier.kernel.covariance(present) - whitened.T @ whitened
+
     def restored(
         self, hyper: Hyperparameters, constant: float, points: Array, z: Array
     ) -> JointPosterior:
@@ -398,6 +414,18 @@ class JointSurface:
     next: list[float] = field(default_factory=list)
     expected: float = 0.0
     deviation: float = 0.0
+    freedom: float | None = None
+    residual: float | None = None
+
+    @property
+    def score_warp(self) -> ScoreWarp:
+        """Between scores of the present dataset and responses."""
+        return ScoreWarp(self.mean, self.scale, self.maximize)
+
+    def observed_deviation(self, sd: Array) -> Array:
+        """Deviations of responses that would be observed, the error of their scale included."""
+        variance = sd**2 + self.noise + (self.residual or 0.0)
+        return np.asarray(t_widening(self.freedom or 0.0) * np.sqrt(variance))
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,15 @@ The first trial goes to the largest posterior mean given the earlier datasets al
 to the largest expected improvement over the best response of this dataset.
 
 `TransferSampler` computes μ and σ of the present dataset anew at every trial, and with them its
-responses, O(T); those of the earlier trials stay as they are.
+responses, O(T³) (core.gp.transfer.dataset_scale; as published the trials' own, O(T)); those of the
+earlier trials stay as they are.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,6 +27,7 @@ from core.gp.acquisition import ACQUISITIONS
 from core.gp.domain import SearchDomain
 from core.gp.kernels import Array
 from core.gp.proposal import AcquisitionSearch
+from core.gp.transfer.dataset_scale import deviation_prior, fitted_scale
 from core.gp.transfer.earlier_trials import (
     NEIGHBOURS,
     Coordinates,
@@ -35,7 +37,7 @@ from core.gp.transfer.earlier_trials import (
     earlier_trials,
 )
 from core.gp.transfer.joint_fitting import EXACT, JointFitter, JointPosterior, JointSurface
-from core.gp.warping import ResponseScale, pooled_deviation, scale_of
+from core.gp.warping import ScoreWarp, predicted_scores, scale_of
 from core.samplers.proposing_sampler import (
     ObservationReader,
     Observations,
@@ -59,7 +61,9 @@ class Responses:
 
     earlier: Array  # of the earlier trials in the kernel, in its order, shape (n,)
     present: Array  # of this dataset's finished trials, shape (T,)
-    scale: ResponseScale  # between this dataset's scores and responses
+    scale: ScoreWarp  # between this dataset's scores and responses
+    freedom: float = 0.0  # degrees of freedom of the scale's deviation
+    residual: float = 0.0  # variance of scores about their responses
 
 
 class JointSearch(AcquisitionSearch):
@@ -85,7 +89,8 @@ class JointSurrogateSampler(ProposingSampler):
 
     `space`: the axes, None to learn them from the study's trials; `kernel`: mkl (neighbours), sqe
     (everything, by statistics) or printed; `replacement`: the probability that an element of a
-    proposal is drawn anew (paper: 0.25); `state`: as of the last ask.
+    proposal is drawn anew (paper: 0.25); `as_published`: this dataset's scores are standardized by
+    their own mean and deviation; `state`: as of the last ask.
     """
 
     method = ""
@@ -98,10 +103,12 @@ class JointSurrogateSampler(ProposingSampler):
         history: TuningHistory | None = None,
         kernel: str = "mkl",
         replacement: float = 0.25,
+        as_published: bool = False,
     ) -> None:
         super().__init__(space, seed=seed)
         self.history = history if history is not None else TuningHistory()
         self.kernel, self.replacement = kernel, replacement
+        self.as_published = as_published
         self.state: JointSurface | None = None
 
     def respond(self, observed: Observations) -> Responses:
@@ -125,10 +132,14 @@ class JointSurrogateSampler(ProposingSampler):
         proposed_point = self._choose_point(trial, observed, responses, regression)
         setting, changed = self._replaced(trial, space, observed, space.setting(proposed_point))
         point = space.to_unit_vector(setting)
-        mean, sd = (float(statistic[0]) for statistic in regression.posterior(point[None, :]))
-        self._describe(observed, responses, point, mean, sd)
+        mean, sd = regression.posterior(point[None, :])
+        self.state = self._described(observed, responses, point)
+        sd = self.state.observed_deviation(sd)
+        self.state = replace(self.state, expected=float(mean[0]), deviation=float(sd[0]))
         reason = "past" if len(observed.points) == 0 else "explore" if changed else "improve"
-        self._note_expectation(study, trial, reason, responses.scale, mean, sd)
+        # Before a second score nobody knows in which unit an expectation would be.
+        predicted = predicted_scores(responses.scale, mean, sd, self.limits)
+        note_reason(study, trial, reason, predicted if responses.scale.settled else None)
         return setting
 
     def prepare_space(self, space: SearchSpace) -> None:
@@ -207,15 +218,15 @@ class JointSurrogateSampler(ProposingSampler):
                 break
         return setting
 
-    def _describe(
-        self, observed: Observations, responses: Responses, point: Array, mean: float, sd: float
-    ) -> None:
+    def _described(
+        self, observed: Observations, responses: Responses, point: Array
+    ) -> JointSurface:
         earlier, scale = self._shown, responses.scale
         ends = np.cumsum([len(trials) for trials in earlier.used_trials])[:-1]
         rows = responses.earlier[: len(earlier.points)]
         of_datasets = np.split(rows, ends) if earlier.used_trials else []
         best = np.argsort(-scale.sign * observed.scores, kind="stable")[:1]
-        self.state = JointSurface(
+        return JointSurface(
             trials=len(responses.present),
             method=self.method,
             kernel=self.kernel,
@@ -228,24 +239,14 @@ class JointSurrogateSampler(ProposingSampler):
             noise=self._fitter.noise,
             constant=self._fitter.constant,
             mean=scale.mean,
-            scale=scale.deviation,
+            scale=scale.scale,
             settled=scale.settled,
             maximize=observed.maximize,
             incumbent=[x for row in observed.points[best] for x in rounded(row)],
             next=rounded(point),
-            expected=mean,
-            deviation=sd,
+            freedom=responses.freedom,
+            residual=responses.residual,
         )
-
-    @staticmethod
-    def _note_expectation(
-        study: Study, trial: FrozenTrial, reason: str, scale: ResponseScale, mean: float, sd: float
-    ) -> None:
-        # Before a second score nobody knows in which unit an expectation would be.
-        if scale.settled:
-            note_reason(study, trial, reason, scale.to_score(mean), scale.deviation * sd)
-        else:
-            note_reason(study, trial, reason)
 
 
 def usable_trials(
@@ -287,21 +288,32 @@ class TransferSampler(JointSurrogateSampler):
     method = "transfer"
 
     def respond(self, observed: Observations) -> Responses:
-        scale = scale_of(observed.scores, observed.maximize, self._pooled)
-        return Responses(self._earlier_responses, scale.to_response(observed.scores), scale)
+        scores, earlier = observed.scores, self._earlier_responses
+        usual = 1.0 if self._prior is None else math.exp(self._prior.location)
+        scale, T = scale_of(scores, observed.maximize, usual), len(scores)
+        if self._prior is None or self.as_published or not scale.settled:
+            # σ has T − 1 degrees of freedom, and μ, a mean of T scores, an error of its own.
+            errors = (T - 1.0, 1.0 / T) if scale.settled else ()
+            return Responses(earlier, scale.to_responses(scores), scale, *errors)
+        random = np.random.default_rng([self.seed, 0, FIT])
+        expected = self._fitter.expected_responses(observed.points, earlier, random)
+        scale, freedom = fitted_scale(scale, scores, *expected, self._prior)
+        return Responses(earlier, scale.to_responses(scores), scale, freedom)
 
     def prepare_space(self, space: SearchSpace) -> None:
         super().prepare_space(space)
         datasets = self.history.datasets
         scales = [own_scale(dataset) for dataset in datasets]
-        self._pooled = pooled_deviation(scales, [len(dataset.scores) for dataset in datasets])
         responses = [np.zeros(0)]
         for index, trials in zip(self.earlier.datasets, self.earlier.used_trials, strict=True):
             scores = np.array(datasets[index].scores)[list(trials)]
-            responses.append(scales[index].to_response(scores))
+            responses.append(scales[index].to_responses(scores))
         self._earlier_responses = np.concatenate(responses)
+        nearest = [scales[index] for index in self.earlier.datasets]
+        deviations = [scale.scale for scale in nearest if scale.settled]
+        self._prior = deviation_prior(deviations) if deviations else None
 
 
-def own_scale(dataset: EarlierDataset) -> ResponseScale:
+def own_scale(dataset: EarlierDataset) -> ScoreWarp:
     """μ and σ of all finite scores of an earlier dataset."""
     return scale_of([s for s in dataset.scores if math.isfinite(s)], dataset.maximize)

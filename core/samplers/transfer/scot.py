@@ -15,8 +15,9 @@ from typing import Literal
 import numpy as np
 
 from core.gp.kernels import Array, Indices
+from core.gp.transfer.dataset_scale import deviation_prior, fitted_scale
 from core.gp.transfer.earlier_trials import NEIGHBOURS, EarlierTrials
-from core.gp.warping import ResponseScale, scale_of
+from core.gp.warping import ScoreWarp, scale_of
 from core.samplers.proposing_sampler import Observations
 from core.samplers.search_space import SearchSpace
 from core.samplers.transfer.history import TuningHistory
@@ -25,6 +26,8 @@ from core.space import Axis
 
 FEATURES = 5  # purpose of the random numbers that features are drawn with
 WAVES = 128  # random Fourier features
+LEAST_SPREAD = 0.05  # of a dataset's latent scores, whose deviation over all datasets is 1
+RANK_ERROR = 0.03  # variance of a score about its latent one, in units of the latter
 
 
 class ScotSampler(JointSurrogateSampler):
@@ -71,7 +74,20 @@ class ScotSampler(JointSurrogateSampler):
         self._w = solve_ranking(data, C=self.C, start=self._w)
         z = standardized(X @ self._w)
         earlier, present = z[: len(self.earlier.points)], z[len(all_trials.points) :]
-        return Responses(earlier, present, matched_scale(observed, present))
+        return Responses(earlier, present, *self._matched_scale(observed, z), RANK_ERROR)
+
+    def _matched_scale(self, observed: Observations, z: Array) -> tuple[ScoreWarp, float]:
+        """How scores follow the latent ones z (n + T,), as on earlier datasets, and its freedom."""
+        own, d = scale_of(observed.scores, observed.maximize), self._all_trials.d
+        present = z[len(d) :]
+        if not own.settled:
+            return own, 0.0
+        pairs = [(s, z[: len(d)][d == k]) for k, s in enumerate(self._earlier_scales, start=1)]
+        # Without any the dataset's own deviations are the prior's middle.
+        pairs = [pair for pair in pairs if pair[0].settled] or [(own, present)]
+        prior = deviation_prior([s.scale / max(LEAST_SPREAD, latent.std()) for s, latent in pairs])
+        covariance = RANK_ERROR * np.eye(len(present))
+        return fitted_scale(own, observed.scores, present, covariance, prior)
 
     def prepare_space(self, space: SearchSpace) -> None:
         super().prepare_space(space)
@@ -87,6 +103,7 @@ class ScotSampler(JointSurrogateSampler):
             dataset_scores.append(scores if dataset.maximize else -scores)
         self._ranked_earlier = np.vstack(features)
         self._earlier_scores = np.concatenate([*dataset_scores, np.zeros(0)])
+        self._earlier_scales = [scale_of(scores, True) for scores in dataset_scores]
         self._starts = np.cumsum([0, *(len(scores) for scores in dataset_scores)])
 
     def _draw_waves(self) -> None:
@@ -120,13 +137,3 @@ def standardized(latent: Array) -> Array:
     centred = latent - latent.mean()
     deviation = float(centred.std())
     return centred / deviation if deviation > 1e-12 else np.zeros_like(centred)
-
-
-def matched_scale(observed: Observations, present: Array) -> ResponseScale:
-    """The scale on which this dataset's responses have the mean and deviation of its scores."""
-    score_scale = scale_of(observed.scores, observed.maximize)
-    if not score_scale.settled or present.std() <= 1e-12:
-        return ResponseScale(score_scale.mean, score_scale.deviation, False, score_scale.maximize)
-    deviation = score_scale.deviation / float(present.std())
-    mean = score_scale.mean - score_scale.sign * deviation * float(present.mean())
-    return ResponseScale(mean, deviation, True, score_scale.maximize)

@@ -132,7 +132,7 @@ def test_a_common_surface_is_restored_from_both_events():
     joint = joint_surface_of(surface), joint_history_of(history), SPACE
     assert evaluate_request(asked).answer == transfer_evaluator.joint_slice(*joint, "g")
     over_two = evaluate_request(replace(asked, axes=("C", "g"))).answer
-    assert over_two == transfer_evaluator.joint_image(*joint, "C", "g")
+    assert over_two == transfer_evaluator.joint_image(*joint, ("C", "g"))
     nothing = JointSurfaceFitted(lengths=[0.3, 0.3])
     assert evaluate_request(replace(asked, fitted=nothing)).problem == "ValueError"
 

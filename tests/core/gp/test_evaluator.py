@@ -9,11 +9,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy import stats
 
 from core.gp.acquisition import expected_improvement, probability_of_improvement
 from core.gp.evaluator import slice_through, surface
 from core.gp.regression import Surrogate, response_to_beat
-from core.gp.warping import warp_of
+from core.gp.warping import UNLIMITED, warp_of
 from core.records import to_plain
 from core.space import Axis, setting_at, unit_vector
 
@@ -49,6 +50,13 @@ def example(maximize=True):
     )
 
 
+def observed_deviation(surrogate, sd):
+    """Of a score with noise, standardized by n scores: Student's t with n − 1 degrees, by hand."""
+    n = len(surrogate.responses)
+    variance = (sd**2 + surrogate.noise + 1 / n) * n / (n - 1)
+    return np.sqrt(variance) * stats.t.ppf(0.975, n - 1) / stats.norm.ppf(0.975)
+
+
 @pytest.mark.parametrize("maximize", [True, False])
 @pytest.mark.parametrize("axis", ["C", "depth", "trees", "shape"])
 def test_slice_equals_the_posterior(axis, maximize):
@@ -64,7 +72,7 @@ def test_slice_equals_the_posterior(axis, maximize):
     mean, sd = surrogate.regression().posterior(points)
     sign = 1 if maximize else -1
     assert_allclose(seen["mean"], surrogate.mean + sign * surrogate.scale * mean, rtol=1e-9)
-    assert_allclose(seen["sd"], surrogate.scale * sd, rtol=1e-6)
+    assert_allclose(seen["sd"], surrogate.scale * observed_deviation(surrogate, sd), rtol=1e-6)
     best = response_to_beat(surrogate.regression())[0]
     ei = surrogate.scale * expected_improvement(mean, sd, best)
     assert_allclose(seen["acquisition"], ei, rtol=1e-5, atol=1e-12)
@@ -82,8 +90,9 @@ def test_a_compressed_surrogate_is_shown_in_units_of_the_score(maximize):
     points = np.array([unit_vector(SPACE, {**seen["at"], "C": C}) for C in seen["x"]])
     mean, sd = surrogate.regression().posterior(points)
     assert_allclose(seen["mean"], warp.to_scores(mean), rtol=1e-9)
+    observed = observed_deviation(surrogate, sd)
     for key, width in (("band", 1), ("wide_band", 2)):
-        ends = [warp.to_scores(mean - width * sd), warp.to_scores(mean + width * sd)]
+        ends = [warp.to_scores(mean - width * observed), warp.to_scores(mean + width * observed)]
         assert_allclose(seen[key], np.sort(ends, axis=0), rtol=1e-6)
     assert_allclose(seen["sd"], np.subtract(*seen["band"][::-1]) / 2)
     # Expected improvement in units of the score, by the average over draws.
@@ -96,6 +105,18 @@ def test_a_compressed_surrogate_is_shown_in_units_of_the_score(maximize):
     assert_allclose(
         over["mean"][depth], slice_through(surrogate, SPACE, "C", points=20)["mean"], rtol=1e-9
     )
+
+
+@pytest.mark.parametrize(("limits", "maximize"), [((73.0, 76.0), True), ((72.0, np.inf), False)])
+def test_nothing_beyond_the_limits_of_a_score_is_shown(limits, maximize):
+    surrogate = example(maximize)
+    free, seen = (slice_through(surrogate, SPACE, "C", limits=ends) for ends in (UNLIMITED, limits))
+    for key in ("mean", "band", "wide_band"):
+        assert_allclose(seen[key], np.clip(free[key], *limits))
+        assert (np.array(seen[key]) != free[key]).any()
+    assert_allclose(seen["sd"], np.subtract(*seen["band"][::-1]) / 2)
+    mean = np.array(surface(surrogate, SPACE, "C", "depth", size=9, limits=limits)["mean"])
+    assert limits[0] <= mean.min() < mean.max() <= limits[1]
 
 
 def test_slice_goes_through_the_incumbent_and_shows_the_trials():

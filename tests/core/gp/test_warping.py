@@ -6,9 +6,10 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from core.gp.regression import Surrogate
-from core.gp.warping import ScoreWarp, compressed, pooled_deviation, scale_of, warp_of
+from core.gp.warping import ScoreWarp, compressed, predicted_scores, scale_of, t_widening, warp_of
 
 SCORES = [0.1, 0.7, 0.8, 0.9, 1.0]  # median 0.8, best 1.0: r = −3.5, −0.5, 0, 0.5, 1
 
@@ -89,19 +90,43 @@ def test_intervals_are_quantiles_of_the_score(maximize):
     warp = warp_of(scores, maximize)
     mean, sd = np.array([-0.6]), np.array([0.5])
     drawn = warp.to_scores(mean + sd * np.random.default_rng(0).standard_normal(200_000))
-    low, high = warp.interval(mean, sd)
+    predicted = predicted_scores(warp, mean, sd)
+    low, high = predicted.band
     assert low < high
     assert low[0] == pytest.approx(np.quantile(drawn, 0.158655), abs=0.01)
     assert high[0] == pytest.approx(np.quantile(drawn, 0.841345), abs=0.01)
-    assert warp.to_scores(mean)[0] == pytest.approx(np.median(drawn), abs=0.01)
-    assert warp.deviation(mean, sd)[0] == pytest.approx((high - low)[0] / 2)
+    assert predicted.median[0] == pytest.approx(np.median(drawn), abs=0.01)
+    assert predicted.deviation[0] == pytest.approx((high - low)[0] / 2)
+    lowest, highest = predicted.wide_band
+    assert lowest[0] == pytest.approx(np.quantile(drawn, 0.02275), abs=0.02)
+    assert highest[0] == pytest.approx(np.quantile(drawn, 0.97725), abs=0.02)
+
+
+@pytest.mark.parametrize("maximize", [True, False])
+def test_no_score_beyond_the_limits_is_predicted(maximize):
+    warp, z = ScoreWarp(0.9, 0.2, maximize), np.linspace(-6, 6, 25)
+    predicted = predicted_scores(warp, z, np.full(25, 0.7), (0.0, 1.0))
+    ends = [*predicted.wide_band[:1], predicted.band[0], predicted.median, *predicted.band[1:]]
+    ends.append(predicted.wide_band[1])
+    assert (np.diff(ends, axis=0) >= 0).all()
+    assert (np.min(ends), np.max(ends)) == (0.0, 1.0)
+    free = predicted_scores(warp, z, np.full(25, 0.7))
+    assert predicted.band[1] == pytest.approx(np.clip(free.band[1], 0, 1))
+    assert predicted.deviation.max() <= 0.5
+
+
+def test_a_deviation_that_few_scores_tell_is_wider():
+    for freedom in (1.0, 2.4, 9.0, 1e6):
+        expected = stats.t.ppf(0.975, freedom) / stats.norm.ppf(0.975)
+        assert t_widening(freedom) == pytest.approx(expected, rel=1e-6)
+    assert (t_widening(0.0), t_widening(0.3)) == (1.0, t_widening(1.0))
 
 
 def test_without_a_spread_it_is_a_standardization():
     warp = ScoreWarp(10.0, 2.0, False)
     assert warp.to_responses([8.0, 12.0]).tolist() == [1.0, -1.0]
     assert warp.to_scores(np.array([1.0, -1.0])).tolist() == [8.0, 12.0]
-    assert warp.deviation(np.array([3.0]), np.array([0.5])).tolist() == [1.0]
+    assert predicted_scores(warp, np.array([3.0]), np.array([0.5])).deviation.tolist() == [1.0]
 
 
 def test_what_is_far_below_stays_finite():
@@ -119,33 +144,27 @@ def test_a_surrogate_of_an_older_run_is_not_compressed():
 def test_population_mean_and_deviation():
     scale = scale_of([1.0, 2.0, 6.0], True)
     assert scale.mean == pytest.approx(3.0)
-    assert scale.deviation == pytest.approx(np.sqrt((4 + 1 + 9) / 3))
-    z = scale.to_response(np.array([1.0, 2.0, 6.0]))
+    assert scale.scale == pytest.approx(np.sqrt((4 + 1 + 9) / 3))
+    z = scale.to_responses([1.0, 2.0, 6.0])
     assert z == pytest.approx(np.array([-2.0, -1.0, 3.0]) / np.sqrt(14 / 3))
-    assert scale.to_score(float(z[2])) == pytest.approx(6.0)
+    assert scale.to_scores(z[2:]) == pytest.approx([6.0])
 
 
 def test_where_less_is_better_signs_turn():
     scale = scale_of([1.0, 3.0], False)
-    assert scale.to_response(np.array([1.0, 3.0])).tolist() == [1.0, -1.0]
-    assert scale.to_score(1.0) == pytest.approx(1.0)
+    assert scale.to_responses([1.0, 3.0]).tolist() == [1.0, -1.0]
+    assert scale.to_scores(np.ones(1)) == pytest.approx([1.0])
 
 
 @pytest.mark.parametrize("scores", [[], [0.7], [0.7, 0.7, 0.7], [1e200, 1e200]])
 def test_without_a_deviation_of_its_own_the_historys_stands_in(scores):
-    scale = scale_of(scores, True, pooled=0.3)
+    scale = scale_of(scores, True, usual=0.3)
     assert not scale.settled
-    assert scale.deviation == 0.3
+    assert scale.scale == 0.3
     assert scale.mean == pytest.approx(scores[0] if scores else 0.0)
-    assert not scale.to_response(np.array(scores)).any()
+    assert not scale.to_responses(scores).any()
 
 
 def test_very_large_scores_do_not_overflow():
     scale = scale_of([1e200, -1e200], True)
-    assert scale.to_response(np.array([1e200, -1e200])) == pytest.approx([1.0, -1.0])
-
-
-def test_the_pooled_deviation_weighs_datasets_by_their_trials():
-    scales = [scale_of([0.0, 2.0], True), scale_of([0.0, 0.0, 6.0], True), scale_of([5.0], True)]
-    assert pooled_deviation(scales, [2, 3, 1]) == pytest.approx(np.sqrt((2 * 1 + 3 * 8) / 5))
-    assert pooled_deviation([], []) == 1.0
+    assert scale.to_responses([1e200, -1e200]) == pytest.approx([1.0, -1.0])

@@ -6,6 +6,7 @@ import numpy as np
 import optuna
 import pytest
 from optuna.trial import TrialState
+from scipy import stats
 
 from core.gp.proposal import Proposal
 from core.samplers.bayes import (
@@ -164,7 +165,11 @@ def test_without_the_warp_expectations_are_mean_and_deviation(mixed, hill, run):
     trial = run(sampler, hill, 10).trials[-1]
     surrogate, (mean, sd) = sampler.surrogate, posterior_at_proposal(sampler)
     assert trial.user_attrs["expected"] == pytest.approx(surrogate.mean + surrogate.scale * mean[0])
-    assert trial.user_attrs["uncertainty"] == pytest.approx(surrogate.scale * sd[0], rel=1e-5)
+    # Of a score with noise, standardized by nine scores: Student's t.
+    observed = np.sqrt((sd[0] ** 2 + surrogate.noise + 1 / 9) * 9 / 8)
+    observed *= stats.t.ppf(0.975, 8) / stats.norm.ppf(0.975)
+    assert trial.user_attrs["uncertainty"] == pytest.approx(surrogate.scale * observed, rel=1e-5)
+    assert sampler.function_deviation == pytest.approx(surrogate.scale * sd[0], rel=1e-5)
     assert surrogate.trials == len(surrogate.points) == len(surrogate.responses) == 9
     assert surrogate.numbers == list(range(9))
     space = SearchSpace(distributions(mixed))
@@ -183,7 +188,17 @@ def test_what_is_expected_is_the_surrogates_posterior_in_units_of_the_score(mixe
     scores = np.where(above >= surrogate.median, above, below)
     low, middle, high = np.quantile(scores, [0.158655, 0.5, 0.841345])
     assert notes["expected"] == pytest.approx(middle, abs=0.02)
-    assert notes["uncertainty"] == pytest.approx((high - low) / 2, rel=0.02)
+    assert sampler.function_deviation == pytest.approx((high - low) / 2, rel=0.02)
+    assert notes["uncertainty"] > sampler.function_deviation
+
+
+def test_an_accuracy_above_one_is_never_expected(run):
+    space = (Axis("x", "", "float", 0.0, 1.0),)
+    sampler = GpSampler(space, GpOptions(start_trials=3))
+    sampler.limits = (0.0, 1.0)
+    notes = run(sampler, lambda s: 0.5 + 0.5 * s["x"] ** 0.2, 9, space).trials[-1].user_attrs
+    assert 0.0 < notes["expected"] <= 1.0
+    assert notes["uncertainty"] <= 0.5
 
 
 def test_two_disasters_do_not_move_the_next_trial(told):
@@ -238,7 +253,7 @@ def test_an_exploring_trial_goes_where_least_is_known(run):
     grid = np.linspace(0, 1, 2001)[:, None]
     assert trial.user_attrs["reason"] == "explore"
     sd = sampler.surrogate.scale * sampler.surrogate.regression().posterior(grid)[1]
-    assert trial.user_attrs["uncertainty"] == pytest.approx(sd.max(), rel=1e-3)
+    assert sampler.function_deviation == pytest.approx(sd.max(), rel=1e-3)
 
 
 def test_stops_when_certain_and_only_then(run):

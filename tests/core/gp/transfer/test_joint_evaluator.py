@@ -85,6 +85,20 @@ def test_a_slice_tells_places_heights_and_trials():
     assert found["next_x"] == pytest.approx(own[-1], rel=1e-3)
 
 
+def test_responses_that_no_score_can_have_are_not_shown():
+    _, _, surface, earlier = fitted("mkl")
+    free = joint_slice(surface, earlier, SPACE, "C", points=31)
+    limits = tuple(np.quantile(free["score_mean"], [0.3, 0.7]))
+    seen = joint_slice(surface, earlier, SPACE, "C", points=31, limits=limits)
+    sign = 1.0 if surface.maximize else -1.0
+    ends = np.sort([sign * (end - surface.mean) / surface.scale for end in limits])
+    for key in ("mean", "band", "wide_band"):
+        assert np.array(seen[key]) == pytest.approx(np.clip(free[key], *ends))
+    assert np.array(seen["score_mean"]) == pytest.approx(np.clip(free["score_mean"], *limits))
+    image = joint_image(surface, earlier, SPACE, ("C", "depth"), size=9, limits=limits)
+    assert ends[0] - 1e-9 <= np.min(image["mean"]) < np.max(image["mean"]) <= ends[1] + 1e-9
+
+
 def test_before_the_first_score_it_goes_through_the_next_trial():
     _, study, surface, earlier = fitted("mkl", trials=1)
     found = joint_slice(surface, earlier, SPACE, "shape")
@@ -98,7 +112,7 @@ def test_before_the_first_score_it_goes_through_the_next_trial():
 
 def test_an_image_agrees_with_the_slice_where_they_cross():
     _, _, surface, earlier = fitted("sqe")
-    image = joint_image(surface, earlier, SPACE, "C", "depth", size=12)
+    image = joint_image(surface, earlier, SPACE, ("C", "depth"), size=12)
     assert np.shape(image["mean"]) == (12, 12) == np.shape(image["sd"])
     row = image["y"].index(7.0)
     along = joint_slice(surface, earlier, SPACE, "C", fixed_values={"depth": 7}, points=12)

@@ -1,6 +1,7 @@
 """Tuning with earlier datasets: where it begins, what it replaces, and that it pays."""
 
-from dataclasses import asdict
+import math
+from dataclasses import asdict, replace
 
 import numpy as np
 import optuna
@@ -63,8 +64,42 @@ def test_what_it_knows_is_told_in_the_events_own_fields(run):
     assert from_json(to_json(event)) == event
     assert (event.trials, [len(z) for z in event.past_responses]) == (3, [11, 11, 11])
     scores = np.array([here(dict(zip("xy", point, strict=True))) for point in event.points])
+    assert event.responses == pytest.approx((scores - event.mean) / event.scale, abs=1e-4)
+
+
+def test_as_published_scores_are_standardized_by_their_own(run):
+    sampler = TransferSampler(PLANE, history=earlier_bowls(3), as_published=True)
+    run(sampler, here, 4, PLANE)
+    event = sampler.state
+    scores = np.array([here(dict(zip("xy", point, strict=True))) for point in event.points])
     assert event.responses == pytest.approx((scores - scores.mean()) / scores.std(), abs=1e-4)
     assert (event.mean, event.scale) == pytest.approx((scores.mean(), scores.std()), rel=1e-5)
+    assert event.freedom == 2.0
+
+
+def alike_at_first(setting):
+    """A plateau where earlier datasets did well, whose few scores nearly agree, and a cliff."""
+    far = math.hypot(setting["x"] - 0.7, setting["y"] - 0.3)
+    return 0.953 - 0.002 * far if far < 0.3 else 0.4
+
+
+def test_nearly_equal_scores_do_not_make_it_sure(run):
+    datasets = []
+    for k, dataset in enumerate(earlier_bowls(8).datasets):
+        scores = np.array(dataset.scores)
+        scores = 0.8 + (0.05 + 0.01 * k) * (scores - scores.mean()) / scores.std()
+        datasets.append(replace(dataset, scores=tuple(scores.tolist())))
+    history = TuningHistory(tuple(datasets))
+    own, fitted = (
+        TransferSampler(PLANE, history=history, as_published=flag, replacement=0.0)
+        for flag in (True, False)
+    )
+    for sampler in (own, fitted):
+        run(sampler, alike_at_first, 3, PLANE)
+    told = [sampler.state.scale * sampler.state.deviation for sampler in (own, fitted)]
+    assert told[1] > 20 * told[0]
+    # Its usual score lies below those of the plateau, as on the earlier datasets.
+    assert fitted.state.mean < 0.95 < own.state.mean
 
 
 def test_without_a_history_it_is_a_process_of_its_own(run, mixed, hill):
@@ -144,8 +179,8 @@ def test_the_present_ones_first_trial_is_no_deviation_yet(run):
     study = run(sampler, here, 2, PLANE)
     assert sampler.state.responses == [0.0]
     assert not sampler.state.settled
-    variances = [np.var(dataset.scores) for dataset in history.datasets]
-    assert sampler.state.scale == pytest.approx(np.sqrt(np.mean(variances)))
+    logs = [np.log(np.std(dataset.scores)) for dataset in history.datasets]
+    assert sampler.state.scale == pytest.approx(np.exp(np.mean(logs)))
     third = study.ask(distributions(PLANE))
     assert "expected" not in study.trials[1].user_attrs
     assert "expected" in third.user_attrs or not sampler.state.settled
