@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.space import Setting
 from core.tuning.events import HistoryDataset, HistoryRead, JointSurfaceFitted
 from core.tuning.history.dataset_records import HistoryCounts, ImportCounts
 from core.wording import count_text, format_integer, format_number, format_value
+
+if TYPE_CHECKING:
+    from core.tuning.runs.state import ScoreStandardization
 
 MAX_REASONS = 5  # listed; more are counted
 
@@ -69,8 +72,10 @@ def matching_counts_text(counts: HistoryCounts) -> str:
     if not counts.enabled:
         return "The history is off: it starts like a Gaussian process."
     count, similar, starter = counts.datasets, counts.similar, counts.starter
+    same = same_dataset_text(counts.same)
     if not count:
-        return "The history holds nothing for this model yet: it starts like a Gaussian process."
+        words = f"The history holds nothing {'else ' if same else ''}for this model yet"
+        return f"{words}: it starts like a Gaussian process.{same}"
     words = "The history holds {datasets} for this model, {similar} of them similar to yours"
     if count == 1:
         words = "The history holds 1 dataset for this model, similar to yours"
@@ -79,7 +84,14 @@ def matching_counts_text(counts: HistoryCounts) -> str:
     sentence = words.format(datasets=count_text(count, "dataset"), similar=similar or "none")
     if starter:
         sentence += f"; {'all' if starter == count else starter} shipped with Tunescope"
-    return f"{sentence}."
+    return f"{sentence}.{same}"
+
+
+def same_dataset_text(count: int | None) -> str:
+    """The runs that do not count, as they may have been on this dataset; "" without any."""
+    runs = count_text(count or 0, "earlier run")
+    words = f" Left out: {runs} that may have been on this dataset, its test rows included"
+    return f"{words} (as many columns and classes, half to double the rows)." if count else ""
 
 
 NAMED_AXES = 3  # of a setting, in a sentence
@@ -152,12 +164,12 @@ def known_datasets_text(history: HistoryRead, common: JointSurfaceFitted | None)
     return f"The history holds {count} earlier datasets; the {used} nearest count."
 
 
-def standardization_text(
-    mean: float, scale: float, settled: bool, scores: int, has_history: bool, metric: str
-) -> str:
+def standardization_text(standard: ScoreStandardization, has_history: bool, metric: str) -> str:
     """The mean and deviation that standardize scores, and their source."""
-    if settled:
-        source = f"from this dataset's {scores} scores"
+    if standard.settled and standard.is_shared:
+        source = f"from this dataset's {standard.trials} scores and from earlier datasets"
+    elif standard.settled:
+        source = f"from this dataset's {standard.trials} scores"
     elif has_history:
         source = "from earlier datasets until two scores differ"
     else:
@@ -165,17 +177,18 @@ def standardization_text(
     # Not needed before the first paint.
     from core.tuning.scores.score import SHARES, difference_text, score_text
 
+    scale = standard.scale
     deviation = difference_text(metric, scale) if metric in SHARES else format_number(scale, 2)
-    numbers = f"Mean {score_text(mean, metric)}, standard deviation {deviation}"
+    numbers = f"Mean {score_text(standard.mean, metric)}, standard deviation {deviation}"
     return f"{numbers}: {source}."
 
 
 def history_use_text(history: HistoryRead, common: JointSurfaceFitted | None) -> str:
     """The earlier datasets in use, or what follows without any."""
-    count_sentence = known_datasets_text(history, common)
+    count_sentence, same = known_datasets_text(history, common), same_dataset_text(history.same)
     if history.datasets:
-        return count_sentence
-    return f"{count_sentence} The first trial is the default setting."
+        return f"{count_sentence}{same}"
+    return f"{count_sentence} The first trial is the default setting.{same}"
 
 
 def measured_against(common: JointSurfaceFitted, history: HistoryRead | None, metric: str) -> str:
@@ -183,5 +196,7 @@ def measured_against(common: JointSurfaceFitted, history: HistoryRead | None, me
     if not common.trials or common.method != "transfer":
         return ""
     has_datasets = history is not None and bool(history.datasets)
-    scale = common.mean, common.scale, common.settled, common.trials
-    return f"How scores are standardized: {standardization_text(*scale, has_datasets, metric)}"
+    from core.tuning.runs.state import ScoreStandardization  # not for the first paint
+
+    text = standardization_text(ScoreStandardization.of_surface(common), has_datasets, metric)
+    return f"How scores are standardized: {text}"

@@ -116,7 +116,8 @@ UNWRITABLE = (
     sqlite3.SQLITE_FULL,
     sqlite3.SQLITE_IOERR,
 )
-SWITCHES = {("enabled", "yes"), ("enabled", "no"), ("starter", "there"), ("starter", "removed")}
+STARTER_EDITION = "generated"  # of the starter history; the first one was "there"
+SWITCHES = {("enabled", "yes"), ("enabled", "no"), ("starter", "removed")}  # that a person sets
 COMPANIONS = ("", "-wal", "-shm")  # what SQLite may keep beside the file, and the file itself
 
 

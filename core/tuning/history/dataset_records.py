@@ -35,6 +35,7 @@ class RunMetadata:
     statistics: Statistics  # of the dataset; see `statistics_of`
     strategy: str
     axes: tuple[Axis, ...]  # the model's space, of which only the names are stored
+    test_statistics: tuple[Statistics, ...] = ()  # of a second file, whose rows test; not stored
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,7 @@ class HistoryCounts(Record):
     similar: int = 0
     starter: int = 0
     enabled: bool = True
+    same: int = 0  # runs beside these, on what may be the present dataset
 
 
 @dataclass(frozen=True)

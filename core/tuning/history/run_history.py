@@ -13,7 +13,7 @@ import numpy as np
 
 from core.errors import UnusableError
 from core.gp.transfer.earlier_trials import NEIGHBOURS
-from core.samplers.transfer.history import EarlierDataset, TuningHistory
+from core.samplers.transfer.history import EarlierDataset, TuningHistory, teaching_datasets
 from core.space import Setting, unit_vector
 from core.tuning.events import Event, HistoryDataset, HistoryRead, RemarkMade, TrialFinished
 from core.tuning.history.dataset_records import RunMetadata, statistics_of
@@ -65,17 +65,19 @@ class RunHistory:
             self._give_up(error)
 
     def read(self, problem: Problem | None = None) -> HistoryRead:
-        """The datasets that fit the space of this run, or of one model's `problem`."""
+        """What teaches in the space of this run, or of one model's `problem`."""
         model_problem = problem or self._problem
-        datasets: tuple[EarlierDataset, ...] = ()
+        metadata, datasets = metadata_of(model_problem), tuple[EarlierDataset, ...]()
         if self._history is not None and self._history.enabled:
             try:
                 datasets = self._history.datasets_for(
-                    metadata_of(model_problem), without=self._name_of(model_problem)
+                    metadata, without=self._name_of(model_problem)
                 )
             except UnusableError as error:
                 self._give_up(error)
-        return event_of(datasets, model_problem)
+        present = (metadata.statistics, *metadata.test_statistics)
+        datasets, same_count = teaching_datasets(datasets, present)
+        return replace(event_of(datasets, model_problem), same=same_count or None)
 
     def record_trial(self, trial: TrialFinished) -> None:
         self._add_trial(self._problem, trial)
@@ -128,15 +130,20 @@ class RunHistory:
 def metadata_of(problem: Problem) -> RunMetadata:
     """What the history stores of a run beside its trials; nothing of the data itself."""
     dataset = problem.dataset
-    rows, features = len(problem.train_rows), dataset.features.shape[1]
+    test_counts = [] if dataset.test is None else [dataset.test.rows]
+    statistics = tuple(
+        statistics_of(rows, dataset.features.shape[1], len(dataset.classes))
+        for rows in (len(problem.train_rows), *test_counts)
+    )
     return RunMetadata(
         model=problem.model.name,
         task=dataset.task,
         metric=problem.scored_by.name,
         maximize=problem.scored_by.maximize,
-        statistics=statistics_of(rows, features, len(dataset.classes)),
+        statistics=statistics[0],
         strategy=problem.strategy.name,
         axes=problem.space,
+        test_statistics=statistics[1:],
     )
 
 

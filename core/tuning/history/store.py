@@ -28,11 +28,17 @@ from typing import Any
 
 from core.errors import UnusableError, write_error
 from core.records import JsonObject
-from core.samplers.transfer.history import EarlierDataset, Statistics, TuningHistory
+from core.samplers.transfer.history import (
+    EarlierDataset,
+    Statistics,
+    TuningHistory,
+    teaching_datasets,
+)
 from core.space import Setting
 from core.tuning.history import dataset_records
 from core.tuning.history.database import (
     PATIENCE,
+    STARTER_EDITION,
     HistoryFile,
     hold_file_lock,
     is_ours,
@@ -206,12 +212,13 @@ class History:
 
     def matching_counts(self, facts: RunMetadata) -> HistoryCounts:
         """How many earlier datasets a run would use, and how many of them are similar."""
-        datasets = self.datasets_for(facts)
+        present = (facts.statistics, *facts.test_statistics)
+        datasets, same = teaching_datasets(self.datasets_for(facts), present)
         if not datasets:
-            return HistoryCounts(enabled=self.enabled)
+            return HistoryCounts(enabled=self.enabled, same=same)
         near = TuningHistory(datasets, facts.statistics).distances() <= SIMILAR
         starter_count = sum(dataset.starter for dataset in datasets)
-        return HistoryCounts(len(datasets), int(near.sum()), starter_count, self.enabled)
+        return HistoryCounts(len(datasets), int(near.sum()), starter_count, self.enabled, same)
 
     def entries(self) -> list[HistoryEntry]:
         """Every dataset, the latest first; a notice reports damaged ones."""
@@ -243,9 +250,7 @@ class History:
     def restore_starter(self) -> int:
         """Bring the starter history back; how many datasets are new."""
         with self._file.writing() as database:
-            set_switch(database, "starter", "there")
-            starter, origin = starter_records(), dataset_records.STARTER
-            return dataset_records.write_records(database, starter, origin)[0]
+            return self._write_starter(database)
 
     # ------------------------------------------------------------------------------- exchanging
 
@@ -321,13 +326,24 @@ class History:
         return deleted
 
     def _add_starter(self) -> None:
+        final_values = ("removed", STARTER_EDITION)
         with self._file.translated_errors():
-            if self._file.switch_value("starter"):
+            if self._file.switch_value("starter") in final_values:
                 return
         with self._file.writing() as database:
-            if not self._file.switch_value("starter"):  # now that no other program can write
-                set_switch(database, "starter", "there")
-                dataset_records.write_records(database, starter_records(), dataset_records.STARTER)
+            if (
+                self._file.switch_value("starter") not in final_values
+            ):  # now that no other can write
+                # The first edition was scored on the samples, those rows included that test.
+                dataset_records.delete_datasets(database, "origin = ?", dataset_records.STARTER)
+                self._write_starter(database)
+
+    @staticmethod
+    def _write_starter(database: sqlite3.Connection) -> int:
+        set_switch(database, "starter", STARTER_EDITION)
+        return dataset_records.write_records(database, starter_records(), dataset_records.STARTER)[
+            0
+        ]
 
 
 def _nearest_first(

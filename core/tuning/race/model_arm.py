@@ -130,7 +130,9 @@ class ModelArm:
     @property
     def exhausted_reason(self) -> str:
         """Why its sampler proposes nothing more; "" while it does."""
-        return self._own_study.exhausted_reason if self.started_count else ""
+        # The last setting is asked for before its turn.
+        is_waiting = self._proposal is not None or not self.started_count
+        return "" if is_waiting else self._own_study.exhausted_reason
 
     @property
     def best_trial(self) -> ScoredTrial | None:
@@ -257,7 +259,9 @@ class ModelArm:
             # Its sampler has no model of the scores yet: about its best, surer with more trials.
             deviation = 2.0 * scale / math.sqrt(1.0 + len(trials) / 3.0)
             return top_trial.score - 0.25 * scale, deviation
-        return self.sign * proposal.expected, proposal.uncertainty
+        # What is told has the noise of a score in it, which no setting improves.
+        own_deviation = getattr(self._own_study.sampler, "function_deviation", None)
+        return self.sign * proposal.expected, own_deviation or proposal.uncertainty
 
 
 def _recorded_result(event: TrialFinished | TrialFailed) -> TrialResult:

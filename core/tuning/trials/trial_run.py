@@ -9,6 +9,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+import numpy as np
 import optuna
 from optuna.study import StudyDirection
 from optuna.trial import TrialState
@@ -43,6 +44,7 @@ from core.tuning.ranges import setting_of
 from core.tuning.runs.run_clock import ABANDONED, RunClock, time_is_up
 from core.tuning.runs.state import RunState
 from core.tuning.scores.scoring import TrialRequest, TrialResult
+from core.tuning.trials.asked_settings import AskedSettings
 from core.tuning.trials.executors import ProcessExecutor, TrialExecutor
 
 optuna.logging.set_verbosity(optuna.logging.WARNING)
@@ -83,13 +85,14 @@ class AskTellStudy:
         problem = self._problem
         seed = problem.plan.seed
         self.sampler = problem.strategy.make(problem.space, problem.options, seed, self._history)
+        self.sampler.limits = problem.scored_by.score_limits
         minimize, maximize = StudyDirection.MINIMIZE, StudyDirection.MAXIMIZE
         direction = maximize if problem.scored_by.maximize else minimize
         self._study = optuna.create_study(sampler=self.sampler, direction=direction)
+        self._asked = AskedSettings(problem.space, problem.model.simplex)
         if anew and self._from_default:
-            self._study.enqueue_trial(problem.default)
-            for setting in self._starts:
-                self._study.enqueue_trial(setting)
+            for setting in (problem.default, *self._starts):
+                self._study.enqueue_trial(setting, skip_if_exists=True)
 
     @property
     def _from_default(self) -> bool:
@@ -101,12 +104,13 @@ class AskTellStudy:
         """Whether the next trial is the default setting, after a first one from the history."""
         if self._from_default or self._compared:
             return False
-        trials = self._study.get_trials(deepcopy=False)
-        self._compared = len(trials) > 0
-        return self._compared and self._problem.default not in [trial.params for trial in trials]
+        self._compared = len(self._study.get_trials(deepcopy=False)) > 0
+        return self._compared and self._problem.default not in self._asked
 
     def request_setting(self, setting: Setting) -> None:
-        """Queue a setting that a person wants; it follows the default and the starts."""
+        """Queue a setting that a person wants, which follows the starts; UnusableError if tried."""
+        if setting in self._asked:
+            raise UnusableError("this setting was tried already", cure="change a value")
         self._requests.append(setting)
 
     @property
@@ -118,6 +122,9 @@ class AskTellStudy:
         """Enqueue the next requested setting."""
         # The default and the starts, which are enqueued too, come first.
         waiting = self._study.get_trials(deepcopy=False, states=(TrialState.WAITING,))
+        # Asked for twice before its turn, it is tried once.
+        while self._requests and self._requests[0] in self._asked:
+            self._requests.popleft()
         if not self._requests or waiting:
             return False
         self._study.enqueue_trial(self._requests.popleft())
@@ -132,25 +139,38 @@ class AskTellStudy:
         is_requested = not is_comparison and self._enqueue_request()
         trial = self._study.ask(self._space)
         self._open[trial.number] = trial
+        setting = self._new_setting(trial)
         default = is_comparison or (trial.number == 0 and self._from_default)
         # The sampler notes its reason in the trial; default, starts and wishes are ours.
-        why: dict[str, Any] = {"reason": "default"} if default else trial.user_attrs
-        if self._is_start(trial):
-            why = {"reason": self._starts_are}
-        if is_requested:
+        why: dict[str, Any] = trial.user_attrs
+        if default:
+            why = {"reason": "default"}
+        elif is_requested:
             why = {"reason": "hand"}
+        elif setting in self._starts:
+            why = {"reason": self._starts_are}
+        elif setting != trial.params:  # what the sampler expects is not of this setting
+            why = {"reason": why.get("reason", self._problem.strategy.name)}
         return TrialStarted(
             number=trial.number,
-            setting=dict(trial.params),
+            setting=setting,
             reason=why.get("reason", self._problem.strategy.name),
             expected=why.get("expected"),
             uncertainty=why.get("uncertainty"),
             candidates=why.get(EFFECTIVE),
         )
 
-    def _is_start(self, trial: optuna.Trial) -> bool:
-        index = trial.number - 1
-        return 0 <= index < len(self._starts) and trial.params == self._starts[index]
+    def _new_setting(self, trial: optuna.Trial) -> Setting:
+        """The setting of an asked trial; one near it where that was asked for before."""
+        setting = dict(trial.params)
+        if setting in self._asked and not self._asked.is_spent:
+            random = np.random.default_rng([self._problem.plan.seed, trial.number])
+            setting = self._asked.nearest_new(setting, random)
+            for name, kind in self._space.items():
+                value = kind.to_internal_repr(setting[name])
+                self._study._storage.set_trial_param(trial._trial_id, name, value, kind)
+        self._asked.add_setting(setting)
+        return setting
 
     def tell(self, outcome: TrialResult) -> None:
         """Add the result of a trial."""
@@ -163,6 +183,8 @@ class AskTellStudy:
     @property
     def exhausted_reason(self) -> str:
         """Why the sampler proposes nothing more; "" while it does."""
+        if self._asked.is_spent:
+            return "every setting has been tried"
         return str(getattr(self.sampler, "finished_reason", "") or "")
 
     def surrogate(self) -> SurrogateFitted | JointSurfaceFitted | None:
@@ -189,7 +211,8 @@ class AskTellStudy:
                 case TrialFailed():
                     self.tell(TrialResult(event.number, event.setting, failure=event.reason))
                 case SettingRequested():
-                    self.request_setting(event.setting)
+                    with contextlib.suppress(UnusableError):  # an earlier version took it twice
+                        self.request_setting(event.setting)
 
     def _adopt_recorded(self, past: Sequence[Event]) -> None:
         self._open, self._requests, self._compared = {}, deque(), True
@@ -206,6 +229,7 @@ class AskTellStudy:
                 params=setting, distributions=self._space, value=score, state=state
             )
             self._study.add_trial(trial)
+            self._asked.add_setting(setting)
         settings = [event.setting for event in past if isinstance(event, SettingRequested)]
         used_count = sum(event.reason == "hand" for event in start_events.values())
         self._requests.extend(settings[used_count:])

@@ -282,6 +282,8 @@ def test_studies_wait_while_a_run_goes_on_and_a_cancelled_dialog_asks_nothing(pa
         (HistoryCounts(5, 0, 5), ("5 datasets", "none of them similar", "all shipped")),
         (HistoryCounts(1, 1), ("1 dataset for this model, similar to yours.",)),
         (HistoryCounts(), ("nothing for this model yet", "like a Gaussian process")),
+        (HistoryCounts(same=1), ("nothing else for this model", "Left out: 1 earlier run that")),
+        (HistoryCounts(5, same=2), ("5 datasets", "Left out: 2 earlier runs that")),
         (HistoryCounts(34, 6, 20, enabled=False), ("history is off", "like a Gaussian process")),
     ],
 )

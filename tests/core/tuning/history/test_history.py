@@ -17,7 +17,8 @@ from core.errors import UnusableError
 from core.estimators.registry import MODELS
 from core.samplers.transfer.history import EarlierDataset, TuningHistory
 from core.space import Axis
-from core.tuning.history.database import OURS, _create_tables
+from core.tuning.history import dataset_records
+from core.tuning.history.database import OURS, _create_tables, set_switch
 from core.tuning.history.dataset_records import (
     HistoryCounts,
     ImportCounts,
@@ -143,11 +144,13 @@ def test_the_nearest_are_read_in_the_order_they_came_in(history):
 
 def test_known_counts_those_within_one_deviation(history):
     assert history.matching_counts(facts()) == HistoryCounts(0, 0, 0)
-    for rows in (100, 100, 100, 100_000):
-        remember(history, rows=rows)
-    # Deviation of log rows over 100 four times and 100,000 once: 0.4 × log 1000; the last is 2.5
-    # of them away.
-    assert history.matching_counts(facts(rows=100)) == HistoryCounts(4, 3, 0)
+    for rows, features in ((100, 4), (100, 5), (100, 3), (100, 400), (100_000, 4)):
+        remember(history, rows=rows, features=features)
+    # The first has the form of the present dataset, and may be it. Deviation of log rows over 100
+    # four times and 100,000 once: 0.4 × log 1000, the last is 2.5 of them away; of log features
+    # over 4, 5, 3, 400 and 4: 1.86, and the third is 2.5 of them away.
+    counts = history.matching_counts(facts(rows=100, features=4))
+    assert counts == HistoryCounts(4, 2, 0, same=1)
 
 
 def test_switched_off_it_neither_remembers_nor_reads_in_any_program(history):
@@ -338,6 +341,27 @@ def test_removed_it_stays_removed_until_it_is_asked_for(path):
         history.forget_all()
     with History(path) as history:
         assert history.entries() == []
+
+
+def test_the_first_edition_which_knew_the_samples_is_replaced(path):
+    with History(path) as history, history._file.writing() as database:
+        set_switch(database, "starter", "there")
+        known = replace(starter_records()[0], id="aa", statistics=statistics_of(178, 13, 3))
+        dataset_records.write_records(database, [known], dataset_records.STARTER)
+    with History(path) as history:
+        assert {one.id for one in starters(history)} == {one.id for one in starter_records()}
+        history.forget_starter()
+    with History(path) as history:
+        assert starters(history) == []
+
+
+def test_no_sample_has_taught_it():
+    """No dataset in it has the rows, columns and classes of a sample, or of a part of one."""
+    forms = [(150, 4, 3), (178, 13, 3), (569, 30, 2), (1797, 64, 10), (442, 10, 0)]
+    for record in starter_records():
+        for rows, columns, classes in forms:
+            statistics = statistics_of(rows, columns, classes)
+            assert record.statistics[1:] != statistics[1:] or record.statistics[0] != statistics[0]
 
 
 # ---------------------------------------------------------- what a stranger's file or row may hold

@@ -16,7 +16,7 @@ from run_events import tune_here as tune
 
 from core.errors import UnusableError
 from core.samplers.proposing_sampler import ProposingSampler, note_reason
-from core.samplers.transfer.history import TuningHistory
+from core.samplers.transfer.history import EarlierDataset, TuningHistory, may_be_present
 from core.tuning.events import (
     HistoryRead,
     RemarkMade,
@@ -25,6 +25,7 @@ from core.tuning.events import (
     TrialStarted,
     TuningEnded,
 )
+from core.tuning.history.dataset_records import statistics_of
 from core.tuning.history.run_history import metadata_of
 from core.tuning.history.store import History
 from core.tuning.plan import DataPlan, Plan
@@ -103,8 +104,10 @@ def test_a_run_leaves_its_statistics_its_settings_and_its_scores(iris, opened):
     assert [entry.trials for entry in kept_in(opened)] == [3]
 
 
-def test_a_later_run_is_told_of_the_earlier_one_and_begins_with_its_best(iris, opened, follows):
-    first = list(tune(plan("random", trials=6), iris, history=opened))
+def test_a_later_run_is_told_of_the_earlier_one_and_begins_with_its_best(
+    iris, wine, opened, follows
+):
+    first = list(tune(plan("random", trials=6), wine, history=opened))
     best = max(of(TrialFinished, first), key=lambda event: event.score)
     later = list(tune(plan("follow"), iris, history=opened))
     assert isinstance(later[1], HistoryRead)
@@ -116,6 +119,17 @@ def test_a_later_run_is_told_of_the_earlier_one_and_begins_with_its_best(iris, o
     assert isinstance(later[-1], RunFinished)
 
 
+@pytest.mark.parametrize("strategy", ["transfer", "scot", "gp"])
+def test_an_earlier_run_on_the_same_dataset_teaches_nothing(iris, wine, opened, strategy):
+    for dataset, seed in ((iris, 1), (iris, 2), (wine, 1)):
+        list(tune(plan("random", seed=seed), dataset, history=opened))
+    events = list(tune(plan(strategy), iris, history=opened))
+    (read,) = of(HistoryRead, events)
+    assert read.same == 2
+    assert {round(math.exp(one.statistics[1])) for one in read.datasets} <= {13}  # wine's columns
+    assert len(read.datasets) == 1 or strategy == "gp"  # nothing of it where the default was best
+
+
 def test_with_no_history_the_default_setting_comes_first(iris, opened, follows):
     events = list(tune(plan("follow"), iris, history=opened))
     assert of(HistoryRead, events)[0].datasets == []
@@ -124,8 +138,8 @@ def test_with_no_history_the_default_setting_comes_first(iris, opened, follows):
 
 @pytest.mark.parametrize("strategy", ["transfer", "scot"])
 @pytest.mark.parametrize("workers", [1, 2])
-def test_the_default_is_among_the_first_three(iris, opened, strategy, workers):
-    list(tune(plan("random", trials=6), iris, history=opened))
+def test_the_default_is_among_the_first_three(iris, wine, opened, strategy, workers):
+    list(tune(plan("random", trials=6, seed=1), wine, history=opened))
     later = replace(plan(strategy, trials=4), workers=workers)
     executor = InProcess if workers == 1 else ProcessExecutor
     events = list(tune(later, iris, history=opened, executor=executor))
@@ -139,8 +153,8 @@ def test_the_default_is_among_the_first_three(iris, opened, strategy, workers):
     assert state.find_trial(0).response is not None
 
 
-def test_a_default_that_the_history_begins_with_is_tried_once(iris, opened, follows):
-    list(tune(plan("random", trials=1), iris, history=opened))  # the default setting alone
+def test_a_default_that_the_history_begins_with_is_tried_once(iris, wine, opened, follows):
+    list(tune(plan("random", trials=1), wine, history=opened))  # the default setting alone
     events = list(tune(plan("follow"), iris, history=opened))
     begun = of(TrialStarted, events)
     assert [one.reason for one in begun] == ["past", "random", "random"]
@@ -149,8 +163,8 @@ def test_a_default_that_the_history_begins_with_is_tried_once(iris, opened, foll
 
 
 @pytest.mark.parametrize("ended", [0, 1, 2])
-def test_a_resumed_run_tries_the_default_once(iris, opened, tmp_path, ended):
-    list(tune(plan("random"), iris, history=opened))
+def test_a_resumed_run_tries_the_default_once(iris, wine, opened, ended):
+    list(tune(plan("random"), wine, history=opened))
     transfer = plan("transfer", trials=4)
     whole = list(tune(transfer, iris, history=opened))
     with contextlib.closing(opened()) as history:
@@ -160,11 +174,11 @@ def test_a_resumed_run_tries_the_default_once(iris, opened, tmp_path, ended):
     assert settings([*past, *rest]) == settings(whole)
 
 
-def test_a_resumed_run_is_told_what_it_was_told_before(iris, opened, follows):
-    list(tune(plan("random"), iris, history=opened))
+def test_a_resumed_run_is_told_what_it_was_told_before(iris, wine, opened, follows):
+    list(tune(plan("random"), wine, history=opened))
     longer = plan("follow", trials=4)
     past = until(tune(longer, iris, history=opened), about(1, TrialFinished))
-    list(tune(plan("random", seed=1), iris, history=opened))  # more is known in between
+    list(tune(plan("random", seed=1), wine, history=opened))  # more is known in between
     rest = list(tune(longer, iris, past=past, history=opened))
     assert of(HistoryRead, rest) == []
     assert len(follows) == 2
@@ -203,13 +217,24 @@ def test_a_history_that_cannot_be_used_is_said_once_and_the_run_goes_on(
     assert isinstance(events[-1], RunFinished)
 
 
-def data_of(folder, seed, rows=120):
+def data_of(folder, seed, rows=120, columns="ab"):
     random = np.random.default_rng(seed)
-    X = random.normal(size=(rows, 2))
+    X = random.normal(size=(rows, len(columns)))
     up = np.sin(4.0 * X[:, 0]) + random.normal(scale=0.3, size=rows) > 0.0
-    frame = pd.DataFrame(X, columns=["a", "b"]).assign(target=np.where(up, "up", "down"))
+    frame = pd.DataFrame(X, columns=list(columns)).assign(target=np.where(up, "up", "down"))
     frame.to_csv(folder / f"bands{seed}.csv", index=False)
     return DataPlan(str(folder / f"bands{seed}.csv"))
+
+
+def test_an_earlier_run_on_the_second_file_is_known_by_its_rows(tmp_path):
+    train, test = data_of(tmp_path, 1, rows=900), data_of(tmp_path, 2, rows=60)
+    both = gp_plan(replace(train, test_file=test.file))
+    metadata = metadata_of(build_problem(both, read_data(both.data)))
+    earlier = metadata_of(build_problem(gp_plan(test), read_data(test)))
+    assert metadata.test_statistics == (statistics_of(60, 2, 2),)
+    dataset = EarlierDataset("a", earlier.statistics, (), ())
+    assert may_be_present(dataset, metadata.test_statistics)
+    assert not may_be_present(dataset, [metadata.statistics])
 
 
 def gp_plan(data, trials=5, **options):
@@ -241,7 +266,7 @@ def best(three_runs, tmp_path):
 
 
 def test_the_default_comes_first_then_the_best_of_the_nearest_two(tmp_path, opened, best):
-    begun = of(TrialStarted, tuned(gp_plan(data_of(tmp_path, 4)), opened))
+    begun = of(TrialStarted, tuned(gp_plan(data_of(tmp_path, 4, columns="abc")), opened))
     assert begun[0].reason == "default"
     past = past_trials(begun)
     near = [s for s in best if abs(np.log(s["C"] / begun[0].setting["C"])) > 1e-9]
@@ -253,12 +278,12 @@ def test_the_default_comes_first_then_the_best_of_the_nearest_two(tmp_path, open
 
 @pytest.mark.parametrize("options", [{"earlier": 0}, {"as_published": True}])
 def test_as_published_it_begins_with_nothing(tmp_path, opened, best, options):
-    events = tuned(gp_plan(data_of(tmp_path, 4), **options), opened)
+    events = tuned(gp_plan(data_of(tmp_path, 4, columns="abc"), **options), opened)
     assert of(HistoryRead, events) == past_trials(of(TrialStarted, events)) == []
 
 
 def test_a_run_that_began_without_the_history_goes_on_without_it(tmp_path, opened, best):
-    alone = gp_plan(data_of(tmp_path, 4))
+    alone = gp_plan(data_of(tmp_path, 4, columns="abc"))
     past = [e for e in tuned(alone, None, last=TrialFinished) if not isinstance(e, HistoryRead)]
     rest = tuned(alone, opened, past=past)
     assert of(HistoryRead, rest) == past_trials(of(TrialStarted, rest)) == []

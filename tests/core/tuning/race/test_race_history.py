@@ -34,12 +34,12 @@ def two_models():
         yield
 
 
-def table(folder, seed):
+def table(folder, seed, columns="ab"):
     """Two classes in narrow bands: neither a line nor a wide kernel divides them well."""
     random = np.random.default_rng(seed)
-    X = random.normal(size=(150, 2))
+    X = random.normal(size=(150, len(columns)))
     up = np.sin(4.0 * X[:, 0]) + random.normal(scale=0.3, size=150) > 0.0
-    frame = pd.DataFrame(X, columns=["a", "b"]).assign(target=np.where(up, "up", "down"))
+    frame = pd.DataFrame(X, columns=list(columns)).assign(target=np.where(up, "up", "down"))
     path = folder / f"bands{seed}.csv"
     frame.to_csv(path, index=False)
     return DataPlan(str(path))
@@ -99,8 +99,8 @@ def opened(first, tmp_path):
 
 @pytest.fixture(scope="module")
 def second(first, place):
-    """A run on a table of the same size, with what the first one left."""
-    data = table(place, 2)
+    """A run on a table of as many rows, with what the first one left."""
+    data = table(place, 2, "abc")
     return run(planned(data, 6), copied(first[1], place / "second.sqlite3")), data
 
 
@@ -263,9 +263,8 @@ def test_with_the_history_off_nothing_is_read_or_kept(first, opened):
     assert rows(opened().path, "SELECT count(*) FROM datasets") == [(2,)]
 
 
-def test_learning_from_earlier_datasets_gets_each_models_own(first, opened, monkeypatch):
-    earlier, _, data = first
-    told = {}
+def test_learning_from_earlier_datasets_gets_each_models_own(first, opened, monkeypatch, tmp_path):
+    earlier, data, told = first[0], table(tmp_path, 2, "abc"), {}
 
     class Recording(AskTellStudy):
         def __init__(self, problem, history, starts=(), **given):
