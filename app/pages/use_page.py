@@ -39,11 +39,10 @@ if TYPE_CHECKING:
 
 HEIGHT, MAX_HEIGHT = 320, 440  # pixels of the table: at the usual text size, at any
 MEASURE = (
-    "A row is marked where a number lies outside the range of the training rows, where a category "
-    "was never among them, and, where these rows are at hand, as a whole where it is farther from "
-    "every training row than any training row is from its nearest other one. Distance is the mean "
-    "over columns: of a number its difference divided by the range, of a category 1 where it is "
-    "another one."
+    "A row is marked where it is farther from the middle of the training rows than 99 % of rows "
+    "like these, so that 1 in 100 ordinary rows is marked too. The distance goes by ranks: how far "
+    "out each value is among those of training, how rare its category, and whether values that go "
+    "together there still do. A date is compared by its range alone."
 )
 FOLDER_KEY = "use/folder"
 NOTHING_YET = "There are no predictions to save yet: open a file of rows first."

@@ -20,6 +20,7 @@ from core.datasets.files.registry import open_table
 from core.datasets.task import Task
 from core.errors import UnusableError
 from core.evaluation.conformal import PredictionInterval
+from core.evaluation.rank_distance import MIN_ROWS
 from core.export.bundle import carrier, parameter_arrays
 from core.export.exportable_models import can_run_code, export_variants_of
 from core.export.files import model_file
@@ -27,17 +28,19 @@ from core.export.files.model_file import interval_of_run, with_card
 from core.export.finished_run import FinishedRun
 from core.export.onnx.onnx_file import OnnxModel
 from core.export.raw_rows import ModelCard, card_of, feature_cells, formats_of_card, rows_of
-from core.export.using.input_checks import TrainingProfile, profile_of_summary, training_profile
 from core.export.using.row_answers import CellValue
 from core.json_reading import read_as
 from core.tuning.results.training_rows import TrainingRows, read_training_rows, training_rows_of
 from core.tuning.scores.scoring import one_line_error
 
-COMPARED_KINDS = ("number", "category", "yes/no")  # of columns; dates and texts are always new
-MAX_MATRIX_WIDTH = 300  # features of LIBSVM rows that are compared one by one
 NOT_KNOWN = (
     "Rows unlike the training rows are not marked: this model does not say what its training rows "
     "were like."
+)
+RANGES_ALONE = (
+    "Rows are marked for single values that training never had, as many ordinary rows have them: "
+    "how far training rows are from each other is not known of models of earlier versions and of "
+    f"fewer than {MIN_ROWS} rows."
 )
 
 
@@ -49,7 +52,6 @@ class LoadedModel:
     card: ModelCard
     predict: Callable[[Any], pd.DataFrame]  # a table of predictions for raw rows
     training: TrainingRows | None = None  # the properties of its training rows
-    profile: TrainingProfile | None = None  # the same, for marking unlike rows
     interval: PredictionInterval | None = None  # around predicted numbers
     refitted: bool = False  # on the test rows too, after the test
 
@@ -67,21 +69,14 @@ def model_of_run(run: FinishedRun, dataset: Dataset | None) -> LoadedModel | Non
     card = card_of(pipeline)
     assert card is not None  # the one that was just made
     training = _training(card)
-    # The kept summary knows ranges and categories; the rows themselves tell distances as well.
-    profile = profile_of_summary(training) if training else None
     rows = _training_rows(run, dataset)
-    if dataset is not None and rows is not None:
-        training = training or training_rows_of(dataset, rows)
-        if dataset.table is not None and (names := _compared_names(run, dataset)):
-            profile = training_profile(dataset.table[names].iloc[rows])
-        elif training and not profile:
-            profile = profile_of_summary(training)
+    if (training is None or training.distance is None) and dataset is not None and rows is not None:
+        training = training_rows_of(dataset, rows)
     return LoadedModel(
         run.name,
         card,
         partial(checked_predictions, pipeline, where=run.name),
         training,
-        profile,
         interval_of_run(run),
         run.takeaway.refitted,
     )
@@ -99,9 +94,7 @@ def model_of_file(path: str, *, trust: bool = False) -> LoadedModel | None:
     else:
         pipeline, card = load_model(file, trust=trust)
         predict = partial(checked_predictions, pipeline, where=str(file))
-    training = _training(card)
-    profile = profile_of_summary(training) if training else None
-    return LoadedModel(file.name, card, predict, training, profile, _interval(card))
+    return LoadedModel(file.name, card, predict, _training(card), _interval(card))
 
 
 def _onnx_predictions(model: OnnxModel, rows: Any) -> pd.DataFrame:
@@ -136,12 +129,6 @@ def _training_rows(run: FinishedRun, dataset: Dataset | None) -> np.ndarray | No
     return np.array(fitted, dtype=int)
 
 
-def _compared_names(run: FinishedRun, dataset: Dataset) -> list[str]:
-    assert dataset.table is not None
-    kinds = {column.name: column.kind for column in run.takeaway.columns}
-    return [name for name in run.takeaway.feature_names if kinds.get(name) in COMPARED_KINDS]
-
-
 def make_raw_row(
     values: Mapping[str, CellValue], model: LoadedModel
 ) -> pd.DataFrame | sparse.csr_matrix:
@@ -163,16 +150,11 @@ def make_raw_row(
 
 
 def compared_columns(rows: Any, model: LoadedModel) -> pd.DataFrame | None:
-    """The columns of raw rows that are compared with the training rows; None for none."""
-    profile = model.profile
-    if profile is None:
+    """Raw rows as a table; None where they are compared with no training rows."""
+    if model.training is None:
         return None
-    if not isinstance(rows, pd.DataFrame):
-        if rows.shape[1] > MAX_MATRIX_WIDTH:
-            return None
-        rows = pd.DataFrame(rows.toarray(), columns=model.features)
-    names = {*profile.ranges, *profile.kinds}
-    return rows[[name for name in rows.columns if str(name) in names]]
+    is_table = isinstance(rows, pd.DataFrame)
+    return rows if is_table else pd.DataFrame(rows.toarray(), columns=model.features)
 
 
 _LOADERS = {".skops": model_file.load_skops, ".joblib": model_file.load_joblib}

@@ -34,6 +34,7 @@ from core.export.own_table.own_table import (
 from core.export.own_table.text_lines import LABEL, STRUCTURE
 from core.export.prediction import (
     NOT_KNOWN,
+    RANGES_ALONE,
     LoadedModel,
     compared_columns,
     ignore_progress,
@@ -99,15 +100,13 @@ class PredictionStream:
         if self.model.interval is not None:
             _add_interval(table, self.model.interval)
         compared_rows, marked_count = compared_columns(rows, self.model), 0
-        is_compared = compared_rows is not None and self.model.profile is not None
-        far = far_dates(rows, self.model.training)
-        if is_compared or noted.unreadable or far:
+        training = self.model.training
+        far = far_dates(rows, training)
+        if compared_rows is not None or noted.unreadable or far:
             words = [""] * len(table)
-            if compared_rows is not None and self.model.profile is not None:
-                words = unlike_reasons(compared_rows, self.model.profile)
-            table[UNLIKE] = words = with_unreadable(
-                words, noted.unreadable, self.model.training, far
-            )
+            if compared_rows is not None and training is not None:
+                words = unlike_reasons(compared_rows, training)
+            table[UNLIKE] = words = with_unreadable(words, noted.unreadable, training, far)
             marked_count = sum(map(bool, words))
         if (checked_rows := rows if isinstance(rows, pd.DataFrame) else compared_rows) is not None:
             self._checks.add_rows(checked_rows)
@@ -115,8 +114,10 @@ class PredictionStream:
 
     def sentences(self) -> list[str]:
         """Remarks on the rows that were predicted."""
-        has_profile = self.model.profile is not None
-        return [*self._checks.sentences(), *([] if has_profile else [NOT_KNOWN])]
+        training, sentences = self.model.training, self._checks.sentences()
+        if training is not None and training.distance is not None:
+            return sentences
+        return [*sentences, NOT_KNOWN if training is None else RANGES_ALONE]
 
 
 def _add_interval(table: pd.DataFrame, interval: PredictionInterval) -> None:

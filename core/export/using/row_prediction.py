@@ -17,7 +17,7 @@ from core.errors import UnusableError
 from core.evaluation.conformal import MIN_ERRORS
 from core.export.finished_run import FinishedRun
 from core.export.prediction import LoadedModel, compared_columns, make_raw_row
-from core.export.using.input_checks import far_dates, no_dates, unlike_reasons
+from core.export.using.input_checks import far_dates, is_outside, no_dates, unlike_reasons
 from core.export.using.row_answers import CellValue, ModelForm, RowPrediction, TestRow
 from core.tuning.results.training_rows import NUMBER, TEXT, TrainingColumn
 
@@ -75,14 +75,11 @@ def predict_row(model: LoadedModel, values: dict[str, CellValue]) -> RowPredicti
     half_width = model.interval.half if number and model.interval else None
     compared_row = compared_columns(row, model)
     words, outside = "", []
-    if compared_row is not None and model.profile is not None:
-        words = unlike_reasons(compared_row, model.profile)[0]
-        # Column by column, since a form marks the fields themselves.
-        outside = [
-            str(name)
-            for name in compared_row.columns
-            if unlike_reasons(compared_row[[name]], model.profile.for_column(str(name)))[0]
-        ]
+    if compared_row is not None and (training := model.training) is not None:
+        words = unlike_reasons(compared_row, training)[0]
+        mask = is_outside(training.numbers_and_codes(compared_row), training)[0]
+        pairs = zip(training.columns, mask, strict=True)
+        outside = [column.name for column, is_marked in pairs if is_marked and words]
     odd, far = no_dates(row, model.training), far_dates(row, model.training)
     date_texts = [f"{name} {NO_DATE.format(typical)}" for name, typical in odd.items()]
     date_texts += [sentences[0] for sentences in far.values()]

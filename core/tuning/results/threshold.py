@@ -8,9 +8,10 @@
 | b | ``costs[1]`` | cost of calling a row of the second class the first one |
 | t | ``value`` | the threshold: a row is called the second class where p >= t |
 
-The cost of t is Σ a [y = 0, p >= t] + b [y = 1, p < t]. For true probabilities a / (a + b) is best
-(Elkan 2001, The foundations of cost-sensitive learning, equation 2). The t of least cost on
-out-of-fold predictions of the training rows also serves probabilities that are off.
+For true probabilities t = a / (a + b) costs least (Elkan 2001, The foundations of cost-sensitive
+learning, equation 2). Others are calibrated first, out of fold, by the curve of Kull, Silva Filho
+and Flach (2017, Beta calibration), logit q = α + β₁ log 2p − β₂ log 2(1 − p), and t is the p where
+q is a / (a + b). The t of least cost on the same rows would follow every one of few rows.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.optimize import minimize
+from scipy.special import expit, logit
 from sklearn.base import clone
 from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.pipeline import Pipeline
@@ -33,48 +36,55 @@ from core.tuning.scores.predictions import ComparedPredictions
 
 HALF = 0.5
 _ENOUGH = 1e-8  # how near its minimum a fold's model must be
-
-
-def cost_at(value: float, second: np.ndarray, is_second: np.ndarray, costs: Costs) -> float:
-    """A row's mean cost at a threshold."""
-    return _mean_cost(second >= value, is_second, costs)
+_EXACT = np.array([0.0, 1.0, 1.0])  # α, β₁ and β₂ of probabilities that are right: q = p
+# Deviations of a normal prior about these, so that few rows do not move the threshold far.
+_SPREAD = np.array([1.0, 0.5, 0.5])
+_STEPS, _LEAST = 10_001, 1e-9  # of logit p, where the threshold is looked for, and p at its end
 
 
 def _mean_cost(is_called: np.ndarray, is_second: np.ndarray, costs: Costs) -> float:
+    """A row's."""
     first, missed = (is_called & ~is_second).mean(), (~is_called & is_second).mean()
     return float(costs[0] * first + costs[1] * missed)
 
 
-def cheapest_threshold(second: np.ndarray, is_second: np.ndarray, costs: Costs) -> float:
-    """The threshold of least cost, among equals the one nearest a / (a + b), in O(n log n).
-
-    Thresholds between two neighbouring probabilities cost the same, so one per gap is tried.
+def calibrated_threshold(
+    second: np.ndarray, is_second: np.ndarray, costs: Costs, weight: float = 1.0
+) -> float:
+    """The probability at which the calibrated one is a / (a + b).
 
     Args:
-        second: probabilities of the second class, (n,).
+        second: probabilities of the second class of rows that the model has not seen, (n,).
         is_second: whether the rows are of it, (n,).
         costs: a and b.
+        weight: of a row, less than 1 where several rows are one unit.
     """
-    probabilities, index = np.unique(second, return_inverse=True)
-    rows = np.bincount(index, minlength=len(probabilities))
-    positive = np.bincount(index, is_second, minlength=len(probabilities))
-    # Gap k lies below the k-th probability: those from there on are called the second class.
-    called_first = np.concatenate(([0.0], np.cumsum(positive)))
-    called_second = np.concatenate((np.cumsum((rows - positive)[::-1])[::-1], [0.0]))
-    total = costs[0] * called_second + costs[1] * called_first
-    best = np.flatnonzero(total <= total.min() * (1 + 1e-12))
-    # The last edge lies above every probability: from there no row is called the second class.
-    edges = np.concatenate(([0.0], probabilities, [max(1.0, np.nextafter(probabilities[-1], 2.0))]))
     ideal = costs[0] / (costs[0] + costs[1])
-    # The gap above the k-th probability excludes it and includes the next one.
-    gaps = best[(edges[best] < ideal) & (ideal <= edges[best + 1])]
-    # An ideal of 0 is the lower end of the first gap, which excludes it.
-    if len(gaps) or (ideal == 0 and 0 in best):
-        return ideal
-    low, high = edges[best], edges[best + 1]
-    middles = (low + high) / 2
-    middles = np.where(middles > low, middles, high)  # between neighbouring floats lies none
-    return float(middles[np.abs(middles - ideal).argmin()])
+    if ideal in (0.0, 1.0):
+        return float(np.nextafter(ideal, 2.0)) if ideal else 0.0  # of no row, or of every row
+    # An ensemble's probabilities may be 0 and 1, which is half a step from the next ones.
+    inner = second[(second > 0) & (second < 1)]
+    steps = (inner.min(), 1 - inner.max()) if len(inner) else (2 / (len(second) + 2),) * 2
+    ends = steps[0] / 2, 1 - steps[1] / 2
+    terms, sign = _curve_terms(second.clip(*ends)), np.where(is_second, 1.0, -1.0)
+
+    def penalized_loss(w: np.ndarray) -> tuple[float, np.ndarray]:
+        margins, shift = sign * (terms @ w), (w - _EXACT) / _SPREAD
+        slope = weight * (terms.T @ (-sign * expit(-margins))) + shift / _SPREAD
+        return weight * np.logaddexp(0.0, -margins).sum() + shift @ shift / 2, slope
+
+    bounds = [(None, None), (0.0, None), (0.0, None)]  # a larger p never means a smaller q
+    w = minimize(penalized_loss, _EXACT, jac=True, method="L-BFGS-B", bounds=bounds).x
+    low = ends[0] if second.min() <= 0 else _LEAST
+    high = ends[1] if second.max() >= 1 else 1 - _LEAST
+    grid = expit(np.linspace(logit(low), logit(high), _STEPS))
+    is_called = np.append(_curve_terms(grid) @ w >= logit(ideal), True)
+    # Below the grid every row is called the second class, above it none.
+    return float(np.concatenate(([0.0], grid[1:], [np.nextafter(1.0, 2.0)]))[is_called.argmax()])
+
+
+def _curve_terms(p: np.ndarray) -> np.ndarray:
+    return np.column_stack([np.ones(len(p)), np.log(2 * p), -np.log(2 * (1 - p))])
 
 
 def choose_threshold(
@@ -82,16 +92,18 @@ def choose_threshold(
 ) -> DecisionThreshold | None:
     """The threshold for a fitted pipeline; None where mistakes have no costs.
 
-    The model is fitted again in every fold, at its setting or at learned penalties.
+    The model is fitted again in every fold, at its setting or at learned penalties. Rows of one
+    unit count as much as one row.
     """
     costs = costs_of(problem.plan.costs, problem.dataset, problem.model)
     if costs is None:
         return None
     second, is_second = _out_of_fold_probabilities(problem, pipeline, learned)
-    value = cheapest_threshold(second, is_second, costs)
+    units = problem.units.take_rows(problem.train_rows)
+    value = calibrated_threshold(second, is_second, costs, units.count / len(units.codes))
     ideal = costs[0] / (costs[0] + costs[1])
     values = (value, ideal, HALF)
-    cost, ideal_cost, half_cost = (cost_at(t, second, is_second, costs) for t in values)
+    cost, ideal_cost, half_cost = (_mean_cost(second >= t, is_second, costs) for t in values)
     return DecisionThreshold(value, ideal, cost, ideal_cost, half_cost, len(second))
 
 

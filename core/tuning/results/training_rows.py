@@ -1,8 +1,7 @@
 """The columns of a model's training rows, for its files, without any row.
 
-A summary of a model's training rows: ranges, categories and typical values.
-
-It travels in the model's files as plain JSON, for forms and for warnings about unlike rows.
+Ranges, categories, typical values and a distance travel in the model's files as plain JSON, for
+forms and for warnings about unlike rows.
 """
 
 from __future__ import annotations
@@ -25,6 +24,9 @@ from core.datasets.column_format import seconds_since_1970
 from core.datasets.dataset import Dataset
 from core.datasets.dataset_summary import Column
 from core.datasets.finding import column_title
+from core.datasets.units import dataset_units
+from core.evaluation.rank_distance import RankDistance, rank_distance
+from core.json_reading import read_as
 from core.records import Record, optional, to_plain
 
 FORM = 1  # of what is written; other forms are not read
@@ -52,6 +54,28 @@ class TrainingColumn(Record):
     def title(self) -> str:
         return column_title(self.name, self.unit)
 
+    @property
+    def category_count(self) -> int:
+        """How many categories it has; 0 for numbers, -1 where rows are not compared by it."""
+        if self.kind == CHOICE and not self.more:
+            return len(self.choices) or -1
+        return 0 if self.kind == NUMBER else -1
+
+    def numbers_or_codes(self, values: pd.Series) -> np.ndarray:
+        """The numbers, or the categories' codes (-1 for a new one), of rows, (n,); NaN without."""
+        if self.kind == NUMBER:
+            return pd.to_numeric(values, errors="coerce").to_numpy(float)
+        if self.category_count < 0:
+            return np.full(len(values), np.nan)
+        codes = pd.Index([category_text(choice) for choice in self.choices])
+        texts = pd.Index(values.map(category_text, na_action="ignore"), dtype=object)
+        return np.where(values.isna(), np.nan, codes.get_indexer(texts))
+
+
+def category_text(value: Any) -> str:
+    """A category as text, 1 and 1.0 alike."""
+    return f"{value:g}" if isinstance(value, (int, float)) else str(value)
+
 
 def date_text(seconds: float) -> str:
     """The day of so many seconds since 1970, the nearest that a calendar has."""
@@ -66,6 +90,11 @@ class TrainingRows(Record):
 
     rows: int
     columns: tuple[TrainingColumn, ...]
+    distance: RankDistance | None = optional()  # none of few rows and in earlier models
+
+    def numbers_and_codes(self, rows: pd.DataFrame) -> np.ndarray:
+        """Numbers and codes of rows with these columns, (n, p)."""
+        return np.column_stack([c.numbers_or_codes(rows[c.name]) for c in self.columns])
 
     def as_dict(self) -> dict[str, Any]:
         return {"form": FORM, **to_plain(self)}
@@ -75,6 +104,8 @@ class TrainingRows(Record):
 
 
 MAX_COLUMNS = 1000
+# What the distance is made of; of more a sample is drawn.
+MAX_ROWS, MIN_ROWS, MAX_CELLS = 5000, 200, 300_000
 MAX_CATEGORIES = 1000  # categories of one column that are kept; more are free text
 MAX_LETTERS = 500  # letters of a category
 MAX_FORMAT_LETTERS = 60  # letters of the format of dates
@@ -85,22 +116,29 @@ def training_rows_of(dataset: Dataset, rows: np.ndarray | None = None) -> Traini
     names = dataset.feature_names
     if not dataset.task.is_table or not 0 < len(names) <= MAX_COLUMNS:
         return None
+    rows = np.arange(dataset.rows) if rows is None else rows
+    max_rows = min(MAX_ROWS, max(MAX_CELLS // len(names), MIN_ROWS))
+    sample = rows[np.sort(np.random.default_rng(0).permutation(len(rows))[:max_rows])]
     if dataset.matrix is not None:
-        matrix = dataset.matrix if rows is None else dataset.matrix[rows]
         # Read column by column: as a dense table it might not fit into memory.
-        columns = sparse.csc_matrix(matrix)
-        values = (columns[:, index].toarray()[:, 0] for index in range(len(names)))
-        return TrainingRows(int(matrix.shape[0]), tuple(map(_number_column, names, values)))
-    if dataset.table is None:
+        matrix = sparse.csc_matrix(dataset.matrix[rows])
+        values = (matrix[:, index].toarray()[:, 0] for index in range(len(names)))
+        columns = tuple(map(_number_column, names, values))
+        sampled = pd.DataFrame(dataset.matrix[sample].toarray(), columns=names)
+    elif dataset.table is not None:
+        table, sampled = dataset.table[names].iloc[rows], dataset.table[names].iloc[sample]
+        by_name = {column.name: column for column in dataset.columns}
+        columns = tuple(
+            replace(_training_column(table[name], by_name[name]), unit=by_name[name].unit or None)
+            for name in names
+        )
+    else:
         return None
-    table = dataset.table[names]
-    table = table if rows is None else table.iloc[rows]
-    by_name = {column.name: column for column in dataset.columns}
-    training_columns = (
-        replace(_training_column(table[name], by_name[name]), unit=by_name[name].unit or None)
-        for name in names
+    training, units = TrainingRows(len(rows), columns), dataset_units(dataset).codes[sample]
+    counts = [column.category_count for column in columns]
+    return replace(
+        training, distance=rank_distance(training.numbers_and_codes(sampled), counts, units)
     )
-    return TrainingRows(len(table), tuple(training_columns))
 
 
 def _training_column(values: pd.Series, column: Column) -> TrainingColumn:
@@ -159,48 +197,31 @@ def read_training_rows(document: object, features: list[str]) -> TrainingRows | 
         plain = json.loads(document) if isinstance(document, str) else document
         if not isinstance(plain, Mapping) or plain.get("form") != FORM:
             return None
-        columns = tuple(_read_column(column) for column in plain["columns"])
-        rows = plain["rows"]
-        if type(rows) is not int or rows < 0 or [column.name for column in columns] != features:
-            return None
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
+        training = read_as(TrainingRows, plain)
+    except (ValueError, RecursionError):
         return None
-    return TrainingRows(rows, columns)
-
-
-def _read_column(plain: Mapping[str, Any]) -> TrainingColumn:
-    """A column as it was written; ValueError, KeyError or TypeError for anything else."""
-    name, kind, numeric = plain["name"], plain["kind"], plain["numeric"]
-    choice_type: type = float if numeric else str
-    choices = tuple(_require_type(choice_type, choice) for choice in plain["choices"])
-    low, high, typical = (
-        None if plain[key] is None else _require_type(value_type, plain[key])
-        for key, value_type in (("low", float), ("high", float), ("typical", choice_type))
-    )
+    columns, distance = training.columns, training.distance
     is_sound = (
-        type(name) is str
-        and kind in KINDS
-        and type(numeric) is bool
-        and (numeric or kind != NUMBER)
-        and not (numeric and kind in (DATE, TEXT))
+        [column.name for column in columns] == features
+        and training.rows >= 0
+        and all(map(_is_sound, columns))
+        and (distance is None or distance.is_sound([column.category_count for column in columns]))
+    )
+    return training if is_sound else None
+
+
+def _is_sound(column: TrainingColumn) -> bool:
+    """Whether a column was ever like this."""
+    low, high, numeric = column.low, column.high, column.numeric
+    values = [value for value in (*column.choices, column.typical) if value is not None]
+    numbers = [v for v in (*values, low, high) if v is not None and not isinstance(v, str)]
+    return (
+        column.kind in KINDS
+        and numeric is (column.kind == NUMBER or (numeric and column.kind == CHOICE))
+        and all(isinstance(value, str) is not numeric for value in values)
+        and all(map(math.isfinite, numbers))
         and (low is None) == (high is None)
         and (low is None or high is None or low <= high)
-        and len(choices) <= MAX_CATEGORIES
+        and len(column.choices) <= MAX_CATEGORIES
+        and len(column.format) <= (MAX_FORMAT_LETTERS if column.kind == DATE else 0)
     )
-    if not is_sound:
-        raise ValueError("no column was ever like this")
-    is_integer, more = _require_type(bool, plain["whole"]), _require_type(bool, plain["more"])
-    form = _require_type(str, plain["format"])
-    if len(form) > MAX_FORMAT_LETTERS or (form and kind != DATE):
-        raise ValueError("no date was ever written like this")
-    unit = _require_type(str, plain.get("unit") or "")[:MAX_FORMAT_LETTERS] or None
-    return TrainingColumn(
-        name, kind, numeric, low, high, typical, is_integer, choices, more, form, unit
-    )
-
-
-def _require_type(kind: type, value: Any) -> Any:
-    value = float(value) if kind is float and type(value) is int else value
-    if type(value) is not kind or (type(value) is float and not math.isfinite(value)):
-        raise ValueError("it is of another kind")
-    return value

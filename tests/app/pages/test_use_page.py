@@ -98,7 +98,7 @@ def test_predictions_are_shown_and_rows_unlike_the_training_rows_are_counted(
     assert [model.index(1, c).data() for c in range(3)] == ["9", "no", "x"]
     assert "behind the columns of the table" in card.accessibleDescription()
     assert "1 of 2 rows is unlike the training rows" in card.marked_note.text()
-    assert "farther from every training row" in card.marked_note.toolTip()
+    assert "1 in 100 ordinary rows is marked too" in card.marked_note.toolTip()
     assert_accessible(page)
     sentences = ("The column “<b>” is ignored.", "Not known.")
     still.rows_predicted.emit(RowsPredicted(["prediction"], [["a"]], 2000, 0, "", sentences))

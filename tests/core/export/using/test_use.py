@@ -16,11 +16,12 @@ from core.export.prediction import NOT_KNOWN, _interval, model_of_file, model_of
 from core.export.raw_rows import feature_cells
 from core.export.using import file_prediction
 from core.export.using.file_prediction import UNLIKE, PredictionStream
-from core.export.using.input_checks import training_profile, unlike_reasons
+from core.export.using.input_checks import unlike_reasons
 from core.export.using.row_prediction import form_of_model, predict_row, test_rows_of
 from core.records import to_plain
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem_setup import read_data
+from core.tuning.results.training_rows import training_rows_of
 from core.tuning.runs.run_folder import RunFolder
 
 AGES = pd.DataFrame({"age": [(7 * at) % 43 for at in range(90)]})
@@ -88,7 +89,6 @@ def test_a_run_and_its_file_predict_the_same_and_mark_what_is_unlike(ended, by_f
         assert third.startswith("age is outside 0 to 42")
         assert (told.marked_count, told.done) == (2, 3)
         assert told.sentences() == ["“town” has a value never seen in training: “new”."]
-    assert "far from" in used(model_of_run(run, dataset), rows())[0][UNLIKE].iloc[2]
 
 
 @pytest.mark.parametrize("ending", [".skops", ".joblib", ".onnx"])
@@ -378,65 +378,66 @@ def test_words_among_numbers_count_as_missing(by_file, tmp_path, monkeypatch, is
 # Unlike rows -----------------------------------------------------------------------------------
 
 
-TRAIN = pd.DataFrame({"age": [20.0, 30, 40, 50], "town": ["a", "b", "a", None]})
+def drawn_rows(count, seed, spread=1.0):
+    random = np.random.default_rng(seed)
+    table = pd.DataFrame(spread * random.normal(size=(count, 6)), columns=list("abcdef"))
+    table["town"] = random.choice(["x", "y", "z"], size=count)
+    table.loc[random.random(count) < 0.1, "b"] = np.nan
+    return table.assign(target=random.normal(size=count))
 
 
-def test_ranges_and_categories_are_those_of_the_training_rows():
-    seen = training_profile(TRAIN)
-    assert seen.ranges == {"age": (20.0, 50.0)}
-    assert list(seen.kinds["town"]) == ["a", "b"]
-    new = pd.DataFrame({"age": [20.0, 51, np.nan, 30], "town": ["a", "b", "c", None]})
-    said = unlike_reasons(new, seen)
-    assert said[0] == ""
-    assert said[1].startswith("age is outside 20 to 50")
-    assert said[2].startswith("town was never “c”")
-    assert "town was" not in said[3]
+@pytest.fixture(scope="module")
+def training(tmp_path_factory):
+    path = tmp_path_factory.mktemp("rows") / "train.csv"
+    drawn_rows(300, 0).to_csv(path, index=False)
+    return training_rows_of(read_data(DataPlan(str(path))))
 
 
-def brute(one, other, widths):
-    parts = []
-    for name, a in one.items():
-        b = other[name]
-        if pd.isna(a) or pd.isna(b):
-            parts.append(0.0 if pd.isna(a) and pd.isna(b) else 1.0)
-        else:
-            parts.append(abs(a - b) / widths[name] if name in widths else float(a != b))
-    return sum(parts) / len(parts)
+def test_one_in_a_hundred_ordinary_rows_is_unlike(training):
+    said = unlike_reasons(drawn_rows(4000, 1), training)
+    assert 0.002 < np.mean([words != "" for words in said]) < 0.025
+    assert np.mean([words != "" for words in unlike_reasons(drawn_rows(400, 2, 4), training)]) > 0.9
 
 
-def test_far_is_farther_than_any_training_row_from_its_nearest_other_one():
-    random = np.random.default_rng(2)
-
-    def drawn(count, spread):
-        table = pd.DataFrame(spread * random.normal(size=(count, 3)), columns=list("xyz"))
-        table["kind"] = random.choice(["a", "b"], size=count)
-        table.loc[random.random(count) < 0.1, "x"] = np.nan
-        return table
-
-    train, new = drawn(60, 1.0), drawn(40, 1.5)
-    widths = {name: train[name].max() - train[name].min() for name in "xyz"}
-    rows = [row for _, row in train.iterrows()]
-    apart = max(
-        min(brute(one, other, widths) for at, other in enumerate(rows) if at != place)
-        for place, one in enumerate(rows)
-    )
-    seen = training_profile(train)
-    assert np.isclose(seen.max_distance, apart)
-    said = unlike_reasons(new, seen)
-    far = [min(brute(row, one, widths) for one in rows) > apart for _, row in new.iterrows()]
-    assert ["far from" in words for words in said] == far
-    assert any(far)
-    assert not all(far)
-    assert not any("far from" in words for words in unlike_reasons(train, seen))
-
-
-def test_many_columns_are_named_but_a_few():
-    train = pd.DataFrame(np.random.default_rng(0).random((20, 6)), columns=list("abcdef"))
-    (said,) = unlike_reasons(train.iloc[:1] + 9, training_profile(train))
+def test_ranges_and_categories_are_the_reasons_the_farthest_first(training):
+    row = pd.DataFrame({name: [0.0] for name in "abcdef"}).assign(town="x")
+    column = {column.name: column for column in training.columns}["a"]
+    range_text = f"is outside {column.low:g} to {column.high:g}"
+    assert unlike_reasons(row, training) == [""]
+    # A little outside of one range alone is nothing unusual among seven columns.
+    assert unlike_reasons(row.assign(a=column.high + 0.01), training) == [""]
+    assert unlike_reasons(row.assign(a=-50.0), training) == [f"a {range_text}"]
+    (said,) = unlike_reasons(row.assign(a=-50.0, town="w"), training)
+    assert said == f"a {range_text}; town was never “w”"
+    assert unlike_reasons(row.assign(town="w"), training) == ["town was never “w”"]
+    (said,) = unlike_reasons(row.assign(**dict.fromkeys("abcdef", 9.0)), training)
     assert said.count("is outside") == 3
-    assert "; 3 more; far from every training row" in said
+    assert said.endswith("; 3 more")
 
 
-def test_constant_columns_and_few_rows_do_no_harm():
-    for table in (pd.DataFrame({"a": [1.0]}), pd.DataFrame({"a": [1.0, 1.0], "b": [None, None]})):
-        assert unlike_reasons(table, training_profile(table)) == [""] * len(table)
+def test_what_is_missing_says_nothing(training):
+    row = pd.DataFrame({name: [np.nan] for name in "abcdef"}).assign(town=None)
+    assert unlike_reasons(row, training) == [""]
+
+
+def test_values_that_do_not_belong_together_are_unusual(tmp_path):
+    random = np.random.default_rng(0)
+    table = drawn_rows(300, 0).assign(b=lambda rows: rows["a"] + 0.1 * random.normal(size=300))
+    table.to_csv(tmp_path / "train.csv", index=False)
+    training = training_rows_of(read_data(DataPlan(str(tmp_path / "train.csv"))))
+    row = table.head(1).drop(columns="target").assign(**dict.fromkeys("cdef", 0.0))
+    assert unlike_reasons(row.assign(a=1.5, b=1.5), training) == [""]
+    (said,) = unlike_reasons(row.assign(a=1.5, b=-1.5), training)
+    assert said in ("unusual in a and b", "unusual in b and a")
+
+
+def test_of_few_rows_or_in_an_earlier_model_ranges_alone_mark(training, tmp_path):
+    drawn_rows(60, 0).head(19).to_csv(tmp_path / "few.csv", index=False)
+    few = training_rows_of(read_data(DataPlan(str(tmp_path / "few.csv"))))
+    assert few.distance is None
+    row = pd.DataFrame({name: [0.0] for name in "abcdef"}).assign(town="x")
+    for known in (few, replace(training, distance=None)):
+        assert unlike_reasons(row, known) == [""]
+        high = next(column.high for column in known.columns if column.name == "a")
+        (said,) = unlike_reasons(row.assign(a=high + 0.01), known)
+        assert said.startswith("a is outside")
