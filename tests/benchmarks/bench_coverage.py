@@ -21,10 +21,11 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
+# In place of this folder, whose modules are called as packages are.
+sys.path[0] = str(ROOT)
 
-from tests.benchmarks import coverage
-from tests.benchmarks.coverage.figure import Figure
+from tests.benchmarks import simulations
+from tests.benchmarks.simulations.figure import Figure
 
 
 def row_text(figure: Figure) -> str:
@@ -44,10 +45,10 @@ def main() -> int:
     arguments = parser.parse_args()
     print(f"{'figure':<72}{'value':>10}{'promised':>18}{'sets':>7}")
     is_reached = True
-    for module in sorted(m.name for m in pkgutil.iter_modules(coverage.__path__)):
+    for module in sorted(m.name for m in pkgutil.iter_modules(simulations.__path__)):
         if module == "figure" or not any(word in module for word in arguments.only):
             continue
-        for figure in importlib.import_module(f"{coverage.__name__}.{module}").figures(
+        for figure in importlib.import_module(f"{simulations.__name__}.{module}").figures(
             arguments.sets
         ):
             print(row_text(figure), flush=True)
