@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import io
 import json
 import sys
+import tempfile
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from app.cli.streams import OutputBytes, print_remark
 from app.cli.tune_arguments import add_columns, columns_of, refuse_role_of_target
+from core.errors import UnusableError
 from core.records import strict_json, to_plain
 from core.wording import count_text
 
@@ -21,6 +24,9 @@ if TYPE_CHECKING:
     from core.datasets.finding import Finding
 
 MAX_NAME = 40  # letters of a column's name
+
+
+MODEL_ENDINGS = (".skops", ".joblib", ".onnx", ".npz", ".json", ".zip")
 
 
 def add_read(commands: Any) -> None:
@@ -139,7 +145,8 @@ def add_predict(commands: Any) -> None:
         " every class or the ends of an interval, and how a row is unlike the training rows. A"
         " name is numbered where the table has it already.",
     )
-    help_text = "a .skops, .joblib, .onnx, .npz, .json or .zip file"
+    help_text = "a .skops, .joblib, .onnx, .npz, .json or .zip file; or a run: its name, a part of"
+    help_text += " it, or last"
     predict.add_argument("model", metavar="MODEL", help=help_text)
     predict.add_argument(
         "file",
@@ -163,10 +170,32 @@ def add_predict(commands: Any) -> None:
 
 def run_predict(arguments: argparse.Namespace) -> int:
     """Write a table with predictions."""
+    model = Path(arguments.model)
+    if model.is_file() or model.suffix in MODEL_ENDINGS:
+        return _predict_file(model, arguments)
+    with tempfile.TemporaryDirectory() as folder:
+        model = _export_model(arguments.model, Path(folder))
+        arguments.trust = True  # it was written a moment ago
+        return _predict_file(model, arguments)
+
+
+def _export_model(run_name: str, folder: Path) -> Path:
+    """Write the model of a run into a folder, by the first format that its kind has."""
+    from core.export.exporters import export_run
+    from core.export.finished_run import finished_run
+    from core.tuning.runs.run_folder import RunFolder
+
+    run = finished_run(RunFolder.find_run(run_name))
+    for ending in (".skops", ".npz", ".zip"):
+        with contextlib.suppress(UnusableError):
+            return export_run(run, folder / f"model{ending}")
+    return export_run(run, folder / "model.joblib")
+
+
+def _predict_file(model: Path, arguments: argparse.Namespace) -> int:
     from core.export.exportable_models import can_run_code
     from core.export.using.file_prediction import predict_into
 
-    model = Path(arguments.model)
     trust = arguments.trust or (can_run_code(model) and model.is_file() and _confirm_trust(model))
     # Warnings are sentences for a person, once each, after the predictions.
     with warnings.catch_warnings(record=True) as warning_records:

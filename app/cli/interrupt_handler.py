@@ -7,7 +7,6 @@ the process ends then. A thread listens: compiled code may keep Python busy.
 from __future__ import annotations
 
 import contextlib
-import math
 import multiprocessing
 import os
 import signal
@@ -188,10 +187,9 @@ def untested_best(run: RunState) -> UntestedBest:
         setting = dict(run.best_trial.setting)
         validation = {run.started.metric: run.best_trial.score}
     match run.last_step:
-        case PenaltyStep(penalties=penalties):
-            groups = penalties
-        case HyperGradientStep(d=d, holdout_loss=loss):
-            groups = {name: math.exp(value) for name, value in d.items()}
+        case PenaltyStep(penalties=groups):
+            pass
+        case HyperGradientStep(penalties=groups, holdout_loss=loss):
             validation = {"holdout_loss": loss}
     return UntestedBest(setting, groups or None, run.started.metric, validation)
 

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from core.tuning.runs.past_runs import DeletedRun, RunSummary
     from core.tuning.runs.run_folder import RunFolder
 
-RUN = "a name that tunescope runs shows, or a path"
+MAX_NAME = 24  # letters of a column in the list of runs
+RUN = "a name that tunescope runs shows, a part of it, last, or a path"
 
 
 def add_runs(commands: Any) -> None:
@@ -86,13 +87,15 @@ def _print_runs(summaries: list[RunSummary]) -> None:
     from core.tuning.scores.score import metric_in_short, score_text, signed_difference
 
     width = max(len(summary.name) for summary in summaries)
-    print(f"{'run':{width}}  {'state':11}  {'test score':22}  gain")
+    column = max(len("predicts"), *(min(MAX_NAME, len(s.target)) for s in summaries))
+    print(f"{'run':{width}}  {'state':11}  {'predicts':{column}}  {'test score':22}  gain")
     for summary in summaries:
         metric, test = summary.metric, ""
         if summary.test is not None:
             test = f"{metric_in_short(metric)} {score_text(summary.test, metric)}"
         gain = signed_difference(summary.gain, metric)
-        print(f"{summary.name:{width}}  {summary.state:11}  {test:22}  {gain}".rstrip())
+        start = f"{summary.name:{width}}  {summary.state:11}  {summary.target[:MAX_NAME]:{column}}"
+        print(f"{start}  {test:22}  {gain}".rstrip())
         if summary.title:
             print(f"    {summary.title}")
         for line in summary.note.splitlines():
@@ -103,7 +106,7 @@ def _write_label(arguments: argparse.Namespace) -> int:
     from core.tuning.runs.past_runs import read_label, write_label
     from core.tuning.runs.run_folder import RunFolder
 
-    folder = RunFolder.open(arguments.folder)
+    folder = RunFolder.find_run(arguments.folder)
     label = read_label(folder.path)
     if arguments.text is None:
         print(label.note)
@@ -221,7 +224,7 @@ def _resume_run(arguments: argparse.Namespace) -> int:
         if not 0 <= amount < math.inf:
             fault = f"“{amount:g}” is out of range"
             raise UnusableError(fault, where=name, cure="give at least 0")
-    folder = RunFolder.open(arguments.folder)
+    folder = RunFolder.find_run(arguments.folder)
     plan, past = folder.plan, folder.all_events()
     if arguments.minutes:
         plan = plan.with_more_minutes(arguments.minutes, past[-1].seconds if past else 0.0)
@@ -264,7 +267,7 @@ def _replay_run(arguments: argparse.Namespace) -> int:
     from core.tuning.events import RunFailed, RunFinished, RunStopped, to_json
     from core.tuning.runs.run_folder import RunFolder
 
-    folder = RunFolder.open(arguments.folder)
+    folder = RunFolder.find_run(arguments.folder)
     line = ProgressLine(sys.stdout)
     events = folder.all_events()
     for event in events:
@@ -285,7 +288,7 @@ def _write_report(arguments: argparse.Namespace) -> int:
     from core.export.finished_run import finished_run
     from core.tuning.runs.run_folder import RunFolder
 
-    folder = RunFolder.open(arguments.folder)
+    folder = RunFolder.find_run(arguments.folder)
     out = Path(arguments.out) if arguments.out else Path(f"{folder.name}.html")
     print(export_run(finished_run(folder, arguments.examples), out, "report"))
     return 0
@@ -316,7 +319,7 @@ def _pick_model(arguments: argparse.Namespace) -> int:
     from core.tuning.runs.run_folder import RunFolder
 
     selection = _requested_model(arguments.which)
-    folder = RunFolder.open(arguments.folder)
+    folder = RunFolder.find_run(arguments.folder)
     plan = folder.plan
     dataset = read_data(plan.data)
     # First: a path that does not fit must not come out after minutes of fitting.
@@ -385,7 +388,7 @@ def _export_models(arguments: argparse.Namespace) -> int:
     from core.tuning.results.conclude import fit_best_again
     from core.tuning.runs.run_folder import RunFolder
 
-    folder = RunFolder.open(arguments.folder)
+    folder = RunFolder.find_run(arguments.folder)
     _check_format(arguments)
     if arguments.format == OPTUNA:
         return _export_study(folder, arguments)
@@ -409,7 +412,7 @@ def _export_models(arguments: argparse.Namespace) -> int:
     else:
         print(f"{choice.title}{_score_text(choice)}. {choice.sentence}")
         for path in written:
-            print(f"Saved:  {path}")
+            print(f"Saved:   {path}")
     for sentence in failed.values():
         print_remark(f"tunescope: {sentence}")
     return 1 if failed else 0
@@ -432,7 +435,7 @@ def _export_study(folder: RunFolder, arguments: argparse.Namespace) -> int:
         print(json.dumps({"run": folder.name, "study": name, "exports": [arguments.out]}))
     else:
         print(f"The run as the study “{name}” of Optuna.")
-        print(f"Saved:  {arguments.out}")
+        print(f"Saved:   {arguments.out}")
     return 0
 
 

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, TextIO
 from core.estimators.multi_model import MODEL
 from core.tuning import events
 from core.tuning.events import DatasetFacts
-from core.wording import count_text, format_number, rough_duration_text
+from core.tuning.runs.run_clock import ABANDONED
+from core.wording import count_text, duration_text, format_number, rough_duration_text
 
 if TYPE_CHECKING:
+    from core.tuning.plan import Plan
     from core.tuning.runs.state import RunState
     from core.tuning.runs.trial_table import Trial
 
@@ -52,7 +54,8 @@ class ProgressLine:
             case events.RunStarted():
                 self.print_line(
                     f"{_model_text(event)} on {event.dataset.name} "
-                    f"({_size_text(event.dataset)}), strategy {event.run_plan.strategy}"
+                    f"({_size_text(event.dataset)}), {_target_text(event.dataset)}strategy "
+                    f"{event.run_plan.strategy}{_limit_text(event.run_plan)}"
                 )
             case events.ModelScreened():
                 self._show_screening(event)
@@ -69,7 +72,8 @@ class ProgressLine:
             case events.TrialFinished():
                 if run.best_trial is not None and run.best_trial is not best:
                     self._say_best(run.best_trial)
-            case events.TrialFailed():
+            # A trial that the end of the run cut off is no fault.
+            case events.TrialFailed() if event.reason != ABANDONED:
                 self.print_line(f"Trial {event.number} failed: {event.reason}")
             case events.EnsembleUpdated():
                 count = len(event.members)
@@ -207,6 +211,14 @@ def _model_text(started: events.RunStarted) -> str:
         return started.run_plan.model
     names = models_of(started)
     return f"{len(names)} models ({', '.join(names)})"
+
+
+def _limit_text(plan: Plan) -> str:
+    return f", {duration_text(60 * plan.minutes)} at most" if plan.minutes else ""
+
+
+def _target_text(dataset: events.DatasetFacts) -> str:
+    return f"predicting “{dataset.target}”, " if dataset.target else ""
 
 
 def _size_text(dataset: DatasetFacts) -> str:

@@ -204,6 +204,7 @@ def add_ending(parser: argparse.ArgumentParser) -> None:
     )
     add_examples(parser)
     parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
+    parser.add_argument("--verbose", action="store_true", help="print all that is known of it")
 
 
 def add_examples(parser: argparse.ArgumentParser) -> None:

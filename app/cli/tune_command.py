@@ -36,12 +36,17 @@ from core.errors import UnusableError, write_error
 from core.garbage_collection import restore_collection
 from core.records import JsonObject, Record, to_plain
 from core.tuning.run_results import Results
+from core.wording import count_text
+
+BRIEF_LABELS = ("Tuned", "Default", "Gain", "Cost", "Note")
+MAX_NOTES = 2  # that are printed of a brief result
 
 if TYPE_CHECKING:
     from core.datasets.dataset import Dataset
     from core.datasets.finding import ColumnReading, Finding
     from core.tuning.events import Event, RunFinished, RunStopped
     from core.tuning.plan import DataPlan, Plan
+    from core.tuning.results.result_facts import Fact
     from core.tuning.runs.run_folder import RunFolder
     from core.tuning.runs.state import RunState
 
@@ -69,8 +74,29 @@ def result_text(results: Results, events: Iterable[Event]) -> str:
 
     run = state_from_events(events)
     leaderboard = model_leaderboard(run) if run.tunes_several_models else ()
-    facts = result_facts(results, run.started, leaderboard)
+    return _fact_lines(result_facts(results, run.started, leaderboard))
+
+
+def _fact_lines(facts: Iterable[Fact]) -> str:
     return "\n".join(f"{f'{fact.label}: ':9}{fact.value}" for fact in facts if fact.value)
+
+
+def answer_text(results: Results, events: Iterable[Event]) -> str:
+    """What a person asks first, in a few lines: the answer, the scores, the cost and notes."""
+    from core.tuning.results.answer import answer_of  # brings numpy
+    from core.tuning.results.result_facts import result_facts
+    from core.tuning.runs.state import state_from_events
+
+    run = state_from_events(events)
+    answer, target = answer_of(results, run.started, run.topics), run.started.dataset.target
+    facts = [f for f in result_facts(results, run.started) if f.label in BRIEF_LABELS and f.value]
+    notes = [fact for fact in facts if fact.label == "Note"]
+    shown = [fact for fact in facts if fact.label != "Note"] + notes[:MAX_NOTES]
+    ability = f"“{target}”: {answer.ability}" if target else answer.ability
+    lines = [ability, answer.tuning, answer.advice, _fact_lines(shown)]
+    if more := len(notes) - MAX_NOTES:
+        lines += [f"{count_text(more, 'more note')}: --verbose"] if more > 0 else []
+    return "\n".join(lines)
 
 
 def leaderboard_of(events: Iterable[Event]) -> list[ModelResult]:
@@ -102,8 +128,41 @@ def add_tune(commands: Any) -> None:
     add_tune_arguments(commands).set_defaults(run=run_tune)
 
 
+class UnclearTargetError(UnusableError):
+    """A guess of the target beside which another column is as likely."""
+
+    def __init__(self, dataset: Dataset, rival: str) -> None:
+        self.names = (rival, dataset.target_name)
+        fault = f"“{dataset.target_name}” is the last column, and “{rival}” has two values"
+        cure = f"say which is predicted: --target {rival!r}, or --target {dataset.target_name!r}"
+        super().__init__(fault, where=dataset.name, cure=cure)
+
+
 def run_tune(arguments: argparse.Namespace) -> int:
-    """Tune, print the result, export."""
+    """Tune, print the result, export; a person is asked where the target is not clear."""
+    try:
+        return _run_tuning(arguments)
+    except UnclearTargetError as unclear:
+        arguments.target = _asked_target(unclear)
+        return _run_tuning(arguments)
+
+
+def _asked_target(unclear: UnclearTargetError) -> str:
+    # Nobody can answer: a script must say --target.
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise unclear
+    first, last = unclear.names
+    print(
+        f"Which column is predicted? [1] {first}  [2] {last}  ", end="", file=sys.stderr, flush=True
+    )
+    answers = {"1": first, first: first, "2": last, last: last}
+    answer = sys.stdin.readline().strip()
+    if answer not in answers:
+        raise unclear
+    return answers[answer]
+
+
+def _run_tuning(arguments: argparse.Namespace) -> int:
     from core.datasets.summary import all_findings
     from core.tuning.runs.run_folder import RunFolder
     from core.tuning.tune import prepare_run
@@ -138,9 +197,15 @@ def run_tune(arguments: argparse.Namespace) -> int:
 
 
 def _checked_plan(arguments: argparse.Namespace, data: DataPlan, dataset: Dataset) -> Plan:
+    from core.datasets.understanding.target import rival_target
     from core.export.exporters import check_export
 
+    is_guessed = not data.target and not data.file.startswith("sample:")
+    if is_guessed and (rival := rival_target(dataset)):
+        raise UnclearTargetError(dataset, rival)
     refuse_role_of_target(data.roles, dataset.target_name)
+    if is_guessed and dataset.task.has_target:
+        print_remark(f"Predicts “{dataset.target_name}”; --target NAME names another column.")
     plan = plan_of(arguments, wherever_from(data), dataset)
     # What cannot be exported is refused before anything is computed.
     for path in arguments.export:
@@ -308,14 +373,23 @@ def give_result(
             json_result["leaderboard"] = to_plain(models)
         print(json.dumps({**json_result, **({"failed_exports": failed} if failed else {})}))
     else:
-        print(result_text(results, events))
-        print(f"Run:    {folder.name}")
+        print((result_text if arguments.verbose else answer_text)(results, events))
+        print(f"Run:     {folder.name}")
         for path in exports:
-            print(f"Saved:  {path}")
+            print(f"Saved:   {path}")
+        if dataset.task.has_target:
+            print(f"Next:    tunescope predict {_model_name(folder)} NEW_ROWS --out answers.csv")
     # The result stands nevertheless: it was printed before.
     for sentence in failed.values():
         print_remark(f"tunescope: {sentence}")
     return 1 if failed else 0
+
+
+def _model_name(folder: RunFolder) -> str:
+    """How the next command calls the run: "last", until there is a later one."""
+    from core.tuning.runs.run_folder import runs_root
+
+    return "last" if folder.path.parent == runs_root() else str(folder.path)
 
 
 def result_as_json(
@@ -362,6 +436,7 @@ def _of_run(plan: Plan, dataset: Dataset, folder: RunFolder) -> JsonObject:
             "rows": dataset.rows,
             "features": int(dataset.features.shape[1]),
             "task": dataset.task,
+            **({"target": dataset.target_name} if dataset.task.has_target else {}),
         },
         "model": plan.model,
         "strategy": plan.strategy,

@@ -7,22 +7,27 @@ from typing import Any
 
 from PySide6.QtCore import QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHeaderView
+from PySide6.QtWidgets import QHeaderView, QWidget
 
 from app.look import appearance
 from app.text.candidate_text import CandidateText
 from app.text.plan_text import setting_cells
 from app.views.plot.data_table import DataTable
+from app.widgets.buttons import PlainButton
 from app.widgets.cards import Card, CardOption, ChoiceCards
+from app.widgets.layouts import in_column, in_row
+from app.widgets.text_labels import StatusIcon, wrapping_label
 from core.estimators.model_settings import compare_settings, labels_of
 from core.space import Setting, axis_title
 from core.tuning.events import RunStarted
+from core.tuning.results.answer import Answer
 from core.tuning.run_results import EnsembleResults, Scores
 from core.tuning.runs.trial_table import tunes_several
 from core.tuning.scores.score import metric_in_short, metric_title, score_text, score_texts
 from core.wording import format_value, percent
 from resources.theme import TARGET
 
+MARK = 16  # pixels of a mark beside a line
 ROWS = 6  # seen without scrolling
 UNBOUNDED = 16777215  # Qt's QWIDGETSIZE_MAX
 TWO_LINES = 40  # pixels of a row, for names that have to be broken
@@ -66,6 +71,43 @@ class CandidatesCard(Card):
         # The taken one is there already; a trial is picked in the table of trials.
         if key not in (self._selected_kind, "trial"):
             self.picked.emit(key)
+
+
+class AnswerLines(QWidget):
+    """Whether tuning helped, and what to do next, a line each with its mark; buttons beside."""
+
+    def __init__(self, *buttons: PlainButton) -> None:
+        super().__init__()
+        size = appearance.pixels(MARK)
+        self._good = StatusIcon("check", "good", size)
+        self._unsure = StatusIcon("warning", "warning", size)
+        self._tuning, self._advice = wrapping_label(""), wrapping_label("")
+        lines = in_column(
+            in_row(self._good, self._unsure, (self._tuning, 1), gap=8),
+            in_row(StatusIcon("arrow-right", "accent", size), (self._advice, 1), gap=8),
+            gap=4,
+        )
+        in_row((lines, 1), *buttons, on=self, gap=10)
+
+    def show_answer(self, answer: Answer) -> None:
+        self._good.setVisible(answer.is_gain)
+        self._unsure.setVisible(not answer.is_gain)
+        self._tuning.setText(answer.tuning)
+        self._advice.setText(answer.advice)
+
+
+class FactsCard(Card):
+    """Everything that the results say, a paragraph each."""
+
+    wide = True
+
+    def __init__(self) -> None:
+        super().__init__("The whole result in words")
+        self._label = wrapping_label("")
+        self.body.addWidget(self._label)
+
+    def show_sentences(self, sentences: Sequence[str]) -> None:
+        self._label.setText("\n\n".join(sentences))
 
 
 class DefaultComparisonCard(Card):

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject, QSignalBlocker, QTimer
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QGridLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QTabBar, QWidget
 
 from app.look import appearance
 from app.pages.page import Page
-from app.pages.result_cards import CandidatesCard, DefaultComparisonCard, MembersCard
+from app.pages.result_cards import (
+    AnswerLines,
+    CandidatesCard,
+    DefaultComparisonCard,
+    FactsCard,
+    MembersCard,
+)
 from app.pages.shared_cards import CopyButtons, RangeEdgeNotice
 from app.text.candidate_text import candidate_texts
 from app.views.board import NARROW, grid_positions
@@ -28,11 +33,13 @@ from app.views.explanation_views import (
 from app.views.penalty_views import GroupPenalties
 from app.views.result_views import RESULT_VIEWS, CalibrationView, ResultView
 from app.views.threshold_view import ThresholdView
+from app.widgets.buttons import PlainButton
 from app.widgets.cards import Card
 from app.widgets.text_labels import wrapping_label
 from core.figures.run_figures import MAX_RUNS
 from core.tuning.events import RunStarted
-from core.tuning.results.result_facts import fact_sentences, headline, member_count, scores_line
+from core.tuning.results.answer import answer_of
+from core.tuning.results.result_facts import fact_sentences, member_count, plain_sentences
 from core.tuning.run_results import Results
 from core.tuning.why.answer_types import (
     Answer,
@@ -56,9 +63,15 @@ OTHER_VIEWS: tuple[type[WhyView[Answer]], ...] = (
     WrongRowsView,
     LearningView,
 )
+TABLES = (DefaultComparisonCard, MembersCard, CandidatesCard, FactsCard)  # as high as their words
 # Requested without a click where it takes seconds.
 QUICK_QUESTIONS = ("rows", "importance", "settings")
 MIN_ROW = 290  # pixels of a row of cards
+GOOD, WHY, WRONG, DETAILS = TABS = ("Good enough?", "Why?", "Where is it wrong?", "Details")
+TAB_OF_VIEW = {  # all others answer the first question
+    **dict.fromkeys(("columns", "dependence", "mattered"), WHY),
+    **dict.fromkeys(("confusion", "predicted", "residuals", "wrong"), WRONG),
+}
 ROOMY = 1100  # pixels of a wide page at the usual text size
 MAX_CLASSES_BESIDE = 5  # of a confusion matrix beside another card of a wide page
 
@@ -171,15 +184,29 @@ class ResultsPage(Page):
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         self._shown: Results | None = None
+        self._wanted: list[Card] = []  # of all tabs
         self._arranged: list[Card] = []
         self._shape = (False, False)  # of the page: narrow, roomy
-        self.compare_button = self.add_button("Compare runs", self.compare, "table")
+        self.compare_button = PlainButton("Compare runs", self.compare, "table")
+        self.more_button = PlainButton("More minutes", self._go_on, "plus")
         export = partial(self.step_wanted.emit, "export")
         self.primary = self.add_primary("Export the model", export, "arrow-right")
         self.edge_notice = RangeEdgeNotice(session)
         self.edge_notice.widened.connect(lambda: self.step_wanted.emit("strategy"))
+        self.answer = AnswerLines(self.compare_button, self.more_button)
+        self.under_head.addWidget(self.answer)
         self.under_head.addWidget(self.edge_notice)
+        self.tabs = QTabBar()
+        self.tabs.setAccessibleName("Parts of the results")
+        self.tabs.setDrawBase(False)
+        self.tabs.setExpanding(False)
+        for title in TABS:
+            self.tabs.addTab(title)
+        self.tabs.hide()
+        self.answer.hide()
+        self.under_head.addWidget(self.tabs)
         self._make_cards()
+        self.tabs.currentChanged.connect(lambda _: self._arrange_tab())
         session.run_changed.connect(self._refresh_results)
         session.run_replaced.connect(self._refresh_results)
         session.runs.changed.connect(self._show_comparable)
@@ -195,18 +222,19 @@ class ResultsPage(Page):
         self.questions = ExplanationRequests(self.session, calibration)
         self.penalties = GroupPenalties()
         self.setting, self.measures = DefaultComparisonCard(), DefaultComparisonCard()
-        self.members = MembersCard()
+        self.members, self.facts = MembersCard(), FactsCard()
         self.candidates = CandidatesCard()
         self.candidates.picked.connect(self.session.select_model)
         self._cards: list[Card] = [
             *(view for name, view in self.views.items() if name != "confusion"),
             self.candidates,
+            self.views["confusion"],
             self.penalties,
+            *self.questions.views.values(),
             self.members,
             self.setting,
-            self.views["confusion"],
+            self.facts,
             self.measures,
-            *self.questions.views.values(),
         ]
         for card in self._cards:
             # Cards that are not shown have no layout to belong to, and would outlive the page.
@@ -234,11 +262,22 @@ class ResultsPage(Page):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         if self._shape != self._shape_now():
-            self._arrange_cards(self._arranged)
+            self._arrange_tab()
         QTimer.singleShot(0, self.penalties, self.penalties.redraw)
 
     def tour_target(self, name: str) -> QWidget | None:
-        return self.views.get(name)
+        view = self.views.get(name)
+        if view is not None and view in self._wanted:
+            self.show_tab(self._tab_of(view))
+        return view
+
+    def show_tab(self, title: str) -> None:
+        """Bring a tab to the front."""
+        self.tabs.setCurrentIndex(TABS.index(title))
+
+    def _go_on(self) -> None:
+        self.step_wanted.emit("tune")
+        self.session.more_minutes()
 
     def compare(self) -> None:
         """Show this run beside the newest comparable ones."""
@@ -253,12 +292,14 @@ class ResultsPage(Page):
                 self.questions.request_answers()
             return
         self._shown = results
+        minutes = self.session.shown.state.more_minutes
+        self.more_button.setVisible(bool(minutes) and self.session.state == "finished")
+        self.more_button.set_label(f"{minutes:g} more minute{'' if minutes == 1 else 's'}")
         self._nothing.setVisible(results is None)
         self.primary.set_allowed(results is not None, "There is no result yet.")
-        self.copy_buttons.setVisible(results is not None)
         started = next((e for e in self.session.events if isinstance(e, RunStarted)), None)
         if results is None or started is None:
-            self._arrange_cards([])
+            self._show_cards([])
             self.set_head("Results")
             self.set_panel("In plain words", ())
             return
@@ -270,8 +311,12 @@ class ResultsPage(Page):
             self.questions.request_answers()
 
     def _show_words(self, results: Results, started: RunStarted) -> None:
-        self.set_head(headline(results), scores_line(results))
-        self.set_panel("In plain words", fact_sentences(results, started))
+        answer = answer_of(results, started, self.session.shown.state.topics)
+        self.set_head(answer.ability)
+        self.answer.show_answer(answer)
+        sentences = fact_sentences(results, started)
+        self.facts.show_sentences(sentences)
+        self.set_panel("In plain words", plain_sentences(results, started))
 
     def _show_pictures(self, results: Results, started: RunStarted) -> None:
         wanted_cards: list[Card] = []
@@ -308,16 +353,41 @@ class ResultsPage(Page):
             }
             self.measures.show_scores(scores, results.task.units, results.baseline)
             wanted_cards.append(self.measures)
-        self._arrange_cards([card for card in self._cards if card in wanted_cards])
+        wanted_cards.append(self.facts)
+        self._show_cards([card for card in self._cards if card in wanted_cards])
+
+    def _tab_of(self, card: Card) -> str:
+        if card in (self.facts, self.measures):
+            return DETAILS
+        if card in (self.penalties, self.members, self.setting):
+            return WHY
+        return TAB_OF_VIEW.get(getattr(card, "name", ""), GOOD)
+
+    def _show_cards(self, cards: list[Card]) -> None:
+        before = TABS[self.tabs.currentIndex()] if self._wanted else GOOD
+        self._wanted = cards
+        tabs = [title for title in TABS if title in map(self._tab_of, cards)]
+        # To hide the tab in front brings another there.
+        with QSignalBlocker(self.tabs):
+            for index, title in enumerate(TABS):
+                self.tabs.setTabVisible(index, title in tabs)
+            if tabs:
+                self.show_tab(before if before in tabs else tabs[0])
+        for widget in (self.tabs, self.answer):
+            widget.setVisible(bool(cards))
+        self._arrange_tab()
+
+    def _arrange_tab(self) -> None:
+        title = TABS[self.tabs.currentIndex()]
+        self.copy_buttons.setVisible(title == DETAILS and bool(self._wanted))
+        self._arrange_cards([card for card in self._wanted if self._tab_of(card) == title])
 
     def _show_penalty(self, results: Results) -> None:
         """Show a single penalty in a table: a chart of one bar says nothing."""
         (group, learned), *_ = results.groups.items()
         run = self.session.shown.state
-        start_penalty = run.steps[0].penalties.get(group) if run.steps else None
-        # A descent over penalties tells its start in logarithms.
-        if run.gradients:
-            start_penalty = math.exp(run.gradients[0].d[group])
+        steps = run.gradients or run.steps
+        start_penalty = steps[0].penalties.get(group) if steps else None
         self.setting.show_penalty(learned, start_penalty, off=group in results.switched_off)
 
     def _arrange_cards(self, cards: list[Card]) -> None:
@@ -338,7 +408,7 @@ class ResultsPage(Page):
             self._grid.addWidget(card, row, column, 1, span)
             # Only once it has a parent: without one it would be a window of its own.
             card.show()
-            if not isinstance(card, (DefaultComparisonCard, MembersCard, CandidatesCard)):
+            if not isinstance(card, TABLES):
                 drawn_rows.add(row)
         for row in range(self._grid.rowCount()):
             self._grid.setRowMinimumHeight(row, MIN_ROW if row in drawn_rows else 0)

@@ -12,7 +12,7 @@ from app.pages.page import Page
 from app.pages.ranges_card import RangesCard
 from app.pages.shared_cards import CopyButtons
 from app.pages.strategy_cards import AdvancedCard, BudgetCard, MistakesCard, ValuesCard
-from app.text.data_text import test_set_size
+from app.text.data_text import is_nested, test_set_size
 from app.text.history_text import matching_counts_text
 from app.text.plan_text import changed_ranges_text, holds_out, lists_values, tunes_several_models
 from app.text.rail_text import model_title
@@ -22,7 +22,7 @@ from app.widgets.layouts import in_lines
 from app.widgets.quiet_controls import QuietComboBox
 from app.widgets.text_labels import wrapping_label
 from core.estimators.registry import MODELS
-from core.tuning.plan import OUTER_FOLDS, evaluation_of
+from core.tuning.plan import OUTER_FOLDS
 from core.tuning.strategies.race_strategy import RaceOptions
 from core.wording import format_integer
 
@@ -234,9 +234,8 @@ class StrategyPage(Page):
         return f"{model_title(self.session.current_plan, self.session.advice)} is"
 
     def _is_nested(self, entry: StrategyAdvice) -> bool:
-        summary = self.session.current_summary
         plan = self.session.current_plan.changed(data=self.session.current_data)
-        return evaluation_of(plan, summary.task, summary.rows, entry.kind) == "nested"
+        return is_nested(self.session.current_summary, plan, entry.kind)
 
     def _trial_text(self, entry: StrategyAdvice) -> str:
         """What one trial costs, and what strategies that average do with the best."""

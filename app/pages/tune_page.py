@@ -309,7 +309,7 @@ class TunePage(Page):
         self.pause_button.setVisible(state == "running")
         self.resume_button.setVisible(state == "paused")
         self.more_button.setVisible(state == "finished" and has_trials)
-        minutes = self._more_minutes
+        minutes = self.run.more_minutes
         text = f"{minutes:g} more minute{'' if minutes == 1 else 's'}"
         self.more_button.setText(text if minutes else f"{MORE} more trials")
         self.leave_button.setVisible(state == "stopping")
@@ -339,14 +339,8 @@ class TunePage(Page):
         why_not = "" if session.plan is not None else "Open a file first, in step 1."
         return "Start tuning", session.start, why_not
 
-    @property
-    def _more_minutes(self) -> float:
-        """As many as a run of several models was given; 0 for others, which count trials."""
-        plan = self.run.started.run_plan
-        return (plan.minutes or 0.0) if self.run.tunes_several_models else 0.0
-
     def _go_on(self) -> None:
-        if self._more_minutes:
+        if self.run.more_minutes:
             self.session.more_minutes()
         else:
             self.session.more_trials(MORE)

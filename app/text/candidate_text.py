@@ -118,6 +118,8 @@ def _gain_text(gain: Gain | None) -> str:
     size = difference_text(gain.metric, abs(gain.difference))
     direction = "better" if gain.is_positive else "worse"
     sure = ", likely real" if gain.real else ", may be chance"
+    if gain.few_units is not None:
+        sure = ", too few to tell"
     return f"{size} {direction} than the default setting on test rows{sure}."
 
 

@@ -97,8 +97,15 @@ def test_set_size(summary: DatasetSummary, data: DataPlan) -> tuple[int, int]:
 
 def every_row_tests(summary: DatasetSummary, data: DataPlan) -> bool:
     """Whether learned penalties are tested on every row."""
-    plan = Plan(data, "", "")
-    return evaluation_of(plan, summary.task, summary.rows, "penalties") == "nested"
+    return is_nested(summary, Plan(data, "", ""), "penalties")
+
+
+def is_nested(summary: DatasetSummary, plan: Plan, kind: str) -> bool:
+    """Whether a plan with a strategy of this kind is tested by nested cross-validation."""
+    if evaluation_of(plan, summary.task, summary.rows, kind) != "nested":
+        return False
+    # Without each fold two rows of a class must be left; else one test set is held out.
+    return bool(plan.evaluation) or all(entry.count > 2 for entry in summary.classes)
 
 
 def column_word(column: ColumnSummary) -> str:

@@ -8,10 +8,10 @@ from app.text.history_text import history_use_text, measured_against
 from app.text.model_progress_text import what_failed, what_is_next, who_leads
 from app.text.plan_text import how_it_works, setting_text, what_is_held_out, why_proposed
 from core.datasets.molecules import bracket_pairs
-from core.datasets.task import Task
 from core.estimators.facts import uncapitalized
 from core.estimators.model_settings import model_and_values, title_of
 from core.estimators.multi_model import MODEL
+from core.penalties.penalty_order import MAX_TIMES, order_text, times_text
 from core.tuning.events import (
     EnsembleUpdated,
     FoldTested,
@@ -100,14 +100,13 @@ def _first_is_from_history(run: RunState) -> bool:
 
 
 def _learning_sentences(run: RunState) -> list[str]:
-    sentences, task = [], run.started.dataset.task
-    if isinstance(run.last_step, PenaltyStep):
-        sentences.append(_contrast(run.last_step.penalties, run.last_step.switched_off, task))
-        sentences.append(_switched_off(run.last_step.switched_off, task))
-    elif run.last_step is not None:
-        penalties = {group: math.exp(d) for group, d in run.last_step.d.items()}
-        sentences.append(_contrast(penalties, run.last_step.at_bound, task))
-        sentences.append(_at_bound(run.last_step.at_bound))
+    sentences = []
+    if (step := run.last_step) is not None:
+        off = step.switched_off or []
+        sentences.append(_contrast(step, off))
+        sentences.append(_switched_off(off))
+        if isinstance(step, HyperGradientStep):
+            sentences.append(_at_bound([group for group in step.at_bound if group not in off]))
     if run.labelled is not None:
         sentences.append(sequence_examples_text(run.labelled))
     if run.folded is not None:
@@ -225,43 +224,34 @@ def _reason_text(event: TrialStarted, metric: str) -> str:
     return reasons.get(event.reason) or why_proposed(event.reason)
 
 
-def _contrast(penalties: dict[str, float], switched_off: list[str], task: Task) -> str:
+def _contrast(step: PenaltyStep | HyperGradientStep, switched_off: list[str]) -> str:
+    ranges, least = {group: [C, C] for group, C in step.penalties.items()}, ""
+    if isinstance(step, HyperGradientStep):
+        # Rows that were held out tell groups apart only where their folds agree.
+        ranges, least = step.ranges or {}, "at least "
     # What is switched off has no penalty to compare with.
-    alive = {g: c for g, c in penalties.items() if g not in switched_off and c > 0}
+    alive = {g: ends for g, ends in ranges.items() if g not in switched_off and ends[0] > 0}
     if len(alive) < 2:
         return ""
-    hardest, softest = max(alive, key=alive.__getitem__), min(alive, key=alive.__getitem__)
-    times = alive[hardest] / alive[softest]
+    hardest, softest = max(alive, key=lambda g: alive[g][0]), min(alive, key=lambda g: alive[g][1])
+    times = alive[hardest][0] / alive[softest][1]
     # Ratios near 1 come and go with every step.
     if times < HARDER:
-        return "All groups have about the same penalty so far."
-    words = "“{hard}” is penalized {times} times harder than “{soft}”: its columns add little."
-    if task.is_structured:
-        words = "“{hard}” is penalized {times} times harder than “{soft}”: it adds little."
-    return words.format(hard=hardest, soft=softest, times=format_number(times, 2))
+        return order_text(alive) if least else "All groups have about the same penalty so far."
+    least = "" if times > MAX_TIMES else least
+    return f"“{hardest}” is penalized {least}{times_text(times)} times harder than “{softest}”."
 
 
-def _switched_off(groups: list[str], task: Task) -> str:
-    if not groups:
-        return ""
-    if len(groups) == 1:
-        words = "“{group}” is switched off: its columns no longer count."
-        if task.is_structured:
-            words = "“{group}” is switched off: it no longer counts."
-        return words.format(group=groups[0])
-    words = "{count} groups are switched off, their columns no longer count: {names}."
-    if task.is_structured:
-        words = "{count} groups are switched off and no longer count: {names}."
-    return words.format(count=len(groups), names=list_text(quoted(groups), MAX_LISTED_GROUPS))
+def _switched_off(groups: list[str]) -> str:
+    names = list_text(quoted(groups), MAX_LISTED_GROUPS)
+    if len(groups) < 2:
+        return f"{names} is switched off and no longer counts." if groups else ""
+    return f"{len(groups)} groups are switched off and no longer count: {names}."
 
 
 def _at_bound(groups: list[str]) -> str:
-    if not groups:
-        return ""
-    words = "The penalty of {names} is at the end of its range."
-    if len(groups) > 1:
-        words = "The penalties of {names} are at the ends of their range."
-    return words.format(names=list_text(quoted(groups), MAX_LISTED_GROUPS))
+    names = list_text(quoted(groups), MAX_LISTED_GROUPS)
+    return f"At the end of the allowed range: the penalty of {names}." if groups else ""
 
 
 def _step_text(run: RunState) -> str:

@@ -28,7 +28,7 @@ from app.views.sequence_view import SequenceView
 from app.views.slice_views import GpSlice
 from app.views.surface_view import Surface
 from app.views.topics_view import TopicsView
-from app.views.trial_views import BestSoFar, PredictedVsObserved
+from app.views.trial_views import BestSoFar, PredictedVsObserved, Timeline
 from app.views.trials_table import TrialsTable
 from core.extensions import Registry
 
@@ -58,6 +58,7 @@ VIEWS: Registry[type[View]] = Registry(
         EffectiveCandidates,
         ParallelCoordinates,
         PredictedVsObserved,
+        Timeline,
         PenaltyTrajectory,
         LogPenaltyPath,
         SequenceView,

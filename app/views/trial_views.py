@@ -13,6 +13,7 @@ from core.figures.run_figures import (
     expectation_figure,
     far_baseline,
     predicted_trials,
+    timeline_figure,
 )
 from core.tuning import events
 from core.tuning.events import RunStarted, TrialExcluded, TrialFailed, TrialFinished
@@ -52,6 +53,30 @@ class BestSoFar(View):
             words = score_text(baseline, run.started.metric)
             question = f"{question} The baseline is far off: {words}."
         self.set_question(question)
+
+
+class Timeline(View):
+    """A bar for each trial, in the row of the worker that was free."""
+
+    name = "timeline"
+    title = "When did each trial run?"
+    question = "Which trials took long, ended early or failed, and how many ran at a time?"
+    waiting = "Trials appear here as they end."
+    has_legend = True
+    late = True
+    of_all = True
+    interval = 0.2
+    listens = (TrialFinished, TrialFailed)
+
+    @classmethod
+    def wants(cls, started: RunStarted) -> bool:
+        return started.kind == "trials"
+
+    def has_content(self) -> bool:
+        return len(self.run.trials) > 1
+
+    def figure(self) -> Figure:
+        return timeline_figure(self.run)
 
 
 class PredictedVsObserved(View):

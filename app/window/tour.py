@@ -24,7 +24,6 @@ from app.text.rail_text import model_title, strategy_title
 from app.widgets.buttons import LinkButton, PlainButton, PrimaryButton
 from app.widgets.layouts import in_column, in_row
 from app.widgets.text_labels import wrapping_label
-from core.tuning.results.result_facts import headline
 
 if TYPE_CHECKING:
     from app.pages.page import Page
@@ -117,10 +116,12 @@ def _results_text(session: Session) -> str:
     results = session.results
     if results is None:
         return "There are no results to show, so the tour ends here."
-    verdict = headline(results).rstrip(".")
+    from core.tuning.results.answer import answer_of  # not for the first paint: it brings numpy
+
+    answer = answer_of(results, session.shown.state.started)
     return (
-        f"The verdict: {verdict}. It comes from rows that the tuning never saw, beside the "
-        "default setting and the baseline."
+        f"{answer.ability} {answer.tuning} That comes from rows that the tuning never saw, beside "
+        "the default setting and the baseline."
     )
 
 

@@ -32,7 +32,13 @@ from core.figures.figure import (
 from core.figures.scales import Scale
 from core.tuning.runs.state import RunState
 from core.tuning.runs.trial_table import Trial
-from core.tuning.scores.score import difference_text, metric_in_short, score_text, score_texts
+from core.tuning.scores.score import (
+    difference_text,
+    metric_in_short,
+    score_limits,
+    score_text,
+    score_texts,
+)
 from core.wording import duration_text, format_number
 
 if TYPE_CHECKING:
@@ -370,7 +376,8 @@ def candidates_figure(run: RunState) -> Figure:
 def predicted_trials(run: RunState) -> list[tuple[Trial, float, float | None]]:
     """(trial, prediction, standard deviation) of those with a score, by their numbers."""
     scored = ((t, run.prediction(t)) for t in run.trials if not t.failure)
-    rows = [(t, *prediction) for t, prediction in scored if prediction is not None]
+    limits = score_limits(run.started.metric)
+    rows = [(t, float(np.clip(p[0], *limits)), p[1]) for t, p in scored if p is not None]
     return sorted(rows, key=lambda row: row[0].number)
 
 
@@ -386,10 +393,11 @@ def expectation_figure(run: RunState, is_clear: np.ndarray) -> Figure:
     sd = np.array([deviation or 0.0 for deviation in deviations], float)
     clear = (is_clear & ~run.is_excluded)[[run.row_of[trial.number] for trial in trials]]
     first = np.arange(len(trials)) < NAMED_TRIALS
-    (x_min, x_max), (low, high) = range_of(x - sd, x + sd, y), range_of(x, y)
-    heights, across = whiskers(y, x - sd, x + sd)
+    ends = np.clip([x - sd, x + sd], *score_limits(run.started.metric))
+    (x_min, x_max), (low, high) = range_of(*ends, y), range_of(x, y)
+    heights, across = whiskers(y, *ends)
     room = 0.1 * (high - low) or 0.05
-    ends = [min(x_min, low - room), max(x_max, high + room)]
+    corners = [min(x_min, low - room), max(x_max, high + room)]
     metric = run.started.metric
     # Of the first trials only the history could have predicted the score.
     named = [str(trial.number) for trial in trials[:NAMED_TRIALS]]
@@ -399,7 +407,7 @@ def expectation_figure(run: RunState, is_clear: np.ndarray) -> Figure:
         _score_axis(run, x_min, x_max, "predicted {}"),
         _score_axis(run, low - room, high + room, "observed {}"),
         (
-            Lines("diagonal", ends, ends, "control", 1.4, dashed=True),
+            Lines("diagonal", corners, corners, "control", 1.4, dashed=True),
             Lines("whiskers", across, heights, "model", 1.4),
             Dots("others", x[~clear], y[~clear], None, "control", 6),
             Dots("dots", x[clear & ~first], y[clear & ~first], "paper", "observed", 8, 1.6),
@@ -414,3 +422,66 @@ def expectation_figure(run: RunState, is_clear: np.ndarray) -> Figure:
             "standard deviation": deviations, "observed": y.tolist(),
         }),
     )  # fmt: skip
+
+
+# When each trial ran ----------------------------------------------------------------------------
+
+LANE = 7.0  # pixels of a trial's bar
+GAP = 0.004  # of the whole time, after each
+SOONEST = 0.02  # seconds before the end of another trial at which its worker is free
+
+
+def timeline_figure(run: RunState) -> Figure:
+    """A bar for every trial from its start to its end, a row for each that ran at the same time."""
+    trials = sorted(run.trials, key=lambda trial: trial.ended - trial.took)
+    lanes = _lanes_of([(trial.ended - trial.took, trial.ended) for trial in trials])
+    kinds = ["failed" if t.failure else "ended early" if t.behind else "whole" for t in trials]
+    colours = {"whole": "model", "ended early": "control", "failed": "bad"}
+    end, marks, legend = max(trial.ended for trial in trials), [], []
+    for kind, colour in colours.items():
+        rows = [i for i, trial_kind in enumerate(kinds) if trial_kind == kind]
+        if not rows:
+            continue
+        # A gap that can be seen tells one trial from the next.
+        bars = [
+            (t.ended - t.took, t.ended - min(GAP * end, 0.3 * t.took), math.nan)
+            for t in (trials[i] for i in rows)
+        ]
+        y = np.repeat(np.array([lanes[i] for i in rows], dtype=float), 3)
+        marks.append(Lines(kind, np.array(bars).ravel(), y, colour, LANE, label=kind))
+        legend.append((kind, kind))
+    count = max(lanes, default=0) + 1
+    names = tuple(f"worker {lane + 1}" for lane in range(count))
+    slowest = max(trials, key=lambda trial: trial.took)
+    description = f"{len(trials)} trials, up to {count} at a time, in {duration_text(end)}; "
+    description += f"the longest, trial {slowest.number}, took {duration_text(slowest.took)}."
+    return Figure(
+        "When did each trial run?",
+        FigureAxis("seconds", low=0.0, high=end),
+        FigureAxis("", Scale("choice", names), low=-0.6, high=count - 0.4, exact=True),
+        tuple(marks),
+        description,
+        lambda: columns_table(
+            {
+                "trial": [trial.number for trial in trials],
+                "worker": [lane + 1 for lane in lanes],
+                "start": [trial.ended - trial.took for trial in trials],
+                "seconds": [trial.took for trial in trials],
+                "end": kinds,
+            }
+        ),
+        tuple(legend),
+    )
+
+
+def _lanes_of(spans: Sequence[tuple[float, float]]) -> list[int]:
+    """The row of every span, in order of their starts: the first that is free by then."""
+    ends: list[float] = []
+    lanes = []
+    for start, end in spans:
+        lane = next((i for i, busy in enumerate(ends) if busy <= start + SOONEST), len(ends))
+        if lane == len(ends):
+            ends.append(end)
+        ends[lane] = end
+        lanes.append(lane)
+    return lanes

@@ -26,6 +26,7 @@ class DatasetFacts(Record):
     features: int = 0
     task: Task = Task.UNKNOWN
     target: str | None = optional()  # None in runs of earlier versions
+    target_unit: str | None = optional()  # such as €, where its cells have one
     classes: list[str] = field(default_factory=list)
     fingerprint: str = ""
     train_rows: int = 0
@@ -298,6 +299,7 @@ class HistoryRead(Event):
     datasets: list[HistoryDataset] = field(default_factory=list)  # in the order they came in
     simplex: list[str] = field(default_factory=list)  # TuningHistory.simplex
     model: str = ""  # whose trials they are, where several models are tuned
+    same: int | None = optional()  # runs that do not count: what may be this dataset
 
 
 @dataclass(frozen=True)
@@ -322,7 +324,10 @@ class JointSurfaceFitted(Event, tag="CommonSurfaceFitted"):
     incumbent: list[float] = field(default_factory=list)  # unit vector of the best trial, or empty
     next: list[float] = field(default_factory=list)  # unit vector of the next trial
     expected: float = 0.0  # the response expected there
-    deviation: float = 0.0  # its standard deviation
+    deviation: float = 0.0  # its standard deviation, that of a score with its noise
+    # degrees of freedom of `scale`; 0, and in earlier versions None: taken as exact
+    freedom: float | None = optional()
+    residual: float | None = optional()  # variance of responses about the surface, without noise
 
 
 @dataclass(frozen=True)
@@ -357,6 +362,14 @@ class HyperGradientStep(Event):
     at_bound: list[str] = field(default_factory=list)
     iterations: int = 0
     fits: int = 0
+    switched_off: list[str] | None = optional()  # groups whose weights count for nothing
+    ranges: dict[str, list[float]] | None = optional()  # {group: lowest, highest C of single folds}
+
+    @property
+    def penalties(self) -> dict[str, float]:
+        """{group: C}."""
+        # The exponential of more than 700 is infinite.
+        return {name: math.exp(min(value, 700.0)) for name, value in self.d.items()}
 
 
 @dataclass(frozen=True)

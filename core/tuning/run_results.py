@@ -25,6 +25,7 @@ class Gain(Record):
     method: str = ""  # of the interval
     p: float | None = None  # of its test, if any
     real: bool = False  # the whole interval is above 0, over the baseline too, or below 0
+    few_units: int | None = optional()  # independent units, where too few for a verdict test
 
     @property
     def is_positive(self) -> bool:
@@ -241,6 +242,7 @@ class Results(Record):
     gain: Gain = Gain()  # over the default setting
     gain_over_baseline: Gain = Gain()
     rows: int = 0  # of the test
+    tested_units: str | None = optional()  # such as "3 patients", where rows are not independent
     folds: int = 0  # of nested cross-validation; 0 for one test set
     second_file: bool = False  # whether it has the test rows
     optimism: float | None = None  # validation score minus test score, above 0 if better
@@ -265,6 +267,7 @@ class Results(Record):
     ensemble: EnsembleResults | None = optional()
     groups: dict[str, float] = field(default_factory=dict)  # {group: C} of a penalty learner
     switched_off: list[str] = field(default_factory=list)  # groups at their cap
+    group_ranges: dict[str, list[float]] | None = optional()  # {group: lowest, highest C of folds}
     fits: int = 0  # models fitted
     trials: int = 0
     failed: int = 0
@@ -282,6 +285,17 @@ class Results(Record):
         if self.sequences is not None:
             return Task.SEQUENCE
         return Task.UNKNOWN if self.pairs is None else Task.STRUCTURE
+
+    @property
+    def tested_text(self) -> str:
+        """What is independent among the test rows: "3 patients", "60 rows"."""
+        return self.tested_units or self.task.count_text(self.rows)
+
+    @property
+    def few_units_text(self) -> str:
+        """Such as "only 3 patients test", where these are too few for a verdict; else ""."""
+        count = self.gain.few_units
+        return "" if count is None else f"only {self.tested_text} test{'s' if count == 1 else ''}"
 
     def __iter__(self) -> Iterator[str]:
         """The keys of its JSON; calibration is always written for classes."""

@@ -221,6 +221,7 @@ def start_event(
             features=dataset.features.shape[1],
             task=dataset.task,
             target=dataset.target_name,
+            target_unit=dataset.units_of_columns.get(dataset.target_name),
             classes=[str(label) for label in dataset.classes],
             fingerprint=dataset.source.fingerprint,
             train_rows=len(problem.train_rows),

@@ -55,7 +55,9 @@ def test_a_run_from_outside_is_tuned_and_exported(installed, example, tmp_path):
     result = json.loads(ran.stdout.splitlines()[-1])
     stumps = result["params"]["n_estimators"]
     assert (result["model"], result["strategy"], result["trials"]) == ("stumps", "genetic", 2)
-    assert "stumps on iris (150 rows, 4 columns), strategy genetic" in ran.stderr
+    assert (
+        "stumps on iris (150 rows, 4 columns), predicting “target”, strategy genetic" in ran.stderr
+    )
     assert json.loads((tmp_path / "run.json").read_text())["parameters"] == result["params"]
     assert (tmp_path / "setting.txt").read_text().split("\n")[0] == "Boosted stumps"
     assert "Boosted stumps · Genetic search (Optuna)" in (tmp_path / "page.html").read_text()

@@ -250,8 +250,11 @@ def test_the_history_holds_what_it_held(said, own_home, tmp_path):
     assert (tmp_path / "history.json").read_bytes() == (FILES / "history.json").read_bytes()
 
 
-def test_the_history_is_learned_from(said, own_home):
+def test_the_history_is_learned_from_by_another_dataset(said, own_home):
     data = own_home / "data" / "patients.csv"
+    head, *rows = data.read_text(encoding="utf-8").splitlines()
+    lines = [f"visits,{head}", *(f"{number % 7},{row}" for number, row in enumerate(rows))]
+    data.write_text("\n".join(lines), encoding="utf-8")
     asked = ["--model", "svm", "--strategy", "transfer", "--trials", "2", "--seed", "9"]
     said("tune", data, *asked, "--run-dir", own_home / "runs" / "new")
     assert '"reason": "past"' in said("replay", "new", "--json")

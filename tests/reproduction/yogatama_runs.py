@@ -69,8 +69,8 @@ METHODS: dict[str, TransferMethod] = {
     "gp": TransferMethod("gp", {"kernel": "se", "start_trials": 0, "as_published": True}),
     "scot-sqe": TransferMethod("scot", {"kernel": "sqe", "features": "linear"}),
     "scot-mkl": TransferMethod("scot", {"kernel": "mkl", "features": "linear"}),
-    "transfer-sqe": TransferMethod("transfer", {"kernel": "sqe"}),
-    "transfer-mkl": TransferMethod("transfer", {"kernel": "mkl"}),
+    "transfer-sqe": TransferMethod("transfer", {"kernel": "sqe", "as_published": True}),
+    "transfer-mkl": TransferMethod("transfer", {"kernel": "mkl", "as_published": True}),
     # Not of the paper: the Gaussian process as it is recommended here, and with its beginning.
     OWN_GP: TransferMethod("gp", {"start_trials": 0}),
     OWN_GP_EARLIER: TransferMethod("gp", {"start_trials": 0}, recalls=2),

@@ -180,7 +180,7 @@ def _model_documents(run: FinishedRun) -> list[JsonObject]:
 
 def _penalties_document(run: FinishedRun) -> JsonObject:
     takeaway = run.takeaway
-    switched_off = set(run.results.switched_off)
+    switched_off, ranges = set(run.results.switched_off), run.results.group_ranges or {}
     groups: dict[str, JsonObject] = {}
     for index, name in enumerate(takeaway.group_names):
         C = takeaway.penalties[name]
@@ -190,6 +190,7 @@ def _penalties_document(run: FinishedRun) -> JsonObject:
             "C_sklearn": 1 / C if C > 0 else None,
             "switched_off": name in switched_off,
             "columns": [column for column, group in columns if group == index],
+            **({"C_of_folds": list(ranges[name])} if name in ranges else {}),
         }
         if takeaway.noise_variance is not None:
             groups[name]["ridge_alpha"] = takeaway.noise_variance * C

@@ -10,13 +10,7 @@ from core.export.finished_run import FinishedRun, file_name_of
 from core.export.report.figure_svg import SIZES, figure_svg
 from core.export.report.html import collapsible, html_table, inline_code, paragraphs, section_card
 from core.export.report.models_section import model_and_setting
-from core.figures.penalty_figures import (
-    holdout_figure,
-    objective_figure,
-    path_steps,
-    penalty_path_figure,
-    trajectory_steps,
-)
+from core.figures.penalty_figures import descent_figure, penalty_path_figure, penalty_steps
 from core.figures.run_figures import best_so_far_figure
 from core.tuning.runs.state import RunState
 from core.tuning.runs.trial_table import Trial
@@ -89,7 +83,7 @@ def _trials_section(run: FinishedRun) -> str:
 
 
 def _penalty_steps(run: RunState) -> list[str]:
-    steps, path = run.steps, penalty_path_figure(trajectory_steps(run))
+    steps, path = run.steps, penalty_path_figure(penalty_steps(run))
     groups = list(steps[-1].penalties)[:MAX_GROUPS]
     facts = ((s.step, s.objective, s.loss, s.iterations) for s in steps)
     rows = [(*f, *(s.penalties.get(g) for g in groups)) for f, s in zip(facts, steps, strict=True)]
@@ -98,7 +92,7 @@ def _penalty_steps(run: RunState) -> list[str]:
     body = figure_svg(path, *SIZES["wide"]) + collapsible("As a table", html_table(header, rows))
     sections = [section_card(path.title, question, body, "wide")]
     if any(math.isfinite(step.objective) for step in steps):
-        objective = objective_figure(run)
+        objective = descent_figure(run)
         question = "Has it settled? The run stops when the line no longer moves."
         body = figure_svg(objective, *SIZES["narrow"])
         sections.append(section_card(objective.title, question, body, "narrow"))
@@ -106,7 +100,7 @@ def _penalty_steps(run: RunState) -> list[str]:
 
 
 def _gradient_steps(run: RunState) -> list[str]:
-    path, loss = penalty_path_figure(path_steps(run)), holdout_figure(run)
+    path, loss = penalty_path_figure(penalty_steps(run)), descent_figure(run)
     question = "Where did the gradient lead every group's penalty?"
     as_table = collapsible("As a table", html_table(*loss.table()))
     body = figure_svg(loss, *SIZES["narrow"]) + as_table

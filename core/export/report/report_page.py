@@ -14,7 +14,8 @@ from core.export.report.models_section import average_sections, model_sections
 from core.export.report.results_section import result_sections
 from core.export.report.structured_section import picture_sections, topic_sections
 from core.figures.score_figures import CALIBRATION
-from core.tuning.results.result_facts import headline, result_facts
+from core.tuning.results.answer import answer_of
+from core.tuning.results.result_facts import result_facts
 from core.tuning.scores.metrics import METRICS
 from core.tuning.strategies.registry import STRATEGIES
 from core.wording import duration_text, format_integer
@@ -30,7 +31,8 @@ def write(run: FinishedRun, path: Path) -> None:
 
 def page_html(run: FinishedRun) -> str:
     """The page as HTML text."""
-    title = f"{headline(run.results)} – {run.takeaway.dataset}"
+    answer = answer_of(run.results, run.state.started, run.state.topics)
+    title = f"{answer.ability} – {run.takeaway.dataset}"
     first_functions = (topic_sections, picture_sections, model_sections, average_sections)
     section_functions = (*first_functions, settings_sections, history_sections)
     cards = [
@@ -43,7 +45,8 @@ def page_html(run: FinishedRun) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{_ALLOWED}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(title)}</title>\n<style>{style_sheet()}</style></head>\n<body><main>"
-        f"<header><h1>{escape(headline(run.results))}</h1>"
+        f"<header><h1>{escape(answer.ability)}</h1>"
+        f"<p>{escape(answer.tuning)} {escape(answer.advice)}</p>"
         f'<p class="lead">{escape(_lead_text(run))}</p></header>'
         f'\n<div class="cards">\n{chr(10).join(cards)}\n</div>\n'
         f"<footer>Made by Tunescope from the run {escape(run.name)}.</footer>"

@@ -7,7 +7,7 @@ from core.export.finished_run import FinishedRun, members_of
 from core.export.report.figure_svg import SIZES, figure_svg
 from core.export.report.html import collapsible, html_table, paragraphs, section_card
 from core.export.report.structured_section import example_sections
-from core.figures.penalty_figures import penalties_figure
+from core.figures.penalty_figures import RANGES, penalties_figure
 from core.figures.registry import RESULT_PICTURES
 from core.figures.result_picture import ResultPicture
 from core.figures.score_figures import SCORES, confusion_rows
@@ -159,4 +159,6 @@ def _penalties_section(run: FinishedRun) -> str:
     if (hidden := len(penalties) - MAX_BARS) > 0:
         body += paragraphs([f"The {hidden} groups in the middle are in the table only."])
     question = f"Which {takeaway.task.penalty_noun} does the model trust?"
+    if run.results.group_ranges:
+        question += f" {RANGES}"
     return section_card("Learned group penalties", question, body)

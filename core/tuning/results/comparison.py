@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from core.datasets.task import Task
+from core.datasets.units import Units
+from core.evaluation.unit_intervals import MIN_UNITS
 from core.records import Record
 from core.space import Setting
 from core.tuning.run_results import (
@@ -30,6 +32,7 @@ from core.tuning.scores.metric import Metric, Predictions, safe_ratio
 from core.tuning.scores.predictions import BASELINE, DEFAULT, TUNED, ComparedPredictions
 from core.tuning.scores.score import difference_text
 from core.tuning.scores.structured_metrics import GAMMAS, OWN
+from core.wording import count_text
 
 _FEW_ROWS = 30
 _SURE = 1.96  # standard errors
@@ -46,7 +49,7 @@ class ComparisonContext:
     default_setting: Setting
     validation: Mapping[str, float] = field(default_factory=dict)  # {metric: value}, during tuning
     validation_rows: int = 0  # rows that this value was measured on; 0 where unknown
-    seed: int = 0  # of the resamples
+    seed: int = 0  # of the rows that are shown
     is_average: bool = False  # whether the tuned model is an average, which has no single setting
     second_file: bool = False  # whether the test rows come from a second file
     is_selected: bool = False  # whether a person chose the model after the run had ended
@@ -60,8 +63,7 @@ def results_of(predictions: ComparedPredictions, comparison: ComparisonContext) 
     """The comparison part of the results (all but what the run itself records)."""
     metric, task = comparison.metric, Task(comparison.task)
     scores = predictions.all_scores(task)
-    seed, is_default = comparison.seed, comparison.is_default_setting
-    intervals = score_intervals(metric, predictions, scores, seed, is_default)
+    intervals = score_intervals(metric, predictions, scores, comparison.is_default_setting)
     over_default = _gain_over(metric, scores, DEFAULT, intervals)
     over_baseline = _gain_over(metric, scores, BASELINE, intervals)
     # To beat a bad default is no gain where a constant does so too.
@@ -87,15 +89,16 @@ def results_of(predictions: ComparedPredictions, comparison: ComparisonContext) 
         gain=over_default,
         gain_over_baseline=over_baseline,
         rows=len(predictions.y),
+        tested_units=_tested_units(predictions.units, over_default),
         folds=0 if predictions.folds is None else len(np.unique(predictions.folds)),
         second_file=comparison.second_file,
         optimism=optimism,
         optimism_error=None if optimism is None else error,
     )
-    results = with_details(results, task, predictions, comparison.classes, seed)
+    results = with_details(results, task, predictions, comparison.classes, comparison.seed)
     remarks = [
         *_remarks(comparison, over_default, over_baseline),
-        *_few_rows_remarks(*_tested_units(task, results)),
+        *_few_rows_remarks(results, predictions.units.count),
         *_optimism_remarks(metric, optimism, error),
         *_unknown_class_remarks(unknown, task),
     ]
@@ -112,6 +115,7 @@ def _gain_over(
     low, high = sorted(metric.signed_gain(edge) for edge in (interval.low, interval.high))
     tuned, compared = (scores[model].get(metric.name, math.nan) for model in (TUNED, reference))
     difference = tuned - compared
+    has_few = interval.units is not None and interval.units < MIN_UNITS
     return _to_json(
         Gain(
             metric=metric.name,
@@ -120,7 +124,8 @@ def _gain_over(
             high=high,
             method=interval.method,
             p=interval.p,
-            real=bool(low > 0 or high < 0),
+            real=bool(low > 0 or high < 0) and not has_few,
+            few_units=interval.units if has_few else None,
         )
     )
 
@@ -140,9 +145,13 @@ def _optimism_error(intervals: ScoreIntervals, validation_rows: int, rows: int) 
     return error * math.sqrt(1.0 + (rows / validation_rows if validation_rows else 0.0))
 
 
-def _tested_units(task: Task, results: Results) -> tuple[int, str]:
-    sequences = results.sequences
-    return results.rows if sequences is None else sequences.count, task.items
+def _tested_units(units: Units, gain: Gain) -> str | None:
+    if not units.is_time:
+        return units.count_text if units.has_groups else None
+    # Neighbours in time are alike: how much so, the models' errors tell.
+    if gain.few_units is None:
+        return None
+    return count_text(gain.few_units, "independent stretch", "independent stretches") + " of time"
 
 
 def _remarks(comparison: ComparisonContext, gain: Gain, over_baseline: Gain) -> list[str]:
@@ -162,10 +171,12 @@ def _remarks(comparison: ComparisonContext, gain: Gain, over_baseline: Gain) -> 
     return sentences
 
 
-def _few_rows_remarks(count: int, unit: str) -> list[str]:
+def _few_rows_remarks(results: Results, count: int) -> list[str]:
+    if text := results.few_units_text:
+        return [f"No verdict: {text}, and at least {MIN_UNITS} are needed."]
     if count >= _FEW_ROWS:
         return []
-    return [f"The test set has only {count} {unit}, so these scores are rough."]
+    return [f"The test set has only {results.tested_text}, so these scores are rough."]
 
 
 def _optimism_remarks(metric: Metric, optimism: float | None, error: float) -> list[str]:

@@ -276,6 +276,7 @@ def _results_of(
         ensemble=final_fit.ensemble,
         groups=learned.penalties if learned else {},
         switched_off=learned.switched_off if learned else [],
+        group_ranges=learned.ranges if learned else None,
         fits=state.fit_count,
         trials=state.finished,
         # A trial that the end of the time cut off is no failure.

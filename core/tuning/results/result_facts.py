@@ -11,17 +11,12 @@ from dataclasses import dataclass
 
 from core.estimators.facts import uncapitalized
 from core.estimators.model_settings import model_and_values, noun_of, title_of
+from core.penalties.penalty_order import order_text
 from core.space import Setting
 from core.tuning.events import RunStarted
 from core.tuning.ranges import setting_text
-from core.tuning.run_results import (
-    CostResults,
-    EnsembleResults,
-    Gain,
-    PairCounts,
-    Results,
-    evaluation_text,
-)
+from core.tuning.results.answer import pairs_summary
+from core.tuning.run_results import CostResults, EnsembleResults, Gain, Results, evaluation_text
 from core.tuning.runs.model_runs import LeaderboardRow, models_of
 from core.tuning.runs.trial_table import tunes_several
 from core.tuning.scores.metrics import METRICS
@@ -47,7 +42,6 @@ from core.wording import (
 
 SURE = 1.96  # standard errors that chance explains
 WARNINGS = ("The validation score", "Validation flattered")  # beginnings of remarks
-MAX_NAMED_CLASSES = 2  # in the headline
 MAX_LISTED_GROUPS = 5
 MAX_PENALTIES = 30  # lines
 GRID = 10  # values of each hyperparameter in a usual grid search
@@ -93,69 +87,23 @@ def fact_sentences(results: Results, started: RunStarted) -> tuple[str, ...]:
     return tuple(fact.sentence for fact in result_facts(results, started) if fact.sentence)
 
 
+PLAIN_LABELS = ("Best", "Note", "Untried", "Tuned", "Order", "Switched off", "Failed")
+MAX_PLAIN_WORDS = 60
+
+
+def plain_sentences(results: Results, started: RunStarted) -> tuple[str, ...]:
+    """The sentences that a person reads beside the pictures, in 60 words at most."""
+    facts = [fact for fact in result_facts(results, started) if fact.sentence]
+    facts = [fact for label in PLAIN_LABELS for fact in facts if fact.label == label]
+    sentences: list[str] = []
+    for fact in facts:
+        if len(" ".join([*sentences, fact.sentence]).split()) <= MAX_PLAIN_WORDS:
+            sentences.append(fact.sentence)
+    return tuple(sentences)
+
+
 def _same(label: str, sentence: str) -> Fact:
     return Fact(label, sentence, sentence)
-
-
-# The outcome in a line.
-
-
-def headline(results: Results) -> str:
-    """The outcome of tuning in one sentence, no more than its interval allows."""
-    outcome, never = _outcome(results), never_predicted(results)
-    if not never:
-        return outcome
-    return f"{outcome}; the model never predicts {list_text(quoted(never), MAX_NAMED_CLASSES)}"
-
-
-def _outcome(results: Results) -> str:
-    gain, metric = results.gain, results.metric
-    if results.taken == "default":
-        return "You selected the default setting"
-    is_one_model = member_count(results) < 2
-    if is_one_model and results.setting and results.setting == results.default_setting:
-        return "The default setting is the best of those tried"
-    if results.gain_over_baseline.is_missing:
-        return f"The tuned model is not better than {results.baseline or 'the baseline'}"
-    if not gain.real or gain.difference is None:
-        return f"Tuning changed nothing that {_tested_count(results)} could show"
-    size = difference_text(metric, abs(gain.difference))
-    if not gain.is_positive:
-        return f"Tuning lost {size}: the default setting is better here"
-    if metric == "accuracy":
-        return f"Tuning gained {size}, likely real"
-    return f"Tuning improved {metric_in_short(metric)} by {size}, likely real"
-
-
-def never_predicted(results: Results) -> tuple[str, ...]:
-    """The classes with test rows that no test row is predicted to be."""
-    if results.confusion is None or not results.confusion.tuned:
-        return ()
-    counts = results.confusion.tuned
-    return tuple(
-        label
-        for code, label in enumerate(results.confusion.labels)
-        if sum(counts[code]) > 0 and sum(row[code] for row in counts) == 0
-    )
-
-
-def scores_line(results: Results) -> str:
-    """The scores, and the 95 % confidence interval of the gain."""
-    metric, units = results.metric, results.task.units
-    tuned = score_text(results.test[metric], metric)
-    default = score_text(results.default_test[metric], metric)
-    title = metric_in_short(metric)
-    sentence = f"{title[:1].upper()}{title[1:]} on test {units} {tuned}"
-    if metric == "accuracy":
-        sentence = f"{tuned} of test {units} right"
-    sentence += f", against {default} with the default setting"
-    baseline = results.baseline_test.get(metric)
-    if baseline is not None:
-        sentence += f" and {score_text(baseline, metric)} for the baseline"
-    if results.pairs is not None:
-        sentence = f"{pairs_summary(results.pairs.tuned)} · {sentence}"
-    interval = _gain_interval(results.gain)
-    return f"{sentence} · {interval}" if interval else sentence
 
 
 # The scores: tuned, default, baseline, gain, validation.
@@ -170,7 +118,7 @@ def _score_facts(results: Results, started: RunStarted) -> Iterator[Fact]:
     yield Fact("Tuned", f"{name} {_defined(tuned)} on {tested}", sentence, tuned)
     yield from _structured_facts(results)
     yield Fact("Default", f"{name} {_defined(default)}", score=default)
-    yield Fact("Gain", _gain_value(results.gain), _gain_sentence(results, started))
+    yield Fact("Gain", _gain_value(results), _gain_sentence(results, started))
     baseline = Score(metric, results.baseline_test.get(metric), results.baseline_interval)
     if baseline.value is not None:
         value = f"{name} {baseline.text} by {results.baseline}"
@@ -188,18 +136,14 @@ def _defined(score: Score) -> str:
     return "undefined" if score.value is None else score.text
 
 
-def _tested_count(results: Results) -> str:
-    rows = results.right.rows if results.right is not None else results.rows
-    return results.task.count_text(results.rows or rows)
-
-
 def _tested_rows(results: Results, started: RunStarted) -> str:
+    rows = results.right.rows if results.right is not None else results.rows
+    # Earlier versions did not count them.
+    size = results.task.count_text(results.rows or rows or started.dataset.test_rows)
     if results.sequences is not None:
-        size = f"{count_text(results.sequences.count, 'sequence')} ({_tested_count(results)})"
-    elif results.right is None and not results.rows:  # as earlier versions had it
-        size = results.task.count_text(started.dataset.test_rows)
-    else:
-        size = _tested_count(results)
+        size = f"{count_text(results.sequences.count, 'sequence')} ({size})"
+    elif results.tested_units is not None:
+        size = f"{size} ({results.tested_units})"
     if results.folds:
         return f"all {size}, each tested once by {results.folds}-fold cross-validation"
     return f"the test {'file' if results.second_file else 'set'} of {size}"
@@ -256,17 +200,6 @@ def _gamma_phrases(results: Results) -> tuple[str, str]:
     return f" at γ = {format_number(gamma.tuned)}", f" at γ = {format_number(gamma.default)}"
 
 
-def pairs_summary(counts: PairCounts) -> str:
-    """Such as "Finds 62 of 100 true base pairs; …"."""
-    recall = _of_hundred(counts.right, counts.true)
-    right = _of_hundred(counts.right, counts.called)
-    return f"Finds {recall} of 100 true base pairs; {right} of 100 called pairs are right"
-
-
-def _of_hundred(count: int, total: int) -> str:
-    return f"{100 * count / total:.0f}" if total else "–"
-
-
 def _gain_ends(gain: Gain) -> str:
     """Such as "+0.4 to +7.1 points", or ""."""
     # Equal ends are those of a model beside itself.
@@ -281,20 +214,25 @@ def _gain_interval(gain: Gain) -> str:
     return f"95\u00a0% confidence interval of the gain: {ends}" if ends else ""
 
 
-def _gain_value(gain: Gain) -> str:
+def _gain_value(results: Results) -> str:
+    gain = results.gain
     difference = signed_difference(gain.difference, gain.metric, unit=True)
     value = f"{difference or '–'} over the default"
     if not (interval := _gain_interval(gain)):
         return value
-    return f"{value} ({interval}; {'likely real' if gain.real else 'may be chance'})"
+    verdict = "likely real" if gain.real else results.few_units_text or "may be chance"
+    return f"{value} ({interval}; {verdict})"
 
 
 def _gain_sentence(results: Results, started: RunStarted) -> str:
     gain, task = results.gain, results.task
-    if gain.low is None or gain.high is None:
-        return ""
     if gain.low == gain.high == 0:
         return f"Both do equally well on these {task.units}: there is no gain."
+    if text := results.few_units_text:
+        interval = _gain_interval(gain)
+        return f"{interval}. No verdict: {text}." if interval else f"No verdict: {text}."
+    if gain.low is None or gain.high is None:
+        return ""
     if gain.real and gain.is_positive:
         least = difference_text(results.metric, gain.low)
         conclusion = f"The gain is likely real. It could still be as small as {least}."
@@ -308,13 +246,15 @@ def _gain_sentence(results: Results, started: RunStarted) -> str:
             "of no use."
         )
     else:
-        rows = task.count_text(results.rows or started.dataset.test_rows)
+        rows = results.tested_units or task.count_text(results.rows or started.dataset.test_rows)
         conclusion = f"With {rows} chance alone makes such differences."
     test = ""
     if gain.p is not None:
         p_text = "p < 0.001" if gain.p < 0.001 else f"p = {format_number(gain.p, 2)}"
         test = f" ({gain.method} test: {p_text})"
-    interval = f"{_gain_interval(gain)}. Of 20 such intervals, 19 contain the true gain{test}."
+    interval = (
+        f"{_gain_interval(gain)}. Of 20 such intervals, about 19 contain the true gain{test}."
+    )
     return f"{interval} {conclusion}"
 
 
@@ -480,9 +420,15 @@ def _single_fact(results: Results, ensemble: EnsembleResults) -> Fact:
 def _setting_facts(results: Results) -> Iterator[Fact]:
     if results.setting and results.ensemble is None:
         yield Fact("Setting", setting_text(results.setting))
+    ranges = results.group_ranges or {}
     for group, penalty in list(results.groups.items())[:MAX_PENALTIES]:
-        off = "  (switched off)" if group in results.switched_off else ""
-        yield Fact("Penalty", f"λ = {format_number(penalty, 4)} for {group}{off}")
+        words = "  (switched off)" if group in results.switched_off else ""
+        if not words and group in ranges:
+            low, high = (format_number(end) for end in ranges[group])
+            words = f"  (single folds: {low} to {high})"
+        yield Fact("Penalty", f"λ = {format_number(penalty, 4)} for {group}{words}")
+    alive = {group: ends for group, ends in ranges.items() if group not in results.switched_off}
+    yield _same("Order", order_text(alive))
 
 
 def _switched_off(results: Results) -> str:
@@ -496,13 +442,12 @@ def _cost_sentences(costs: CostResults | None) -> list[str]:
     if costs is None:
         return []
     first, second = costs.costs
-    value, ideal = costs.threshold, costs.theoretical
-    ideal_text = "" if value == ideal else f" ({format_number(ideal, 2)} would be best were they"
+    value, ideal = format_number(costs.threshold, 2), format_number(costs.theoretical, 2)
+    ideal_text = "" if value == ideal else f" ({ideal} would be best were they exact)"
     threshold_text = (
-        f"A row is called “{second}” from a probability of {format_number(value, 2)} on"
-        f"{ideal_text and f'{ideal_text} exact)'}. The costs chose this threshold on "
-        f"{format_integer(costs.out_of_fold.rows)} training rows, each predicted by a model that "
-        "had not seen it."
+        f"A row is called “{second}” from a probability of {value} on{ideal_text}. The costs chose "
+        f"this threshold on {format_integer(costs.out_of_fold.rows)} training rows, each predicted "
+        "by a model that had not seen it."
     )
     tuned, at_half, baseline = costs.tuned, costs.half, costs.baseline
     cost_text = (

@@ -101,7 +101,7 @@ def predictions_of_folds(
         fold_predictions.append(predictions_of_test(fold_problem, tuned.pipeline))
         yield from _apply_requests(context)
         yield FoldTested(fold=index + 1, folds=count)
-    return pool_folds(fold_predictions, problem.dataset.rows)
+    return pool_folds(fold_predictions)
 
 
 def _refit_setting(
@@ -161,9 +161,8 @@ def _apply_requests(context: EvaluationContext) -> Generator[Event, None, None]:
             yield event
 
 
-def pool_folds(folds: Sequence[ComparedPredictions], rows: int) -> ComparedPredictions:
-    """The predictions of all folds as of one test; `rows` of the dataset."""
-    sizes = [len(fold.y) for fold in folds]
+def pool_folds(folds: Sequence[ComparedPredictions]) -> ComparedPredictions:
+    """The predictions of all folds as of one test."""
     units = folds[0].units
     return ComparedPredictions(
         y=np.concatenate([fold.y for fold in folds]),
@@ -171,6 +170,5 @@ def pool_folds(folds: Sequence[ComparedPredictions], rows: int) -> ComparedPredi
         default=concatenate_predictions([fold.default for fold in folds]),
         baseline=concatenate_predictions([fold.baseline for fold in folds]),
         row_units=replace(units, codes=np.concatenate([fold.units.codes for fold in folds])),
-        folds=np.repeat(np.arange(len(folds)), sizes),
-        train_share=1.0 - float(np.mean(sizes)) / rows,
+        folds=np.repeat(np.arange(len(folds)), [len(fold.y) for fold in folds]),
     )

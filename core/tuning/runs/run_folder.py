@@ -98,6 +98,20 @@ class RunFolder:
         cure = "tunescope runs lists those there are"
         raise UnusableError("there is no run here", where=str(path), cure=cure)
 
+    @classmethod
+    def find_run(cls, text: str) -> RunFolder:
+        """An existing run by its path, its name, a part that only its name has, or "last"."""
+        with contextlib.suppress(UnusableError):
+            return cls.open(text)
+        root = runs_root()
+        names = sorted(path.parent.name for path in root.glob(f"*/{PLAN}"))
+        # Names begin with the time of their start.
+        names = names[-1:] if text == "last" else [name for name in names if text in name]
+        if len(names) > 1:
+            fault, cure = f"{len(names)} runs have this in their names", f"such as {names[-1]}"
+            raise UnusableError(fault, where=text, cure=f"write more of one, {cure}")
+        return cls.open(names[0] if names else text)
+
     @property
     def name(self) -> str:
         return self.path.name

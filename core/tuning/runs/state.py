@@ -55,6 +55,14 @@ class ScoreStandardization:
     mean: float
     scale: float
     settled: bool
+    is_shared: bool  # whether earlier datasets have their share in them
+
+    @classmethod
+    def of_surface(cls, common: JointSurfaceFitted) -> ScoreStandardization:
+        """That of a joint surface."""
+        # The deviation of the scores alone has one degree of freedom less than there are scores.
+        is_shared = common.freedom not in (None, 0.0, common.trials - 1.0)
+        return cls(common.trials, common.mean, common.scale, common.settled, is_shared)
 
 
 class RunState(TrialTable):
@@ -116,6 +124,11 @@ class RunState(TrialTable):
     @property
     def tunes_several_models(self) -> bool:
         return tunes_several(self.started)
+
+    @property
+    def more_minutes(self) -> float:
+        """As many as a run of several models was given; 0 for others, which count trials."""
+        return (self.started.run_plan.minutes or 0.0) if self.tunes_several_models else 0.0
 
     @property
     def default_trial(self) -> Trial | None:
@@ -312,10 +325,8 @@ class RunState(TrialTable):
                 self.history = event
             case JointSurfaceFitted():
                 self.common = event
-                mean, scale = event.mean, event.scale
-                standard = ScoreStandardization(event.trials, mean, scale, event.settled)
                 # Every one is kept: earlier trials are told by the scale that held then.
-                self.standards.append(standard)
+                self.standards.append(ScoreStandardization.of_surface(event))
             case SequencesLabelled():
                 self.labelled = event
             case MoleculesFolded():

@@ -1,4 +1,4 @@
-"""Every command that README.md prints runs as printed, on small files of the names that it uses.
+"""Every command of README.md and the guide runs as printed, on small files of its names.
 
 The commands of a block follow each other as on the page: what one exports, the next may read. RUN
 stands for the latest run. Runs of several models end after a few trials, and the files are small;
@@ -21,16 +21,18 @@ from app.cli import main
 from app.cli.commands import build_parser
 
 ROOT = Path(__file__).parents[3]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = [ROOT / "README.md", ROOT / "docs" / "guide.md"]
+README = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
 PACKAGES = (
     rf"sudo apt install \./tunescope_{re.escape(VERSION)}_amd64\.deb"
     rf"|tar xzf tunescope-{re.escape(VERSION)}-linux-x86_64\.tar\.gz"
 )
-SET_UP = rf"packaging/(run|test)|pipx install \.|{PACKAGES}"
+SET_UP = rf"packaging/(run|test)|(pipx|uv tool) install (--compile-bytecode )?\.|{PACKAGES}"
 BLOCKS = re.findall(r"(?:^    \S.*\n)+", README, flags=re.MULTILINE)
 COMMANDS = [line.strip() for block in BLOCKS for line in block.splitlines()]
 OURS = [block for block in BLOCKS if block.lstrip().startswith("tunescope ")]
+FIRST = [line for line in COMMANDS if line.startswith("packaging/run ")]
 INLINE = re.findall(r"`(tunescope [^`]+)`", README)
 FEW = "3"  # trials
 QUICK = "tune heart.csv --model logistic --strategy mm --evaluation test"
@@ -118,7 +120,22 @@ def test_the_commands_of_a_block_run_as_printed(block, place, capsys):
             assert Path(path).stat().st_size > 0
 
 
-@pytest.mark.parametrize("line", [one for one in COMMANDS if not one.startswith("tunescope")])
+@pytest.mark.slow
+def test_the_first_lines_of_the_read_me_run_as_they_stand(place, capsys, monkeypatch):
+    lines = README.splitlines()
+    assert len(PAGES[0].read_bytes()) <= 6000
+    assert lines.index(f"    {FIRST[0]}") < 25
+    monkeypatch.chdir(ROOT)
+    for line in FIRST:
+        words = [w.replace("answers.csv", str(place / "a.csv")) for w in shlex.split(line)[1:]]
+        words += ["--trials", FEW] if words[0] == "tune" else []
+        assert main(words) == 0, capsys.readouterr().err
+    assert "prediction" in pd.read_csv(place / "a.csv")
+
+
+@pytest.mark.parametrize(
+    "line", [one for one in COMMANDS if not one.startswith("tunescope") and one not in FIRST]
+)
 def test_other_commands_have_the_shape_of_something_that_is_there(line):
     assert re.fullmatch(SET_UP, line)
     if line.startswith("packaging/"):

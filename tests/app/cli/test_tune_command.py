@@ -72,7 +72,8 @@ def test_findings_and_remarks_are_told_and_in_the_object(capsys, table):
     assert "Data: “always” is left out: the same value in every row." in lines
     [twin] = [line for line in lines if line.startswith("Data: “twin” is left out: it leaks the")]
     assert twin.endswith("(--role twin=feature)")
-    told = zip(lines, result["findings"], strict=False)
+    assert lines[0].startswith("Predicts “ill”")
+    told = zip(lines[1:], result["findings"], strict=False)
     assert all(line.startswith(f"Data: {one}") for line, one in told)
     assert len(result["findings"]) >= 3
     assert result["remarks"]  # some 29 test rows are few
@@ -83,7 +84,8 @@ def test_json_is_the_one_object_that_others_build_on(capsys, table):
     assert main(["tune", str(table), "--strategy", "mm", "--groups", "prefix", "--json"]) == 0
     result = as_json(capsys)
     assert set(result) == KEYS | {"groups"}
-    assert result["dataset"] == {"rows": 120, "features": 3, "task": "binary"}
+    facts = {"rows": 120, "features": 3, "task": "binary", "target": "ill"}
+    assert result["dataset"] == facts
     assert (result["model"], result["strategy"], result["seed"]) == ("logistic", "mm", 0)
     assert set(result["groups"]) >= {"blood"}
     assert 0.5 < result["test"]["accuracy"] <= 1
@@ -128,7 +130,7 @@ def test_a_failing_export_takes_nothing_else_with_it(capsys, table, tmp_path, mo
     # In words, and from a finished run, it is the same.
     assert main(["resume", result["run"], "--export", paths[1], "--export", paths[2]]) == 1
     said = capsys.readouterr()
-    assert f"Saved:  {paths[2]}" in said.out
+    assert f"Saved:   {paths[2]}" in said.out
     assert paths[1] not in said.out
 
 
@@ -311,6 +313,52 @@ def test_an_export_that_does_not_fit_is_refused_before_the_tuning(
     assert main(["tune", file, *more, "--export", str(tmp_path / f"model{ending}")]) == 2
     [line] = capsys.readouterr().err.splitlines()
     assert sentence in line
+
+
+def orders_file(folder):
+    random = np.random.default_rng(0)
+    table = pd.DataFrame({"left": random.permutation(["no", "yes"] * 60)})
+    table["age"], table["amount"] = random.normal(size=(2, 120))
+    table.to_csv(folder / "orders.csv", index=False)
+    return str(folder / "orders.csv")
+
+
+def test_a_target_that_is_not_clear_is_asked_for_or_refused(tmp_path, capsys, monkeypatch):
+    file = orders_file(tmp_path)
+    assert main(["tune", file, *ONE_TEST]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "--target 'left'" in line
+    assert "--target 'amount'" in line
+    for stream in (sys.stdin, sys.stderr):
+        monkeypatch.setattr(stream, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(sys.stdin, "readline", lambda: "1\n", raising=False)
+    assert main(["tune", file, *ONE_TEST]) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["dataset"]["target"] == "left"
+    assert "Which column" in err
+    assert main(["tune", file, *MM, "--model", "linear", "--target", "amount"]) == 0
+    assert json.loads(capsys.readouterr().out)["dataset"]["target"] == "amount"
+
+
+def test_a_result_is_twelve_lines_and_its_last_one_runs(tmp_path, capsys, table, runs):
+    assert main(["tune", str(table), *ONE_TEST[:-3], "--evaluation", "test"]) == 0
+    out, err = capsys.readouterr()
+    lines = out.splitlines()
+    assert len(lines) <= 12
+    assert "“ill”: Right for" in lines[0]
+    assert "Predicts “ill”" in err
+    name, command = (line[9:] for line in lines if line.startswith(("Run:", "Next:")))
+    answers = str(tmp_path / "answers.csv")
+    words = command.replace("NEW_ROWS", str(table)).replace("answers.csv", answers).split()
+    assert words[:3] == ["tunescope", "predict", "last"]
+    for which in ("last", name, name[5:20]):
+        assert main(["predict", which, *words[3:]]) == 0
+    assert len(pd.read_csv(answers)) == 120
+    assert main(["predict", "nowhere", *words[3:]]) == 2
+    assert main(["tune", str(table), *ONE_TEST[:-3], "--verbose"]) == 0
+    assert "Tested:" in capsys.readouterr().out
+    assert main(["report", "patients", "--out", answers]) == 2
+    assert "2 runs have this" in capsys.readouterr().err
 
 
 def result_lines(race, events, **changes):

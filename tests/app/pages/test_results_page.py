@@ -8,9 +8,10 @@ from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, Qt
+from PySide6.QtWidgets import QLabel
 from shiboken6 import isValid
 
-from app.pages.results_page import ResultsPage
+from app.pages.results_page import DETAILS, TABS, ResultsPage
 from app.pages.shared_cards import RangeEdgeNotice
 from app.pages.tune_page import TunePage
 from core.json_reading import read_as
@@ -56,7 +57,14 @@ def page(still, show):
 
 
 def shown(page):
-    return [card.accessibleName() for card in page._cards if card.isVisible()]
+    """The titles of the cards of all tabs; the page is left at its first one."""
+    titles = []
+    for tab in TABS if page.tabs.isVisible() else ():
+        page.show_tab(tab)
+        titles += [card.accessibleName() for card in page._cards if card.isVisible()]
+    if titles:
+        page.show_tab(TABS[0])
+    return titles
 
 
 def test_a_page_that_ends_takes_along_the_views_that_its_run_does_not_want(still, qapp):
@@ -76,14 +84,19 @@ def test_results_are_a_headline_pictures_and_plain_words(page, still, tmp_path):
     assert not page.primary.isEnabled()
     assert shown(page) == []
     still._show_run(ended(), None)
-    assert page.title == "Tuning gained 3.7 points, likely real"
+    assert page.title.startswith("Right for 88 of 100 new rows")
     assert shown(page) == [
         "Was tuning worth it?",
         "What did tuning change?",
         "Where is it wrong?",
+        "The whole result in words",
         "How good is it by other measures?",
     ]
-    assert "the tuned model is right on 71" in page.words[1][0]
+    first_words = [label.text() for label in page.findChildren(QLabel) if label.isVisible()]
+    assert len(" ".join(first_words).split()) < 120
+    assert sum(len(sentence.split()) for sentence in page.words[1]) <= 60
+    page.show_tab(DETAILS)
+    assert "the tuned model is right on 71" in page.facts._label.text()
     wanted = []
     page.step_wanted.connect(wanted.append)
     page.primary.click()

@@ -8,7 +8,7 @@ import re
 import pytest
 from PySide6.QtWidgets import QAbstractItemView, QLabel, QWidget
 
-from app.pages.results_page import ResultsPage
+from app.pages.results_page import WHY, ResultsPage
 from core.json_reading import read_as
 from core.space import Axis
 from core.tuning.events import DatasetFacts, RunFinished, RunStarted
@@ -112,6 +112,7 @@ def test_no_two_numbers_of_one_score_disagree(shown_page):
 
 def test_the_page_lists_the_members_instead_of_one_setting(shown_page):
     page = shown_page(averaged(4))
+    page.show_tab(WHY)
     shown = [card.accessibleName() for card in page._cards if card.isVisible()]
     assert "The average of 4 models" in shown
     assert "What did tuning change?" not in shown

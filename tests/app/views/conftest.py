@@ -90,8 +90,9 @@ def gradient_events():
         d = {"a": 4.0 * step, "b": -1.0 * step}
         at_bound = ["a"] if step == 3 else []
         yield HyperGradientStep(
-            step=step, holdout_loss=10.0 - step, d=d, gradient_norm=1.0, at_bound=at_bound
-        )
+            step=step, holdout_loss=10.0 - step, d=d, gradient_norm=1.0, at_bound=at_bound,
+            ranges={"a": [1e4, 1e6], "b": [0.01, 0.1]} if step == 3 else None,
+        )  # fmt: skip
 
 
 def surrogate_of(scores=SCORES):

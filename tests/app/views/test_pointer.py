@@ -71,7 +71,8 @@ VIEWS_OF = {
     "best model": "models members average best trials",
 }
 VIEWS_OF = {
-    run: [view.replace("_", " ") for view in views.split()] for run, views in VIEWS_OF.items()
+    run: [view.replace("_", " ") for view in views.split()] + ["timeline"] * ("best" in views)
+    for run, views in VIEWS_OF.items()
 }
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from dataclasses import replace
 
@@ -9,7 +10,9 @@ import pytest
 from PySide6.QtCore import QPointF
 from PySide6.QtGui import QImage
 
+from app.views.surrogate_view import expected_text
 from app.worker.evaluator_process import evaluate_request, surrogate_of
+from core.figures.scales import Scale
 from core.gp import evaluator
 
 
@@ -27,6 +30,15 @@ def looked(board, feed, streams):
     feed([])
     board.asked = asked
     return board
+
+
+def test_an_expectation_does_not_promise_the_impossible():
+    share, number, free = Scale("percent"), Scale(), (-math.inf, math.inf)
+    assert expected_text(0.81, 0.02, share, (0.0, 1.0)) == "81.0 ± 2.0\u00a0%"
+    at_limit = expected_text(0.99, 0.04, share, (0.0, 1.0))
+    assert at_limit.replace("\u00a0", " ") == "99.0 % (95.0 % to 100.0 %)"
+    assert expected_text(0.05, 0.1, number, (0.0, math.inf)) == "0.05 (0 to 0.15)"
+    assert expected_text(0.05, 0.1, number, free) == "0.05 ± 0.1"
 
 
 def test_the_slice_equals_the_evaluator_and_is_said(looked, streams, feed):

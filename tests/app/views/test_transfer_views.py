@@ -68,7 +68,7 @@ def test_slice_and_surface_equal_the_evaluator(told, history, feed):
     assert view.best.y.tolist() == [z.max()]
     assert view.earlier.symbol != view.dots.symbol
     view = board.views["common surface"]
-    found = transfer_evaluator.joint_image(*surfaces(board), "C", "tol")
+    found = transfer_evaluator.joint_image(*surfaces(board), ("C", "tol"))
     assert np.allclose(view.image.image, found["mean"])
     assert len(view.earlier.x) == len(found["earlier"])
     assert np.isnan(view.contours.x).sum() == len(found["contours"])
@@ -216,7 +216,7 @@ def test_sizes_and_best_settings_in_words(history):
     assert datasets_used(None, None) == []
 
 
-@pytest.mark.parametrize(("strategy", "title"), [("scot", "rank"), ("transfer", "better than the")])
+@pytest.mark.parametrize(("strategy", "title"), [("scot", "rank"), ("transfer", "better than")])
 def test_ranks_are_not_called_standard_deviations(told, strategy, title):
     view = told(strategy=strategy).views["common slice"]
     assert ("one standard deviation better" in view._caption.text()) is (strategy == "transfer")

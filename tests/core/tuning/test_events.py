@@ -44,6 +44,7 @@ SAMPLES = {
     "bool": False,
     "list[int]": [1, 2],
     "list[str]": ["a"],
+    "list[str] | None": ["a"],
     "list[float]": [0.1, 1 / 3],
     "list[list[float]]": [[0.1, 0.2], [1.0, 0.0]],
     "list[dict[str, Any]]": [{"name": "w", "trials": [1, None]}],
@@ -65,6 +66,7 @@ SAMPLES = {
     "Setting": {"C": 1.5, "kernel": None},
     "dict[str, int]": {"blood": 3},
     "dict[str, float]": {"blood": 0.25},
+    "dict[str, list[float]] | None": {"blood": [0.2, 0.3]},
 }
 
 

@@ -11,7 +11,7 @@ from core.export.report.structured_section import pair_arcs, token_strip
 from core.export.report.svg import svg_number
 from core.figures.example_figures import LabelPicture, PairPicture
 from core.figures.penalty_figures import penalties_figure, penalty_path_figure
-from core.figures.penalty_figures import trajectory_steps as steps_of
+from core.figures.penalty_figures import penalty_steps as steps_of
 from core.figures.run_figures import best_so_far_figure
 from core.figures.score_figures import PAIRS
 from core.tuning.events import (

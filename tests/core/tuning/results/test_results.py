@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -19,16 +20,13 @@ from core.records import to_plain
 from core.space import Axis
 from core.tuning.events import DatasetFacts, RunStarted
 from core.tuning.plan import DataPlan, Plan
+from core.tuning.results.answer import answer_of, never_predicted, pairs_summary
 from core.tuning.results.comparison import ComparisonContext, results_of
 from core.tuning.results.result_facts import (
     fact_sentences,
     grid_fits,
-    headline,
     member_count,
-    never_predicted,
-    pairs_summary,
     result_facts,
-    scores_line,
     tuned_model_text,
 )
 from core.tuning.run_results import ConfusionCounts, PairCounts, Results
@@ -178,32 +176,52 @@ REMARK = "The validation score was 8.0 points above the test score: believe the 
 GRADIENT, MM = run("gradient", "penalties"), run("mm", "penalties", groups=("a", "b"))
 
 
+def answered(made, task="binary", **facts):
+    return answer_of(made, RunStarted(dataset=DatasetFacts(task=Task(task), **facts)))
+
+
 @pytest.mark.parametrize(
-    ("changes", "words"),
+    ("changes", "words", "step"),
     [
-        ({}, "Tuning gained 2.6 points, likely real"),
-        ({"gain": gain(0.01, -0.02, 0.04, False)},
-         "Tuning changed nothing that 81 rows could show"),
-        ({"gain": gain(-0.021, -0.04, -0.01, True)},
-         "Tuning lost 2.1 points: the default setting is better here"),
-        ({"setting": {"C": 1.0}}, "The default setting is the best of those tried"),
+        ({}, r"\+2\.6 points over .*likely real", "export"),
+        ({"gain": gain(0.01, -0.02, 0.04, False)}, r"\+1\.0 points? .*81 rows .*chance", "rows"),
+        ({"gain": gain(-0.021, -0.04, -0.01, True)}, r"−2\.1 points below .*better", "default"),
+        ({"setting": {"C": 1.0}}, "No setting .* default", "export"),
         ({"metric": "mse", "gain": gain(0.5, 0.1, 0.9, True, "mse")},
-         "Tuning improved mean squared error by 0.5, likely real"),
-        (beside(difference=-0.01, low=-0.05, high=0.03, real=False),
-         "The tuned model is not better than the most frequent class"),
+         r"Mean squared error 0\.5 better .*likely real", "export"),
+        ({"gain": gain(0.0, 0.0, 0.0, False)}, "Neither better nor worse", "rows"),
+        (beside(difference=-0.01, low=-0.05, high=0.03, real=False), "", "columns"),
     ],
 )  # fmt: skip
-def test_the_headline_says_what_tuning_brought(changes, words):
-    assert headline(results(**changes)) == words
+def test_the_answer_says_whether_tuning_helped_and_what_is_next(changes, words, step):
+    answer = answered(results(**beside()) if not changes else results(**{**beside(), **changes}))
+    assert re.search(words, answer.tuning)
+    assert answer.step == step
+    assert answer.advice
 
 
-def test_the_line_has_both_scores_the_baseline_and_the_interval():
-    scores = "87.7\u00a0% of test rows right, against 84.0\u00a0% with the default setting"
-    interval = "95\u00a0% confidence interval of the gain: +0.4 to +7.1 points"
-    assert scores_line(results()) == f"{scores} · {interval}"
-    line = f"{scores} and 67.7\u00a0% for the baseline · {interval}"
-    assert scores_line(results(**beside())) == line
-    assert scores_line(results(gain=gain(0.0, 0.0, 0.0, False))) == scores
+@pytest.mark.parametrize(
+    ("counts", "ability"),
+    [
+        (([[40, 5], [5, 31]], [[45, 0], [36, 0]], 71, 45), "Right for 88 of 100 .*“0” .* 56"),
+        (([[940, 10], [30, 20]], [[950, 0], [50, 0]], 960, 950), "96 of 100 .*20 of 50 “1”"),
+        (([[1994, 2], [2, 2]], [[1996, 0], [4, 0]], 1996, 1996), "998 of 1,000 .* 998"),
+        (([[50, 0], [0, 50]], [[50, 0], [50, 0]], 100, 50), "100 of 100 .* 50"),
+    ],
+)
+def test_what_the_model_can_do_is_counted(counts, ability):
+    tuned, baseline, right, constant = counts
+    confusion = {"labels": ["0", "1"], "tuned": tuned, "baseline": baseline}
+    rows = int(np.sum(tuned))
+    counted = {"tuned": right, "default": 0, "baseline": constant, "rows": rows}
+    assert re.search(ability, answered(results(confusion=confusion, right=counted)).ability)
+
+
+def test_numbers_are_off_by_their_unit():
+    made = results(test={"mae": 20628.3}, baseline_test={"mae": 81500.2}, baseline="the mean",
+                   right=None)  # fmt: skip
+    answer = answered(made, "regression", target_unit="€")
+    assert re.findall(r"[\d,]+\s€", answer.ability) == ["20,600\xa0€", "81,500\xa0€"]
 
 
 CORRECTED = "88.9\u00a0%|85.0\u00a0% to 92.0\u00a0%|corrected for the choice|1.2 points"
@@ -212,7 +230,7 @@ CORRECTED = "88.9\u00a0%|85.0\u00a0% to 92.0\u00a0%|corrected for the choice|1.2
 @pytest.mark.parametrize(
     ("changes", "started", "words"),
     [
-        ({"failed": 2}, None, "set of 81 rows|right on 71|0.4 points|Of 20 such intervals, 19|"
+        ({"failed": 2}, None, "set of 81 rows|right on 71|0.4 points|Of 20 such|about 19|"
          "40 settings|16 s|200 fits|501|2 trials failed|88.9\u00a0%|1.2 points above"),
         ({"second_file": True}, None, "test file of 81 rows"),
         ({"folds": 5}, None, "all 81 rows|5-fold"),
@@ -268,20 +286,20 @@ def test_differences_have_their_unit_and_metrics_their_capitals():
     ("counts", "never", "words"),
     [
         ([[40, 5], [5, 31]], (), ""),
-        ([[45, 0], [36, 0]], ("1",), "; the model never predicts “1”"),
-        ([[0, 45], [0, 36]], ("0",), "; the model never predicts “0”"),
+        ([[45, 0], [36, 0]], ("1",), " It never predicts “1”."),
+        ([[0, 45], [0, 36]], ("0",), " It never predicts “0”."),
         ([[45, 0], [0, 0]], (), ""),  # no test row has it: nobody can say
         ([[45, 0], [35, 1]], (), ""),
-        ([[9, 0, 0], [3, 0, 0], [2, 0, 0]], ("1", "2"), "; the model never predicts “1” and “2”"),
+        ([[9, 0, 0], [3, 0, 0], [2, 0, 0]], ("1", "2"), " It never predicts “1” and “2”."),
         ([[9, 0, 0, 0], [3, 0, 0, 0], [2, 0, 0, 0], [1, 0, 0, 0]], ("1", "2", "3"),
-         "; the model never predicts “1”, “2” and 1 other"),
+         " It never predicts “1”, “2” and 1 other."),
     ],
 )  # fmt: skip
 def test_a_class_that_is_never_predicted_is_in_the_headline(counts, never, words):
     confusion = {"labels": [str(code) for code in range(len(counts))], "tuned": counts}
     made = results(confusion=confusion)
     assert never_predicted(made) == never
-    assert headline(made) == headline(results()) + words
+    assert answered(made).ability.endswith(words or answered(results()).ability[-9:])
 
 
 @pytest.mark.parametrize("confusion", [None, ConfusionCounts(), ConfusionCounts(["a"])])
@@ -345,8 +363,9 @@ def test_the_average_is_called_one_where_there_are_several():
     assert (average_sentences(none), member_count(none)) == ([], 0)
     assert "average" not in sentences(none, averaging())
     # An average whose best member is the default is more than the default.
-    assert "default setting is the best" not in headline(averaged(setting={"C": 1.0}))
-    assert "default setting is the best" in headline(averaged(1, setting={"C": 1.0}))
+    for count, is_default in ((4, False), (1, True)):
+        tuning = answered(averaged(count, setting={"C": 1.0})).tuning
+        assert ("No setting" in tuning) is is_default
 
 
 def structured(task, **dataset):
@@ -357,14 +376,13 @@ def structured(task, **dataset):
 def test_tokens_are_called_tokens():
     made = results(
         test={"accuracy": 0.9}, default_test={"accuracy": 0.85},
-        gain=gain(0.0, -0.01, 0.02, False), rows=600,
+        gain=gain(0.01, -0.01, 0.02, False), rows=600,
         right={"tuned": 540, "default": 510, "rows": 600},
         sequences={"tuned": 21, "default": 17, "count": 60},
     )  # fmt: skip
-    assert "600 tokens" in headline(made)
-    line = scores_line(made)
-    for words in ("90.0\u00a0%", "test tokens", "85.0\u00a0%"):
-        assert words in line
+    answer = answered(made, "sequence")
+    assert "600 tokens" in answer.tuning
+    assert "90 of 100 new tokens" in answer.ability
     said = fact_sentences(made, structured("sequence", test_rows=600, test_sequences=60))
     for sentence, words in zip(said, (
         ("60 sequences (600 tokens)", "540", "510"), ("21 of 60", "17"), ("600 tokens", "chance"),
@@ -383,7 +401,7 @@ def test_pairs_are_found_and_right():
     )  # fmt: skip
     short = "Finds 62 of 100 true base pairs; 58 of 100 called pairs are right"
     assert pairs_summary(made["pairs"]["tuned"]) == short
-    assert scores_line(made).startswith(short + " · F1 on test molecules 60.0\u00a0%")
+    assert answered(made, "structure").ability == f"{short}."
     tuned, default, *_ = fact_sentences(made, structured("structure", test_rows=18))
     for words in ("18 test molecules", "62 of 100", "62 of the 107"):
         assert words in tuned

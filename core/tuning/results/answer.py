@@ -1,0 +1,191 @@
+"""The answer of a run: what the model can do, whether tuning helped, and what to do next."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from core.tuning.events import RunStarted, TopicsFound
+from core.tuning.run_results import ConfusionCounts, PairCounts, Results
+from core.tuning.scores.metrics import METRICS
+from core.tuning.scores.score import difference_text, metric_in_short, score_text
+from core.wording import count_text, format_integer, format_number, list_text, quoted
+
+RARE = 0.2  # share of the rows up to which finding a class is told by itself
+MAX_NAMED = 2  # classes that are never predicted
+MAX_TOPICS = 4  # that are named by their likeliest word
+Step = Literal["columns", "default", "minutes", "rows", "export"]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Three sentences, and what the third one proposes."""
+
+    ability: str
+    tuning: str
+    advice: str
+    step: Step
+    is_gain: bool  # whether tuning helped, by the interval of its gain
+
+
+def answer_of(results: Results, started: RunStarted, topics: TopicsFound | None = None) -> Answer:
+    """The answer to "is it good, did tuning help, and what now?"."""
+    ability = _ability(results, started, topics)
+    if never := never_predicted(results):
+        ability += f" It never predicts {list_text(quoted(never), MAX_NAMED)}."
+    step = _next_step(results)
+    is_gain = results.gain.real and results.gain.is_positive
+    return Answer(ability, _tuning_text(results), _ADVICE[step], step, is_gain)
+
+
+def _ability(results: Results, started: RunStarted, topics: TopicsFound | None) -> str:
+    if results.pairs is not None:
+        return f"{pairs_summary(results.pairs.tuned)}."
+    if results.right is not None:
+        return _classes_text(results)
+    if results.test.get("mae") is not None:
+        return _numbers_text(results, started.dataset.target_unit or "")
+    if topics is not None and topics.topics:
+        names = [topic.words[0] for topic in topics.topics if topic.words]
+        return f"{count_text(topics.count, 'topic')}: {list_text(quoted(names), MAX_TOPICS)}."
+    metric = results.metric
+    name, tested = metric_in_short(metric), _tested_text(results)
+    value = score_text(results.test.get(metric), metric)
+    return f"{name[:1].upper()}{name[1:]} {value} on {tested}."
+
+
+def _classes_text(results: Results) -> str:
+    assert results.right is not None
+    right, confusion = results.right, results.confusion
+    scale = _count_scale(right.tuned, right.rows)
+    count = min(round(scale * right.tuned / right.rows), scale - (right.tuned < right.rows))
+    sentence = f"Right for {count} of {format_integer(scale)} new {results.task.units}"
+    if right.baseline is not None:
+        constant = _constant_label(confusion)
+        subject = f"always “{constant}”" if constant else results.baseline or "the baseline"
+        sentence += f"; {subject} would be right for {round(scale * right.baseline / right.rows)}"
+    rare = _rare_class(confusion)
+    if rare is None or confusion is None:
+        return f"{sentence}."
+    row = confusion.tuned[rare]
+    label, total = confusion.labels[rare], format_integer(sum(row))
+    return f"{sentence}. It finds {format_integer(row[rare])} of {total} “{label}”."
+
+
+def _count_scale(count: int, total: int) -> int:
+    """A hundred; a thousand, where a hundred would hide the last mistakes."""
+    return 1000 if total >= 1000 and 0.995 <= count / total < 1.0 else 100
+
+
+def _constant_label(confusion: ConfusionCounts | None) -> str:
+    """The label that the baseline always predicts, or ""."""
+    counts = confusion.baseline if confusion is not None else None
+    if confusion is None or not counts:
+        return ""
+    predicted = [sum(row[code] for row in counts) for code in range(len(confusion.labels))]
+    labels = [label for label, n in zip(confusion.labels, predicted, strict=True) if n]
+    return labels[0] if len(labels) == 1 else ""
+
+
+def _rare_class(confusion: ConfusionCounts | None) -> int | None:
+    """The code of the rarer of two classes, where few rows are of it."""
+    if confusion is None or len(confusion.labels) != 2 or not confusion.tuned:
+        return None
+    sizes = [sum(row) for row in confusion.tuned]
+    rare = int(sizes[1] <= sizes[0])
+    return rare if 0 < sizes[rare] <= RARE * sum(sizes) else None
+
+
+def _numbers_text(results: Results, unit: str) -> str:
+    error = results.test["mae"]
+    assert error is not None
+    sentence = f"Off by {_amount_text(error, unit)} on average"
+    if (baseline := results.baseline_test.get("mae")) is None:
+        return f"{sentence}."
+    subject = results.baseline or "the baseline"
+    return f"{sentence}; {subject} would be off by {_amount_text(baseline, unit)}."
+
+
+def _amount_text(amount: float, unit: str) -> str:
+    """Three digits of it: "20,600 €", "0.672"."""
+    size = math.floor(math.log10(amount)) if amount > 0 else 0
+    number = (
+        format_integer(int(round(amount, 2 - size))) if 3 <= size <= 9 else format_number(amount)
+    )
+    return f"{number}\u00a0{unit}" if unit else number
+
+
+def pairs_summary(counts: PairCounts) -> str:
+    """Such as "Finds 62 of 100 true base pairs; …"."""
+    found = f"{100 * counts.right / counts.true:.0f}" if counts.true else "–"
+    right = f"{100 * counts.right / counts.called:.0f}" if counts.called else "–"
+    return f"Finds {found} of 100 true base pairs; {right} of 100 called pairs are right"
+
+
+def never_predicted(results: Results) -> tuple[str, ...]:
+    """The classes with test rows that no test row is predicted to be."""
+    if results.confusion is None or not results.confusion.tuned:
+        return ()
+    counts = results.confusion.tuned
+    return tuple(
+        label
+        for code, label in enumerate(results.confusion.labels)
+        if sum(counts[code]) > 0 and sum(row[code] for row in counts) == 0
+    )
+
+
+def _tested_text(results: Results) -> str:
+    rows = results.right.rows if results.right is not None else results.rows
+    return results.task.count_text(results.rows or rows)
+
+
+def _tuning_text(results: Results) -> str:
+    """Whether tuning helped, no more than its interval allows."""
+    gain, metric = results.gain, results.metric
+    if results.taken == "default":
+        return "The default setting, as you selected."
+    is_average = results.ensemble is not None and len(results.ensemble.members) > 1
+    if not is_average and results.setting and results.setting == results.default_setting:
+        return "No setting that was tried is better than the default one."
+    if gain.difference is None:
+        return "There is no score to compare with that of the default setting."
+    size = difference_text(metric, abs(gain.difference))
+    if metric not in _POINTS:
+        size = f"{metric_in_short(metric)} {size}"
+    if gain.difference == 0:
+        return "Neither better nor worse than the default setting."
+    sign, verb = ("+", "over") if gain.is_positive else ("−", "below")
+    change = f"{sign}{size} {verb} the default setting"
+    if metric not in _POINTS:
+        change = f"{size} {'better' if gain.is_positive else 'worse'} than the default setting"
+        change = f"{change[:1].upper()}{change[1:]}"
+    if not gain.real:
+        if text := results.few_units_text:
+            return f"{change}; {text}, too few to tell that from chance."
+        tested = results.tested_units or _tested_text(results)
+        return f"{change}; {tested} cannot tell that from chance."
+    return f"{change}, likely real." if gain.is_positive else f"{change}: that one is better here."
+
+
+_POINTS = frozenset(name for name, metric in METRICS.items() if metric.share)
+_ADVICE: dict[Step, str] = {
+    "columns": "It is not shown to be better than knowing nothing: other columns, or more rows, "
+    "would help more than more tuning.",
+    "default": "Take the default setting.",
+    "minutes": "More minutes may help: the time was up while models still improved or waited.",
+    "rows": "More rows would help most: they train the model, and tell more surely how good it is.",
+    "export": "Take the model along.",
+}
+
+
+def _next_step(results: Results) -> Step:
+    gain, over_baseline = results.gain, results.gain_over_baseline
+    is_known = over_baseline.difference is not None  # not so in results of earlier versions
+    if is_known and not (over_baseline.real and over_baseline.is_positive):
+        return "columns"
+    if gain.real and not gain.is_positive:
+        return "default"
+    if results.untried:
+        return "minutes"
+    return "export" if gain.real else "rows"
