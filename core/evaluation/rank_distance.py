@@ -11,8 +11,7 @@
 A category's z is Φ⁻¹(1 − s/2), where s is the share of rows of categories as rare as it. A missing
 value says nothing. The limit of D is that of cross-conformal prediction (Vovk 2015): every training
 row is measured by the others, in folds of whole units, and of n distances the ⌊0.01 (n + 1)⌋-th
-largest is taken. Below 199 rows that would be the largest, or none: there their tail, the largest
-left out, is taken for exponential, with the predictive distribution of its unknown scale.
+largest is taken.
 """
 
 from __future__ import annotations
@@ -137,6 +136,7 @@ def _alarm_limit(distances: np.ndarray) -> float:
     rank = int(ALARM_SHARE * (n + 1) + 1e-9)
     if rank >= 2:
         return float(falling[rank - 1]) + 1e-9
+    # Below 199 rows that would be the largest, or none: the tail is taken for exponential.
     falling[0] = falling[1]
     m = n // 5 if n >= 100 else n // 4  # of few rows more, or chance would decide
     excess = float(np.mean(falling[:m] - falling[m]))

@@ -1,8 +1,5 @@
 """Scores as the standardized responses that a Gaussian process is fitted to, and back.
 
-A few disastrous scores must not set the scale of all: the worse half is compressed, the better half
-only shifted and scaled.
-
 Notation:
     s       scores of one dataset, shape (n,)
     c, b    their median, and the best of them
@@ -124,6 +121,7 @@ def warp_of(scores: Sequence[float] | Array, maximize: bool) -> ScoreWarp:
         if len(away) == 0:
             return ScoreWarp(largest * centre, 1.0, maximize)
         spread = float(np.median(away))
+    # A few disastrous scores must not set the scale of all.
     u = compressed(sign * (t - centre) / spread)
     m, d = float(u.mean()), float(u.std())
     mean, scale = centre + sign * spread * m, spread * d

@@ -9,12 +9,7 @@
 | | ``spread`` | the standard deviation over rows of the scores that are fitted there |
 
 For classes the Laplace evidence holds the weights back too far on wide tables and on separable
-ones. The ratios between groups are the evidence's (MacKay 1992); t minimizes f. Where the table is
-too large, or a unit is, five folds are left out instead of each unit.
-
-Few rows that all come out right say little of the row that will not, which costs about what its
-score says: the spreads are the loss of a row or two more that are wrong, or minus the logarithm of
-an exponential prior.
+ones. The ratios between groups are the evidence's (MacKay 1992); t minimizes f.
 """
 
 from __future__ import annotations
@@ -250,6 +245,8 @@ class _Predicted:
 
 def _objective(value: float, spread: float, share: float) -> float:
     """The f of a leave-one-out loss, where so many units stand for a row, and of a spread."""
+    # Few rows that all come out right say little of the row that will not, which costs about what
+    # its score says: the spread is the loss of a row or two more that are wrong.
     return share * value + _SPREAD_COST * spread
 
 

@@ -15,10 +15,6 @@ One Newton step from ŵ without unit i moves its scores to z_i + G_i (I − S_i 
 al. 2017; Rad and Maleki 2020, theorem 1; for least squares it is exact, Allen's PRESS). One factor
 of A serves all units.
 
-G_i (I − S_i G_i)⁻¹ is the variance of the scores without the unit. Where the weights are hardly
-held back it is hundreds, and an error of g_i counts as many times: ŵ has to be close in every
-score, however little the loss changes.
-
 A row that counts s times and is a unit by itself is left out once at a time: s_i multiplies its
 loss, and in the formula g_i and S_i count a_i = min(s_i, 1) times; in a larger unit a_i = s_i.
 
@@ -53,6 +49,8 @@ _DECOMPOSED = 300
 _BLOCK = 1 << 22
 # A fit is close where one more Newton step moves no score by more, for S, and with it every move of
 # a row left out, is off by as large a share; so many steps get there.
+# The variance without the unit, G_i (I − S_i G_i)⁻¹, is hundreds where weights are hardly held
+# back, and an error of g_i counts as many times.
 _CLOSE, _MAX_STEPS = 1e-4, 50
 # The loss of a fit that was not close: no other is worse.
 _REFUSED = 1e12

@@ -12,10 +12,6 @@ Notation (Brofos's letters, then McInerney's; T is ours):
             standardized as every surrogate here
     p(η)    the hyperprior: uniform in the box, logarithmic ranges by their logarithm
     T       temperature: p̃(η|X) ∝ p̃(X|η)^(1/T) p(η), on the standardized scale
-
-EB-Hyp draws settings from the posterior of the hyperparameters. On the scale of the log likelihoods
-themselves, thousands of nats, a draw is a point mass, and a sample is the arg max; T = 1 in units
-of the scores' standard deviation spreads the samples, T → 0 is Algorithm 1 as printed.
 """
 
 from __future__ import annotations
@@ -329,6 +325,8 @@ def posterior(log_likelihood: Array, prior: Array, temperature: float) -> Array:
 
     `log_likelihood`: the standardized draw (m,); `prior`: p(η) > 0 up to a factor (m,).
     """
+    # On the scale of log likelihoods, thousands of nats, a sample is the arg max (Algorithm 1 as
+    # printed, T → 0); in units of the scores' deviation T = 1 spreads the samples.
     with np.errstate(over="ignore"):  # T → 0: everything but the largest is −∞
         weighted = np.exp((log_likelihood - log_likelihood.max()) / temperature) * prior
     return weighted / weighted.sum()

@@ -1,8 +1,5 @@
 """Mean and deviation of this dataset's scores, by few trials and by what was expected of them.
 
-Trials that earlier datasets recommend score nearly the same: their own mean is above the usual one,
-and their own deviation says little of the usual one.
-
 Notation:
     f       scores of the present dataset's trials, larger is better, shape (T,)
     m, C    mean and covariance of their responses given the earlier datasets, noise included
@@ -51,6 +48,8 @@ def fitted_scale(
     own: ScoreWarp, scores: Array, m: Array, C: Array, prior: DeviationPrior
 ) -> tuple[ScoreWarp, float]:
     """μ and σ by the scores (T,), whose own are `own`; and the degrees of freedom of σ."""
+    # Trials that earlier datasets recommend score nearly the same: their mean is above the usual
+    # one, and their deviation says little of the usual one.
     T, s = len(scores), np.exp(prior.location)
     f = own.sign * (scores - own.mean) / s
     own_log = float(np.log(own.scale / s))

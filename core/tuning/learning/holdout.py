@@ -1,12 +1,7 @@
 """What is held out of the training data: for the validation gradient, against the default, for γ.
 
-For the gradient every row is held out in turns (folds) where the estimated time is within the run's
-minutes: on 36 % of 50 generated tables one part of the rows trusted noise more than a true group,
-folds on 6 % (``tests/benchmarks/simulations/gradient_coverage.py``).
-
 Learned penalties of sequences and molecules have to beat the default on held-out training data:
-both are fitted to the same part and compared by the log loss of the rest. The learned ones lose
-where they are worse by more than a standard error of the paired difference.
+both are fitted to the same part and compared by the log loss of the rest.
 
 The weight γ of a base pair beside an unpaired base: every training molecule is folded once by a
 model fitted without it. γ is the one of `GAMMAS` with the best F1 of all these pairs, or the
@@ -84,6 +79,8 @@ def prefers_folds(
     units: int, penalty_count: int, values: float, minutes: float | None = None
 ) -> bool:
     """Whether folds of so many values fit the minutes, or a quarter of the units is too few."""
+    # One part trusted noise more than a true group on 36 % of generated tables, folds on 6 %
+    # (tests/benchmarks/simulations/gradient_coverage.py).
     # By count, not by the clock: a resumed run repeats its steps.
     max_values = _VALUES_A_MINUTE * (_USUAL_MINUTES if minutes is None else minutes)
     return values <= max_values or units // HOLDOUT_PARTS < MIN_UNITS_PER_PENALTY * penalty_count
@@ -177,6 +174,7 @@ def compare_with_default(
     )
     gaps = learned - default
     # Written so that a NaN, of a single unit, keeps what was learned.
+    # Worse by more than a standard error of the paired difference.
     if not gaps.mean() > float(gaps.std(ddof=1)) / np.sqrt(len(gaps)):
         return DefaultComparison()
     row_count = len(held_rows)

@@ -9,9 +9,7 @@
 | | ``pairs`` | (n, 17, 3) | base pairs rightly called, called, and true; last at the own γ |
 
 Sensitivity is the share of true pairs that are called, specificity the share of called pairs that
-are true (Do 2008, footnote 4), both over all molecules together.
-
-Metrics of topics: how likely the words of unseen documents are.
+are true (Do 2008, footnote 4), both over all molecules together. Topics:
 
 | symbol | code | shape | meaning |
 | --- | --- | --- | --- |
@@ -21,8 +19,8 @@ Metrics of topics: how likely the words of unseen documents are.
 | | ``documents`` | (n, 2) | log p(second half of the words | first half), and words of the second |
 
 Document completion (Wallach et al. 2009, section 5; McInerney 2017, section 4.1): topics are
-inferred from one half of a document's words, and the other half is predicted. Log likelihoods of
-all documents are summed and divided by the words of all.
+inferred from one half of a document's words, and the other half is predicted. Log likelihoods are
+summed and divided by all words.
 """
 
 from __future__ import annotations

@@ -10,18 +10,8 @@ The importance of a column is s − mean_r s_r, its sign turned so that above 0 
 the test rows (core.evaluation.unit_intervals), to which the chance of the R shufflings adds, which
 alone would shrink to nothing with more of them. The model knows no test row.
 
-As many test rows are drawn as `SECONDS` allow; of very many columns only the strongest are
-shuffled, by the correlation of prepared columns and predictions on training rows, times the weight
-of a linear model.
-
-The loss of score when columns of test rows are shuffled.
-
 Preparation works column by column, so shuffled prepared columns are the prepared shuffled columns:
 test rows are prepared once.
-
-| symbol | code | meaning |
-| --- | --- | --- |
-| R | ``orders`` | orders of the rows, shape (R, n) of each fold |
 """
 
 from __future__ import annotations
@@ -55,6 +45,8 @@ from core.tuning.why.tested_model import (
 REPEATS = 5
 MIN_ROWS = 2000  # test rows that are shuffled in any case, where there are so many
 MAX_ROWS = 100_000
+# Of more columns the strongest, by the correlation of prepared columns and predictions on training
+# rows, times the weight of a linear model.
 MAX_COLUMNS = 60
 SECONDS = 8.0  # that the shuffling may take, roughly
 SHOWN_ALONG = 3  # columns whose partial dependence comes with the answer
