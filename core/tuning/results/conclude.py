@@ -267,6 +267,7 @@ def _results_of(
             *results.remarks,
             *final_fit.remarks,
             *moved_default_remarks(problem),
+            *divided_group_remarks(problem.dataset),
             *(edge.sentence for edge in edges_of(state)),
         ],
         evaluation=facts,
@@ -296,6 +297,12 @@ def moved_defaults(problem: Problem) -> Setting:
     model_axes = replace(problem, axes=()).own_axes if problem.axes else problem.own_axes
     setting = problem.default
     return {a.name: a.default for a in model_axes if a.default != setting.get(a.name, a.default)}
+
+
+def divided_group_remarks(dataset: Dataset) -> list[str]:
+    """A warning where rows of what may be one patient or customer are trained on and tested."""
+    findings = dataset.findings if dataset.test is None else ()
+    return [f.sentence for f in findings if f.proposal and "group" in f.proposal.roles.values()]
 
 
 def moved_default_remarks(problem: Problem) -> list[str]:

@@ -19,8 +19,13 @@ class Figure:
 
     @property
     def is_reached(self) -> bool:
-        """Whether the figure lies in its bounds, but for three standard errors of a share."""
-        error = 0.0
-        if 0.0 <= self.value <= 1.0:
-            error = 3.0 * math.sqrt(max(self.value * (1.0 - self.value), 1e-4) / self.sets)
-        return self.low - error <= self.value <= self.high + error
+        """Whether the figure lies in its bounds, but for three standard errors of a share there."""
+        return (
+            self.low - self._error_at(self.low)
+            <= self.value
+            <= self.high + self._error_at(self.high)
+        )
+
+    def _error_at(self, bound: float) -> float:
+        is_share = 0.0 <= self.value <= 1.0 and 0.0 <= bound <= 1.0
+        return 3.0 * math.sqrt(max(bound * (1.0 - bound), 1e-4) / self.sets) if is_share else 0.0

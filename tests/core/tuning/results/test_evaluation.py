@@ -213,6 +213,14 @@ def test_rows_of_one_group_are_tested_together(tmp_path):
         assert not set(patients[fit]) & set(patients[held])
 
 
+@pytest.mark.parametrize("roles", [{}, {"patient": "group"}])
+def test_rows_of_a_group_on_both_sides_are_warned_of(tmp_path, roles):
+    table = table_of("binary")
+    table["patient"] = [f"p{number // 5}" for number in range(ROWS)]
+    remarks = results_of(Plan(written(tmp_path, table, roles=roles), "logistic", "mm"))["remarks"]
+    assert any("both sides" in remark for remark in remarks) is not bool(roles)
+
+
 def test_a_run_cut_in_the_middle_of_the_folds_ends_the_same(tmp_path, monkeypatch):
     monkeypatch.setattr(test_evaluation, "SOON", np.inf)
     plan = plan_of(tmp_path, "binary", groups="each")
