@@ -48,7 +48,8 @@ def _ability(results: Results, started: RunStarted, topics: TopicsFound | None) 
         return _numbers_text(results, started.dataset.target_unit or "")
     if topics is not None and topics.topics:
         names = [topic.words[0] for topic in topics.topics if topic.words]
-        return f"{count_text(topics.count, 'topic')}: {list_text(quoted(names), MAX_TOPICS)}."
+        more = " …" if topics.count > MAX_TOPICS else "."
+        return f"{count_text(topics.count, 'topic')}: {', '.join(names[:MAX_TOPICS])}{more}"
     metric = results.metric
     name, tested = metric_in_short(metric), _tested_text(results)
     value = score_text(results.test.get(metric), metric)

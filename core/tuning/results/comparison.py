@@ -36,6 +36,7 @@ from core.wording import count_text
 
 _FEW_ROWS = 30
 _SURE = 1.96  # standard errors
+_ROUNDING = 1e-9  # of a score: a difference that is none
 
 
 @dataclass(frozen=True)
@@ -115,6 +116,9 @@ def _gain_over(
     low, high = sorted(metric.signed_gain(edge) for edge in (interval.low, interval.high))
     tuned, compared = (scores[model].get(metric.name, math.nan) for model in (TUNED, reference))
     difference = tuned - compared
+    # Two fits of one setting may add up their numbers in another order.
+    if max(map(abs, (low, high, difference))) <= _ROUNDING * max(abs(tuned), abs(compared)):
+        low = high = difference = 0.0
     has_few = interval.units is not None and interval.units < MIN_UNITS
     return _to_json(
         Gain(

@@ -18,7 +18,7 @@ from core.datasets.task import Task
 from core.json_reading import read_as
 from core.records import to_plain
 from core.space import Axis
-from core.tuning.events import DatasetFacts, RunStarted
+from core.tuning.events import DatasetFacts, RunStarted, Topic, TopicsFound
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.results.answer import answer_of, never_predicted, pairs_summary
 from core.tuning.results.comparison import ComparisonContext, results_of
@@ -93,6 +93,20 @@ def test_equal_models_gain_nothing():
     assert (gain["difference"], gain["low"], gain["high"], gain["real"]) == (0.0, 0.0, 0.0, False)
     (remark,) = results["remarks"]
     assert "default" in remark
+
+
+def test_rounding_is_no_difference():
+    noisy = LogisticRegression(C=1.0 + 1e-12)
+    gain = classified(noisy, GOOD, "log_loss")["gain"]
+    assert (gain["difference"], gain["low"], gain["high"], gain["real"]) == (0.0, 0.0, 0.0, False)
+    assert classified(LogisticRegression(C=1.1), GOOD, "log_loss")["gain"]["difference"] != 0.0
+
+
+def test_topics_are_named_by_their_likeliest_words():
+    topics = TopicsFound(count=50, topics=[Topic(0.1, [word], [1.0]) for word in "abcdef"])
+    made = results(test={"word_likelihood": -4.0}, right=None)
+    answer = answer_of(made, RunStarted(dataset=DatasetFacts(task=Task.TOPICS)), topics)
+    assert answer.ability == "50 topics: a, b, c, d …"
 
 
 def test_optimism_is_how_much_better_validation_looked():
