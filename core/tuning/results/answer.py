@@ -75,7 +75,7 @@ def _classes_text(results: Results) -> str:
 
 
 def _count_scale(count: int, total: int) -> int:
-    """A hundred; a thousand, where a hundred would hide the last mistakes."""
+    # A hundred would hide the last mistakes.
     return 1000 if total >= 1000 and 0.995 <= count / total < 1.0 else 100
 
 
@@ -90,7 +90,6 @@ def _constant_label(confusion: ConfusionCounts | None) -> str:
 
 
 def _rare_class(confusion: ConfusionCounts | None) -> int | None:
-    """The code of the rarer of two classes, where few rows are of it."""
     if confusion is None or len(confusion.labels) != 2 or not confusion.tuned:
         return None
     sizes = [sum(row) for row in confusion.tuned]
