@@ -195,10 +195,10 @@ def _ended_trial_text(run: RunState, trial: Trial) -> str:
 
 
 def _reason_text(event: TrialStarted, metric: str) -> str:
-    """Why a setting is tried, with a placeholder for it."""
+    """Why a setting is tried, with a gap for the setting itself."""
     if event.reason == "explore" and event.uncertainty is not None:
         words = "Now: {setting} is tried because little is known there (give or take {sd})."
-        # Not by `format`: the placeholder of the setting stays.
+        # Not by `format`: the gap for the setting stays.
         return words.replace("{sd}", difference_text(metric, event.uncertainty))
     if event.reason == "improve" and event.expected is not None:
         words = "Now: {setting} is tried because it may be better; about {score} is expected."
@@ -391,7 +391,7 @@ def where_they_differ(event: MembersDisagree) -> str:
 
 
 def why_drawn(event: TrialStarted) -> str:
-    """Why a drawn setting is tried, with a placeholder for it."""
+    """Why a drawn setting is tried, with a gap for the setting itself."""
     words = "Now: {setting} is tried; it is drawn from what the scores so far make likely."
     if event.candidates is None:
         return words

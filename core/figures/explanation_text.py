@@ -25,8 +25,9 @@ def columns_text(answer: ColumnImportance) -> str:
         names = group.names
         short_list = f"{', '.join(names[:2])} and {len(names) - 2} more" if len(names) > 3 else ""
         name_list = short_list or " and ".join([", ".join(names[:-1]), names[-1]])
+        least = min(group.least, 0.99)  # "1.00 or more" would be no correlation
         sentences.append(
-            f"{name_list} say nearly the same (correlation {format_decimals(group.least, 2)} or "
+            f"{name_list} say nearly the same (correlation {format_decimals(least, 2)} or "
             "more): each can replace the other, so that all look unimportant."
         )
     if (more := len(answer.alike) - MAX_ALIKE_GROUPS) > 0:
