@@ -13,7 +13,8 @@ def _types(module: str, names: str) -> set[str]:
 NUMBERS = _types("numpy", "bool bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64")
 NUMBERS |= _types("numpy", "float32 float64")
 _PLAIN = _types("builtins", "bool dict float int list slice str tuple")
-_PLAIN |= _types("numpy", "asarray clip dtype expand_dims interp ndarray random.PCG64 ravel")
+_PLAIN |= _types("numpy", "dtype ndarray random.PCG64")
+FUNCTIONS = _types("numpy", "asarray clip expand_dims interp ravel") | {"pandas.to_datetime"}
 _SKLEARN = {
     *_types("_loss._loss", "CyHalfBinomialLoss CyHalfMultinomialLoss CyHalfSquaredError"),
     *_types("_loss.link", "IdentityLink Interval LogitLink MultinomialLogit"),
@@ -58,7 +59,6 @@ _SKLEARN = {
 _OTHERS = {
     "numpy.random._generator.Generator",
     "numpy.random.mtrand.RandomState",
-    "pandas.to_datetime",
     "scipy.sparse._csr.csr_matrix",
 }
 _OURS = {
@@ -82,5 +82,7 @@ _OURS_BEFORE = {
 }
 
 _SKLEARN_TYPES = {f"sklearn.{name.lstrip('.')}" for name in _SKLEARN}
-EXPORTED = frozenset({*NUMBERS, *_PLAIN, *_OTHERS, *_SKLEARN_TYPES})  # in exported skops files
+EXPORTED = frozenset(
+    {*NUMBERS, *FUNCTIONS, *_PLAIN, *_OTHERS, *_SKLEARN_TYPES}
+)  # in exported skops files
 KEPT = EXPORTED | _OURS | _OURS_BEFORE  # in the fitted best of a run folder

@@ -206,7 +206,7 @@ def test_a_card_that_says_nothing_or_a_part_that_lacks_is_one_sentence(plain, tm
     if not change:
         del pipeline[-1].coef_
     skops.io.dump(pipeline, path)
-    sentence = "does not say which columns" if change else "cannot predict these rows"
+    sentence = "does not say which columns" if change else "damaged"
     with pytest.raises(UnusableError, match=sentence):
         predict_file(path, tmp_path / "data.csv")
 
