@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import os
 from collections.abc import Callable, Collection
 from typing import Any
 
@@ -92,10 +91,8 @@ class Rebuilder:
         return model
 
     def _constructed(self, made_class: type, arguments: State) -> Any:
-        for name in ("n_jobs", "n_threads"):
-            jobs = arguments.get(name)
-            if isinstance(jobs, int):  # not more at once than this computer has processors
-                arguments[name] = min(jobs, os.cpu_count() or 1)
+        for name in ("n_jobs", "n_threads"):  # a file starts no processes
+            arguments.pop(name, None)
         model = made_class(**arguments)
         if hasattr(model, "_parameter_constraints"):
             model._validate_params()
