@@ -59,6 +59,10 @@ def start_program(arguments: "Sequence[str] | None" = None) -> int:
         from app.self_test.run_self_test import run_self_test as test_itself
 
         return test_itself()
+    if arguments is None and words[:1] == ["predict"] and sys.platform == "linux":
+        from app.cli.guarded_command import run_guarded
+
+        return run_guarded(words)
     if words and (words[0] in COMMANDS or words[0].startswith("-")):
         from app.cli import main as run_command
 

@@ -73,6 +73,9 @@ def _exit_status(arguments: argparse.Namespace) -> int:
         if isinstance(error, FixableInputError):
             print(f"{error.offer.words}: {error.offer.option}", file=sys.stderr)
         return UNUSABLE
+    except MemoryError:
+        print("tunescope: there is not enough memory; give fewer rows at once.", file=sys.stderr)
+        return FAILED
     except KeyboardInterrupt:
         print(f"tunescope: {NOTHING_KEPT}", file=sys.stderr)
         return INTERRUPTED

@@ -49,7 +49,7 @@ def load_model(path: Path, trusted: Collection[str]) -> Any:
             schema = json.loads(archive.read(SCHEMA))
             _check_schema(schema, trusted, path)
             return Rebuilder(trusted).build(SkopsReader(archive, path).read(schema))
-    except UnusableError:
+    except (UnusableError, MemoryError):
         raise
     except Exception as error:
         # Damaged archives and schemas raise many kinds; each means the same to a person.

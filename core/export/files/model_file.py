@@ -118,6 +118,8 @@ def load_joblib(path: Path) -> Any:
         fault = f"this model needs “{error.name}”, which is not installed here"
         cure = "install it, or export the model again from Tunescope"
         raise UnusableError(fault, where=str(path), cure=cure) from error
+    except MemoryError:
+        raise
     except Exception as error:
         # Unpickling damaged bytes may raise anything.
         fault = "this is no joblib model file, or it is damaged"

@@ -145,3 +145,23 @@ def test_a_row_that_cannot_be_read_says_why(model, tmp_path, monkeypatch):
     table = pd.read_csv(tmp_path / "out.csv", sep=";", encoding="cp1252", keep_default_na=False)
     assert table[UNLIKE].tolist() == ["", "", "age: “abc” is no number, taken as missing"]
     assert said.marked_count == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="commands have no processes of their own there")
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [((os.abort, ()), "crashed"), ((bytearray, (10**14,)), "not enough memory")],
+    ids=["crash", "memory"],
+)
+def test_a_model_that_ends_its_process_is_a_sentence(tmp_path, call, sentence):
+    class Harmful:
+        def __reduce__(self):
+            return call
+
+    joblib.dump(Harmful(), tmp_path / "model.joblib")
+    (tmp_path / "rows.csv").write_text(ROWS)
+    command = [sys.executable, "-P", "-m", "app", "predict", "model.joblib", "rows.csv", "--trust"]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 1
+    assert sentence in ended.stderr
+    assert len(ended.stderr.strip().splitlines()) == 1
