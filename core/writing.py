@@ -10,13 +10,15 @@ import stat
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 
 @contextlib.contextmanager
-def whole_file(path: Path) -> Iterator[Path]:
+def whole_file(path: Path, *, is_private: bool = False) -> Iterator[Path]:
     """A draft to fill, which replaces `path` when the block ends without an exception.
 
-    Links stay and access rights are kept. A device or a pipe is written directly.
+    Links stay and access rights are kept. A device or a pipe is written directly. A new file that
+    is private can be read by its owner alone, whatever the umask.
 
     Raises:
         OSError: it cannot be written.
@@ -31,7 +33,8 @@ def whole_file(path: Path) -> Iterator[Path]:
         return
     draft = real.with_name(f".tunescope-{secrets.token_hex(8)}")
     # Not tempfile, whose files nobody else may read: the umask decides.
-    os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+    flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY
+    os.close(os.open(draft, flags, 0o600 if is_private else 0o666))
     try:
         yield draft
         if before is not None:
@@ -45,9 +48,14 @@ def whole_file(path: Path) -> Iterator[Path]:
         draft.unlink(missing_ok=True)
 
 
-def write_whole(path: Path, text: str) -> None:
+def private_opener(path: Any, flags: int) -> int:
+    """For `open`: a new file can be read by its owner alone."""
+    return os.open(path, flags, 0o600)
+
+
+def write_whole(path: Path, text: str, *, is_private: bool = False) -> None:
     """Write a text so that a reader, and a power cut, see the old file or the new one."""
-    with whole_file(path) as draft:
+    with whole_file(path, is_private=is_private) as draft:
         draft.write_text(text, encoding="utf-8")
 
 

@@ -12,6 +12,7 @@ from core.datasets.files.file_bytes import check_archive
 from core.errors import UnusableError
 from core.estimators.stored.rebuilding import Rebuilder
 from core.estimators.stored.skops_nodes import LOADERS, SkopsReader, name_of
+from core.ordinary_files import open_ordinary
 
 SCHEMA = "schema.json"
 OLDEST = 2  # version of skops's files
@@ -44,7 +45,7 @@ def dump_model(model: Any, file: BinaryIO, compression: int = zipfile.ZIP_STORED
 def load_model(path: Path, trusted: Collection[str]) -> Any:
     """The model in an untrusted skops file: nothing beyond `trusted` types is imported."""
     try:
-        with zipfile.ZipFile(path) as archive:
+        with open_ordinary(path) as file, zipfile.ZipFile(file) as archive:
             check_archive(archive, path)
             schema = json.loads(archive.read(SCHEMA))
             _check_schema(schema, trusted, path)

@@ -12,6 +12,7 @@ import tempfile
 from pathlib import Path
 
 from core.errors import UnusableError, write_error
+from core.ordinary_files import read_ordinary
 
 MAGIC = b"Tunescope, signed 1\n"
 _KEY_BYTES, _SIGNATURE_BYTES = 32, hashlib.sha256().digest_size
@@ -37,7 +38,7 @@ def verified_content(path: Path) -> bytes:
     Raises:
         OSError: it cannot be read.
     """
-    data, key = path.read_bytes(), _read_key()
+    data, key = read_ordinary(path), _read_key()
     start = len(MAGIC) + _SIGNATURE_BYTES
     signature, content = data[len(MAGIC) : start], data[start:]
     # In constant time, so that no signature is found byte by byte.

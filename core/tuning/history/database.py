@@ -21,8 +21,10 @@ from typing import Any
 from urllib.parse import quote
 
 from core.errors import UnusableError
+from core.ordinary_files import open_ordinary
 from core.tuning.history.dataset_records import is_plain
 from core.tuning.runs.run_lock import RunLockedError, hold_run_lock
+from core.writing import private_opener
 
 OURS = 0x54756E65  # "Tune", SQLite's application_id
 
@@ -106,6 +108,7 @@ TABLES = {
 }
 
 
+MOST_HISTORY_BYTES = 1 << 36
 PATIENCE = 30.0  # seconds that one program waits for another
 DAMAGED = (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT)
 UNWRITABLE = (
@@ -137,6 +140,10 @@ def open_file(path: Path, patience: float = PATIENCE) -> OpenFile:
         if path.is_dir():
             raise _unusable_error("there is a folder where the history should be", path)
         path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists():
+            open_ordinary(path, MOST_HISTORY_BYTES).close()
+        else:  # it will hold what runs tell of a person's data; SQLite would let the umask decide
+            open(path, "ab", opener=private_opener).close()
     except OSError as error:
         problem = f"the history cannot be kept here ({error.strerror})"
         raise _unusable_error(problem, path) from error
@@ -194,7 +201,7 @@ def history_error(error: sqlite3.Error, path: Path) -> UnusableError:
 def is_ours(path: Path) -> bool:
     """Whether a file is a history, or cannot be another program's database."""
     try:
-        with path.open("rb") as file:
+        with open_ordinary(path, MOST_HISTORY_BYTES) as file:
             head = file.read(100)
     except OSError:
         return False

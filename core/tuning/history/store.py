@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import UnusableError, write_error
+from core.ordinary_files import read_ordinary
 from core.records import JsonObject
 from core.samplers.transfer.history import (
     EarlierDataset,
@@ -267,7 +268,7 @@ class History:
     def import_from(self, path: Path) -> ImportCounts:
         """Import what `export_to` wrote, completing datasets that exist."""
         try:
-            text = Path(path).read_text(encoding="utf-8")
+            text = read_ordinary(Path(path)).decode("utf-8")
         except (OSError, ValueError) as error:
             problem = "the file cannot be read"
             raise UnusableError(problem, where=str(path), cure="choose another file") from error

@@ -20,9 +20,10 @@ from pathlib import Path
 from typing import BinaryIO
 
 from core.errors import UnusableError, write_error
+from core.ordinary_files import open_ordinary, read_ordinary
 from core.tuning.events import Event, HistoryRead, JointSurfaceFitted, from_json, to_json
 from core.tuning.history.database import COMPANIONS, PATIENCE, hold_file_lock
-from core.tuning.runs.run_folder import EVENTS, runs_root
+from core.tuning.runs.run_folder import EVENTS, MOST_EVENT_BYTES, runs_root
 from core.writing import whole_file, write_whole
 
 READ = (b'{"event": "HistoryRead"', b'{"event": "PastRecalled"')  # now, and formerly
@@ -100,7 +101,7 @@ def _contains_any(path: Path, marks: Collection[bytes]) -> bool:
 def reads_history(path: Path, ids: Collection[str] | None) -> bool:
     """Whether a run's events hold forgotten datasets; True where they cannot be read."""
     try:
-        with path.open("rb") as file:
+        with open_ordinary(path, MOST_EVENT_BYTES) as file:
             lines = [line for line in islice(file, EARLY) if line.startswith(READ)]
         return any(_without(from_json(line), ids)[1] is not None for line in lines)
     except OSError:
@@ -225,7 +226,7 @@ def _list_path(history: Path) -> Path:
 
 def _known_folders(history: Path) -> list[Path]:
     try:
-        content = json.loads(_list_path(history).read_text(encoding="utf-8"))
+        content = json.loads(read_ordinary(_list_path(history)))
     except (OSError, ValueError, RecursionError):
         return []
     texts = [t for t in content if isinstance(t, str)] if isinstance(content, list) else []
@@ -235,4 +236,4 @@ def _known_folders(history: Path) -> list[Path]:
 def _change_list(history: Path, change: Callable[[list[Path]], list[Path]]) -> None:
     with contextlib.suppress(OSError, UnusableError), hold_file_lock(history):
         folders = map(str, change(_known_folders(history)))
-        write_whole(_list_path(history), json.dumps(list(folders)))
+        write_whole(_list_path(history), json.dumps(list(folders)), is_private=True)

@@ -448,7 +448,7 @@ def _write_model(
     )
     keep_best(folder, final_model.pipeline)
     try:
-        write_whole(folder.takeaway_path, metadata.as_json())
+        write_whole(folder.takeaway_path, metadata.as_json(), is_private=True)
     except OSError as error:
         cure = "make room and resume the run; no trial is lost"
         raise write_error("the model", folder.path, error, cure, room=cure) from error

@@ -16,6 +16,7 @@ from core.datasets.task import Task
 from core.errors import UnusableError
 from core.estimators.optional_parts import OPTIONAL_DEPENDENCIES
 from core.json_reading import read_as
+from core.ordinary_files import read_ordinary
 from core.records import Record, to_plain
 from core.tuning.results.training_rows import TrainingRows, read_training_rows
 
@@ -143,7 +144,7 @@ def read_metadata(folder: Path) -> ModelMetadata:
     """
     path = folder / FILE_NAME
     try:
-        plain = json.loads(path.read_text(encoding="utf-8"))
+        plain = json.loads(read_ordinary(path))
         if not isinstance(plain, dict):
             raise ValueError("it is no object")
         training = plain.pop("training", None)

@@ -28,7 +28,7 @@ def keep_best(folder: RunFolder, pipeline: Any) -> None:
     name, content = _content(pipeline)
     try:
         folder.restore()
-        with whole_file(folder.path / name) as draft:
+        with whole_file(folder.path / name, is_private=True) as draft:
             draft.write_bytes(content)
         # An earlier version or an extension may have left the model under another name.
         for other_name in {OPEN, SIGNED, OLD} - {name}:

@@ -13,7 +13,6 @@ import math
 import os
 import secrets
 import shutil
-import stat
 import sys
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -21,10 +20,19 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.errors import UnusableError, write_error
+from core.ordinary_files import open_ordinary, read_ordinary
 from core.tuning.events import Event, RunFailed, RunFinished, RunStarted, RunStopped, from_json
 from core.tuning.plan import Plan
 from core.tuning.run_results import Interval, Results
-from core.tuning.runs.run_folder import EVENTS, OWNER, PLAN, RunFolder, runs_root
+from core.tuning.runs.run_folder import (
+    EVENTS,
+    LONGEST,
+    MOST_EVENT_BYTES,
+    OWNER,
+    PLAN,
+    RunFolder,
+    runs_root,
+)
 from core.tuning.runs.run_lock import RunLockedError, hold_run_lock, lock_holder
 from core.writing import sync_folder, write_whole
 
@@ -32,7 +40,6 @@ LABEL = "label.json"
 LONGEST_NAME, LONGEST_NOTE = 120, 10_000  # characters
 MAX_BYTES = 1 << 17  # of the file: 10,000 characters, each written as \uXXXX, fit
 TAIL = 1 << 18  # bytes that are read of a run's end at first, where its last results are
-LONGEST = 1 << 28  # bytes of one line; a result of thousands of classes has some millions
 MAX_NUMBER = 1e15  # trials, fits or seconds
 BIN = "bin"
 MARK = "deleted.json"  # when, in the run's folder
@@ -54,7 +61,7 @@ class RunLabel:
 def read_label(folder: Path) -> RunLabel:
     """The label in a folder; empty where there is none, or no valid one."""
     try:
-        plain = json.loads(_content(folder / LABEL))
+        plain = json.loads(read_ordinary(folder / LABEL, MAX_BYTES))
     except (OSError, ValueError, RecursionError):
         return RunLabel()
     if not isinstance(plain, dict):
@@ -73,23 +80,11 @@ def write_label(folder: Path, label: RunLabel) -> RunLabel:
     if not folder.is_dir():
         raise UnusableError("this run is not there any more", where=str(folder), cure="look again")
     try:
-        write_whole(folder / LABEL, json.dumps(asdict(clean_label), ensure_ascii=False, indent=1))
+        text = json.dumps(asdict(clean_label), ensure_ascii=False, indent=1)
+        write_whole(folder / LABEL, text, is_private=True)
     except OSError as error:
         raise write_error("the name and the note", folder, error) from error
     return clean_label
-
-
-def _content(path: Path) -> bytes:
-    """The file's bytes; OSError or ValueError where it is unreadable, a pipe, or too long."""
-    # Not to wait for ever where a stranger put a pipe under this name.
-    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    with open(handle, "rb") as file:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise ValueError("no ordinary file")
-        content = file.read(MAX_BYTES + 1)
-    if len(content) > MAX_BYTES:
-        raise ValueError("too long")
-    return content
 
 
 def _clean_line(value: Any) -> str:
@@ -193,10 +188,6 @@ def summarize_run(folder: RunFolder) -> RunSummary:
         UnusableError: its plan or its events cannot be read.
         ValueError, TypeError, AttributeError, OverflowError: its results are of other types.
     """
-    for name in (PLAN, EVENTS):
-        mode = _file_mode(folder.path / name)
-        if mode is not None and not stat.S_ISREG(mode):
-            raise _unreadable_error(folder.path, ValueError(f"{name} is no ordinary file"))
     plan = folder.plan
     if _file_mode(folder.path / EVENTS) is None:
         return _just_begun(folder, plan)
@@ -302,7 +293,7 @@ def _run_state(folder: RunFolder, last: Event | None) -> str:
 
 def _first_and_last(path: Path) -> tuple[Event | None, Event | None]:
     """The first event and the last readable one; None where there is none yet."""
-    with path.open("rb") as file:
+    with open_ordinary(path, MOST_EVENT_BYTES) as file:
         line = file.readline(LONGEST)
         if not line.endswith(b"\n"):
             return None, None
@@ -345,7 +336,7 @@ def delete_run(folder: Path, root: Path | None = None) -> Path:
     root = root or runs_root()
     _check_ours(folder, root, "deleted")
     try:
-        (root / BIN).mkdir(exist_ok=True)
+        (root / BIN).mkdir(mode=0o700, exist_ok=True)
         with contextlib.ExitStack() as stack:
             _lock_run(folder, stack)
             _write_mark(folder, datetime.now(UTC))
@@ -472,8 +463,8 @@ def _write_mark(folder: Path, now: datetime) -> None:
 def _read_mark(folder: Path, now: datetime) -> datetime:
     """The time of deletion; now, which is then written, where it cannot be read."""
     with contextlib.suppress(OSError, ValueError, TypeError, KeyError, RecursionError):
-        with (folder / MARK).open("rb") as file:
-            deleted_at = datetime.fromisoformat(json.loads(file.read(1000))["deleted_at"])
+        content = read_ordinary(folder / MARK, MAX_BYTES)
+        deleted_at = datetime.fromisoformat(json.loads(content)["deleted_at"])
         # A time to come, by a clock that was wrong, would keep the run for ever.
         if deleted_at.tzinfo is not None and deleted_at <= now + timedelta(days=1):
             return deleted_at

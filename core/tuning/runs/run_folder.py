@@ -12,8 +12,10 @@ from collections.abc import Callable, Generator, Iterator
 from datetime import UTC, datetime
 from io import FileIO
 from pathlib import Path
+from typing import BinaryIO
 
 from core.errors import UnusableError, write_error
+from core.ordinary_files import MOST_BYTES, open_ordinary, read_ordinary
 from core.tuning.events import (
     Event,
     HyperGradientStep,
@@ -28,11 +30,14 @@ from core.tuning.events import (
 )
 from core.tuning.plan import Plan, plan_from_dict
 from core.tuning.runs.run_lock import RunLockedError, hold_run_lock, lock_holder
-from core.writing import sync_folder, whole_file, write_whole
+from core.writing import private_opener, sync_folder, whole_file, write_whole
 
 PLAN, EVENTS, TAKEAWAY, OWNER = "plan.json", "events.jsonl", "best.json", "running"
+FILES = (PLAN, EVENTS, TAKEAWAY, "best.skops", "best.signed", "label.json")
 
 READ_AT_ONCE = 1 << 16  # bytes, and the rest of the last line
+LONGEST = 1 << 28  # bytes of one line; a result of thousands of classes has some millions
+MOST_EVENT_BYTES = 1 << 34
 BEAT = b'{"event": "Progress"'  # so begins its line
 PAUSE = 1.0  # seconds between two attempts, in which a stop is heard
 WORTH_KEEPING = (TrialFinished, PenaltyStep, HyperGradientStep)
@@ -87,13 +92,20 @@ class RunFolder:
                 where=str(self.path),
                 cure="give another folder, or use tunescope resume",
             )
-        write_whole(self.path / PLAN, json.dumps(plan.as_dict(), indent=1, ensure_ascii=False))
+        text = json.dumps(plan.as_dict(), indent=1, ensure_ascii=False)
+        write_whole(self.path / PLAN, text, is_private=True)
 
     @classmethod
     def open(cls, path: Path | str) -> RunFolder:
-        """An existing run by its folder's path, or its name below the usual root."""
+        """An existing run by its folder's path, or its name below the usual root.
+
+        Raises:
+            UnusableError: there is none, or a stranger put something else in the place of its files.
+        """
         for folder in (Path(path), runs_root() / path):
-            if (folder / PLAN).is_file():
+            if os.path.lexists(folder / PLAN):
+                for name in FILES:
+                    _check_ordinary(folder / name)
                 return cls(folder)
         cure = "tunescope runs lists those there are"
         raise UnusableError("there is no run here", where=str(path), cure=cure)
@@ -119,7 +131,7 @@ class RunFolder:
     @property
     def plan(self) -> Plan:
         try:
-            plain = json.loads((self.path / PLAN).read_text(encoding="utf-8"))
+            plain = json.loads(read_ordinary(self.path / PLAN))
             if not isinstance(plain, dict):
                 raise ValueError("it is no object")
             return plan_from_dict(plain)
@@ -144,9 +156,11 @@ class RunFolder:
         if not (self.path / EVENTS).exists():
             return
         number = 1
-        with (self.path / EVENTS).open("rb") as file:
+        with open_ordinary(self.path / EVENTS, MOST_EVENT_BYTES) as file:
             while block := file.read(READ_AT_ONCE):
-                block = block if block.endswith(b"\n") else block + file.readline()
+                block = block if block.endswith(b"\n") else block + file.readline(LONGEST)
+                if len(block) >= LONGEST:
+                    raise self._damaged_line(number + block.count(b"\n"), "it never ends")
                 whole_lines = block[: block.rfind(b"\n") + 1]
                 lines = whole_lines.split(b"\n")[:-1]
                 outdated: set[int] = set() if beats else _outdated_beats(lines)
@@ -159,11 +173,12 @@ class RunFolder:
         try:
             return from_json(line)
         except ValueError as error:
-            raise UnusableError(
-                f"this line of the run is damaged ({error})",
-                where=f"{self.path / EVENTS}, line {number}",
-                cure="delete the lines from here on to continue from before it",
-            ) from error
+            raise self._damaged_line(number, str(error)) from error
+
+    def _damaged_line(self, number: int, fault: str) -> UnusableError:
+        where = f"{self.path / EVENTS}, line {number}"
+        cure = "delete the lines from here on to continue from before it"
+        return UnusableError(f"this line of the run is damaged ({fault})", where=where, cure=cure)
 
     def append(self, event: Event) -> None:
         """Record one event; a Progress with no more trials than the last is skipped."""
@@ -192,7 +207,7 @@ class RunFolder:
         if self._owning is not None and not (self.path / OWNER).exists():
             self._owning.enter_context(hold_run_lock(self.path / OWNER))
         for name, data in ((PLAN, self._plan), (EVENTS, content)):
-            with whole_file(self.path / name) as draft:
+            with whole_file(self.path / name, is_private=True) as draft:
                 draft.write_bytes(data)
         self.close()
         self._file = self._open_events()
@@ -200,9 +215,10 @@ class RunFolder:
 
     def _open_events(self) -> FileIO:
         with contextlib.suppress(FileNotFoundError):
-            self._plan = (self.path / PLAN).read_bytes()
+            self._plan = read_ordinary(self.path / PLAN)
         path = self.path / EVENTS
-        file = path.open("r+b" if path.exists() else "w+b", buffering=0)
+        file = FileIO(path, "a+", opener=private_opener)
+        file.seek(0)
         content = file.read()
         # A kill may have torn the last line.
         file.truncate(content.rfind(b"\n") + 1)
@@ -256,6 +272,16 @@ class RunFolder:
         return lock_holder(self.path / OWNER) is not None
 
 
+def _check_ordinary(path: Path) -> None:
+    try:
+        if os.path.lexists(path):
+            open_ordinary(path, MOST_EVENT_BYTES if path.name == EVENTS else MOST_BYTES).close()
+    except OSError as error:
+        fault = f"this file of the run cannot be read ({error.strerror})"
+        cure = "start a new run"
+        raise UnusableError(fault, where=str(path), cure=cure) from error
+
+
 def _outdated_beats(lines: list[bytes]) -> set[int]:
     is_beat = (line.startswith(BEAT) and line.endswith(b"}") for line in lines)
     return set([index for index, beat in enumerate(is_beat) if beat][:-1])
@@ -290,7 +316,7 @@ def _make_folder(path: Path) -> bool:
     """Make a folder and its parents; whether it is new."""
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        path.mkdir()
+        path.mkdir(mode=0o700)  # it holds a person's rows
     except FileExistsError:
         if path.is_dir():
             return False

@@ -62,7 +62,7 @@ def hold_run_lock(mark: Path, patience: float = PATIENCE) -> Iterator[None]:
 def lock_holder(mark: Path) -> int | None:
     """The number of the process that holds the lock, 0 if unreadable; None where it is free."""
     try:
-        handle = os.open(mark, os.O_RDONLY)
+        handle = os.open(mark, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     except FileNotFoundError:
         return None
     except OSError:  # of another user, who keeps it from us

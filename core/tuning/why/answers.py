@@ -7,9 +7,9 @@ import hashlib
 import json
 from collections.abc import Iterator
 
-from core.datasets.task import TABLE_TASKS
 from core.errors import UnusableError
 from core.json_reading import read_as
+from core.ordinary_files import read_ordinary
 from core.records import JsonObject, strict_json, to_plain
 from core.tuning.run_results import Results
 from core.tuning.runs.run_folder import RunFolder
@@ -26,15 +26,12 @@ from core.tuning.why.answer_types import (
 )
 from core.tuning.why.column_dependence import dependence
 from core.tuning.why.column_importance import importance
-from core.tuning.why.more_rows import curve_fit_count, learning_curve
+from core.tuning.why.more_rows import learning_curve
+from core.tuning.why.questions import DEPENDENCE, FOLDER, IMPORTANCE, LEARNING, ROWS, SETTINGS
 from core.tuning.why.test_diagnostics import test_diagnostics
-from core.tuning.why.tested_model import TestedModel, seconds_of_fit
+from core.tuning.why.tested_model import TestedModel
 from core.writing import write_whole
 
-ROWS, IMPORTANCE, DEPENDENCE, LEARNING = "rows", "importance", "dependence", "learning"
-SETTINGS = "settings"  # asks the trials alone: neither the data nor a model
-FOLDER = "answers"
-SOON = 6.0  # seconds up to which a question is answered unasked
 _FORM = 1  # of the answers; others are not read
 _TYPES: dict[str, type[Answer]] = {
     IMPORTANCE: ColumnImportance,
@@ -42,22 +39,6 @@ _TYPES: dict[str, type[Answer]] = {
     LEARNING: LearningCurve,
     SETTINGS: SettingImportance,
 }
-
-
-def can_explain(results: Results | None, task: str) -> bool:
-    """Whether a run has results about rows of a table."""
-    return results is not None and task in TABLE_TASKS and not results.documents
-
-
-def seconds_before(question: str, state: RunState) -> float:
-    """A forecast of an answer's seconds: its fits, and the shuffling of columns."""
-    if question == SETTINGS:
-        return SOON
-    fit = seconds_of_fit(state)
-    if question == LEARNING:
-        folds = max(1, state.results.folds) if state.results is not None else 1
-        return fit + curve_fit_count() * fit / folds
-    return fit
 
 
 def answers(tested_model: TestedModel, question: str, column: str = "") -> Iterator[Answer]:
@@ -84,8 +65,7 @@ def answers_of_trials(state: RunState) -> Iterator[SettingImportance | NoAnswer]
 def kept_answer(folder: RunFolder, results: Results, question: str) -> Answer | None:
     """A stored answer for exactly these results; None for none."""
     try:
-        text = (folder.path / FOLDER / f"{question}.json").read_text(encoding="utf-8")
-        content = json.loads(text)
+        content = json.loads(read_ordinary(folder.path / FOLDER / f"{question}.json"))
         # A run that went on, or of which another model was chosen, has other answers.
         if content["of"] != key_of(results) or not isinstance(content["answer"], dict):
             return None
@@ -101,7 +81,7 @@ def keep_answer(folder: RunFolder, results: Results, question: str, answer: Answ
     with contextlib.suppress(OSError):  # it can be worked out again
         if folder.path.is_dir():
             (folder.path / FOLDER).mkdir(exist_ok=True)
-            write_whole(folder.path / FOLDER / f"{question}.json", text)
+            write_whole(folder.path / FOLDER / f"{question}.json", text, is_private=True)
     return read_answer(question, plain)
 
 

@@ -171,6 +171,7 @@ def test_a_folder_that_cannot_be_made_is_one_sentence_and_no_run_is_overwritten(
 
 OWNS = """
 import sys
+from core.tuning.runs import run_folder
 from core.tuning.runs.run_folder import RunFolder
 with RunFolder(sys.argv[1]).hold_lock():
     print("inside", flush=True)
@@ -231,7 +232,7 @@ def test_what_a_process_of_before_left_owns_nothing(tmp_path):
 def test_another_users_living_process_owns_its_run(tmp_path):
     folder = RunFolder.create(PLAN, path=tmp_path / "run")
     mark = folder.path / "running"
-    for above in (tmp_path, *tmp_path.parents):
+    for above in (folder.path, tmp_path, *tmp_path.parents):
         if above == Path(tempfile.gettempdir()):
             break
         above.chmod(0o755)  # as deep as the folders of the tests are
@@ -304,7 +305,7 @@ def sentences(events):
 def test_a_disk_that_cannot_be_written_is_waited_for(
     iris, whole, tmp_path, monkeypatch, number, words
 ):
-    folder, fails, usual = RunFolder.create(IRIS, path=tmp_path / "run"), [], Path.open
+    folder, fails = RunFolder.create(IRIS, path=tmp_path / "run"), []
 
     class Disk(FileIO):
         def write(self, data):
@@ -315,12 +316,7 @@ def test_a_disk_that_cannot_be_written_is_waited_for(
                 return super().write(bytes(data)[: len(data) // 2])
             raise OSError(number, os.strerror(number))
 
-    def opened(path, mode="r", buffering=-1, **more):
-        if path.name == "events.jsonl" and "+" in mode:
-            return Disk(path, mode.replace("b", ""))
-        return usual(path, mode, buffering, **more)
-
-    monkeypatch.setattr(Path, "open", opened)
+    monkeypatch.setattr(run_folder, "FileIO", Disk)
     events = followed(tune(IRIS, iris, folder=folder), {2: lambda: fails.extend(range(6))})
     first, last = sentences(events)
     assert words in first
@@ -333,7 +329,7 @@ def test_a_disk_that_cannot_be_written_is_waited_for(
 def test_a_model_that_does_not_fit_on_the_disk_is_waited_for(iris, tmp_path, monkeypatch):
     folder, left, keep = RunFolder.create(IRIS, path=tmp_path / "run"), [3], conclude.write_whole
 
-    def full(path, text):
+    def full(path, text, **how):
         left[0] -= 1
         if left[0] > 0:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
