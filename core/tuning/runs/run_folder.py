@@ -12,7 +12,6 @@ from collections.abc import Callable, Generator, Iterator
 from datetime import UTC, datetime
 from io import FileIO
 from pathlib import Path
-from typing import BinaryIO
 
 from core.errors import UnusableError, write_error
 from core.ordinary_files import MOST_BYTES, open_ordinary, read_ordinary
@@ -100,7 +99,7 @@ class RunFolder:
         """An existing run by its folder's path, or its name below the usual root.
 
         Raises:
-            UnusableError: there is none, or a stranger put something else in the place of its files.
+            UnusableError: there is none, or something else stands in the place of its files.
         """
         for folder in (Path(path), runs_root() / path):
             if os.path.lexists(folder / PLAN):
