@@ -226,7 +226,7 @@ def _serve_stream(
     if "multiprocessing.forkserver" in sys.modules:  # that of the parent serves no other process
         multiprocessing.forkserver._forkserver._forkserver_pid = None  # type: ignore[attr-defined]
     if memory is not None:
-        limit_memory(memory + _data_size())
+        limit_memory(memory + data_size())
     # A thread that is new to OpenMP makes its threads anew; those of the parent are not copied.
     thread = threading.Thread(target=_send_stream, args=(pipe, stream, inbox))
     thread.start()
@@ -273,7 +273,7 @@ def limit_memory(size: int) -> None:
             resource.setrlimit(resource.RLIMIT_DATA, (size, hard_limit))
 
 
-def _data_size() -> int:
+def data_size() -> int:
     """The bytes that `limit_memory` counts."""
     with contextlib.suppress(OSError, ValueError):
         for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():

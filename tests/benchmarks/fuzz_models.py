@@ -1,0 +1,203 @@
+"""Model files with something changed at random, opened and asked in processes of their own.
+
+`python tests/benchmarks/fuzz_models.py --count 100000` is the long form.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import io
+import json
+import os
+import random
+import sys
+import tempfile
+import time
+import warnings
+import zipfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ROOT = Path(__file__).parents[2]
+FILES = ROOT / "tests/earlier_version/files"
+DATA = {"houses": "houses", "elastic-net": "houses", "mlp": "houses", "visits": "visits"}
+SECONDS, BYTES = 20.0, 1 << 30  # that one file may take to be opened and asked, beyond our own
+BATCH = 100  # files of one process
+SCALARS = [
+    *(None, True, False, 0, 1, -1, 2, 7, 255, 65_536, 2**31 - 1, 2**31, 2**63 - 1, -(2**63)),
+    *(10**30, 0.5, 1e308, float("nan"), float("inf"), "", "precomputed", "brute", "filename"),
+]
+NAMES = ["_in_fit", "_impl", "_preprocessor", "kernel", "metric", "_sparse", "n_features_in_"]
+LOADERS = [
+    *("ObjectNode", "ListNode", "JsonNode", "DictNode", "TupleNode", "TypeNode", "CachedNode"),
+    *("NdArrayNode", "TreeNode", "DTypeNode", "SparseMatrixNode", "LossNode"),
+]
+DTYPES = ["u1", "i1", "i4", "i8", "f4", "f8", ">f8", "c16", "?", "U3", "S4"]
+
+
+def nodes_of(schema: Any) -> Iterator[tuple[Any, Any, dict[str, Any]]]:
+    """Every node of a schema, what holds it, and its key there."""
+    waiting: list[tuple[Any, Any, Any]] = [(None, None, schema)]
+    while waiting:
+        holder, key, value = waiting.pop()
+        if isinstance(value, dict):
+            if "__loader__" in value:
+                yield holder, key, value
+            waiting += [(value, name, item) for name, item in value.items()]
+        elif isinstance(value, list):
+            waiting += [(value, place, item) for place, item in enumerate(value)]
+
+
+def mutate_array(content: bytes, draw: random.Random) -> bytes:
+    """A .npy file with another number, shape, type or order."""
+    array = np.load(io.BytesIO(content))
+    extremes = [0, 1, -1, array.size, 2**31 - 1, 10**6]
+    choice = draw.randrange(6)
+    with np.errstate(all="ignore"):
+        if choice == 0 and array.dtype.names and array.size:
+            array[draw.choice(array.dtype.names)].flat[draw.randrange(array.size)] = draw.choice(
+                [0, 1, array.size, array.size - 1]
+            )
+        elif choice == 1 and array.dtype.kind in "if" and array.dtype.itemsize > 1 and array.size:
+            array.flat[draw.randrange(array.size)] = draw.choice(extremes)
+        elif choice == 2 and array.ndim:
+            array = np.concatenate([array, array]) if draw.random() < 0.5 else array[:-1]
+        elif choice == 3 and array.dtype.kind in "iuf":
+            array = array.astype(draw.choice(DTYPES))
+        elif choice == 4:
+            array = array.T.copy() if array.ndim > 1 else array.reshape(1, -1)
+        else:
+            array = np.zeros((0,) * max(array.ndim, 1), array.dtype)
+    stream = io.BytesIO()
+    np.save(stream, array)
+    content = stream.getvalue()
+    return content.replace(b"'shape': (", b"'shape': (9", 1) if draw.random() < 0.05 else content
+
+
+def mutate_node(schema: Any, draw: random.Random) -> None:
+    """Change one node: its value, its place, its name, its kind, or a name that it holds."""
+    nodes = list(nodes_of(schema))
+    holder, key, node = draw.choice(nodes)
+    choice = draw.randrange(7)
+    if choice < 2:
+        scalars = [item for _, _, item in nodes if item["__loader__"] == "JsonNode"]
+        draw.choice(scalars)["content"] = json.dumps(draw.choice(SCALARS))
+    elif choice == 2 and holder is not None:
+        holder[key] = copy.deepcopy(draw.choice(nodes)[2])
+    elif choice == 3:
+        mappings = [item for _, _, item in nodes if item["__loader__"] == "DictNode"]
+        mapping = draw.choice([item for item in mappings if item["content"]])
+        name = draw.choice(list(mapping["content"]))
+        new_name = draw.choice([*NAMES, f"{name}_"])
+        mapping["content"][new_name] = copy.deepcopy(draw.choice(nodes)[2])
+        if draw.random() < 0.5:
+            del mapping["content"][name]
+        kinds = mapping["key_types"].get("content")
+        if kinds:
+            mapping["key_types"]["content"] = [kinds[0]] * len(mapping["content"])
+    elif choice == 4:
+        twin = draw.choice(nodes)[2]
+        node["__class__"], node["__module__"] = twin.get("__class__"), twin.get("__module__")
+    elif choice == 5:
+        node["__loader__"] = draw.choice(LOADERS)
+    else:
+        node["__id__"] = draw.choice(nodes)[2].get("__id__")
+
+
+def write_mutation(seed: int, path: Path) -> Path:
+    """Write the file of a seed; the model that it was."""
+    draw = random.Random(seed)
+    models = sorted((FILES / "models").glob("*.skops"))
+    source = models[seed % len(models)]
+    with zipfile.ZipFile(source) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    schema = json.loads(members["schema.json"])
+    for _ in range(draw.choice([1, 1, 1, 2, 3])):
+        arrays = [name for name in members if name.endswith(".npy")]
+        if arrays and draw.random() < 0.25:
+            name = draw.choice(arrays)
+            members[name] = mutate_array(members[name], draw)
+        else:
+            mutate_node(schema, draw)
+    members["schema.json"] = json.dumps(schema).encode()
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return source
+
+
+def ask_mutation(seed: int, path: Path) -> str:
+    """What opening and asking the file of a seed comes to: answers, or a sentence."""
+    from core.errors import UnusableError
+    from core.export.prediction import predict_file
+
+    source = write_mutation(seed, path)
+    data = next((name for word, name in DATA.items() if word in source.name), "patients")
+    try:
+        predict_file(path, FILES / "data" / f"{data}-new.csv")
+    except (UnusableError, MemoryError):
+        return "sentence"
+    return "answers"
+
+
+def ask_batch(seeds: range, pipe: int) -> None:
+    """Ask the files of some seeds; what they came to goes into the pipe, a line each."""
+    from core.processes import data_size, limit_memory
+
+    warnings.simplefilter("ignore")
+    limit_memory(BYTES + data_size())
+    with tempfile.TemporaryDirectory() as folder, os.fdopen(pipe, "w", buffering=1) as out:
+        for seed in seeds:
+            out.write(f"{seed} ")
+            began = time.process_time()
+            try:
+                result = ask_mutation(seed, Path(folder) / "model.skops")
+            except Exception as error:
+                result = f"traceback {type(error).__name__}"
+            late = "late " if time.process_time() - began > SECONDS else ""
+            out.write(f"{late}{result}\n")
+
+
+def results_of(seeds: range) -> Counter[str]:
+    """How often the files of these seeds came to what; one that ends its process is a signal."""
+    results: Counter[str] = Counter()
+    for first in range(seeds.start, seeds.stop, BATCH):
+        reading, writing = os.pipe()
+        child = os.fork()
+        if not child:
+            os.close(reading)
+            ask_batch(range(first, min(first + BATCH, seeds.stop)), writing)
+            os._exit(0)
+        os.close(writing)
+        line = ""
+        with os.fdopen(reading) as lines:
+            for line in lines:
+                seed, _, result = line.strip().partition(" ")
+                if result not in ("answers", "sentence"):
+                    print(f"seed {seed}: {result}", flush=True)
+                results[result.partition(" ")[0]] += bool(result)
+        if status := os.waitpid(child, 0)[1]:
+            results["signal"] += 1
+            print(f"seed {line.partition(' ')[0]}: the process ended with {status}", flush=True)
+    return results
+
+
+def main() -> int:
+    """The long form."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=10_000)
+    parser.add_argument("--first", type=int, default=0)
+    arguments = parser.parse_args()
+    results = results_of(range(arguments.first, arguments.first + arguments.count))
+    print(dict(results))
+    return 0 if set(results) <= {"answers", "sentence"} else 1
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT))
+    sys.exit(main())
