@@ -6,6 +6,7 @@ No wait lasts for ever: a message that stops half-way counts as the end of its p
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import multiprocessing
 import os
 import signal
@@ -29,6 +30,7 @@ LEAVES = 1.0  # seconds from the end of its pipe, or from SIGTERM, until a proce
 STALLED = 3.0  # seconds without a byte, after which a message is given up half-way
 BEAT_SECONDS = 0.5  # between two items of a forked process at most
 PARENT_SECONDS = 0.25  # between two looks whether a parent still runs
+_SIGNAL_OF_PARENTS_END = 1  # PR_SET_PDEATHSIG
 NO_MEMORY = (
     "There was not enough memory for the result: allow more (--memory), or tune on fewer rows "
     "(--rows)."
@@ -251,8 +253,14 @@ def _send_stream(pipe: Any, stream: Generator[Any, None, Any], inbox: deque[Any]
 
 
 def watch_parent() -> None:
-    """Leave soon after the parent has ended: a thread looks. Not on Windows."""
-    threading.Thread(target=_leave_with, args=(os.getppid(),), daemon=True).start()
+    """Leave soon after the parent has ended: the system sees to it, or a thread. Not on Windows."""
+    parent, owner = os.getppid(), multiprocessing.parent_process()
+    # At once, also while compiled code keeps Python busy. Only below a fork server, which has one
+    # thread: elsewhere the end of the thread that started this process would count as its parent's.
+    if sys.platform == "linux" and owner is not None and owner.pid != parent:
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(_SIGNAL_OF_PARENTS_END, signal.SIGKILL)
+    threading.Thread(target=_leave_with, args=(parent,), daemon=True).start()
 
 
 def _leave_with(parent: int) -> None:
