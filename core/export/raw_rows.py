@@ -73,10 +73,13 @@ def card_of(pipeline: Any) -> ModelCard | None:
         return None
 
 
-_READ_OPTIONS = (
-    *("sep", "na_values", "keep_default_na", "index_col", "decimal", "thousands", "quotechar"),
-    *("skipinitialspace", "skiprows", "dtype", "quoting", "escapechar"),
-)
+# How cells are written, which is all that a model file may set of a reader.
+_READ_OPTIONS: dict[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(("sep", "decimal", "thousands", "quotechar", "escapechar"), str),
+    **dict.fromkeys(("keep_default_na", "index_col", "skipinitialspace"), bool),
+    **dict.fromkeys(("skiprows", "quoting"), int),
+    **{"na_values": (list, dict), "dtype": dict},
+}
 _MORE = " More follow further down."
 _PAIR = re.compile(rb"\d+:\S+")
 
@@ -308,8 +311,8 @@ def _column_names(table: pd.DataFrame, features: list[str]) -> list[str]:
 
 
 def _arguments(options: dict[str, Any]) -> dict[str, Any]:
-    # A model file may only set how cells are written.
-    arguments = {name: options[name] for name in _READ_OPTIONS if name in options}
+    pairs = ((name, options.get(name)) for name in _READ_OPTIONS)
+    arguments = {name: value for name, value in pairs if isinstance(value, _READ_OPTIONS[name])}
     if len(arguments.get("sep", ",")) > 1 and arguments["sep"] != r"\s+":
         del arguments["sep"]  # any pattern, which could take for ever
     return arguments

@@ -91,6 +91,7 @@ def mutate_node(schema: Any, draw: random.Random) -> None:
         holder[key] = copy.deepcopy(draw.choice(nodes)[2])
     elif choice == 3:
         mappings = [item for _, _, item in nodes if item["__loader__"] == "DictNode"]
+        mappings = [item for item in mappings if isinstance(item.get("content"), dict)]
         mapping = draw.choice([item for item in mappings if item["content"]])
         name = draw.choice(list(mapping["content"]))
         new_name = draw.choice([*NAMES, f"{name}_"])
