@@ -18,6 +18,7 @@ import numpy as np
 
 from core.datasets.files.file_bytes import check_archive
 
+Node = dict[str, Any]  # what a file says of one object, as skops writes it
 _SCALARS = (str, int, float, bool, type(None))
 _KEYS: dict[str, Callable[[str], Any]] = {
     **dict.fromkeys(("str", "str_"), str),
@@ -61,7 +62,7 @@ class SkopsReader:
         self._values: dict[Any, Any] = {}
         self._arrays: dict[str, np.ndarray] = {}
 
-    def read(self, node: dict[str, Any]) -> Any:
+    def read(self, node: Node) -> Any:
         """The value of a node.
 
         Raises:
@@ -75,28 +76,28 @@ class SkopsReader:
             self._values[key] = value
         return value
 
-    def _scalar(self, node: dict[str, Any]) -> Any:
+    def _scalar(self, node: Node) -> Any:
         value = json.loads(node["content"])
         _raise_unless(isinstance(value, _SCALARS))
         return value
 
-    def _items(self, node: dict[str, Any]) -> list[Any]:
+    def _items(self, node: Node) -> list[Any]:
         return [self.read(item) for item in node["content"]]
 
-    def _tuple(self, node: dict[str, Any]) -> tuple[Any, ...]:
+    def _tuple(self, node: Node) -> tuple[Any, ...]:
         return tuple(self._items(node))
 
-    def _mapping(self, node: dict[str, Any]) -> dict[Any, Any]:
+    def _mapping(self, node: Node) -> dict[Any, Any]:
         kinds = [item["__class__"] for item in node["key_types"]["content"]]
         pairs = zip(kinds, node["content"].items(), strict=True)
         return {_KEYS[kind](key): self.read(value) for kind, (key, value) in pairs}
 
-    def _slice(self, node: dict[str, Any]) -> slice:
+    def _slice(self, node: Node) -> slice:
         places = [node["content"][name] for name in ("start", "stop", "step")]
         _raise_unless(all(place is None or type(place) is int for place in places))
         return slice(*places)
 
-    def _array(self, node: dict[str, Any]) -> Any:
+    def _array(self, node: Node) -> Any:
         if node["type"] == "json":
             return self._objects(self._items(node), self.read(node["shape"]))
         name = node["file"]
@@ -114,10 +115,10 @@ class SkopsReader:
             array[i] = item
         return array if len(shape) == 1 else np.array(items, dtype=object).reshape(shape)
 
-    def _dtype(self, node: dict[str, Any]) -> np.dtype[Any]:
+    def _dtype(self, node: Node) -> np.dtype[Any]:
         return np.dtype(self.read(node["content"]).dtype)
 
-    def _sparse_rows(self, node: dict[str, Any]) -> StoredRows:
+    def _sparse_rows(self, node: Node) -> StoredRows:
         content = self._archive.read(node["file"])
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             check_archive(archive, self._path, len(content))
@@ -127,19 +128,19 @@ class SkopsReader:
         data, indices = arrays["data.npy"], arrays["indices.npy"]
         return StoredRows(data, indices, arrays["indptr.npy"], (rows, columns))
 
-    def _name(self, node: dict[str, Any]) -> StoredName:
+    def _name(self, node: Node) -> StoredName:
         return StoredName(name_of(node))
 
-    def _object(self, node: dict[str, Any]) -> StoredObject:
+    def _object(self, node: Node) -> StoredObject:
         arguments = node.get("__reduce__", {}).get("args")
         state = self.read(node["content"]) if "content" in node else None
         return StoredObject(name_of(node), state, arguments and self.read(arguments))
 
-    def _nothing(self, node: dict[str, Any]) -> None:
+    def _nothing(self, node: Node) -> None:
         """Random numbers go on in no model: it is fitted."""
 
 
-_READERS: dict[str, Callable[[SkopsReader, dict[str, Any]], Any]] = {
+_READERS: dict[str, Callable[[SkopsReader, Node], Any]] = {
     "ConstructorFromReduceNode": SkopsReader._object,
     "DTypeNode": SkopsReader._dtype,
     "DictNode": SkopsReader._mapping,
@@ -160,7 +161,7 @@ _READERS: dict[str, Callable[[SkopsReader, dict[str, Any]], Any]] = {
 LOADERS = frozenset({*_READERS, "CachedNode"})
 
 
-def name_of(node: dict[str, Any]) -> str:
+def name_of(node: Node) -> str:
     """The module.name that a node names."""
     return f"{node.get('__module__')}.{node.get('__class__')}"
 
