@@ -352,7 +352,7 @@ def main() -> int:
             if time.monotonic() - since > 60 * given.minutes:
                 break
             rounds = number + 1
-            case = cases[number % len(cases)]
+            case = cases[(given.seed + number) % len(cases)]
             learns = case in LEARNERS or " " in case
             target = random.choice([
                 one for one in given.target or TARGETS if one != "trial" or not learns
