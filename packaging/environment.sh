@@ -17,6 +17,7 @@ STAMP="$VENV/installed"   # what was installed, once it is whole
 PLACE="$VENV/made-for"    # the folder and the Python that the environment was made for
 BEGUN="$VENV/installing"  # an installation has begun and not ended
 SIZE="some 900 MB"
+PYTHONS="${TUNESCOPE_PYTHON:-python3 python3.13 python3.12 python3.11 python3.14}"
 
 # What Qt's wheels expect of the system, seen to be enough on a bare Debian 12.
 QT_PACKAGES="libegl1 libgl1 libxkbcommon0 libdbus-1-3 libfontconfig1 libglib2.0-0 libxcb-cursor0 \
@@ -75,10 +76,16 @@ has_pip() { "$1" -m pip --version >/dev/null 2>&1; }
 
 version_of() { "$1" --version 2>/dev/null | sed 's/\(.*\..*\)\..*/\1/'; }
 
+# apt_command PACKAGE…: what a person types; root needs no sudo, and may have none.
+apt_command() {
+  if [ "$(id -u)" -eq 0 ]; then sudo=""; else sudo="sudo "; fi
+  printf '    %s\n' "${sudo}apt-get update && ${sudo}apt-get install -y $*"
+}
+
 # find_python: print the first Python that is new enough; one that can make environments first.
 find_python() {
   found=""
-  for name in ${TUNESCOPE_PYTHON:-python3 python3.13 python3.12 python3.11 python3.14}; do
+  for name in $PYTHONS; do
     if ! command -v "$name" >/dev/null || ! fits "$name"; then continue; fi
     if has_venv "$name"; then
       printf '%s\n' "$name"
@@ -89,10 +96,19 @@ find_python() {
   [ -n "$found" ] && printf '%s\n' "$found"
 }
 
-# missing_python: the packages without which no environment can be made.
+# missing_python: the packages without which no environment can be made; fails where every Python
+# is too old, for then the system's packages bring no newer one.
 missing_python() {
   if [ -z "$(trouble)" ]; then return; fi
   if ! python="$(find_python)"; then
+    for name in $PYTHONS; do
+      if ! command -v "$name" >/dev/null; then continue; fi
+      version="$(version_of "$name")"
+      fail "${version:-$name} is too old: Tunescope needs Python 3.11 or newer. Name a newer one:" \
+        "    TUNESCOPE_PYTHON=/usr/local/bin/python3.12 $0" \
+        "or let uv (https://docs.astral.sh/uv) bring one:" \
+        "    uv tool install --python 3.12 --compile-bytecode ."
+    done
     echo python3 python3-venv
   elif ! has_venv "$python" && ! has_pip "$python"; then
     "$python" -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])'
@@ -127,8 +143,8 @@ has_font() {
 need_packages() {
   if [ $# -eq 0 ] || install_packages "$@"; then return 0; fi
   if [ "$1" = python3 ]; then say "Tunescope needs Python 3.11 or newer, and there is none."; fi
-  say "Tunescope needs packages of the system that are not here. Run" \
-    "    sudo apt-get update && sudo apt-get install -y $*" "and then this command again."
+  say "Tunescope needs packages of the system that are not here. Run" "$(apt_command "$@")" \
+    "and then this command again."
   return 1
 }
 
@@ -139,7 +155,7 @@ trouble() {
   elif [ ! -x "$PYTHON" ]; then
     echo "its Python is gone"
   elif ! fits "$PYTHON"; then
-    echo "its Python is too old"
+    echo "its $(version_of "$PYTHON") is too old"
   elif [ -f "$PLACE" ] && [ "$(sed -n 1p "$PLACE")" != "$VENV" ]; then
     echo "it was made for $(sed -n 1p "$PLACE")"
   elif [ -f "$PLACE" ] && [ "$(sed -n 2p "$PLACE")" != "$(version_of "$PYTHON")" ]; then
@@ -161,7 +177,7 @@ make_environment() {
   [ "$why" = none ] || say "The environment in $VENV cannot be used ($why); it is made anew."
   python="$(find_python)" ||
     fail "Tunescope needs Python 3.11 or newer, and there is none. Install it, on Debian with" \
-      "    sudo apt-get update && sudo apt-get install -y python3 python3-venv" \
+      "$(apt_command python3 python3-venv)" \
       "and then run this command again."
   say "Making an environment in $VENV"
   if has_venv "$python"; then
@@ -181,8 +197,6 @@ no_environment() {
 # install_project EXTRA: the project and what it needs, once for every version of pyproject.toml.
 # EXTRA is "" or the name of an extra. The project is linked, so that changes in it count at once.
 install_project() {
-  # What is compiled while the program runs lies in the environment, not in the checkout.
-  export PYTHONPYCACHEPREFIX="$VENV/pycache" NUMBA_CACHE_DIR="$VENV/numba"
   sum="$(cksum <pyproject.toml) $("$PYTHON" --version) $PWD"
   done_before="$(cat "$STAMP" 2>/dev/null)" || true
   case "$done_before" in
@@ -193,6 +207,12 @@ install_project() {
   if [ -f "$BEGUN" ]; then interrupted=yes; fi
   : >"$BEGUN"
   rm -f "$STAMP"
+  # What is compiled while the program runs lies in the environment, not in the checkout, however
+  # the program is started.
+  for packages in "$VENV"/lib/python*/site-packages; do
+    [ ! -d "$packages" ] || echo 'import os, sys; sys.pycache_prefix = sys.prefix + "/pycache";' \
+      'os.environ.setdefault("NUMBA_CACHE_DIR", sys.prefix + "/numba")' >"$packages/caches.pth"
+  done
   install_with_uv "$1" || install_with_pip "$1" ||
     fail "The installation did not succeed; the lines above say why. It needs a network connection." \
       "Run this command again: it continues from there."
@@ -264,8 +284,7 @@ need_qt() {
   # shellcheck disable=SC2086  # a list of packages
   if install_packages $QT_PACKAGES && [ -z "$(missing_libraries)" ]; then return 0; fi
   say "The window needs libraries of the system that are not here: $missing" \
-    "Install the packages that bring them, on Debian with" \
-    "    sudo apt-get update && sudo apt-get install -y $QT_PACKAGES" \
+    "Install the packages that bring them, on Debian with" "$(apt_command "$QT_PACKAGES")" \
     "and then run this command again."
   return 1
 }

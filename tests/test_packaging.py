@@ -95,12 +95,29 @@ def test_scripts_are_executable_and_parse(script):
 
 
 @posix
-def test_an_old_python_is_not_enough(checkout, machine, tmp_path):
-    machine("python3", "exit 1")  # what it says of its version
+@pytest.mark.parametrize("script", ["run", "test"])
+def test_an_old_python_is_called_so_before_anything_is_installed(
+    checkout, machine, tmp_path, script
+):
+    machine("python3", "[ $1 = --version ] && echo Python 3.9.2")
+    machine("apt-get", "echo apt-get >>~/calls")
+    machine("id", "echo 0")
+    ended = start(checkout, tmp_path, script=script, DISPLAY=":0")
+    assert ended.returncode == 1
+    assert "Python 3.9 is too old: Tunescope needs Python 3.11 or newer." in ended.stderr
+    assert not (tmp_path / "calls").exists()
+
+
+@posix
+@pytest.mark.parametrize(("person", "sudo"), [("0", ""), ("1000", "sudo ")])
+def test_without_a_python_the_command_that_brings_it_is_told(
+    checkout, machine, tmp_path, person, sudo
+):
+    machine("id", f"echo {person}")
     ended = start(checkout, tmp_path)
     assert ended.returncode == 1
-    assert "Python 3.11 or newer" in ended.stderr
-    assert "sudo apt-get update && sudo apt-get install -y python3 python3-venv" in ended.stderr
+    command = f"    {sudo}apt-get update && {sudo}apt-get install -y python3 python3-venv"
+    assert command in ended.stderr.splitlines()
 
 
 @posix
@@ -123,8 +140,10 @@ def test_root_gets_the_package_installed(checkout, machine, tmp_path):
     machine(
         "apt-get", 'echo apt-get "$@" >>~/calls; case "$*" in *python3.12-venv) : >~/venv;; esac'
     )
-    start(checkout, tmp_path, "models")
+    (tmp_path / "lib").mkdir()
+    start(checkout, tmp_path, "models", TUNESCOPE_LIBRARIES=str(tmp_path / "lib"))
     calls = (tmp_path / "calls").read_text()
+    assert "libegl1" not in calls  # of the window, for which there is no display
     assert "apt-get update" in calls
     assert "apt-get install -y --no-install-recommends python3.12-venv" in calls
     assert f"-m venv --clear {checkout}/.venv" in calls

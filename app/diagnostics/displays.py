@@ -81,7 +81,9 @@ def refuse_bad_qt(version: str, python: tuple[int, int] = sys.version_info[:2]) 
 def _missing_library_error(library: str) -> UnusableError:
     cure = "install the package that brings it"
     if shutil.which("apt-get"):
-        cure = f"install it with: sudo apt-get update && sudo apt-get install -y {PACKAGES}"
+        # Root needs no sudo, and may have none.
+        sudo = "" if os.geteuid() == 0 else "sudo "
+        cure = f"install it with: {sudo}apt-get update && {sudo}apt-get install -y {PACKAGES}"
     return UnusableError(
         f"the window needs {library}, a library of the system that is missing here", cure=cure
     )

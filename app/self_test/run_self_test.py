@@ -34,9 +34,15 @@ def run_self_test(cases: Sequence[str] = CASES, formats: Sequence[str] = tuple(F
 
 
 def _run_steps(folder: Path, cases: Sequence[str], formats: Sequence[str]) -> int:
+    from app.diagnostics.displays import obstacle
     from core.extras import version
 
     sys.stdout.write(f"{version()}\n")
+    # Before anything imports Qt, which would end in a traceback.
+    if why := obstacle():
+        sys.stderr.write(f"tunescope: {why.sentence}\n")
+        return 1
+    sys.stdout.write("It takes half a minute to two.\n")
     steps = StepRunner()
     steps.run_step("every part can be imported", _import_program)
     # Before the window's modules are imported here, where a failure would be no step.

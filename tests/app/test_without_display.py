@@ -94,7 +94,11 @@ def test_a_library_of_the_system_is_named_with_the_command_that_brings_it(tmp_pa
         tmp_path, before=[folder.parent], DISPLAY=":0", PATH=str(apt.parent)
     ).splitlines()
     assert "needs libEGL.so.1, a library of the system that is missing here; install it" in first
-    assert f"sudo apt-get update && sudo apt-get install -y {PACKAGES}" in first
+    sudo = "" if os.geteuid() == 0 else "sudo "
+    assert f"with: {sudo}apt-get update && {sudo}apt-get install -y {PACKAGES}" in first
+    # The self-test asks before it imports what cannot be imported.
+    said = start(tmp_path, "--self-test", before=[folder.parent], status=1)
+    assert said.startswith("tunescope: the window needs libEGL.so.1")
 
 
 @linux

@@ -68,6 +68,8 @@ def test_what_fails_is_said_and_the_rest_goes_on(monkeypatch, tmp_path, capsys):
         self._steps.run_step("first", lambda: 1 / 0)
         self._steps.run_step("second", lambda: None)
 
+    # The look for a display copies this process, which has a window already.
+    monkeypatch.setattr("app.diagnostics.displays.obstacle", lambda: None)
     monkeypatch.setattr("app.self_test.tuning_self_test.ProgramUnderTest", Nothing)
     monkeypatch.setattr(TuningSelfTest, "run_all", break_down)
     assert run_self_test.run_self_test() == 1
