@@ -55,7 +55,11 @@ def add_history(commands: Any) -> None:
 def _add_optuna(actions: Any) -> None:
     optuna = actions.add_parser("import-optuna", help="import Optuna studies")
     optuna.add_argument("storage", metavar="STORAGE", help="a storage URL, or a file")
-    optuna.add_argument("--model", required=True, metavar="NAME", help="whose settings were tried")
+    help_text = "whose settings were tried; a study that tunescope exported says it itself"
+    optuna.add_argument("--model", default="", metavar="NAME", help=help_text)
+    help_text = "of the scores (default: by the study's direction, accuracy or log loss of classes,"
+    help_text += " R² or mean squared error of numbers)"
+    optuna.add_argument("--metric", default="", metavar="NAME", help=help_text)
     optuna.add_argument("--study", metavar="NAME", help="one study of the storage (default: all)")
     for name, help_text in (
         ("rows", f"rows of the data (default {USUAL_ROWS})"),
@@ -67,6 +71,8 @@ def _add_optuna(actions: Any) -> None:
 
 
 def _list_datasets(arguments: argparse.Namespace) -> int:
+    from core.tuning.scores.score import named_score_text  # brings numpy
+
     with _open_history() as history:
         entries, enabled = history.entries(), history.enabled
         for sentence in history.notices:
@@ -88,7 +94,7 @@ def _list_datasets(arguments: argparse.Namespace) -> int:
     )
     for short, entry in zip(short_ids, entries, strict=True):
         size = f"{entry.rows} × {entry.features}"
-        best = "" if entry.best is None else f"{entry.metric} {entry.best:.4g}"
+        best = named_score_text(entry.best, entry.metric)
         print(
             f"{short:{wide}}  {entry.when[:10]:10}  {entry.model:{model}}  {size:>16}  "
             f"{entry.classes or '–':>7}  {entry.trials:>6}  {best}{_origin_text(entry)}".rstrip()
@@ -186,17 +192,18 @@ def _import_optuna(arguments: argparse.Namespace) -> int:
     from core.estimators.registry import MODELS
     from core.tuning.history.dataset_records import statistics_of
 
-    if arguments.model not in MODELS:
+    model = MODELS.get(arguments.model)
+    if arguments.model and model is None:
         fault = f"there is no model “{arguments.model}”"
         raise UnusableError(fault, cure="tunescope models lists them")
     # A study of Optuna says nothing of its data: classes where the model can tell them apart.
-    tells_apart = any(not Task(task).has_numbers for task in MODELS[arguments.model].tasks)
+    tells_apart = model is None or any(not Task(task).has_numbers for task in model.tasks)
     sizes = (
         _checked_size("rows", arguments.rows, USUAL_ROWS, 1),
         _checked_size("columns", arguments.columns, USUAL_COLUMNS, 1),
         _checked_size("classes", arguments.classes, 2 if tells_apart else 0, 0),
     )
-    if arguments.rows is None and arguments.columns is None and arguments.classes is None:
+    if model and arguments.rows is None and arguments.columns is None and arguments.classes is None:
         rows, columns, classes = sizes
         print_remark(
             f"The size of the data was not given: it counts as {rows} rows, {columns} columns and "
@@ -205,7 +212,11 @@ def _import_optuna(arguments: argparse.Namespace) -> int:
     statistics = statistics_of(*sizes)
     return _import_datasets(
         lambda history: history.import_optuna(
-            arguments.storage, arguments.model, statistics, arguments.study or None
+            arguments.storage,
+            arguments.model,
+            statistics,
+            arguments.study or None,
+            metric=arguments.metric,
         )
     )
 

@@ -1,4 +1,4 @@
-"""Which Optuna studies to import."""
+"""Which Optuna studies to import; it stays until they are in."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ from app.widgets.buttons import PlainButton, PrimaryButton
 from app.widgets.forms import labelled_grid
 from app.widgets.layouts import in_column, in_row
 from app.widgets.quiet_controls import QuietComboBox, QuietSpinBox
-from app.widgets.text_labels import wrapping_label
+from app.widgets.text_labels import show_text, wrapping_label
 from app.worker.messages import ImportHistory
+from core.tuning.scores.score import metric_in_short
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from core.datasets.dataset_summary import DatasetSummary
 
 MAX_SIZE = 2_000_000_000
@@ -22,23 +25,34 @@ USUAL_SIZES = (1000, 10, 2)  # default rows, columns and classes
 
 
 class OptunaDialog(QDialog):
-    """A storage, a model, and the size of the data, by default of `summary`."""
+    """A storage, a model, its metric, and the size of the data, by default of `summary`."""
 
     def __init__(
-        self, model: str, summary: DatasetSummary | None, parent: QWidget | None = None
+        self,
+        model: str,
+        summary: DatasetSummary | None,
+        import_studies: Callable[[ImportHistory], None],
+        parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
+        self._import_studies = import_studies
         self.setWindowTitle("Import Optuna studies")
         self.setMinimumWidth(appearance.pixels(520))
+        sizes = USUAL_SIZES
+        if summary is not None:
+            sizes = summary.rows, summary.features, len(summary.classes)
         words = "Finished trials of Optuna studies join the history as one more dataset each."
         size_words = (
             "The size says to which datasets the studies can tell something; a rough number will "
-            "do."
+            "do. A study that Tunescope exported says all of this itself."
         )
+        self.outcome = wrapping_label("", "warning")
+        self.outcome.hide()
         in_column(
             wrapping_label(words),
-            self._make_form(model, _data_sizes(summary)),
+            self._make_form(model, sizes),
             wrapping_label(size_words, "caption"),
+            self.outcome,
             1,
             self._make_foot(),
             on=self,
@@ -51,6 +65,7 @@ class OptunaDialog(QDialog):
     def _make_form(self, model: str, sizes: tuple[int, int, int]) -> QGridLayout:
         # Not needed before a person asks for this dialog.
         from core.estimators.registry import MODELS
+        from core.tuning.scores.metrics import METRICS
 
         self.storage = QLineEdit()
         self.storage.setPlaceholderText("sqlite:///studies.db")
@@ -62,6 +77,13 @@ class OptunaDialog(QDialog):
             self.model.addItem(definition.title, name)
         # Without a plan there is no model to propose.
         self.model.setCurrentIndex(max(0, self.model.findData(model)))
+        self.scored_by = QuietComboBox()
+        self.scored_by.addItem("as the study says", "")
+        for metric in METRICS.values():
+            better = "larger" if metric.maximize else "smaller"
+            if metric.tasks:
+                title = f"{metric_in_short(metric.name)} ({better} is better)"
+                self.scored_by.addItem(title, metric.name)
         self.rows, self.columns, self.classes = (QuietSpinBox() for _ in range(3))
         boxes = (self.rows, self.columns, self.classes)
         for box, size, min_size in zip(boxes, sizes, (1, 1, 0), strict=True):
@@ -74,6 +96,7 @@ class OptunaDialog(QDialog):
                 "Storage, a URL or a file": self.storage,
                 "Name of the study": self.study,
                 "Model that was tuned": self.model,
+                "Metric of its values": self.scored_by,
                 "Rows of its data": self.rows,
                 "Columns": self.columns,
                 "Classes": self.classes,
@@ -83,7 +106,7 @@ class OptunaDialog(QDialog):
         return grid
 
     def _make_foot(self) -> QHBoxLayout:
-        self.take = PrimaryButton("Import", self.accept)
+        self.take = PrimaryButton("Import", self._import_studies)
         self.take.setDefault(True)
         return in_row(1, PlainButton("Cancel", self.reject), self.take)
 
@@ -96,10 +119,20 @@ class OptunaDialog(QDialog):
             columns=self.columns.value(),
             classes=self.classes.value(),
             study=self.study.text().strip(),
+            metric=self.scored_by.currentData(),
         )
 
-    def ask(self) -> ImportHistory | None:
-        return self.request if self.exec() == QDialog.DialogCode.Accepted else None
+    def _import_studies(self) -> None:
+        self.take.set_allowed(False, "The studies are being read.")
+        show_text(self.outcome, "The studies are being read …")
+        self._import_studies(self.request)
+
+    def take_outcome(self, sentence: str, succeeded: bool) -> None:
+        if succeeded:
+            self.accept()
+            return
+        show_text(self.outcome, sentence)
+        self._update_import_button()
 
     def _browse_storage(self) -> None:
         path, _ = QFileDialog.getOpenFileName(self, "Storage of Optuna studies")
@@ -108,9 +141,3 @@ class OptunaDialog(QDialog):
 
     def _update_import_button(self) -> None:
         self.take.set_allowed(bool(self.storage.text().strip()), "Name a storage first.")
-
-
-def _data_sizes(summary: DatasetSummary | None) -> tuple[int, int, int]:
-    if summary is None:
-        return USUAL_SIZES
-    return summary.rows, summary.features, len(summary.classes)

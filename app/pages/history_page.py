@@ -10,7 +10,6 @@ from PySide6.QtGui import QAccessible, QAccessibleEvent, QKeyEvent
 from PySide6.QtWidgets import QCheckBox, QFileDialog
 
 from app.dialogs.message_boxes import is_deletion_confirmed
-from app.look import appearance
 from app.pages.page import Page
 from app.preferences import preferences as settings
 from app.widgets.buttons import PlainButton
@@ -18,8 +17,8 @@ from app.widgets.cards import Card
 from app.widgets.layouts import in_lines
 from app.widgets.plain_table import DISPLAY, CellModel, Index, RowTable
 from app.widgets.text_labels import apply_style, plain_tooltip, show_text, wrapping_label
-from core.tuning.scores.score import metric_in_short
-from core.wording import format_number
+from core.tuning.scores.score import named_score_text
+from core.wording import count_text
 
 if TYPE_CHECKING:
     from app.session.session import Session
@@ -27,9 +26,6 @@ if TYPE_CHECKING:
     from core.tuning.history.dataset_records import HistoryEntry
 
 MIN_ROWS, MAX_ROWS = 4, 10  # that are seen without scrolling
-MODEL = 1  # the column that shrinks where the table is narrow
-NARROWEST = 120  # pixels of MODEL at the usual text size
-BEST = 6  # the column of the best score
 FOLDER_KEY = "history/folder"
 
 
@@ -51,8 +47,8 @@ def when_of(entry: HistoryEntry) -> str:
 class HistoryModel(CellModel):
     """A row for each dataset, the latest first."""
 
-    heads = ("when", "model", "rows", "columns", "classes", "trials", "best", "where from")
-    numbers = (2, 3, 4, 5, 6)
+    heads = ("when", "model", "best", "rows", "columns", "classes", "trials", "where from")
+    numbers = (3, 4, 5, 6)
 
     def __init__(self) -> None:
         super().__init__()
@@ -79,8 +75,6 @@ class HistoryModel(CellModel):
         text = self._cell_cache[row][column]
         if role == DISPLAY:
             return text
-        if column == BEST and entry.best is not None:
-            text = f"{text} ({metric_in_short(entry.metric)})"
         match role:
             case Qt.ItemDataRole.ToolTipRole:
                 return plain_tooltip(text)
@@ -95,11 +89,11 @@ class HistoryModel(CellModel):
         return [
             when_of(entry),
             self._titles.get(entry.model, entry.model),
+            named_score_text(entry.best, entry.metric),
             number(entry.rows),
             number(entry.features),
             number(entry.classes) if entry.classes else "–",
             number(entry.trials),
-            format_number(entry.best, 4),
             origin_of(entry),
         ]
 
@@ -107,11 +101,13 @@ class HistoryModel(CellModel):
 class HistoryTable(RowTable):
     """The table; the Delete key asks to delete what is chosen."""
 
+    cut_last = (HistoryModel.heads.index("best"), HistoryModel.heads.index("model"))
+
     def __init__(self) -> None:
         self.model_of_entries = HistoryModel()
-        self._widths: dict[tuple[int, str], int] = {}
+        self._widths: dict[str, list[int]] = {}  # by font
         description = "Choose rows; the Delete key deletes them from the history."
-        super().__init__(self.model_of_entries, "Datasets of the history", description, 200)
+        super().__init__(self.model_of_entries, "Datasets of the history", description)
         self.horizontalHeader().setAccessibleName("Columns of the table")
         self.model_of_entries.modelReset.connect(self._widths.clear)
         self.model_of_entries.modelReset.connect(self.fit_columns)
@@ -125,25 +121,15 @@ class HistoryTable(RowTable):
         return [self.model_of_entries.entries[row].id for row in self.chosen_rows()]
 
     def fit_columns(self) -> None:
-        """Fit the height to a few rows, and the columns to their contents."""
-        line = self.fontMetrics().height() + 12
-        self.verticalHeader().setDefaultSectionSize(line)
-        rows = min(MAX_ROWS, max(MIN_ROWS, self.model_of_entries.rowCount()))
-        head = self.horizontalHeader().sizeHint().height()
-        self.setMinimumHeight(head + rows * line + 2 * self.frameWidth() + 4)
-        count = self.model_of_entries.columnCount()
-        widths = [self._wanted_width(column) for column in range(count)]
-        spare = self.viewport().width() - sum(widths)
-        widths[MODEL] = max(widths[MODEL] + spare, min(widths[MODEL], appearance.pixels(NARROWEST)))
-        for column, width in enumerate(widths):
-            self.setColumnWidth(column, width)
+        """Fit the columns to the width, and the height to a few rows."""
+        super().fit_columns()
+        self.fit_height(min(MAX_ROWS, max(MIN_ROWS, self.model_of_entries.rowCount())))
 
-    def _wanted_width(self, column: int) -> int:
+    def wanted_widths(self) -> list[int]:
         # Measuring 200 rows takes long, and at every width of the window the contents are the same.
-        key = (column, self.font().key())
+        key = self.font().key()
         if key not in self._widths:
-            head = self.horizontalHeader().sectionSizeHint(column)
-            self._widths[key] = max(head, self.sizeHintForColumn(column)) + 6
+            self._widths[key] = super().wanted_widths()
         return self._widths[key]
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -213,7 +199,7 @@ class HistoryPage(Page):
         self.table.delete_pressed.connect(self.forget_chosen)
         self.datasets.body.addWidget(self.empty)
         self.datasets.body.addWidget(self.table)
-        self.forget = PlainButton("Delete", self.forget_chosen, "discard")
+        self.forget = PlainButton("Delete…", self.forget_chosen, "discard")
         self.forget_all = PlainButton("Delete all…", self.ask_forget_all)
         self.starter = PlainButton("", self._change_starter)
         self.datasets.body.addWidget(in_lines(self.forget, self.forget_all, self.starter))
@@ -315,7 +301,11 @@ class HistoryPage(Page):
     # What a person does -----------------------------------------------------------------------
 
     def forget_chosen(self) -> None:
-        self.history.forget_datasets(self.table.chosen_ids())
+        ids = self.table.chosen_ids()
+        loss = "It is erased from the file and cannot be restored. Your runs and models stay."
+        question = f"Delete {count_text(len(ids), 'dataset')} from the history?"
+        if is_deletion_confirmed(self, question, loss, "Keep it", "Delete", name="forgetting"):
+            self.history.forget_datasets(ids)
 
     def ask_forget_all(self) -> None:
         consequence = (
@@ -355,7 +345,8 @@ class HistoryPage(Page):
         from app.dialogs.optuna_dialog import OptunaDialog
 
         plan, summary = self.session.plan, self.session.summary
-        request = OptunaDialog(plan.model if plan else "", summary, self).ask()
-        if request is not None:
-            self._show_message("The studies are being read …", True)
-            self.history.import_optuna(request)
+        model = plan.model if plan else ""
+        dialog = OptunaDialog(model, summary, self.history.import_optuna, self)
+        self.history.change_reported.connect(dialog.take_outcome)
+        dialog.exec()
+        dialog.deleteLater()  # it hears of changes until then

@@ -51,6 +51,7 @@ from core.tuning.runs.run_folder import RunFolder
 from core.tuning.runs.state import RunState, state_from_events
 from core.writing import whole_file
 
+optuna.logging.set_verbosity(optuna.logging.WARNING)  # the command's own lines say it
 Params = JsonObject
 End = TrialFinished | TrialFailed
 
@@ -88,6 +89,7 @@ def _study_attributes(state: RunState) -> JsonObject:
     plan, dataset = state.started.plan, state.started.dataset
     plan_facts = {name: plan.get(name) for name in ("model", "strategy", "seed", "folds")}
     dataset_facts = {name: dataset.get(name) for name in ("name", "task", "rows", "features")}
+    dataset_facts["classes"] = len(state.started.dataset.classes)
     return {**plan_facts, **{f"dataset {name}": value for name, value in dataset_facts.items()}}
 
 

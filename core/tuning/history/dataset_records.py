@@ -57,6 +57,9 @@ class HistoryEntry:
     imported: bool  # whether it came from a file or an Optuna study
 
 
+SIMILAR = 1.0  # standard deviations of the statistics within which datasets count as alike
+
+
 @dataclass(frozen=True)
 class HistoryCounts(Record):
     """How many earlier datasets a run can use; of them, how many are similar, and the starter's."""

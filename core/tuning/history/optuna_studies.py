@@ -8,6 +8,7 @@ import re
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import dataclass, replace
 from datetime import UTC
 from pathlib import Path
 from typing import Any
@@ -23,10 +24,18 @@ from core.datasets.task import Task
 from core.errors import UnusableError
 from core.estimators.facts import uncapitalized
 from core.estimators.model import Model
+from core.estimators.multi_model import MODEL
+from core.estimators.recipe import CLASS_WEIGHT
 from core.estimators.registry import MODELS
 from core.samplers.transfer.history import Statistics
 from core.space import Axis
-from core.tuning.history.dataset_records import DatasetRecord, StoredTrial, settings_in
+from core.tuning.history.dataset_records import (
+    DatasetRecord,
+    StoredTrial,
+    settings_in,
+    sound_statistics,
+    statistics_of,
+)
 from core.tuning.problem_setup import registry_entry
 from core.tuning.scores.metric import Metric
 from core.tuning.scores.metrics import METRICS, default_metric
@@ -36,41 +45,96 @@ SQLITE = "sqlite:///"
 HEADER = b"SQLite format 3\x00"
 
 
+@dataclass(frozen=True)
+class StudyFacts:
+    """What a study was made with: what it says itself where it is ours, else what a person does."""
+
+    model: str  # "" where unknown
+    task: str  # "" for the task of the model and the classes
+    metric: str  # "" for a usual one of the study's direction
+    statistics: Statistics
+
+
+StudyTrials = list[tuple[int, dict[str, Any], float]]  # number, parameters, score
+
+
 def studies_as_records(
     storage: str, model: str, statistics: Statistics, study: str | None, metric: str
 ) -> tuple[list[DatasetRecord], list[str]]:
     """The studies that can be imported, and a sentence for everything that cannot."""
-    kind = registry_entry(MODELS, "model", model)
-    task = _dataset_task(kind, statistics)
-    scoring = registry_entry(METRICS, "metric", metric or default_metric(task))
-    if task not in scoring.tasks:
-        raise UnusableError(f"{scoring.name} does not measure this task ({task})")
+    told_facts = StudyFacts(model, "", metric, statistics)
+    if model:
+        _check_names(told_facts)
     where = re.sub(r"//[^@/]*@", "//", storage)  # without a password
     records, left_out = [], []
     for optuna_study in _studies(storage, study, where):
+        facts = _own_facts(optuna_study, statistics) or told_facts
         # Values in the space alone: names and attributes of studies may tell of the data.
-        record, sentences = _as_record(optuna_study, kind, task, scoring, statistics)
-        left_out += sentences
-        if record is not None:
-            records.append(record)
+        for name, trials in _trials_by_model(optuna_study, facts.model).items():
+            record, sentences = _as_record(optuna_study, replace(facts, model=name), trials)
+            left_out += sentences
+            if record is not None:
+                records.append(record)
     if not records:
         why = left_out[0].rstrip(".") if left_out else "there is no study"
         raise UnusableError(
             f"nothing can be taken: {why}",
             where=where,
-            cure="choose the model, the kind of data and the metric that the study was made with",
+            cure="choose the model, the number of classes and the metric that the study was made "
+            "with",
         )
     return records, left_out
+
+
+def _own_facts(study: Study, statistics: Statistics) -> StudyFacts | None:
+    """What this program wrote into a study beside its trials; None in one of another program."""
+    attributes = study.user_attrs
+    try:
+        task, names = Task(attributes["dataset task"]), study.metric_names or []
+        (metric,) = names
+        classes = {Task.REGRESSION: 0, Task.BINARY: 2}.get(task, statistics[2])
+        sizes = attributes["dataset rows"], attributes["dataset features"]
+        statistics = statistics_of(*sizes, attributes.get("dataset classes", classes))
+        metric = metric if metric in METRICS else ""
+        return StudyFacts(attributes["model"], task, metric, sound_statistics(statistics))
+    except (KeyError, ValueError, TypeError):
+        return None
+
+
+def _trials_by_model(study: Study, model: str) -> dict[str, StudyTrials]:
+    """The finished trials by their model, which names it and its parameters where several race."""
+    trials_by_model: dict[str, StudyTrials] = {}
+    for trial in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
+        params, name = trial.params, model
+        trial_model = params.get(MODEL)
+        prefix = f"{trial_model}."
+        if trial_model in MODELS and all(key.startswith(prefix) for key in params if key != MODEL):
+            name = str(trial_model)
+            params = {key.removeprefix(prefix): params[key] for key in params if key != MODEL}
+        if _has_score(trial):
+            trials_by_model.setdefault(name, []).append((trial.number, params, trial.values[0]))
+    return trials_by_model or {model: []}
+
+
+def _check_names(facts: StudyFacts) -> tuple[Model, str, Metric | None]:
+    """The model, the task and the metric, None for a usual one; UnusableError where wrong."""
+    model = registry_entry(MODELS, "model", facts.model)
+    task = facts.task or _dataset_task(model, facts.statistics)
+    if task not in model.tasks:
+        cure = "give the number of classes, 0 for numbers"
+        raise UnusableError(f"{model.name} cannot do {task}", cure=cure)
+    if not facts.metric:
+        return model, task, None
+    metric = registry_entry(METRICS, "metric", facts.metric)
+    if task not in metric.tasks:
+        raise UnusableError(f"{metric.name} does not measure this task ({task})")
+    return model, task, metric
 
 
 def _dataset_task(model: Model, statistics: Statistics) -> str:
     if len(model.tasks) == 1:
         return model.tasks[0]
-    task = {0: Task.REGRESSION, 2: Task.BINARY}.get(int(statistics[2]), Task.MULTICLASS)
-    if task not in model.tasks:
-        cure = "give the number of classes, 0 for numbers"
-        raise UnusableError(f"{model.name} cannot do {task}", cure=cure)
-    return task
+    return {0: Task.REGRESSION, 2: Task.BINARY}.get(int(statistics[2]), Task.MULTICLASS)
 
 
 # -------------------------------------------------------------------------------------- reading
@@ -123,58 +187,78 @@ def refuse_other_databases(path: Path, where: str) -> None:
 
 
 def _as_record(
-    study: Study, model: Model, task: str, metric: Metric, statistics: Statistics
+    study: Study, facts: StudyFacts, trials: StudyTrials
 ) -> tuple[DatasetRecord | None, list[str]]:
-    space, subject = model.space(task), f"The study “{study.study_name}”"
-    names = tuple(axis.name for axis in space)
-    all_trials = study.get_trials(deepcopy=False)
-    complete = (trial for trial in all_trials if trial.state == TrialState.COMPLETE)
-    done = [trial for trial in complete if _has_score(trial)]
-    if not done:
-        return None, [f"{subject} has no finished trial."]
-    if refusal := _refusal(study, metric):
-        return None, [f"{subject} {refusal}."]
-    same = [trial for trial in done if set(trial.params) == set(names)]
-    sentences = []
-    if len(same) < len(done):
-        differing = sorted({name for trial in done for name in trial.params} ^ set(names)) or names
-        sentences.append(
-            f"{subject} has {count_text(len(done) - len(same), 'trial')} with other parameters "
-            f"than {uncapitalized(model.title)} ({', '.join(names)}); see {', '.join(differing)}."
-        )
-    rows = [tuple(trial.params[name] for name in names) for trial in same]
-    fit = settings_in(space, names, rows)
-    sentences += [f"{subject} has {words}." for words in _misfits(space, rows)]
-    trials = tuple(
-        StoredTrial(trial.number, tuple(setting.values()), float(trial.values[0]))
-        for trial, setting in zip(same, fit, strict=True)
-        if setting is not None
-    )
+    subject = f"The study “{study.study_name}”"
     if not trials:
+        return None, [f"{subject} has no finished trial."]
+    if len(study.directions) != 1:
+        return None, [f"{subject} has several objectives."]
+    if not facts.model:
+        return None, [f"{subject} does not say which model it tuned."]
+    try:
+        model, task, metric = _check_names(facts)
+    except UnusableError as error:
+        return None, [f"{subject}: {error.sentence}"]
+    metric = metric or _usual_metric(study, task)
+    if not _has_direction(study, metric):
+        better = "larger" if metric.maximize else "smaller"
+        return None, [f"{subject} looks for the opposite: a {better} {metric.name} is better."]
+    space = model.space_of(task, rare=any(CLASS_WEIGHT.name in params for _, params, _ in trials))
+    names = tuple(axis.name for axis in space)
+    stored_trials, problems = _stored_trials(space, trials, model)
+    sentences = [f"{subject} has {problem}." for problem in problems]
+    if not stored_trials:
         return None, sentences
     record = DatasetRecord(
-        id=_identity(study, model, names, metric, statistics),
-        began=_start_time(all_trials[0]),
+        id=_identity(study, model, names, metric, facts.statistics),
+        began=_start_time(study.get_trials(deepcopy=False)[0]),
         model=model.name,
         task=task,
         metric=metric.name,
         maximize=metric.maximize,
         strategy="optuna",
-        statistics=statistics,
+        statistics=facts.statistics,
         axes=names,
-        trials=trials,
+        trials=stored_trials,
     )
     return record, sentences
 
 
-def _refusal(study: Study, metric: Metric) -> str:
-    if len(study.directions) != 1:
-        return "has several objectives"
+def _stored_trials(
+    space: Sequence[Axis], trials: StudyTrials, model: Model
+) -> tuple[tuple[StoredTrial, ...], list[str]]:
+    """The trials whose settings lie in a space, and what is wrong with the others."""
+    names = [axis.name for axis in space]
+    fitting_trials = [trial for trial in trials if set(trial[1]) == set(names)]
+    problems = []
+    if len(fitting_trials) < len(trials):
+        differing = sorted({name for _, params, _ in trials for name in params} ^ set(names))
+        problems.append(
+            f"{count_text(len(trials) - len(fitting_trials), 'trial')} with other parameters than "
+            f"{uncapitalized(model.title)} ({', '.join(names)}); see "
+            f"{', '.join(differing or names)}"
+        )
+    rows = [tuple(params[name] for name in names) for _, params, _ in fitting_trials]
+    stored_trials = tuple(
+        StoredTrial(number, tuple(setting.values()), float(score))
+        for (number, _, score), setting in zip(
+            fitting_trials, settings_in(space, names, rows), strict=True
+        )
+        if setting is not None
+    )
+    return stored_trials, [*problems, *_misfits(space, rows)]
+
+
+def _has_direction(study: Study, metric: Metric) -> bool:
     wanted = StudyDirection.MAXIMIZE if metric.maximize else StudyDirection.MINIMIZE
-    if study.directions[0] != wanted:
-        direction = "larger" if metric.maximize else "smaller"
-        return f"looks for the opposite: a {direction} {metric.name} is better"
-    return ""
+    return study.directions[0] == wanted
+
+
+def _usual_metric(study: Study, task: str) -> Metric:
+    """The task's usual metric, or its loss where the study minimizes."""
+    usual = METRICS[default_metric(task)]
+    return usual if _has_direction(study, usual) else METRICS[Task(task).averaged_metric]
 
 
 def _has_score(trial: FrozenTrial) -> bool:

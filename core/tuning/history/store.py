@@ -69,7 +69,6 @@ from core.tuning.history.traces import (
 )
 from core.writing import write_whole
 
-SIMILAR = 1.0  # standard deviations of the statistics within which datasets count as alike
 MAX_DATASETS = 1000  # datasets that a run learns from
 WAITS = 3.0  # seconds for another program
 VERSION = 1
@@ -217,7 +216,7 @@ class History:
         datasets, same = teaching_datasets(self.datasets_for(facts), present)
         if not datasets:
             return HistoryCounts(enabled=self.enabled, same=same)
-        near = TuningHistory(datasets, facts.statistics).distances() <= SIMILAR
+        near = TuningHistory(datasets, facts.statistics).distances() <= dataset_records.SIMILAR
         starter_count = sum(dataset.starter for dataset in datasets)
         return HistoryCounts(len(datasets), int(near.sum()), starter_count, self.enabled, same)
 
@@ -446,7 +445,8 @@ def _record_dict(record: DatasetRecord) -> JsonObject:
 def _parse_record(plain: JsonObject) -> DatasetRecord:
     """Raise KeyError, TypeError, AttributeError or ValueError on a wrong shape."""
     axes = sound_names(plain["axes"])
-    if not re.fullmatch(r"[0-9a-f]{1,64}", plain["id"]):
+    # One model of several has its name behind the run's.
+    if not re.fullmatch(r"[0-9a-f]{1,64}(-[\w-]{1,64})?", plain["id"], re.ASCII):
         raise ValueError("not an id")
     return DatasetRecord(
         id=plain["id"],

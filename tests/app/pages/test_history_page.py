@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox
 from app.dialogs.optuna_dialog import OptunaDialog
 from app.pages.history_page import HistoryPage, when_of
 from app.text.history_text import import_text, matching_counts_text
-from app.worker.messages import HistoryImported, ImportHistory
+from app.worker.messages import HistoryImported, ImportHistory, InputRefused
 from core.errors import UnusableError
 from core.space import Axis
 from core.tuning.events import RemarkMade
@@ -83,21 +83,31 @@ def test_the_head_says_what_is_kept_and_each_dataset_is_a_row(page, own_history)
     assert page.table.model_of_entries.rowCount() == 2
     found = {tuple(cells(page, row)[1:]) for row in range(2)}
     assert found == {
-        ("Support vector machine", "500", "12", "2", "3", "0.9", "this computer"),
-        ("Random forest", "2,000", "12", "2", "3", "0.9", "this computer"),
+        ("Support vector machine", "accuracy 90.0\u00a0%", "500", "12", "2", "3", "this computer"),
+        ("Random forest", "accuracy 90.0\u00a0%", "2,000", "12", "2", "3", "this computer"),
     }
     assert page.datasets._title.text() == "2 datasets"
     assert all(cells(page, row)[0] not in ("", "–") for row in range(2))
     assert when_of(replace(entries()[0], when="")) == "–"
-    tip = page.table.model_of_entries.index(0, 6).data(Qt.ItemDataRole.ToolTipRole)
-    assert tip == "0.9 (accuracy)"
 
 
-def test_forgetting_the_chosen_rows_by_button_or_key(page, qtbot):
+def press(monkeypatch, words):
+    def answer(box):
+        next(button for button in box.buttons() if button.text() == words).click()
+        return 0
+
+    monkeypatch.setattr(QMessageBox, "exec", answer)
+
+
+def test_forgetting_the_chosen_rows_by_button_or_key_asks_first(page, qtbot, monkeypatch):
     assert not page.forget.isEnabled()
     assert "Choose rows" in page.forget.toolTip()
     page.table.selectRow(0)
     [gone] = page.table.chosen_ids()
+    press(monkeypatch, "Keep it")
+    page.forget.click()
+    assert len(entries()) == 2
+    press(monkeypatch, "Delete")
     page.forget.click()
     left = [entry.id for entry in page.table.model_of_entries.entries]
     assert [entry.id for entry in entries()] == left
@@ -113,12 +123,7 @@ def test_forgetting_the_chosen_rows_by_button_or_key(page, qtbot):
 
 @pytest.mark.parametrize("sure", [True, False])
 def test_forgetting_all_asks_first(page, monkeypatch, sure):
-    def answer(box):
-        named = {button.text(): button for button in box.buttons()}
-        named["Delete all" if sure else "Keep it"].click()
-        return 0
-
-    monkeypatch.setattr(QMessageBox, "exec", answer)
+    press(monkeypatch, "Delete all" if sure else "Keep it")
     page.forget_all.click()
     assert len(entries()) == (0 if sure else 2)
     assert page.outcome.text() == ("Deleted: 2 datasets." if sure else "")
@@ -175,6 +180,7 @@ def test_saving_and_taking_in_elsewhere(page, tmp_path, monkeypatch):
     assert page.outcome.text().endswith("In the history already: 2 datasets.")
     kept = entries()
     page.table.selectAll()
+    press(monkeypatch, "Delete")
     page.forget.click()
     page.import_button.click()
     assert page.outcome.text() == "Imported: 2 datasets with 6 trials."
@@ -236,8 +242,16 @@ def test_what_cannot_be_switched_stays_as_it_is(page, monkeypatch):
 # Optuna ---------------------------------------------------------------------------------------
 
 
+@pytest.fixture
+def dialog(page, qtbot):
+    dialog = OptunaDialog("forest", page.session.summary, page.history.import_optuna)
+    page.history.change_reported.connect(dialog.take_outcome)
+    qtbot.addWidget(dialog)
+    return dialog
+
+
 def test_the_dialog_proposes_the_open_data_and_the_plans_model(with_data, qtbot):
-    dialog = OptunaDialog("forest", with_data.summary)
+    dialog = OptunaDialog("forest", with_data.summary, with_data.history.import_optuna)
     qtbot.addWidget(dialog)
     assert not dialog.take.isEnabled()
     dialog.storage.setText(" sqlite:///studies.db ")
@@ -249,13 +263,23 @@ def test_the_dialog_proposes_the_open_data_and_the_plans_model(with_data, qtbot)
     )  # fmt: skip
 
 
-def test_studies_are_taken_in_by_the_worker(page, monkeypatch):
-    wanted = ImportHistory("sqlite:///studies.db", "svm", 100, 5, 2, "mine")
-    monkeypatch.setattr(OptunaDialog, "ask", lambda _dialog: wanted)
-    page.optuna.click()
-    assert page.session.worker.asked[-1] == wanted
-    assert page.outcome.text() == "The studies are being read …"
+def test_a_refused_study_leaves_all_that_was_typed_for_another_try(page, dialog):
+    dialog.show()
+    dialog.storage.setText("sqlite:///studies.db")
+    dialog.scored_by.setCurrentIndex(dialog.scored_by.findData("log_loss"))
+    assert dialog.scored_by.currentText() == "log loss (smaller is better)"
+    asked = dialog.request
+    dialog.take.click()
+    assert page.session.worker.asked[-1] == asked
+    assert dialog.outcome.text() == "The studies are being read …"
+    assert not dialog.take.isEnabled()
+    page.session.worker.answer(InputRefused("The study looks for the opposite."))
+    assert dialog.isVisible()
+    assert dialog.outcome.text() == "The study looks for the opposite."
+    assert dialog.request == asked
+    dialog.take.click()
     page.session.worker.answer(HistoryImported(ImportCounts(1, 9, left_out=("Odd.",))))
+    assert not dialog.isVisible()
     assert page.outcome.text() == "Imported: 1 dataset with 9 trials. Left out: Odd."
 
 
@@ -266,7 +290,7 @@ def test_studies_wait_while_a_run_goes_on_and_a_cancelled_dialog_asks_nothing(pa
     page.session._set_state("idle")
     assert page.optuna.isEnabled()
     asked = list(page.session.worker.asked)
-    monkeypatch.setattr(OptunaDialog, "ask", lambda _dialog: None)
+    monkeypatch.setattr(OptunaDialog, "exec", OptunaDialog.reject)
     page.optuna.click()
     assert page.session.worker.asked == asked
 

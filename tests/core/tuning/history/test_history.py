@@ -221,10 +221,12 @@ def written(path, *datasets, **changes):
 def test_what_is_exported_and_imported_is_read_the_same(history, other, tmp_path):
     for trials in (3, 1, 6, 0):
         remember_some(history, trials)
-    assert history.export_to(tmp_path / "all.json") == 4
-    assert other.import_from(tmp_path / "all.json") == ImportCounts(4, 10, 0)
+    id = history.begin_dataset(FACTS, f"{history.fresh_id()}-logistic-l1l2")  # of several models
+    history.add_trial(id, 0, {"C": 1.0, "kind": OTHER_AXES[1].choices[0]}, 0.5)
+    assert history.export_to(tmp_path / "all.json") == 5
+    assert other.import_from(tmp_path / "all.json") == ImportCounts(5, 11, 0)
     assert other.datasets_for(FACTS) == history.datasets_for(FACTS)
-    assert [entry.imported for entry in other.entries()] == [True] * 4
+    assert [entry.imported for entry in other.entries()] == [True] * 5
     assert {entry.when for entry in other.entries()} == {e.when for e in history.entries()}
 
 

@@ -12,7 +12,12 @@ from optuna.storages.journal import JournalFileBackend
 
 from core.errors import UnusableError
 from core.estimators.registry import MODELS
+from core.export.optuna_study import export_study
+from core.space import Axis, default_setting
+from core.tuning.events import DatasetFacts, RunStarted, TrialFinished
 from core.tuning.history.dataset_records import ImportCounts, statistics_of
+from core.tuning.plan import DataPlan, Plan
+from core.tuning.runs.run_folder import RunFolder
 
 STATISTICS = statistics_of(150, 4, 3)
 SVM = facts_of(MODELS["svm"].space("multiclass"), task="multiclass", classes=3)
@@ -131,7 +136,8 @@ def test_unfinished_and_infinite_trials_are_not_taken(history, url):
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"direction": "minimize"}, "looks for the opposite"),
+        ({"direction": "minimize", "metric": "accuracy"}, "looks for the opposite"),
+        ({"direction": "maximize", "metric": "log_loss"}, "looks for the opposite"),
         ({"direction": None, "directions": ["maximize"] * 2}, "several objectives"),
         ({"trials": 0}, "no finished trial"),
         ({"objective": lambda trial: trial.suggest_float("x", 0, 1)}, "other parameters"),
@@ -140,16 +146,59 @@ def test_unfinished_and_infinite_trials_are_not_taken(history, url):
 def test_a_storage_of_which_nothing_can_be_taken_is_a_sentence(history, url, given, words):
     if "directions" in given:
         given = {**given, "objective": lambda trial: (1.0, 2.0)}
+    metric = given.get("metric", "")
+    given = {name: value for name, value in given.items() if name != "metric"}
     study(url, **given)
     with pytest.raises(UnusableError, match=words):
-        history.import_optuna(url, "svm", STATISTICS)
+        history.import_optuna(url, "svm", STATISTICS, metric=metric)
     assert history.entries() == []
 
 
-def test_a_smaller_loss_fits_a_study_that_minimizes(history, url):
-    study(url, direction="minimize")
-    history.import_optuna(url, "svm", STATISTICS, metric="log_loss")
-    assert history.entries()[0].metric == "log_loss"
+@pytest.mark.parametrize(
+    ("direction", "metric", "wanted"),
+    [
+        ("minimize", "", "log_loss"),
+        ("minimize", "log_loss", "log_loss"),
+        ("maximize", "", "accuracy"),
+        ("maximize", "auc", "auc"),
+    ],
+)
+def test_a_study_is_filed_by_its_direction_and_the_metric_that_is_named(
+    history, url, direction, metric, wanted
+):
+    scores = [trial.value for trial in study(url, direction=direction).trials]
+    history.import_optuna(url, "svm", STATISTICS, metric=metric)
+    (entry,) = history.entries()
+    assert entry.metric == wanted
+    assert entry.best == (max if direction == "maximize" else min)(scores)
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_our_own_study_says_itself_what_it_is(history, tmp_path, several):
+    plan = Plan(DataPlan("sample:iris"), "auto" if several else "svm", "random")
+    models = ("svm", "forest") if several else ("svm",)
+    settings = [default_setting(MODELS[name].space("multiclass")) for name in models]
+    facts = DatasetFacts(name="iris", task="multiclass", rows=150, features=4, classes=list("abc"))
+    axis = Axis("model", "", "choice", choices=models, default="svm")
+    space = [axis] if several else MODELS["svm"].space("multiclass")
+    started = RunStarted(
+        run="mine", plan=plan.as_dict(), dataset=facts, metric="log_loss", maximize=False,
+        space=list(space),
+    )  # fmt: skip
+    folder = RunFolder.create(plan, path=tmp_path / "mine")
+    with folder.hold_lock():
+        folder.append(started)
+        for number, (name, setting) in enumerate(zip(models, settings, strict=True)):
+            tried = {"model": name, **setting} if several else setting
+            folder.append(TrialFinished(number=number, setting=tried, score=0.4, fold_scores=[0.4]))
+    storage = str(tmp_path / "own.db")
+    export_study(folder, storage)
+    # Neither the model nor the sizes are asked for, and wrong ones have no effect.
+    assert history.import_optuna(storage, "", statistics_of(9, 9, 2)).datasets == len(models)
+    for entry in history.entries():
+        assert (entry.rows, entry.features, entry.classes) == (150, 4, 3)
+        assert (entry.metric, entry.best, entry.trials) == ("log_loss", 0.4, 1)
+    assert {entry.model for entry in history.entries()} == set(models)
 
 
 def test_what_is_no_storage_is_a_sentence_and_nothing_is_made_or_changed(history, tmp_path):
