@@ -11,7 +11,7 @@ from app.cli.file_commands import add_predict, add_read
 from app.cli.history_command import add_history
 from app.cli.interrupt_handler import INTERRUPTED, NOTHING_KEPT, heard_interrupts
 from app.cli.parser import UNUSABLE, Parser, Version, storage_text
-from app.cli.past_run_commands import add_export, add_pick, add_replays, add_runs
+from app.cli.past_run_commands import add_export, add_replays, add_runs
 from app.cli.program_commands import add_help, add_install, add_lists
 from app.cli.streams import safe_streams
 from app.cli.tune_command import add_tune
@@ -21,7 +21,7 @@ from core.extensions import extension_errors
 DONE, FAILED = 0, 1
 # In the order of the help.
 COMMANDS = (
-    *(add_read, add_tune, add_predict, add_runs, add_replays, add_pick, add_export),
+    *(add_read, add_tune, add_predict, add_runs, add_replays, add_export),
     *(add_history, add_lists, add_install, add_help),
 )
 USAGE = """tunescope                 open the window

@@ -18,8 +18,38 @@ _MOVED = {
 }
 
 
+# The help of a command ends with those that begin with its words, else with its name alone.
+EXAMPLES = """
+tune orders.csv --target left --minutes 3
+tune orders.csv --model svm --trials 40 --export best.skops
+predict last new.csv --out answers.csv
+predict best.skops new.csv --out answers.csv
+read orders.csv --target left
+runs rename last 'First try'
+runs note last 'without prices'
+runs delete orders
+runs restore 2026-05-01_120000_orders.csv_auto_race
+runs bin --empty
+resume last --minutes 5
+resume orders --stop
+replay last
+report last --out report.html
+pick last simplest --export simple.skops
+export last best.skops model.json
+export last simple.skops --which simplest
+export last --format optuna --out study.db
+history delete 3f2a9c
+history export history.json
+history import history.json
+history import-optuna study.db
+history import-optuna other.db --model svm --metric auc --rows 5000 --columns 20
+install onnx --dry-run
+help history
+""".strip().splitlines()
+
+
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line; `closing` gives its epilog, only for the help."""
+    """A parser of one-line errors, whose help ends with examples and what `closing` gives."""
 
     def __init__(self, *, closing: Callable[[], str] | None = None, **keywords: Any) -> None:
         super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **keywords)
@@ -27,9 +57,13 @@ class Parser(argparse.ArgumentParser):
 
     def format_help(self) -> str:
         """The help with its epilog."""
+        words = self.prog.split()[1:]
+        examples = [line for line in EXAMPLES if line.split()[: len(words)] == words]
+        lines = [f"  tunescope {line}" for line in examples or [" ".join(words)]]
+        lines.insert(0, "For example:")
         # Only now: the registries take a second to import, for which no run should wait.
-        if self._closing is not None:
-            self.epilog = self._closing()
+        closing = [self._closing()] if self._closing is not None else []
+        self.epilog = "\n\n".join(["\n".join(lines[: 4 if not words else None]), *closing])
         return super().format_help()
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:

@@ -297,20 +297,6 @@ def _write_report(arguments: argparse.Namespace) -> int:
 _KINDS = ("best", "simplest", "average", "default")
 
 
-def add_pick(commands: Any) -> None:
-    """Add the command to the parser."""
-    pick = commands.add_parser("pick", help="select another model of a finished run")
-    pick.add_argument("folder", metavar="RUN", help=RUN)
-    pick.add_argument(
-        "which",
-        metavar="WHICH",
-        help="best, simplest (within one standard error of the best), average, default, or the "
-        "number of a trial",
-    )
-    add_ending(pick)
-    pick.set_defaults(run=_pick_model)
-
-
 def _pick_model(arguments: argparse.Namespace) -> int:
     from core.export.exporters import check_export
     from core.tuning.events import RunFailed
@@ -361,10 +347,11 @@ def add_export(commands: Any) -> None:
     export.add_argument(
         "--which",
         default="tuned",
-        metavar="tuned|default|baseline|TRIAL",
+        metavar="tuned|best|simplest|average|default|baseline|TRIAL",
         help="which model: tuned (default), the default setting, the baseline (always the most"
-        " frequent class, or the mean), or the number of a trial. Others than the tuned one are"
-        " fitted now, and the run stays as it is",
+        " frequent class, or the mean), or the number of a trial: others than the tuned one are"
+        " fitted now, and the run stays as it is. Or best, simplest (within one standard error of"
+        " the best) or average: it is fitted, tested, and from then on the tuned model of the run",
     )
     export.add_argument(
         "--format",
@@ -378,6 +365,12 @@ def add_export(commands: Any) -> None:
     add_examples(export)
     export.add_argument("--json", action="store_true", help="print as JSON")
     export.set_defaults(run=_export_models)
+    # The earlier spelling of --which, which the list of commands leaves out.
+    pick = commands.add_parser("pick")
+    pick.add_argument("folder", metavar="RUN", help=RUN)
+    pick.add_argument("which", metavar="WHICH", help="as of tunescope export --which")
+    add_ending(pick)
+    pick.set_defaults(run=_pick_model)
 
 
 def _export_models(arguments: argparse.Namespace) -> int:
@@ -390,6 +383,12 @@ def _export_models(arguments: argparse.Namespace) -> int:
 
     folder = RunFolder.find_run(arguments.folder)
     _check_format(arguments)
+    if arguments.which in _KINDS[:-1]:
+        if arguments.out:
+            fault, cure = "it goes with no --format", "give the file as a PATH"
+            raise UnusableError(fault, where=f"--which {arguments.which}", cure=cure)
+        arguments.export, arguments.verbose = arguments.paths, False
+        return _pick_model(arguments)
     if arguments.format == OPTUNA:
         return _export_study(folder, arguments)
     finished = finished_run(folder, arguments.examples)

@@ -6,20 +6,23 @@ import argparse
 import importlib
 import json
 import math
-import os
 import shlex
 import subprocess
 import sys
-import sysconfig
 import textwrap
-from collections.abc import Iterable
 from dataclasses import asdict
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.cli.parser import did_you_mean
 from core.errors import UnusableError, nearest_names_cure
+from core.estimators.package_installation import (
+    installation_refusal,
+    installing_command,
+    is_there,
+    package_environment,
+    purpose_and_modules,
+)
 from core.extras import EXTRAS
 
 if TYPE_CHECKING:
@@ -166,10 +169,6 @@ def _print_entry(name: str, title: str, *sentences: str) -> None:
     print(textwrap.fill(" ".join(sentences), 100, initial_indent="    ", subsequent_indent="    "))
 
 
-# {extra: (purpose, modules)} of those that are no optional part of a model
-_OF_FILES = {"columnar": ("Parquet and Feather files", ("pyarrow",))}
-
-
 def add_install(commands: Any) -> None:
     """Add the command to the parser."""
     install = commands.add_parser(
@@ -197,20 +196,20 @@ def run_install(arguments: argparse.Namespace) -> int:
             print(f"{name} is installed already.")
     if not missing_names:
         return 0
-    command = pip_command(missing_names, reinstall=arguments.again)
+    command = installing_command(missing_names, reinstall=arguments.again)
     if arguments.dry_run:
         print(f"Would run: {shlex.join(command)}")
-        if why := refusal(command):
+        if why := installation_refusal(command):
             print(f"tunescope: {why.sentence}", file=sys.stderr)
         return 0
-    if why := refusal(command):
+    if why := installation_refusal(command):
         raise why
     return _install_packages(command, missing_names)
 
 
 def _install_packages(command: list[str], names: list[str]) -> int:
     print(f"Running: {shlex.join(command)}", flush=True)
-    if subprocess.run(command, env=_environment(), check=False).returncode:
+    if subprocess.run(command, env=package_environment(), check=False).returncode:
         print(
             "tunescope: it was not installed; the lines above say why. It needs a network"
             " connection, and continues when the command is run again.",
@@ -232,71 +231,8 @@ def extras_text() -> str:
     lines = []
     for name in EXTRAS:
         state = "installed" if is_there(name) else ", ".join(EXTRAS[name])
-        lines.append(f"  {name:{width}}  {_purpose_and_modules(name)[0]} ({state})")
+        lines.append(f"  {name:{width}}  {purpose_and_modules(name)[0]} ({state})")
     return "\n".join(["The extras:", *lines])
-
-
-def is_there(name: str) -> bool:
-    """Whether every module of an extra can be imported."""
-    return all(find_spec(module) is not None for module in _purpose_and_modules(name)[1])
-
-
-def _purpose_and_modules(name: str) -> tuple[str, tuple[str, ...]]:
-    from core.estimators.optional_parts import OPTIONAL_DEPENDENCIES
-
-    if name in _OF_FILES:
-        return _OF_FILES[name]
-    dependency = OPTIONAL_DEPENDENCIES[name]
-    return dependency.does, dependency.modules
-
-
-def pip_command(names: Iterable[str], reinstall: bool = False) -> list[str]:
-    """The command that installs extras here."""
-    requirements = list(dict.fromkeys(package for name in names for package in EXTRAS[name]))
-    # Without their requirements, which work: only what is broken is replaced.
-    force_options = ["--force-reinstall", "--no-deps"] if reinstall else []
-    return [sys.executable, "-m", "pip", "install", *force_options, *requirements]
-
-
-def refusal(command: list[str]) -> UnusableError | None:
-    """Why nothing can be installed here; None where it can."""
-    # Its packages lie in archives, beside no Python that could run pip.
-    if getattr(sys, "frozen", False):
-        return UnusableError(
-            "nothing can be added to this program, which was built as one folder",
-            cure="install Tunescope with pipx (see its README), and then the extra",
-        )
-    packages_folder = Path(sysconfig.get_path("purelib"))
-    if sys.prefix == sys.base_prefix and _is_managed():
-        return UnusableError(
-            "this Python belongs to the system, which allows nothing to be added by pip",
-            cure="install Tunescope in an environment of its own, by pipx or packaging/run",
-        )
-    # As in an environment of pipx or uv.
-    if find_spec("pip") is None:
-        inject = f"pipx inject tunescope {shlex.join(command[command.index('install') + 1 :])}"
-        pip = f"{shlex.quote(sys.executable)} -m ensurepip"
-        return UnusableError(
-            "this environment has no pip",
-            cure=f"run: {inject if 'pipx' in packages_folder.parts else pip}",
-        )
-    if not os.access(packages_folder, os.W_OK):
-        return UnusableError(
-            "nothing can be written there",
-            where=str(packages_folder),
-            cure=f"have it run by someone who may: {shlex.join(command)}",
-        )
-    return None
-
-
-def _is_managed() -> bool:
-    return (Path(sysconfig.get_path("stdlib")) / "EXTERNALLY-MANAGED").exists()
-
-
-def _environment() -> dict[str, str]:
-    # pip must not import modules of our folder.
-    env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    return {**env, "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
 
 
 def add_help(commands: Any) -> None:

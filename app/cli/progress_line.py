@@ -1,9 +1,13 @@
-"""Progress of a run on standard error: a bar or milestones."""
+"""Progress of a run on standard error: a bar that moves every second, or milestones."""
 
 from __future__ import annotations
 
+import contextlib
+import os
 import shutil
-from collections.abc import Iterable
+import threading
+import time
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, TextIO
 
 from core.estimators.multi_model import MODEL
@@ -18,6 +22,8 @@ if TYPE_CHECKING:
     from core.tuning.runs.trial_table import Trial
 
 BAR = 24
+TICK_SECONDS = 0.8  # after which the bar is drawn anew, so that it moves every second
+LOG_SECONDS = 10.0  # without a line in a file or pipe, after which the bar's text is one
 
 
 class ProgressLine:
@@ -27,6 +33,10 @@ class ProgressLine:
         self._stream = stream
         self._live = stream.isatty()
         self._drawn = False
+        self._text = ""  # of the bar
+        self._began = self._printed = time.monotonic()
+        self._lock = threading.RLock()
+        self._ended: threading.Event | None = None  # of the thread that moves the bar
         self._compared = False
         self._cluster = (0, 0)  # workers and their threads
         # Brings numpy, which no --help should wait for.
@@ -57,6 +67,7 @@ class ProgressLine:
                     f"({_size_text(event.dataset)}), {_target_text(event.dataset)}strategy "
                     f"{event.run_plan.strategy}{_limit_text(event.run_plan)}"
                 )
+                self._draw_bar("starting", 0.0)
             case events.ModelScreened():
                 self._show_screening(event)
             case events.ModelsCompared() if not self._compared:
@@ -170,27 +181,61 @@ class ProgressLine:
         self._draw_bar(f"trial {count}{total}{best}{time_left}{none}", self._done_share(count))
 
     def _done_share(self, done: int) -> float:
-        return min(1.0, done / self._run.total) if self._run.total else 0.0
+        run = self._run
+        if run.total:
+            return min(1.0, done / run.total)
+        # Minutes bound it.
+        return run.seconds / (run.seconds + run.seconds_left) if run.seconds_left else 0.0
 
     def _draw_bar(self, text: str, share: float) -> None:
         full = round(BAR * share)
         self.show_line(f"[{'#' * full}{'.' * (BAR - full)}] {text}")
 
+    @contextlib.contextmanager
+    def show_during(self, text: str) -> Iterator[None]:
+        """Show what is done meanwhile."""
+        try:
+            self.show_line(text)
+            yield
+        finally:
+            self.close()
+
     def show_line(self, text: str) -> None:
-        """Draw a line that is overwritten; nothing without a terminal."""
-        if not self._live:
-            return
+        """Draw a line that is overwritten; without a terminal it is printed now and then."""
+        with self._lock:
+            self._text = text
+            if self._live:
+                self._stream.write(self._drawn_text())
+                self._stream.flush()
+                self._drawn = True
+        if self._ended is None:
+            self._ended = threading.Event()
+            ended = (self._ended,)
+            threading.Thread(target=self._tick_until, args=ended, daemon=True).start()
+
+    def _drawn_text(self) -> str:
+        minutes, seconds = divmod(int(time.monotonic() - self._began), 60)
         # Asked each time, for windows change; a full last column would begin a new line.
         width = shutil.get_terminal_size().columns - 1
-        self._stream.write("\r" + text[:width].ljust(width))
-        self._stream.flush()
-        self._drawn = True
+        return "\r" + f"{minutes}:{seconds:02} {self._text}"[:width].ljust(width)
+
+    def _tick_until(self, ended: threading.Event) -> None:
+        while not ended.wait(TICK_SECONDS):
+            with self._lock:
+                text = self._drawn_text() if self._drawn else ""
+                if not self._live and time.monotonic() - self._printed >= LOG_SECONDS:
+                    text, self._printed = f"{self._text}\n", time.monotonic()
+                # Past Python's buffer, whose lock a process that is forked now would keep.
+                with contextlib.suppress(OSError):
+                    os.write(self._stream.fileno(), text.encode(errors="replace"))
 
     def print_line(self, text: str) -> None:
         """Print a line that stays."""
-        self._clear_line()
-        self._stream.write(text + "\n")
-        self._stream.flush()
+        with self._lock:
+            self._clear_line()
+            self._stream.write(text + "\n")
+            self._stream.flush()
+            self._printed = time.monotonic()
 
     def _clear_line(self) -> None:
         if self._drawn:
@@ -199,8 +244,12 @@ class ProgressLine:
 
     def close(self) -> None:
         """Clear the drawn line and flush."""
-        self._clear_line()
-        self._stream.flush()
+        if self._ended is not None:
+            self._ended.set()
+            self._ended = None
+        with self._lock:
+            self._clear_line()
+            self._stream.flush()
 
 
 def _model_text(started: events.RunStarted) -> str:

@@ -33,6 +33,7 @@ from app.cli.tune_arguments import (
     wherever_from,
 )
 from core.errors import UnusableError, write_error
+from core.extras import own_command
 from core.garbage_collection import restore_collection
 from core.records import JsonObject, Record, to_plain
 from core.tuning.run_results import Results
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from core.tuning.results.result_facts import Fact
     from core.tuning.runs.run_folder import RunFolder
     from core.tuning.runs.state import RunState
+    from core.tuning.tune import NewRun
 
 
 @dataclass(frozen=True)
@@ -133,7 +135,7 @@ class UnclearTargetError(UnusableError):
 
     def __init__(self, dataset: Dataset, rival: str) -> None:
         self.names = (rival, dataset.target_name)
-        fault = f"“{dataset.target_name}” is the last column, and “{rival}” has two values"
+        fault = f"“{dataset.target_name}” and “{rival}” may both be what is predicted"
         cure = f"say which is predicted: --target {rival!r}, or --target {dataset.target_name!r}"
         super().__init__(fault, where=dataset.name, cure=cure)
 
@@ -145,6 +147,10 @@ def run_tune(arguments: argparse.Namespace) -> int:
     except UnclearTargetError as unclear:
         arguments.target = _asked_target(unclear)
         return _run_tuning(arguments)
+    except UnusableError as error:
+        if ", column " in error.where and not arguments.target:
+            print_remark("This column was taken for the target; --target NAME names another.")
+        raise
 
 
 def _asked_target(unclear: UnclearTargetError) -> str:
@@ -163,11 +169,14 @@ def _asked_target(unclear: UnclearTargetError) -> str:
 
 
 def _run_tuning(arguments: argparse.Namespace) -> int:
-    from core.datasets.summary import all_findings
-    from core.tuning.runs.run_folder import RunFolder
-    from core.tuning.tune import prepare_run
+    with ProgressLine(sys.stderr).show_during(f"reading {arguments.file}"):
+        from core.datasets.summary import all_findings
+        from core.tuning.runs.run_folder import RunFolder
+        from core.tuning.tune import prepare_run
 
-    new_run = prepare_run(data_of(arguments), partial(_checked_plan, arguments))
+        new_run = prepare_run(data_of(arguments), partial(_checked_plan, arguments))
+        aim = _aim_text(new_run, is_guessed=not arguments.target)
+    print_remark(aim)
     dataset, problem = new_run.dataset, new_run.problem
     for finding in all_findings(dataset):
         print_remark(f"Data: {finding.sentence}{_option_text(finding)}")
@@ -196,6 +205,20 @@ def _run_tuning(arguments: argparse.Namespace) -> int:
             raise
 
 
+def _aim_text(new_run: NewRun, is_guessed: bool) -> str:
+    """What is predicted, how long it will take, and how another column is named."""
+    from core.tuning.guidance.forecast import estimate_of
+
+    dataset, time_text = new_run.dataset, ""
+    # A model that cannot be fitted makes failed trials, which tell more.
+    with contextlib.suppress(Exception):
+        time_text = f" ({estimate_of(new_run.problem).sentence})"
+    if not dataset.task.has_target:
+        return f"Finds {dataset.task.target_text}{time_text}."
+    hint = "; --target NAME names another column" if is_guessed and dataset.task.is_table else ""
+    return f"Predicts “{dataset.target_name}”{time_text}{hint}."
+
+
 def _checked_plan(arguments: argparse.Namespace, data: DataPlan, dataset: Dataset) -> Plan:
     from core.datasets.understanding.target import rival_target
     from core.export.exporters import check_export
@@ -204,8 +227,6 @@ def _checked_plan(arguments: argparse.Namespace, data: DataPlan, dataset: Datase
     if is_guessed and (rival := rival_target(dataset)):
         raise UnclearTargetError(dataset, rival)
     refuse_role_of_target(data.roles, dataset.target_name)
-    if is_guessed and dataset.task.has_target:
-        print_remark(f"Predicts “{dataset.target_name}”; --target NAME names another column.")
     plan = plan_of(arguments, wherever_from(data), dataset)
     # What cannot be exported is refused before anything is computed.
     for path in arguments.export:
@@ -301,7 +322,11 @@ def follow_run(run: FollowedRun, arguments: argparse.Namespace) -> int:
         except KeyboardInterrupt:
             # From the folder: the stream was left in the middle of an event.
             because = "it was interrupted"
-            last = conclude(plan, dataset, folder.all_events(), folder=folder, because=because)
+            try:
+                last = conclude(plan, dataset, folder.all_events(), folder=folder, because=because)
+            except UnusableError:  # the disk is full, mostly: the best so far is in memory
+                _report_untested(line.run_state, run, arguments)
+                raise
             line.consume(last)
         finally:
             line.close()
@@ -312,12 +337,12 @@ def follow_run(run: FollowedRun, arguments: argparse.Namespace) -> int:
             return give_result(last, plan, dataset, folder, arguments) or status
         print_remark(f"tunescope: {getattr(last, 'sentence', 'nothing was run.')}")
         if status:
-            print_remark(f"tunescope: {kept_run_text(line.run_state, folder.name)}")
+            print_remark(f"tunescope: {kept_run_text(line.run_state, folder.address)}")
         return status or 1
 
 
 def _report_untested(state: RunState, run: FollowedRun, arguments: argparse.Namespace) -> None:
-    kept_sentence = kept_run_text(state, run.folder.name)
+    kept_sentence = kept_run_text(state, run.folder.address)
     if state.results is None and arguments.json:
         print(json.dumps(_untested_as_json(state, run, arguments, kept_sentence)), flush=True)
     elif state.results is None and (best_lines := untested_best_text(state)):
@@ -377,8 +402,8 @@ def give_result(
         print(f"Run:     {folder.name}")
         for path in exports:
             print(f"Saved:   {path}")
-        if dataset.task.has_target:
-            print(f"Next:    tunescope predict {_model_name(folder)} NEW_ROWS --out answers.csv")
+        command = f"{own_command()} predict {_model_name(folder)}"
+        print(f"Next:    {command} NEW_ROWS --out answers.csv")
     # The result stands nevertheless: it was printed before.
     for sentence in failed.values():
         print_remark(f"tunescope: {sentence}")
@@ -387,9 +412,10 @@ def give_result(
 
 def _model_name(folder: RunFolder) -> str:
     """How the next command calls the run: "last", until there is a later one."""
-    from core.tuning.runs.run_folder import runs_root
+    from core.tuning.runs.run_folder import RunFolder
 
-    return "last" if folder.path.parent == runs_root() else str(folder.path)
+    is_last = folder.address == folder.name == RunFolder.find_run("last").name
+    return "last" if is_last else folder.address
 
 
 def result_as_json(
@@ -400,6 +426,7 @@ def result_as_json(
     return {
         **_of_run(plan, dataset, folder),
         "params": results.setting,
+        **({"params_of": "the best member"} if results.ensemble is not None else {}),
         **({"groups": results.groups} if results.groups else {}),
         **({} if results.ensemble is None else {"ensemble": to_plain(results.ensemble)}),
         "metric": results.metric,

@@ -40,12 +40,20 @@ def target_column(
 
 
 def rival_target(dataset: Dataset) -> str:
-    """The first column, where it has two values and the target that was guessed has more; or ""."""
-    if not dataset.task.is_table or dataset.is_sparse or dataset.task.has_two_classes:
+    """A column as likely as the guessed target, or "".
+
+    It is named like one as well, or it is the first, with two values where the guessed has more.
+    """
+    if not dataset.task.is_table or dataset.is_sparse:
         return ""
-    first, is_named = dataset.columns[0], dataset.target_name.strip().lower() in USUAL_NAMES
-    is_rival = first.role == "feature" and first.distinct == 2 and not is_named
-    return first.name if is_rival else ""
+    features = [column for column in dataset.columns if column.role == "feature"]
+    if dataset.target_name.strip().lower() in USUAL_NAMES:
+        # A y may be a coordinate beside the x.
+        names = [f.name for f in features if f.name.strip().lower() in USUAL_NAMES[:-1]]
+        return names[0] if names else ""
+    if dataset.task.has_two_classes or not features or features[0] is not dataset.columns[0]:
+        return ""
+    return features[0].name if features[0].distinct == 2 else ""
 
 
 def check_task(task: str) -> None:

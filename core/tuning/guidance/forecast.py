@@ -44,7 +44,11 @@ _COST_FACTOR = 5.0  # than the default model's trials are those of several model
 
 def estimate(plan: Plan, dataset: Dataset) -> RunEstimate:
     """How long a plan will take; it works at most about a second itself."""
-    problem = build_problem(plan, dataset)
+    return estimate_of(build_problem(plan, dataset))
+
+
+def estimate_of(problem: Problem) -> RunEstimate:
+    """The same of a plan that was checked."""
     if problem.strategy.several:
         estimated = _multi_model_estimate(problem)
     elif problem.strategy.kind == "penalties":

@@ -46,7 +46,7 @@ def test_the_list_has_a_line_a_dataset_and_json_everything(capsys, filled):
     head, *lines = out.splitlines()
     assert head.split()[:3] == ["id", "when", "model"]
     assert len(lines) == 2
-    assert any("2000 × 12" in line and "accuracy 0.9" in line for line in lines)
+    assert any("2000 × 12" in line and "accuracy 90.0\u00a0%" in line for line in lines)
     listed = json.loads(run(capsys, "--json")[1])
     assert [entry["id"] for entry in listed] == filled
     assert listed[0]["trials"] == 3

@@ -172,6 +172,12 @@ def test_any_trial_and_the_default_can_be_taken_away(capsys, ended, tmp_path):
     assert any("picked by hand" in remark for remark in picked["remarks"])
     assert main(["pick", str(run), "default", "--json"]) == 0
     assert as_json(capsys)["params"] == {"C": 1.0}
+    best = max((e for e in events if isinstance(e, TrialFinished)), key=lambda e: e.score)
+    taken = tmp_path / "best.json"
+    assert main(["export", str(run), str(taken), "--which", "best"]) == 0
+    assert json.loads(taken.read_text())["parameters"] == best.setting
+    kept = (run / "events.jsonl").read_text().splitlines()[-1]
+    assert from_json(kept).results.setting == best.setting  # from now on the run's own
 
 
 @pytest.mark.parametrize("which", ["fastest", "99", "average", "-1"])
@@ -203,6 +209,6 @@ def test_another_model_than_the_tuned_one_is_exported(capsys, ended, tmp_path):
         said = as_json(capsys)
         assert said["exports"] == [path]
         assert said == {**said, **next(one for one in offered if one["which"] == which)}
-    assert main(["export", run, str(tmp_path / "x.skops"), "--which", "best"]) == 2
+    assert main(["export", run, str(tmp_path / "x.skops"), "--which", "fastest"]) == 2
     assert "choose tuned, default, baseline" in capsys.readouterr().err
     assert not (tmp_path / "x.skops").exists()

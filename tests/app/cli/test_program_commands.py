@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -14,7 +15,10 @@ import pytest
 import app.__main__ as program
 from app.cli import main
 from app.cli import program_commands as command
+from app.cli.commands import build_parser
+from app.cli.parser import EXAMPLES
 from core import extras
+from core.estimators import package_installation as installation
 from core.estimators.registry import MODELS
 from core.extras import EXTRAS, install_command
 from core.tuning.scores.metrics import METRICS
@@ -60,6 +64,28 @@ def test_the_help_tells_the_file_and_where_things_are_kept(
     assert re.search(r"^ +tunescope FILE +open the window", told, re.MULTILINE)
     assert str(own_history) in told
     assert str(tmp_path / "runs") in told
+
+
+def parsers_of(parser):
+    yield parser
+    for action in parser._subparsers._group_actions if parser._subparsers else ():
+        for child in dict.fromkeys(action.choices.values()):
+            yield from parsers_of(child)
+
+
+def test_every_help_ends_with_examples_that_are_commands(monkeypatch):
+    parsers = list(parsers_of(build_parser()))
+    shown = set()
+    for parser in parsers:
+        monkeypatch.setattr(parser, "_closing", None)
+        examples = re.findall(r"^  tunescope (.+)$", parser.format_help(), re.MULTILINE)
+        assert examples
+        for example in examples:
+            words = shlex.split(example)
+            assert words[: len(parser.prog.split()) - 1] == parser.prog.split()[1:]
+            build_parser().parse_args(words)
+        shown.update(examples)
+    assert shown >= set(EXAMPLES)
 
 
 def test_tune_lists_models_strategies_and_metrics_by_task(capsys):
@@ -158,8 +184,8 @@ def pip(monkeypatch, tmp_path):
 
     monkeypatch.setattr(command.subprocess, "run", run)
     monkeypatch.setattr(command, "is_there", lambda name: bool(ran))
-    monkeypatch.setattr(command, "_is_managed", lambda: False)
-    monkeypatch.setattr(command.sysconfig, "get_path", lambda name: str(tmp_path))
+    monkeypatch.setattr(installation, "_is_managed", lambda: False)
+    monkeypatch.setattr(installation.sysconfig, "get_path", lambda name: str(tmp_path))
     return ran
 
 
@@ -185,6 +211,13 @@ def test_pip_gets_the_specifiers_in_this_environment(pip, capsys):
     assert command == [sys.executable, "-m", "pip", "install", *wanted]
     told = capsys.readouterr().out
     assert "Installed: lightgbm, columnar, more." in told
+
+
+def test_where_pip_lacks_uv_installs(pip, monkeypatch):
+    without_pip(monkeypatch, str(Path.cwd()))
+    monkeypatch.setattr(installation.shutil, "which", lambda name: "/bin/uv")
+    assert main(["install", "deep"]) == 0
+    assert pip == [["/bin/uv", "pip", "install", "--python", sys.executable, "jax>=0.4.35"]]
 
 
 def test_a_dry_run_says_it_and_runs_nothing(pip, capsys):
@@ -220,17 +253,18 @@ def built(patch):
 
 
 def of_the_system(patch):
-    patch.setattr(command, "_is_managed", lambda: True)
+    patch.setattr(installation, "_is_managed", lambda: True)
     patch.setattr(sys, "prefix", sys.base_prefix)
 
 
 def not_writable(patch):
-    patch.setattr(command.os, "access", lambda place, mode: False)
+    patch.setattr(installation.os, "access", lambda place, mode: False)
 
 
 def without_pip(patch, place="/nowhere/venv"):
-    patch.setattr(command.sysconfig, "get_path", lambda name: place)
-    patch.setattr(command, "find_spec", lambda name: None)
+    patch.setattr(installation.sysconfig, "get_path", lambda name: place)
+    patch.setattr(installation, "find_spec", lambda name: None)
+    patch.setattr(installation.shutil, "which", lambda name: None)
 
 
 def without_pip_in_pipx(patch):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+import os
 
 import pytest
 
+from app.cli import progress_line
 from app.cli.progress_line import ProgressLine
 from core.tuning.events import (
     HistoryDataset,
@@ -111,4 +113,20 @@ def test_the_time_left_is_told_from_the_screening_to_the_last_second(race, monke
     assert "trial 1 · best 74.0\u00a0% by logistic · 30 s left · 0.9 GB" in drawn(
         *list(race.trials())[:3], told
     )
+    halfway = Progress(seconds=15.0, seconds_left=7.0, ending=8.0)
+    assert f"[{12 * '#'}{12 * '.'}]" in drawn(halfway)
     assert drawn(TuningEnded(seconds=21.0)).endswith("finishing · 8 s left · 0.9 GB")
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_it_moves_while_nothing_happens(monkeypatch, is_terminal):
+    monkeypatch.setattr(progress_line, "TICK_SECONDS", 0.01)
+    monkeypatch.setattr(progress_line, "LOG_SECONDS", 0.02)
+    reader, writer = os.openpty() if is_terminal else os.pipe()
+    told = b""
+    with open(writer, "w") as stream, ProgressLine(stream).show_during("reading rows.csv"):
+        while told.count(b"reading rows.csv") < 3:  # for good, if it stood still
+            told += os.read(reader, 1000)
+    os.close(reader)
+    assert (b"\n" in told) is not is_terminal
+    assert (b"0:00 reading" in told) is is_terminal

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -19,9 +20,10 @@ from core.datasets.samples import SAMPLES
 from core.errors import UnusableError
 from core.export import exporters
 from core.export.finished_run import finished_run
-from core.extras import install_command
-from core.tuning.events import RunFinished, RunStarted, from_json
+from core.extras import install_command, own_command
+from core.tuning.events import RunFinished, RunStarted, TrialFinished, from_json
 from core.tuning.problem_setup import read_data
+from core.tuning.results import conclude
 from core.tuning.results.result_facts import result_facts
 from core.tuning.runs.best import best_of
 from core.tuning.runs.model_runs import model_leaderboard
@@ -162,11 +164,31 @@ def test_a_full_disk_under_the_copy_of_the_events_is_said_once_and_the_run_goes_
     assert isinstance(from_json(events.read_text().splitlines()[-1]), RunFinished)
 
 
+def test_an_interrupted_run_tells_its_best_though_the_disk_is_full(capsys, runs, monkeypatch):
+    usual = RunFolder.append
+
+    def append(folder, event):
+        usual(folder, event)
+        if isinstance(event, TrialFinished) and event.number == 2:
+            raise KeyboardInterrupt
+
+    def conclude_run(*_run, **_options):
+        raise UnusableError("the disk is full", where="run", cure="make room")
+
+    monkeypatch.setattr(RunFolder, "append", append)
+    monkeypatch.setattr(conclude, "conclude", conclude_run)
+    assert main([*QUICK, "--strategy", "random", "--trials", "5"]) == 2
+    output = capsys.readouterr()
+    assert re.search(r"^Best: .*not tested$", output.out, re.MULTILINE)
+    assert "trials are kept in the run" in output.err
+    assert "the disk is full" in output.err
+
+
 def test_an_average_says_who_is_in_it(capsys):
     plan = [*QUICK, "--strategy", "eb-hyp", "--trials", "20"]
     assert main([*plan, "--json"]) == 0
     result = as_json(capsys)
-    assert set(result) == KEYS | {"ensemble"}
+    assert set(result) == KEYS | {"ensemble", "params_of"}
     assert len(result["ensemble"]["members"]) == 2
     assert result["params"] == result["ensemble"]["settings"][0]
     assert main(["replay", result["run"]]) == 0
@@ -329,6 +351,11 @@ def test_a_target_that_is_not_clear_is_asked_for_or_refused(tmp_path, capsys, mo
     (line,) = capsys.readouterr().err.splitlines()
     assert "--target 'left'" in line
     assert "--target 'amount'" in line
+    table = pd.read_csv(file)
+    table["class"], table["label"] = table["age"] > 0, table["amount"] > 0
+    table.to_csv(twice := str(tmp_path / "twice.csv"), index=False)
+    assert main(["tune", twice, *ONE_TEST]) == 2
+    assert "“label” and “class” may both be what is predicted" in capsys.readouterr().err
     for stream in (sys.stdin, sys.stderr):
         monkeypatch.setattr(stream, "isatty", lambda: True, raising=False)
     monkeypatch.setattr(sys.stdin, "readline", lambda: "1\n", raising=False)
@@ -346,11 +373,13 @@ def test_a_result_is_twelve_lines_and_its_last_one_runs(tmp_path, capsys, table,
     lines = out.splitlines()
     assert len(lines) <= 12
     assert "“ill”: Right for" in lines[0]
-    assert "Predicts “ill”" in err
+    assert re.match(r"Predicts “ill” \((about|under) .*\); --target NAME names another", err)
     name, command = (line[9:] for line in lines if line.startswith(("Run:", "Next:")))
     answers = str(tmp_path / "answers.csv")
-    words = command.replace("NEW_ROWS", str(table)).replace("answers.csv", answers).split()
-    assert words[:3] == ["tunescope", "predict", "last"]
+    # The words run as they are printed, also where no tunescope is on the path.
+    assert command.startswith(f"{own_command()} predict last ")
+    command = command.removeprefix(own_command()).replace("NEW_ROWS", str(table))
+    words = ["", *command.replace("answers.csv", answers).split()]
     for which in ("last", name, name[5:20]):
         assert main(["predict", which, *words[3:]]) == 0
     assert len(pd.read_csv(answers)) == 120
