@@ -1,19 +1,21 @@
-"""Step 2, the model: cards, the recommended one first."""
+"""Step 2, the model: cards with pictures, the recommended one first; what lacks is folded."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
+from app.pages.install_line import InstallLine
 from app.pages.page import Page
-from app.text.plan_text import not_tried_text, tried_text
-from app.widgets.cards import CardOption, ChoiceCards
+from app.widgets.cards import CardOption, ChoiceCards, CollapsibleSection
+from app.widgets.text_labels import wrapping_label
 from core.estimators.facts import uncapitalized
 
 if TYPE_CHECKING:
     from app.session.session import Session
-    from core.tuning.guidance.guidance_records import Advice
+    from core.tuning.guidance.guidance_records import ModelAdvice
 
 
 class ModelPage(Page):
@@ -23,13 +25,20 @@ class ModelPage(Page):
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
-        subtitle = "Only models that fit your data are shown. If unsure, take the first."
-        self.set_head("Which model?", subtitle)
+        self.set_head("Which model?", "If unsure, take the first.")
         self.add_primary("Choose a strategy", lambda: self.step_wanted.emit("strategy"))
-        self.cards = ChoiceCards("Recommended", "Models")
+        self.cards = ChoiceCards("Recommended", "Models", column_width=360)
         self.cards.chosen.connect(session.choose_model)
-        self.body.addWidget(self.cards)
+        self.joining, self.extras = InstallLine(), InstallLine()
+        self.cards.below_first.addWidget(self.joining)
+        self.unusable = _Reasons("Cannot be used here", "unusable models")
+        self.unusable.body.addWidget(self.extras)
+        self.other_data = _Reasons("For other data", "models for other data")
+        for widget in (self.cards, self.unusable, self.other_data):
+            self.body.addWidget(widget)
         self.body.addStretch(1)
+        for line in (self.joining, self.extras):
+            line.installed.connect(session.change_data)
         session.advice_changed.connect(self.refresh)
         session.plan_changed.connect(self.refresh)
         self.refresh()
@@ -45,29 +54,49 @@ class ModelPage(Page):
             CardOption(
                 key=entry.name,
                 title=entry.title,
-                paragraphs=(entry.good_for, *tried_text(entry)),
-                captions=(entry.cost, *not_tried_text(entry)),
+                paragraphs=(entry.good_for,),
                 reason=entry.reason,
                 recommended=entry.recommended,
                 suits=entry.suits,
-                needs=entry.needs,
-                install=entry.install,
+                rare=entry.rare,
+                picture=entry.picture,
+                scales=entry.scales,
+                spoken=" ".join([entry.cost, *_tried_text(entry)]),
             )
-            for entry in advice.models
-            if entry.fits_task or entry.install
+            for entry in advice.fitting_models
         ]
         self.cards.show_choices(choices, plan.model if plan else "")
-        option = next((choice for choice in choices if plan and choice.key == plan.model), None)
-        self._update_panel(advice, option)
-
-    def _update_panel(self, advice: Advice, option: CardOption | None) -> None:
-        sentences = [
-            "A model is a way of turning columns into a prediction. No model is best for "
-            "everything."
+        joining = [missing for entry in advice.fitting_models for missing in entry.lacking]
+        self.joining.show_missing(joining)
+        others = [entry for entry in advice.models if not entry.fits_task]
+        unusable = [
+            entry
+            for entry in others
+            if not entry.is_for_other_data and not {*entry.lacking} & {*joining}
         ]
-        if option is not None:
-            of_several = any(m.tries for m in advice.models if m.name == option.key)
-            title = f"“{option.title}”" if of_several else uncapitalized(option.title)
-            sentences.append(f"Chosen: {title}.")
-        sentences += [f"{m.title}: {m.reason}" for m in advice.models if not m.fits_task]
-        self.set_panel("Choosing a model", sentences)
+        self.unusable.show_models(unusable)
+        self.extras.show_missing([missing for entry in unusable for missing in entry.lacking])
+        self.other_data.show_models([entry for entry in others if entry.is_for_other_data])
+        sentence = "A model is a way of turning columns into a prediction. No model is best for "
+        self.set_panel("Choosing a model", [sentence + "everything."])
+
+
+class _Reasons(CollapsibleSection):
+    """Models in one line, and unfolded why each cannot be used."""
+
+    def __init__(self, caption: str, key: str) -> None:
+        super().__init__(caption, key)
+        self._caption = caption
+        self.words: QLabel = wrapping_label("", "muted")
+        self.body.addWidget(self.words)
+
+    def show_models(self, models: Sequence[ModelAdvice]) -> None:
+        self.setVisible(bool(models))
+        titles = ", ".join(uncapitalized(model.title) for model in models)
+        self.set_title(f"{self._caption}: {titles}")
+        self.words.setText("\n".join(f"{model.title}: {model.reason}" for model in models))
+
+
+def _tried_text(model: ModelAdvice) -> tuple[str, ...]:
+    titles = ", ".join(uncapitalized(title) for title in model.tries)
+    return (f"It tries {titles}.",) if titles else ()

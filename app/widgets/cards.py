@@ -6,22 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
-from PySide6.QtGui import QGuiApplication, QMouseEvent, QResizeEvent
-from PySide6.QtWidgets import (
-    QBoxLayout,
-    QButtonGroup,
-    QFrame,
-    QHBoxLayout,
-    QRadioButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtGui import QMouseEvent, QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QFrame, QRadioButton, QVBoxLayout, QWidget
 
 from app.look import appearance, icons
 from app.preferences import preferences as settings
-from app.widgets.buttons import LinkButton
+from app.widgets.buttons import ShorteningLink
 from app.widgets.layouts import TOP, FlowLayout, clear_layout, in_column, in_row
+from app.widgets.model_pictures import ModelPicture, ScaleDots, has_picture
 from app.widgets.text_labels import apply_style, show_text, wrapping_label
+from core.estimators.facts import ModelScale, uncapitalized
 
 _BOTH_WIDE = 900  # pixels from which two cards are beside each other
 
@@ -76,11 +70,12 @@ class SideBySide(QWidget):
 class CollapsibleSection(QWidget):
     """A button that shows or hides `body`, stored under `key`."""
 
+    fold_changed = Signal()
+
     def __init__(self, title: str, key: str) -> None:
         super().__init__()
         self._key = f"folds/{key}"
-        self._title = title
-        self.button = LinkButton(title, self._toggle_open)
+        self.button = ShorteningLink(title, self._toggle_open)
         self.content = QWidget()
         self.body = in_column(on=self.content)
         in_column(self.button, self.content, on=self, gap=6)
@@ -94,12 +89,20 @@ class CollapsibleSection(QWidget):
         self._set_open(not self._open)
         settings.remember(self._key, self._open)
 
+    def set_title(self, title: str) -> None:
+        self.button.set_label(title)
+
+    def show_body(self) -> None:
+        """Open it without storing that."""
+        self._set_open(True)
+
     def _set_open(self, opened: bool) -> None:
         self._open = opened
         self.content.setVisible(opened)
         icon = "chevron-down" if opened else "chevron-right"
         self.button.setIcon(icons.tinted_icon(icon, "accent"))
         self.button.setAccessibleDescription("open" if opened else "folded")
+        self.fold_changed.emit()
 
 
 @dataclass(frozen=True)
@@ -113,8 +116,10 @@ class CardOption:
     reason: str = ""
     recommended: bool = False
     suits: bool = False  # the reason recommends it
-    needs: str = ""  # the missing package
-    install: str = ""  # the command that installs it
+    rare: bool = False  # folded under "More"
+    picture: str = ""  # of a model, by its name
+    scales: tuple[ModelScale, ...] = ()
+    spoken: str = ""  # what is read out after the words that are seen
 
 
 class ChoiceCard(QFrame):
@@ -124,7 +129,11 @@ class ChoiceCard(QFrame):
         super().__init__()
         self.choice = choice
         self.setProperty("choice", True)
-        column = in_column(on=self, gap=4, margins=(14, 10, 14, 12))
+        column = in_column(gap=4)
+        picture = (ModelPicture(choice.picture), TOP) if has_picture(choice.picture) else 0
+        whole_column = in_column(
+            (in_row(picture, (column, 1), gap=12), 1), on=self, gap=6, margins=(14, 10, 14, 12)
+        )
         self.button = QRadioButton()
         self.button.setAccessibleName(choice.title)
         self.button.setProperty("bare", True)
@@ -132,7 +141,6 @@ class ChoiceCard(QFrame):
         self.button.toggled.connect(lambda on: apply_style(self, chosen=on))
         self.button.installEventFilter(self)
         title = wrapping_label(choice.title, "cardtitle")
-        title.setEnabled(not choice.needs)
         head = in_row((self.button, TOP), (title, 1))
         if choice.recommended:
             mark = wrapping_label(badge, "badge")
@@ -142,27 +150,19 @@ class ChoiceCard(QFrame):
         column.addLayout(head)
         for text in choice.paragraphs:
             column.addWidget(wrapping_label(text))
-        if choice.needs:
-            column.addLayout(self._make_lack())
-        elif choice.reason:
+        if choice.reason:
             good = choice.recommended or choice.suits
             column.addWidget(wrapping_label(choice.reason, "good" if good else "warning"))
         for text in choice.captions:
             column.addWidget(wrapping_label(text, "caption"))
         column.addStretch(1)
+        if choice.scales:
+            whole_column.addWidget(ScaleDots(choice.scales))
         badge_text = badge if choice.recommended else ""
-        texts = (badge_text, *choice.paragraphs, choice.reason, *choice.captions)
+        scale_texts = [f"{scale.sentence}." for scale in choice.scales]
+        texts = (badge_text, *choice.paragraphs, choice.reason, *choice.captions, choice.spoken)
+        texts += tuple(scale_texts)
         self.button.setAccessibleDescription(" ".join(filter(None, texts)))
-
-    def _make_lack(self) -> QHBoxLayout:
-        self.button.setEnabled(False)
-        command = self.choice.install
-        lack_label = wrapping_label(f"Needs {self.choice.needs}: {command}", "warning")
-        lack_label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.copy = LinkButton("Copy", lambda: QGuiApplication.clipboard().setText(command))
-        self.copy.setAccessibleName(f"Copy the command that installs {self.choice.needs}")
-        self.copy.setToolTip(self.copy.accessibleName())
-        return in_row((lack_label, 1), (self.copy, TOP))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         # The frame of the whole card shows where the keyboard is, not only its small button.
@@ -176,12 +176,16 @@ class ChoiceCard(QFrame):
             self.button.click()
 
 
+def _is_folded(choice: CardOption) -> bool:
+    return choice.rare and not choice.recommended
+
+
 class ChoiceCards(QWidget):
     """A wide recommended card, the others side by side."""
 
     chosen = Signal(str)  # the key of a card
 
-    def __init__(self, badge: str, name: str) -> None:
+    def __init__(self, badge: str, name: str, column_width: int = 300) -> None:
         super().__init__()
         self._badge = badge
         self.setAccessibleName(name)
@@ -190,8 +194,13 @@ class ChoiceCards(QWidget):
         self._group.buttonClicked.connect(self._on_clicked)
         self._first = QVBoxLayout()
         self._grid = QWidget()
-        self._flow = FlowLayout(self._grid, gap=12, column_width=300)
-        in_column(self._first, self._grid, on=self, gap=12)
+        self._flow = FlowLayout(self._grid, gap=12, column_width=column_width)
+        self.more = CollapsibleSection("", "more cards")
+        self._rare_flow = FlowLayout(gap=12, column_width=column_width)
+        self.more.body.addLayout(self._rare_flow)
+        self.more.fold_changed.connect(self._skip_folded)
+        self.below_first = in_column()
+        in_column(self._first, self.below_first, self._grid, self.more, on=self, gap=12)
 
     def show_choices(self, choices: Sequence[CardOption], chosen: str) -> None:
         ordered = sorted(choices, key=lambda choice: not choice.recommended)
@@ -200,6 +209,8 @@ class ChoiceCards(QWidget):
             self._rebuild_cards(ordered)
         for key, card in self.cards.items():
             card.button.setChecked(key == chosen)
+            if key == chosen and _is_folded(card.choice):
+                self.more.show_body()
 
     def chosen_card(self) -> ChoiceCard | None:
         return next((card for card in self.cards.values() if card.button.isChecked()), None)
@@ -210,15 +221,26 @@ class ChoiceCards(QWidget):
             self._group.removeButton(button)
         clear_layout(self._first)
         clear_layout(self._flow)
+        clear_layout(self._rare_flow)
         self.cards = {}
+        rare_titles = [uncapitalized(choice.title) for choice in ordered if _is_folded(choice)]
+        self.more.set_title(f"More: {', '.join(rare_titles)}")
+        self.more.setVisible(bool(rare_titles))
         for index, choice in enumerate(ordered):
             card = ChoiceCard(choice, self._badge)
             self.cards[choice.key] = card
             self._group.addButton(card.button)
-            target_layout = self._first if index == 0 and choice.recommended else self._flow
+            other_layout = self._rare_flow if _is_folded(choice) else self._flow
+            target_layout = self._first if index == 0 and choice.recommended else other_layout
             target_layout.addWidget(card)
+        self._skip_folded()
         if at_keyboard in self.cards:
             self.cards[at_keyboard].button.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _skip_folded(self) -> None:
+        # An arrow key goes to each button of the group that is not itself hidden.
+        for card in self.cards.values():
+            card.button.setVisible(self.more.is_open or not _is_folded(card.choice))
 
     def _on_clicked(self) -> None:
         for key, card in self.cards.items():

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
 
 from core.datasets.task import Task
+from core.records import Record
+from core.wording import format_number
 
 ENOUGH_ROWS = 1000  # for flexible models to beat a linear one
+# A fit below these seconds has five, four, three, two dots; a share above these as many.
+_QUICK_SECONDS = (0.01, 0.2, 1.0, 4.0)
+_FLEXIBLE_SHARES = (0.9, 0.65, 0.35, 0.1)
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
@@ -62,6 +70,49 @@ class Suggestion:
 
     rank: int
     reason: str
+
+
+@dataclass(frozen=True)
+class ModelScale(Record):
+    """A property of a model in dots, from one to five."""
+
+    name: str
+    dots: int
+    measure: str = ""  # "a fit on 2,000 rows of 10 columns takes 0.3 s"
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.name}: {self.dots} of 5" + (f" ({self.measure})" if self.measure else "")
+
+
+def model_scales(model: str, task: Task, complexity: int) -> tuple[ModelScale, ...]:
+    """How quick, readable and flexible a model of tables is; empty where nothing was measured."""
+    measured = _measured_facts().get(model, {}).get(picture_kind(task))
+    if measured is None:
+        return ()
+    seconds, share = measured["seconds"], measured["learned"]
+    quick = 5 - sum(seconds >= limit for limit in _QUICK_SECONDS)
+    flexible = 5 - sum(share < limit for limit in _FLEXIBLE_SHARES)
+    time = f"a fit on 2,000 rows of 10 columns takes {format_number(seconds)} s"
+    board = f"it learns {100 * share:.0f} % of a chessboard of 16 fields"
+    return (
+        ModelScale("quick", quick, time),
+        ModelScale("readable", max(1, 6 - complexity)),
+        ModelScale("flexible", flexible, board),
+    )
+
+
+def picture_kind(task: Task) -> str:
+    """What the picture of a model shows: "classes", "numbers" or the task of a structure."""
+    if not task.is_table:
+        return str(task)
+    return "numbers" if task.has_numbers else "classes"
+
+
+@lru_cache(maxsize=1)
+def _measured_facts() -> dict[str, dict[str, dict[str, float]]]:
+    text = (files("resources") / "models" / "facts.json").read_text(encoding="utf-8")
+    return dict(json.loads(text))
 
 
 def count_word(count: int) -> str:

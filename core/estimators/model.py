@@ -53,6 +53,8 @@ class Model:
     # (fitted estimator, training rows, targets) -> log likelihood in nats a row, or a word
     training_score: Callable[[Any, Any, Any], float] | None = None
     extra: str = ""  # the optional part that it needs (core.estimators.optional_parts)
+    compiled: bool = False  # whether numba compiles its loops
+    rare: bool = False  # whether its card is folded under "More"
     class_weights: bool = False  # whether its classifier takes `class_weight`
     noun: str = ""  # in a sentence: "a support vector machine"; "" for the title
     # (facts) -> a reason to take it, and one plain sentence against it

@@ -103,8 +103,7 @@ def combined_model(models: Callable[[], Mapping[str, Model]]) -> Model:
         name=SEVERAL,
         title="Find the best model",
         noun="the best of several models",
-        good_for="Tunes every model that suits the table, within the minutes you give, and spends "
-        "them where the best score may still improve.",
+        good_for="Tries all models in your minutes, and averages the best where that helps.",
         cost="As many minutes as you give; more of them find a better model.",
         tasks=TABLE_TASKS,
         space=model_space,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from dataclasses import dataclass
 from importlib.util import find_spec
 from types import ModuleType
@@ -78,8 +79,12 @@ def missing_package_text(extra: str) -> str:
     )
 
 
-def check_installed(extra: str) -> None:
-    """See that a part can be used; "" is the program itself."""
+def check_installed(extra: str, is_compiled: bool = False) -> None:
+    """See that a part can be used; "" is the program itself, whose loops numba may compile."""
+    if is_compiled and find_spec("numba") is None:
+        # Part of every whole installation; without it each trial would fail by itself.
+        fault = "numba, which compiles the loops of this model, is missing here"
+        raise UnusableError(fault, cure=f"run: {sys.executable} -m pip install numba")
     if not extra:
         return
     dependency = OPTIONAL_DEPENDENCIES[extra]

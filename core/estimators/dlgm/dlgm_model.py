@@ -54,8 +54,8 @@ DLGM = Model.of_sklearn(
     name="dlgm",
     title="Deep latent Gaussian model",
     noun="a deep latent Gaussian model",
-    good_for="Learns how rows of numbers, small pictures for instance, come about from a few "
-    "latent variables, and reads the class off them. It can also generate new rows.",
+    good_for="Learns from what few causes rows or small pictures come; can generate new ones.",
+    rare=True,
     cost="Slow: some ten seconds a fit for a thousand pictures of two thousand points, and each "
     "trial fits several times.",
     tasks=CLASSIFICATION_TASKS,

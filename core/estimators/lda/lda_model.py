@@ -1,4 +1,4 @@
-"""Latent Dirichlet allocation with the search space of McInerney 2017, section 4.1."""
+"""Latent Dirichlet allocation: the priors of McInerney 2017, section 4.1, with fewer topics."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _MIN_PRIOR = math.exp(-5.0)  # of both priors: log α, log η in [−5, 0], natu
 MINIBATCH = 100  # documents that it learns from at a time, as in the paper
 _MIXING, _WORDING = "How mixed documents are", "How alike the words of topics are"
 _AXES = (
-    Axis("topics", "Topics", "int", 50, 200, default=50, least=2),
-    Axis("alpha", _MIXING, "float", _MIN_PRIOR, 1.0, log=True, default=1 / 50),
+    Axis("topics", "Topics", "int", 2, 200, log=True, default=10, least=2, most=10_000),
+    Axis("alpha", _MIXING, "float", _MIN_PRIOR, 1.0, log=True, default=1 / 10),
     Axis("eta", _WORDING, "float", _MIN_PRIOR, 1.0, log=True, default=1 / 50),
     Axis(
         "kappa", "How fast learning slows down", "float", 0.5, 0.9, default=0.7, least=0.5, most=1
@@ -42,16 +42,18 @@ LDA = Model.of_sklearn(
     _AXES,
     lambda seed: {"minibatch": MINIBATCH, "random_state": seed},
     name="lda",
+    compiled=True,
     title="Latent Dirichlet allocation",
     noun="latent Dirichlet allocation",
-    good_for="Finds the topics of many texts: groups of words that come together, and how much of "
-    "every text is about which. It needs no target.",
+    good_for="Finds the topics of many texts, and how much each text is about which.",
     cost="Some seconds for ten thousand texts; more topics take longer in proportion.",
     tasks=(Task.TOPICS,),
     takes_sparse=True,
     training_score=_training_score,
     suggests=_suggests,
     minibatch=MINIBATCH,
+    # More split subjects; the paper searched 50 to 200.
+    most=lambda rows: {"topics": max(2, math.isqrt(rows))},
     shows="topics",
     folder="topics",
     carrier="core.export.bundle.lda_carrier",

@@ -61,7 +61,7 @@ SVM = Model.of_recipe(
     name="svm",
     title="Support vector machine",
     noun="a support vector machine",
-    good_for="Finds curved boundaries in small and middle-sized tables of numbers.",
+    good_for="Smooth curves and curved boundaries; best below some 10,000 rows.",
     cost="Slow above some 10,000 rows: twice the rows take four times as long.",
     takes_sparse=True,
     scaled=True,
@@ -89,8 +89,7 @@ KNN = Model.of_sklearn(
     name="knn",
     title="k nearest neighbours",
     noun="a vote of nearest neighbours",
-    good_for="Predicts what the most similar rows have. Good on tables of few columns that all "
-    "matter.",
+    good_for="Asks the rows most alike; good where the columns are few and all matter.",
     cost="Nothing to fit, but each prediction looks for its neighbours among all training rows, "
     "which the model file holds.",
     takes_sparse=True,
@@ -130,8 +129,7 @@ MLP = Model.of_recipe(
     name="mlp",
     title="Multilayer perceptron",
     noun="a multilayer perceptron",
-    good_for="A small neural network. It finds smooth, curved relations when there are some "
-    "thousand rows.",
+    good_for="A small neural network; finds smooth curves in some thousand rows.",
     cost="Slow, and its scores vary from start to start.",
     takes_sparse=True,
     scaled=True,
@@ -150,8 +148,7 @@ NAIVE_BAYES = Model.of_sklearn(
     name="naive-bayes",
     title="Naive Bayes (Gaussian)",
     noun="naive Bayes",
-    good_for="Takes the columns for independent and normally distributed. A quick first guess, "
-    "good with few rows.",
+    good_for="Takes each column by itself, as normally distributed; good with few rows.",
     cost="A fit takes milliseconds. Its probabilities are too sure where columns tell the same.",
     tasks=CLASSIFICATION_TASKS,
     takes_sparse=False,  # a class has a mean and a variance of every column, none of them 0

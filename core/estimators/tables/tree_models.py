@@ -28,7 +28,9 @@ def _forest_space(task: str) -> Axes:
 def _suggest_forest(facts: ModelingFacts) -> Suggestion | None:
     if facts.rows < ENOUGH_ROWS or facts.rows * facts.inputs > _MAX_FOREST_SIZE:
         return None
-    why = "a random forest copes with so many classes in less time than gradient boosting."
+    why = "enough for a random forest, which hardly needs tuning."
+    if facts.classes > 2:
+        why = "of so many classes a random forest takes less time than gradient boosting."
     return Suggestion(2, f"{facts.sentence}: {why}")
 
 
@@ -42,7 +44,7 @@ FOREST = Model.of_sklearn(
     default_rows=ENOUGH_ROWS,
     title="Random forest",
     noun="a random forest",
-    good_for="Good on almost any table without much tuning. Unusual values do not disturb it.",
+    good_for="The vote of many trees: good on almost any table, and hardly needs tuning.",
     cost="Time grows with the number of trees and rows; the model file is large.",
     takes_sparse=True,
     starts=(
@@ -63,8 +65,7 @@ EXTRA_TREES = Model.of_sklearn(  # Geurts et al. 2006
     name="extra-trees",
     title="Extra trees",
     noun="extra trees",
-    good_for="Like a random forest with splits drawn at random: often as accurate on numbers, and "
-    "smoother where they are noisy.",
+    good_for="A forest whose splits are drawn at random; smoother where numbers are noisy.",
     cost="Quicker than a random forest of as many trees; the model file is larger.",
     takes_sparse=True,
     starts=(
@@ -102,7 +103,7 @@ BOOSTING = Model.of_sklearn(
     default_rows=ENOUGH_ROWS,
     title="Gradient boosting",
     noun="gradient boosting",
-    good_for="Often the most accurate on tables with a thousand rows or more.",
+    good_for="Trees that mend each other's errors; often the best from 1,000 rows on.",
     cost="Quick for its size, also with many rows. Takes several settings to tune.",
     starts=(
         {"learning_rate": 0.1, "max_iter": 150, "max_leaf_nodes": 6, "min_samples_leaf": 8},
@@ -137,8 +138,7 @@ LIGHTGBM = Model.of_sklearn(  # leaf by leaf (Ke et al. 2017)
     name="lightgbm",
     title="LightGBM",
     noun="LightGBM",
-    good_for="Gradient boosting that grows each tree where it helps most. Often among the most "
-    "accurate on tables with a thousand rows or more.",
+    good_for="Gradient boosting whose trees grow where it helps most; quick on many rows.",
     cost="Quick, also with many rows. Takes several settings to tune.",
     takes_sparse=False,  # what is kept of it is a model of scikit-learn's that does not either
     starts=(
@@ -186,8 +186,7 @@ XGBOOST = Model.of_sklearn(  # with penalized leaves (Chen and Guestrin 2016)
     name="xgboost",
     title="XGBoost",
     noun="XGBoost",
-    good_for="Gradient boosting with a penalty on its leaves. Often among the most accurate on "
-    "tables with a thousand rows or more.",
+    good_for="Gradient boosting with a penalty on its leaves; gains much from tuning.",
     cost="Quick, also with many rows. Its default takes large steps: tuning gains more than with "
     "others.",
     takes_sparse=False,  # it would take every 0 of a sparse table for missing
@@ -233,8 +232,7 @@ CATBOOST = Model.of_sklearn(  # of symmetric trees (Prokhorenkova et al. 2018)
     name="catboost",
     title="CatBoost",
     noun="CatBoost",
-    good_for="Gradient boosting of symmetric trees. Good at its default setting, also with some "
-    "hundred rows.",
+    good_for="Gradient boosting of symmetric trees; good as it is, also on some hundred rows.",
     cost="The slowest of the boosting libraries, above all with many classes.",
     takes_sparse=False,  # what is kept of it is a model of scikit-learn's that does not either
     starts=({"iterations": 300, "learning_rate": 0.1, "depth": 4},),

@@ -75,10 +75,11 @@ VOTE7 = Model.of_sklearn(
     (*_MEMBERS, *_WEIGHTS),
     lambda seed: {"random_state": seed},
     name="vote7",
+    compiled=True,
     title="Vote of seven classifiers",
     noun="a vote of seven classifiers",
-    good_for="Seven quick classifiers of different kinds vote on the class. Tuning finds how much "
-    "each of them should count.",
+    good_for="Seven quick classifiers vote; tuning finds how much each should count.",
+    rare=True,
     cost="Fits in a second or two on most tables. Its 30 settings want many trials, or what was "
     "learned from earlier tables.",
     tasks=CLASSIFICATION_TASKS,

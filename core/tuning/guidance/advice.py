@@ -11,7 +11,7 @@ from core.datasets.groups import OTHER
 from core.datasets.summary import summarize
 from core.datasets.task import TABLE_TASKS
 from core.datasets.texts.ngrams import DIRECTIONS
-from core.estimators.facts import ModelingFacts, Suggestion
+from core.estimators.facts import ModelingFacts, Suggestion, model_scales, picture_kind
 from core.estimators.model import Model
 from core.estimators.multi_model import SEVERAL, selectable_models
 from core.estimators.optional_parts import OPTIONAL_DEPENDENCIES, is_installed, missing_package_text
@@ -23,6 +23,7 @@ from core.tuning.plan import FEW_ROWS
 from core.tuning.scores.imbalance import rare_class
 from core.tuning.strategies.registry import STRATEGIES
 from core.tuning.strategies.strategy import Space, Strategy
+from core.wording import count_text
 
 _TRAINING_SHARE = 0.7
 _ROWS_OF_A_GROUP = 20  # rows for every penalty that is learned
@@ -83,6 +84,11 @@ def _candidate(model: Model, facts: ModelingFacts) -> _Candidate:
         fits_task=not obstacle,
         needs=needs,
         install=install,
+        lacking=[MissingModel(model.title, model.extra)] if install else [],
+        is_for_other_data=not does_task,
+        rare=model.rare,
+        picture=f"{model.name}-{picture_kind(facts.task)}",
+        scales=model_scales(model.name, facts.task, model.complexity),
     )
     spaces: tuple[Space, Space] = ((), ())
     if does_task:
@@ -95,23 +101,20 @@ def _candidate(model: Model, facts: ModelingFacts) -> _Candidate:
 def _with_joint_tuning(
     advice: ModelAdvice, models: list[ModelAdvice], summary: DatasetSummary
 ) -> ModelAdvice:
-    """For several models, which are tuned together, which are not, and which are missing."""
+    """For several models, which are tuned together, and which are missing."""
     if advice.name != SEVERAL:
         return advice
     selectable_names = selectable_models(MODELS, summary.task)
     dense = 8.0 * summary.rows * summary.features
     is_sparse = _has_texts(summary) or (summary.format == "libsvm" and dense > MAX_DENSE_BYTES)
     tuned_names = [name for name in selectable_names if MODELS[name].takes_sparse or not is_sparse]
-    other_models = [entry for entry in models if entry.name not in (*tuned_names, SEVERAL)]
+    competing_models = [entry for entry in models if MODELS[entry.name].competes]
     return replace(
         advice,
+        good_for=f"Tries {count_text(len(tuned_names), 'model')} in the minutes you give, and "
+        "averages the best where that helps.",
         tries=[entry.title for entry in models if entry.name in tuned_names],
-        alone=[entry.title for entry in other_models if entry.fits_task],
-        lacking=[
-            MissingModel(entry.title, entry.needs, entry.install)
-            for entry in other_models
-            if entry.install and MODELS[entry.name].competes
-        ],
+        lacking=[missing for entry in competing_models for missing in entry.lacking],
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from core.estimators.facts import ModelScale
 from core.options import Option
 from core.records import Record
 from core.space import Axis
@@ -12,11 +13,10 @@ from core.space import Axis
 
 @dataclass(frozen=True)
 class MissingModel(Record):
-    """A model whose package is missing, and the command that installs it."""
+    """A model whose package is missing."""
 
     title: str
-    needs: str
-    install: str
+    extra: str  # by which it is installed
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,11 @@ class ModelAdvice(Record):
     needs: str = ""  # the missing package
     install: str = ""  # the command that installs it
     tries: list[str] = field(default_factory=list)  # of several models: those tuned together
-    alone: list[str] = field(default_factory=list)  # those tuned by themselves only
-    lacking: list[MissingModel] = field(default_factory=list)
+    lacking: list[MissingModel] = field(default_factory=list)  # its packages, or those of several
+    is_for_other_data: bool = False
+    rare: bool = False
+    picture: str = ""  # the name of a file in resources/models, which an extension lacks
+    scales: tuple[ModelScale, ...] = ()
 
 
 @dataclass(frozen=True)

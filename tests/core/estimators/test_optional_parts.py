@@ -50,6 +50,14 @@ def test_what_cannot_be_imported_is_not_there(monkeypatch):
     )
 
 
+def test_without_numba_a_model_of_compiled_loops_is_refused_before_its_first_trial(monkeypatch):
+    monkeypatch.setitem(sys.modules, "numba", None)
+    dataset = read_data(data := DataPlan("sample:iris"))
+    with pytest.raises(UnusableError, match="numba, which compiles the loops of this model, is"):
+        build_problem(Plan(data, "vote7", "random"), dataset)
+    build_problem(Plan(data, "knn", "random"), dataset)
+
+
 def test_half_a_part_is_not_there(monkeypatch):
     monkeypatch.setattr(
         "core.estimators.optional_parts.find_spec",

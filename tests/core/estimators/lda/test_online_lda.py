@@ -198,16 +198,17 @@ def test_parameters_out_of_range_are_named(name, value, error):
         OnlineLda().set_params(**{name: value}).fit(np.eye(3))
 
 
-def test_its_space_is_that_of_the_paper():
+def test_its_priors_are_those_of_the_paper_and_few_texts_get_few_topics():
     space = LDA.space("topics")
     low, high = (setting_at(space, np.full(4, end)) for end in (0.0, 1.0))
-    assert (low["topics"], high["topics"]) == (50, 200)
+    assert (low["topics"], high["topics"]) == (2, 200)
+    assert [LDA.most(rows)["topics"] for rows in (3, 400, 11_314)] == [2, 20, 106]
     for prior in ("alpha", "eta"):
         assert np.log([low[prior], high[prior]]) == pytest.approx([-5.0, 0.0])
     assert (low["kappa"], high["kappa"]) == (0.5, 0.9)
     model = LDA.build("topics", default_setting(space), 3)
     assert isinstance(model, OnlineLda)
-    assert (model.topics, model.tau0, model.minibatch, model.random_state) == (50, 10.0, 100, 3)
+    assert (model.topics, model.tau0, model.minibatch, model.random_state) == (10, 10.0, 100, 3)
     lines, expression = LDA.script("topics", default_setting(space), 3)
     scope: dict = {}
     exec(lines, scope)
