@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
@@ -269,6 +269,13 @@ class Board(QScrollArea):
         if self.record.model and not view.of_all:
             view.name_model(title_of(self.record.model))
         return view
+
+    def views_ahead(self, names: Sequence[str]) -> Iterator[View]:
+        """Make views before a run wants them, one at a time: all together stop the window."""
+        for name in names:
+            if name in VIEWS and name not in self._cached_views:
+                self._make_view(name).hide()
+                yield self._cached_views[name]
 
     def _on_trial_selected(self, number: int) -> None:
         self.select_trial(number)

@@ -79,6 +79,10 @@ class NearestDatasets(ScrolledBars):
         return surrogate_of(started) in WITH_HISTORY
 
     @property
+    def shown_moment(self) -> int:
+        return self.moment_of(self.run.common)
+
+    @property
     def history(self) -> HistoryRead:
         """The history, once it was read."""
         assert self.run.history is not None

@@ -38,6 +38,10 @@ class EnsembleView(View):
     def wants(cls, started: RunStarted) -> bool:
         return started.kind == "trials" and started.averages
 
+    @property
+    def shown_moment(self) -> int:
+        return self.moment_of(self.run.ensemble)
+
 
 BAR_TARGETS = 9  # places of a bar that can be clicked
 
@@ -47,7 +51,7 @@ class MemberWeights(EnsembleView, ScrolledBars):
 
     name = "members"
     title = "Who is in the average"
-    question = "Which models predict together, and how much does each count? Best first."
+    question = "Who predicts together, how much does each count, and how good was its trial?"
     waiting = "The first model joins the average when the first trial has a score."
     listed = "Members shown"
     listens = (EnsembleUpdated, TrialFinished, TrialExcluded, RunFinished, RunStopped)
@@ -58,7 +62,7 @@ class MemberWeights(EnsembleView, ScrolledBars):
         return bool(self.run.weights)
 
     def is_needed(self) -> bool:
-        return len(self.run.weights) > 1
+        return sum(weight > 0 for weight in self.run.weights.values()) > 1
 
     def shown_trials(self) -> list[int]:
         return shown_members(self.run, ranked_trials(self.run, self.record.best_k))
@@ -125,18 +129,17 @@ class Disagreement(EnsembleView, ScrolledBars):
 
 
 class AverageAgainstBest(EnsembleView):
-    """Solid with circles: the average; dashed with diamonds: the best."""
+    """Solid with circles: the average; dashed with diamonds: the best; a level: the default."""
 
     name = "average"
     title = "Average against single best"
-    question = "Does the average beat the one best setting, on validation data that chose neither?"
-    waiting = (
-        "Both appear here when the first trial has a score. They differ as soon as the average has "
-        "two members, after 20 trials."
+    question = (
+        "Does the average beat the one best setting, on validation data that chose neither? “Best "
+        "so far” looks better: its rows chose it."
     )
+    waiting = "They appear here when the average has two members, which is after 20 trials."
     zooms = True
     late = True
-    has_legend = True
     listens = (EnsembleUpdated, RunFinished, RunStopped, RunResumed)
 
     def has_content(self) -> bool:
@@ -144,15 +147,15 @@ class AverageAgainstBest(EnsembleView):
 
     def waiting_reason(self) -> str:
         if not self.run.ensembles and tunes_several(self.run.started):
-            return "Both appear here as soon as two trials have a score on all folds."
-        if not self.run.ensembles:
-            return super().waiting_reason()
+            return "They appear here as soon as two trials have a score on all folds."
         if self.run.started.judged == "training":
             return (
                 "No rows are held out here that could say which is better: settings are judged by "
                 "the training rows. The Results page compares both on test data when the run has "
                 "ended."
             )
+        if len(self.run.weights) < 2:
+            return super().waiting_reason()
         return (
             "The members' predictions of held-out rows are not at hand: the run was resumed, or "
             "this score can only be had of a whole model. The Results page compares both on test "

@@ -79,7 +79,7 @@ class ExamplesView(View, Generic[Example]):
     def reset_ranges(self) -> None:
         for plot in self.canvas.plots:
             plot.forget_ranges()
-        self.canvas.show_full_range()
+        self.canvas.show_usual_range()
 
     def _on_example_chosen(self, index: int) -> None:
         self.record.example = index

@@ -15,9 +15,10 @@ from app.views.plot.items import Lines, pen
 from app.views.plot.scrolled_views import ScrolledBars
 from app.views.result_views import ResultView, hidden_chooser
 from app.widgets.buttons import PlainButton
+from core.datasets.finding import column_title
 from core.estimators.multi_model import MODEL
 from core.figures import explanation_figures as figures
-from core.figures.explanation_text import columns_text, learning_text, settings_text
+from core.figures.explanation_text import columns_text, learning_verdict, settings_text
 from core.figures.figure import Figure, Table
 from core.tuning.run_results import Results
 from core.tuning.why.answer_types import (
@@ -41,7 +42,7 @@ MIN_TRIALS = 10  # fewer are not enough for an estimate of which settings matter
 class WhyView(ResultView, Generic[A_co]):
     """A view of the answer to a question."""
 
-    asks: ClassVar[str] = ""  # a question of core.tuning.why.answers
+    asks: ClassVar[str] = ""  # a question of core.tuning.why.questions
     answer_type: type[A_co]
     button_words: ClassVar[str] = "Work it out"
     tells_folds: ClassVar[bool] = True  # in the caption, where there are several
@@ -75,15 +76,15 @@ class WhyView(ResultView, Generic[A_co]):
         return [self.ask_button, self.stop_button]
 
     def show_results(self, results: Results) -> None:
-        # An earlier answer is of other results.
+        # An earlier answer is of other results, and so are the words about it.
         self._answer, self._message = None, ""
+        self._set_caption(self.question)
         super().show_results(results)
 
     def offer_answer(self, seconds: float) -> None:
         """Show how long the answer takes, and wait."""
-        lasts = rough_duration_text(seconds)
-        about = lasts if lasts.startswith("less") else f"about {lasts}"
-        self._show_message(f"This takes {about}. “{self.button_words}” begins.", offers=True)
+        about = rough_duration_text(seconds)
+        self._show_message(f"“{self.button_words}” takes about {about}.", offers=True)
 
     def show_waiting(self) -> None:
         self._show_message(WORKING, offers=False)
@@ -370,7 +371,8 @@ class ResidualsView(WhyView[RegressionDiagnostics]):
         super().show_answer(answer)
 
     def figure(self) -> Figure:
-        return figures.residuals_figure(self.answer.residuals, self.along.currentData())
+        column, unit = self.along.currentData(), self.results.target_unit
+        return figures.residuals_figure(self.answer.residuals, column, unit=unit)
 
 
 class WrongRowsView(WhyView[RowDiagnostics]):
@@ -421,9 +423,11 @@ class WrongRowsView(WhyView[RowDiagnostics]):
 
     def table_data(self) -> Table:
         wrong, off_by = self.answer.wrong, self._has_numbers
-        certainty = "off by" if off_by else "sure"
+        unit = self.results.target_unit if off_by else None
+        certainty = column_title("off by", unit) if off_by else "sure"
         rows = zip(wrong.lines, wrong.actual, wrong.said, wrong.sure, wrong.rows, strict=True)
-        return [wrong.counted, "actual", "predicted", certainty, *wrong.headers], [
+        heads = (column_title(name, unit) for name in ("actual", "predicted"))
+        return [wrong.counted, *heads, certainty, *wrong.headers], [
             [line, actual, prediction, sure if off_by or sure is None else percent(sure), *cells]
             for line, actual, prediction, sure, cells in rows
         ]
@@ -434,21 +438,18 @@ class LearningView(WhyView[LearningCurve]):
 
     name = "learning"
     title = figures.LEARNING
-    question = (
-        "Learning curve: the same setting, fitted on fewer training rows. Dot: mean score on the "
-        "test set over parts drawn at random; line: its 95\u00a0% confidence interval."
-    )
+    question = "Learning curve: fitted on fewer rows."
     waiting = "A curve appears here."
     asks = "learning"
     answer_type = LearningCurve
-    button_words = "Try fewer rows"
+    button_words = "Try it"
 
     def has_content(self) -> bool:
         return self._answer is not None and bool(self._answer.sizes)
 
     def show_answer(self, answer: Answer) -> None:
         super().show_answer(answer)
-        self._caption.setText(f"{learning_text(self.answer)} {self.question}")
+        self._set_caption(learning_verdict(self.answer))
 
     def figure(self) -> Figure:
         return figures.learning_figure(self.answer)

@@ -17,7 +17,8 @@ from app.views.plot.plot import Plot
 from app.views.plot.view import View, trial_text
 from app.views.plot.view_state import ViewState
 from app.views.trials_table import BestK
-from core.figures.figure import Table, joined
+from core.figures.figure import Table, joined, range_of
+from core.figures.run_figures import shown_scores
 from core.figures.scales import Scale, Ticks, bounds_of, score_scale
 from core.tuning.events import RunStarted, TrialExcluded, TrialFailed, TrialFinished
 from core.tuning.scores.score import metric_in_short, score_text
@@ -37,6 +38,7 @@ class ParallelCoordinates(View):
     waiting = "A line for every trial appears here."
     listens = (TrialFinished, TrialFailed, TrialExcluded)
     wide = True
+    crops = True
     interval = 0.08
 
     def __init__(self, record: ViewState | None = None, parent: QWidget | None = None) -> None:
@@ -72,15 +74,20 @@ class ParallelCoordinates(View):
         wide = np.maximum(ends[:, 1] - ends[:, 0], 1e-300)
         positions = (self.record.positions_of_rows(rows) - ends[:, 0]) / wide
         low, high = self._score_range()
-        return np.column_stack([positions, (run.scores[rows] - low) / (high - low)])
+        # Scores beyond the axis end at its foot, where the worst of them is told.
+        scores = np.clip((run.scores[rows] - low) / (high - low), 0.0, 1.0)
+        return np.column_stack([positions, scores])
 
     def _score_range(self) -> tuple[float, float]:
         scores = self.run.scores[self.drawn_rows()]
         if not len(scores):
             return 0.0, 1.0
-        low, high = float(scores.min()), float(scores.max())
+        full, near = range_of(scores), shown_scores(self.run)
+        self.plot.leaves_out = full[0] < near[0] or full[1] > near[1]
+        low, high = full if self.plot.is_whole else near
         # A single score stands in the middle of its axis.
-        return (low, high) if high > low else (low - 0.5, high + 0.5)
+        room = (0.1 * abs(low) or 0.5) * (high == low)
+        return low - room, high + room
 
     def draw(self) -> None:
         self.best_k.show_k(self.record.best_k)
@@ -111,8 +118,7 @@ class ParallelCoordinates(View):
         question, count = self.question, int(np.sum(self.run.scored_rows))
         if drawn < count:
             question = f"{question} Drawn are the best {drawn} of {count}."
-        if question != self._caption.text():
-            self._caption.setText(question)
+        self.set_question(question)
 
     def _shade_colours(self) -> list[str]:
         # From pale to strong in the model's hue: order is seen without telling hues apart.
@@ -137,7 +143,10 @@ class ParallelCoordinates(View):
         arrow = "↑" if self.run.started.maximize else "↓"
         score = f"{metric_in_short(self.run.started.metric)} {arrow}"
         scale = score_scale(self.run.started.metric)
-        self.axes.set_axes([*axes, (score, scale, *self._score_range())])
+        low, high = self._score_range()
+        worst = range_of(self.run.scores[self.drawn_rows()])[not self.run.started.maximize]
+        beyond = "" if low <= worst <= high else scale.label_at(worst)
+        self.axes.set_axes([*axes, (score, scale, low, high)], beyond)
 
     def hover_text(self, plot: Plot, x: float, y: float) -> HoverText | None:
         rows = self.drawn_rows()
@@ -179,12 +188,21 @@ class UprightAxes(pg.UIGraphicsItem):
     def __init__(self) -> None:
         super().__init__()
         self._axes: list[tuple[str, Scale, float, float]] = []
+        self._beyond = ""
 
-    def set_axes(self, axes: list[tuple[str, Scale, float, float]]) -> None:
-        """(name, scale, low, high) from left to right."""
-        if axes != self._axes:
-            self._axes = axes
-            self.update()
+    def set_axes(self, axes: list[tuple[str, Scale, float, float]], beyond: str) -> None:
+        """(name, scale, low, high) from left to right; the number of what lies beyond the last."""
+        self._axes, self._beyond = axes, beyond
+        self.update()
+
+    def _with_beyond(self, ticks: Ticks, foot: float, top: float, name: str) -> Ticks:
+        """The ticks of the last axis, with what lies beyond its worse end there."""
+        if not self._beyond:
+            return ticks
+        sign, end = ("▾", foot) if name.endswith("↑") else ("▴", top)
+        room = 1.2 * QFontMetricsF(small_font()).height()
+        clear = [(y, text) for y, text in ticks if abs(y - end) > room]
+        return [*clear, (end, f"{sign} {self._beyond}")]
 
     def paint(self, painter: QPainter, *_args: object) -> None:
         theme, transform, font = appearance.current(), painter.transform(), small_font()
@@ -203,6 +221,7 @@ class UprightAxes(pg.UIGraphicsItem):
             scale_y = (top.y() - foot.y()) / ((high - low) or 1.0)
             placed = [(foot.y() + (tick - low) * scale_y, text) for tick, text in ticks]
             if position == len(self._axes) - 1:
+                placed = self._with_beyond(placed, foot.y(), top.y(), name)
                 self._draw_ticks(painter, foot, placed, max(room, NARROW))
             elif room >= appearance.pixels(NARROW):
                 self._draw_ticks(painter, foot, placed, room)

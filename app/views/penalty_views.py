@@ -15,7 +15,7 @@ from app.views.plot.plot import Plot
 from app.views.plot.scrolled_views import ScrolledBars
 from app.views.plot.view import View
 from core.figures import penalty_figures as figures
-from core.figures.figure import Figure, Lines
+from core.figures.figure import Bars, Figure, Lines
 from core.tuning.events import Event, HyperGradientStep, PenaltyStep, RunStarted
 from core.wording import format_number
 
@@ -63,8 +63,7 @@ class PenaltyTrajectory(StepsView):
 
     def start(self, started: RunStarted) -> None:
         asks = self.question if len(started.groups) > 1 else self.of_one
-        if asks != self._caption.text():
-            self._caption.setText(asks)
+        self.set_question(asks)
         self.canvas.setMinimumHeight(self._height_for_names(len(started.groups)))
 
     def figure(self) -> Figure:
@@ -82,7 +81,7 @@ class PenaltyTrajectory(StepsView):
 
 
 class LogPenaltyPath(GradientView, PenaltyTrajectory):
-    """The path of log λ of every group; dashed lines are bounds."""
+    """The path of the penalty of every group; dashed lines are bounds."""
 
     name = "path"
     title = "Path of the penalties"
@@ -133,7 +132,7 @@ class GroupPenalties(ScrolledBars):
     def figure(self) -> Figure:
         figure = figures.penalties_figure(self.run)
         has_ranges = np.isfinite(figure.mark(Lines, "ranges").x).any()
-        self._caption.setText(self.of_folds if has_ranges else self.question)
+        self.set_question(self.of_folds if has_ranges else self.question)
         return figure
 
     def hover_text(self, plot: Plot, x: float, y: float) -> HoverText | None:
@@ -151,5 +150,7 @@ class GroupPenalties(ScrolledBars):
         size = self.run.started.groups.get(group.name)
         if size:
             lines.append("1 parameter" if size == 1 else f"{size} parameters")
-        bar_end = math.log10(group.penalty) if group.penalty > 0 else x
+        bars = self.shown_figure().mark(Bars, "bars")
+        bar_ends = dict(zip(bars.rows, bars.ends, strict=True))
+        bar_end = bar_ends.get(float(row), x)
         return HoverText("\n".join(lines), bar_end, float(row))

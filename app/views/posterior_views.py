@@ -19,7 +19,7 @@ from app.views.slice_views import SliceView
 from app.views.surface_view import SurfaceView
 from app.views.surrogate_view import RANKING, WITH_HISTORY, SurrogateView
 from core.figures.figure import Table
-from core.figures.scales import Scale, axis_position
+from core.figures.scales import Scale, axis_position, near_range
 from core.tuning.events import (
     HistoryDataset,
     HistoryRead,
@@ -52,6 +52,9 @@ class PosteriorView(SurrogateView):
     @property
     def height_limits(self) -> tuple[float, float]:
         return -np.inf, np.inf  # responses, which the evaluator has limited
+
+    def near_heights(self, heights: np.ndarray) -> tuple[float, float]:
+        return near_range(heights, maximize=True)
 
     def waiting_reason(self) -> str:
         history = self.run.history
@@ -214,6 +217,9 @@ class PosteriorSurface(PosteriorView, SurfaceView):
 
     def measured(self) -> str:
         return "response"
+
+    def heights(self) -> np.ndarray:
+        return np.append(self.responses(), [trial.response for trial in self.answer.earlier])
 
     def height_scale(self) -> Scale:
         return Scale()

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from PySide6.QtCore import QLineF, QModelIndex, QPointF, QRect, QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QResizeEvent, QStandardItemModel
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QStandardItemModel
 from PySide6.QtWidgets import (
     QApplication,
     QHeaderView,
@@ -191,8 +191,6 @@ class RaceGrid(PlainTable):
         super().__init__()
         self._board = board
         self.setAlternatingRowColors(False)
-        # Long names differ at their ends.
-        self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QTableView.SelectionMode.SingleSelection)
         self.setHorizontalHeader(ScoreHeader(board))
@@ -209,8 +207,7 @@ class RaceGrid(PlainTable):
         self.setModel(model)
         self.setAccessibleName("Models")
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
+    def fit_columns(self) -> None:
         self._board.fit_columns()
 
 
@@ -303,8 +300,7 @@ class RaceBoard(View):
         if baseline := words.baseline_text(run):
             name = "Without a model" if shown.baseline is None else "Dashes: without a model"
             question += f" {name}, {baseline}."
-        if question != self._caption.text():
-            self._caption.setText(question)
+        self.set_question(question)
         untried = (run.results.untried if run.results is not None else None) or {}
         untried_sentence = untried_text(untried, len(models_of(run.started)))
         self.next.setText(words.what_is_next(run) or untried_sentence or words.who_leads(run))

@@ -26,7 +26,7 @@ from app.views.posterior_views import PosteriorSlice, PosteriorSurface
 from app.views.race_board import RaceBoard
 from app.views.sequence_view import SequenceView
 from app.views.slice_views import GpSlice
-from app.views.surface_view import Surface
+from app.views.surface_view import Surface, TrialRanks
 from app.views.topics_view import TopicsView
 from app.views.trial_views import BestSoFar, PredictedVsObserved, Timeline
 from app.views.trials_table import TrialsTable
@@ -53,10 +53,11 @@ VIEWS: Registry[type[View]] = Registry(
         PicturesView,
         Surface,
         PosteriorSurface,
-        TrialsTable,
         Disagreement,
         EffectiveCandidates,
         ParallelCoordinates,
+        TrialsTable,
+        TrialRanks,
         PredictedVsObserved,
         Timeline,
         PenaltyTrajectory,

@@ -2,28 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QPointF, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QFont, QPainter, QResizeEvent
-from PySide6.QtWidgets import QListView, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QListView,
+    QRadioButton,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QWidget,
+)
 
 from app.look import appearance
+from app.text.candidate_text import CandidateText
 from app.views.plot.data_table import DISPLAY, DataTable, DataTableModel, Index
 from app.views.plot.items import clear_colour
 from app.views.plot.view import View
+from app.widgets.layouts import in_column, in_row
 from app.widgets.quiet_controls import QuietComboBox
-from app.widgets.text_labels import plain_tooltip
+from app.widgets.text_labels import ElidedLabel, plain_tooltip, wrapping_label
 from core.evaluation.calibration_bin import CalibrationBin
 from core.figures.figure import Figure, Table
 from core.figures.registry import RESULT_PICTURES
 from core.figures.result_picture import ResultPicture
-from core.figures.score_figures import CALIBRATION, calibration_figure, confusion_rows, result_bins
+from core.figures.scales import JOINER, Scale
+from core.figures.score_figures import (
+    CALIBRATION,
+    SCORES,
+    calibration_figure,
+    confusion_rows,
+    result_bins,
+)
 from core.tuning.events import RunStarted
 from core.tuning.run_results import ConfusionCounts, Results
 from core.tuning.why.answer_types import ClassDiagnostics, RowDiagnostics
 from resources.theme import TARGET
+
+MIN_STRIP = 150  # pixels of the names of models beside their scores
+TALL_ROW, AXIS = 48, 76  # pixels of a model, and of what is above and below all
+AFTER_TEST = (
+    "Another model is fitted and tested at a click; any trial can be selected too, in the table of "
+    "trials in step 4. One that is picked after seeing test scores looks a little better than it "
+    "is."
+)
 
 
 def hidden_chooser(name: str, on_chosen: Callable[[], None]) -> QuietComboBox:
@@ -65,6 +90,9 @@ class ResultView(View):
     def _on_resized(self) -> None:
         self.redraw()
 
+    def _tell_moment(self) -> None:
+        """Nothing: results are of the end."""
+
     def _on_theme_changed(self, theme: object) -> None:
         super()._on_theme_changed(theme)
         self.redraw()
@@ -74,6 +102,7 @@ class PictureView(ResultView):
     """A view of a picture of the results."""
 
     shown_picture: ClassVar[ResultPicture]
+    crops = True
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -90,11 +119,92 @@ class PictureView(ResultView):
         return self.shown_picture.figure(self.results)
 
 
+class ModelsView(PictureView):
+    """The scores; beside those of several models a button each, which selects it."""
+
+    shown_picture = SCORES
+    choice = "Which model do you want?"
+    picked = Signal(str)  # the kind of candidate
+
+    def make_content(self) -> QWidget:
+        canvas = super().make_content()
+        self._strip, self._group = QWidget(), QButtonGroup(self)
+        self._group.buttonClicked.connect(self._on_clicked)
+        self._strip.setMinimumWidth(MIN_STRIP)
+        self._rows: list[QWidget] = []
+        self.buttons: dict[str, QRadioButton] = {}
+        self._candidates: Sequence[CandidateText] = ()
+        canvas.setAccessibleName(self.title)
+        holder = QWidget()
+        in_row((self._strip, 2), (canvas, 3), on=holder, gap=0)
+        return holder
+
+    def show_candidates(self, candidates: Sequence[CandidateText]) -> None:
+        """Show the results with what may be selected beside them; nothing of a single model."""
+        for row in self._rows:
+            row.deleteLater()
+        self._candidates, self.buttons = candidates, {}
+        self._rows = [self._candidate_row(candidate) for candidate in candidates]
+        self._strip.setVisible(bool(candidates))
+        self.canvas.setMinimumHeight(len(candidates) * TALL_ROW + AXIS)
+        self.set_words(self.choice if candidates else self.title, self.question)
+        self.redraw()
+
+    def set_selectable(self, is_selectable: bool) -> None:
+        self._strip.setEnabled(is_selectable)
+
+    def _candidate_row(self, candidate: CandidateText) -> QWidget:
+        row, button = QWidget(self._strip), QRadioButton()
+        button.setAccessibleName(candidate.title)
+        button.setProperty("bare", True)
+        button.setMinimumSize(TARGET, TARGET)
+        button.setChecked(candidate.is_selected)
+        caption = "the run’s choice" if candidate.is_runs_choice else candidate.setting
+        details = [candidate.scores, candidate.gain, candidate.setting, AFTER_TEST]
+        button.setAccessibleDescription(" ".join(filter(None, [caption, *details])))
+        row.setToolTip(plain_tooltip("\n".join(filter(None, details))))
+        self.buttons[candidate.key] = button
+        self._group.addButton(button)
+        words = in_column(wrapping_label(candidate.title), ElidedLabel(caption, "caption"), gap=0)
+        in_row(button, (words, 1), on=row, gap=4)
+        row.show()
+        return row
+
+    def _on_clicked(self) -> None:
+        for candidate in self._candidates:
+            is_new = self.buttons[candidate.key].isChecked() and not candidate.is_selected
+            # A trial is selected in the table of trials.
+            if is_new and candidate.key != "trial":
+                self.picked.emit(candidate.key)
+
+    def figure(self) -> Figure:
+        figure = super().figure()
+        # The buttons beside it have the names.
+        blank = tuple(JOINER * count for count in range(len(self._rows)))
+        return (
+            replace(figure, y=replace(figure.y, scale=Scale("choice", blank))) if blank else figure
+        )
+
+    def draw(self) -> None:
+        super().draw()
+        # The plot has its new size only after the layout.
+        QTimer.singleShot(0, self, self._place_rows)
+
+    def _place_rows(self) -> None:
+        for position, row in enumerate(self._rows):
+            middle = self.plot.vb.mapViewToScene(QPointF(0.0, position)).y()
+            tall = min(row.heightForWidth(self._strip.width()), 2 * TALL_ROW)
+            row.setGeometry(0, round(middle - tall / 2), self._strip.width(), tall)
+
+    def picture(self) -> QWidget:
+        return self.content if self._rows else super().picture()
+
+
 class CalibrationView(PictureView):
     """The calibration; once there is an answer, of each class and with intervals."""
 
     shown_picture = CALIBRATION
-    explained = "Bars: 95\u00a0% confidence interval; at the bottom: how many test rows."
+    explained = "Bars: 95\u00a0% confidence."
 
     @classmethod
     def is_suitable(cls, results: Results) -> bool:
@@ -145,15 +255,15 @@ class CalibrationView(PictureView):
 
 
 def _view_of(picture: ResultPicture) -> type[ResultView]:
-    if picture is CALIBRATION:
-        return CalibrationView
+    own_views = {CALIBRATION.name: CalibrationView, SCORES.name: ModelsView}
+    if picture.name in own_views:
+        return own_views[picture.name]
     return type(f"{picture.name.title()}View", (PictureView,), {"shown_picture": picture})
 
 
 MAX_PLAIN_CLASSES = 8  # classes from which on names stand alone, and those of the rows stay in view
 LOW = 22  # pixels of a row of many
 SEEN = 20  # rows of many that are seen without scrolling
-SPARE = 16  # pixels that `fit_columns` gives each column but the last beyond its contents
 LONGEST_CLASS, LONGEST_ANSWER = 150, 96  # pixels of names before they are cut
 
 
@@ -238,8 +348,6 @@ class ConfusionMatrix(ResultView):
         self.table.setItemDelegate(Tinted(self.table))
         self.table.setAlternatingRowColors(False)
         self.table.verticalHeader().setStyleSheet("QHeaderView::section { border: none; }")
-        self.table.horizontalHeader().setStretchLastSection(False)
-        self.table.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideRight)
         return self.table
 
     def controls(self) -> list[QWidget]:
@@ -286,7 +394,7 @@ class ConfusionMatrix(ResultView):
         longest = max(appearance.pixels(LONGEST_ANSWER), room // columns)
         max_widths = [appearance.pixels(LONGEST_CLASS)] + [longest] * (columns - 1)
         for column, width in enumerate(needed[:-1]):
-            self.table.setColumnWidth(column, min(max_widths[column], width - SPARE))
+            self.table.setColumnWidth(column, min(max_widths[column], width))
 
     def _keep_names_in_view(self, has_many_classes: bool) -> None:
         self.wide = has_many_classes

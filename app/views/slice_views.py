@@ -11,11 +11,12 @@ from app.look import appearance
 from app.text.plan_text import setting_title
 from app.views.plot.canvas import HoverText
 from app.views.plot.items import Band, Dots, Lines, clear_colour, pen
-from app.views.plot.labels import Marker
+from app.views.plot.labels import EdgeMarks, Marker
 from app.views.plot.plot import Plot
-from app.views.plot.view_state import ViewState
+from app.views.plot.view_state import TrialDots, ViewState
 from app.views.surrogate_view import SurrogateView, expected_text
 from core.figures.figure import Table, range_of
+from core.figures.run_figures import edge_marks
 from core.figures.scales import Scale, axis_position, bounds_of, score_scale
 from core.space import Axis
 from core.tuning.events import RunStarted
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
     from core.gp.evaluations import ScoreSlice, SurrogateSlice
 
 OFF = "Trials off them: noise, or settings not on this axis."
-BAND_SHARE = 0.25  # of the values' span, to each side, that bands take beyond them
-HEADROOM = 0.12  # of the range above the data, for the words at the next trial
+BAND_SHARE = 0.2  # of the range of the scores that mean and band take beyond their best
+HEADROOM = 0.08  # of the range above the data, for the words at the next trial
 
 
 class SliceView(SurrogateView):
@@ -41,8 +42,7 @@ class SliceView(SurrogateView):
         super().__init__(record, parent)
         self.plot = self.canvas.add_plot(row=self.top)
         self.wide_band, self.band, self.mean = Band(), Band(), Lines()
-        self.dots, self.other_dots = Dots("circle", 9), Dots("circle", 6)
-        self.best, self.next = Dots("star", 19), Marker()
+        self.trials, self.beyond, self.next = TrialDots(9), EdgeMarks(), Marker()
         self.markers = [self.next]
         self.plot.add_marks(
             self.wide_band,
@@ -50,9 +50,8 @@ class SliceView(SurrogateView):
             self.mean,
             self.next,
             *self.behind_trials(),
-            self.other_dots,
-            self.dots,
-            self.best,
+            *self.trials.marks,
+            self.beyond,
         )
 
     def behind_trials(self) -> list[Dots]:
@@ -73,7 +72,7 @@ class SliceView(SurrogateView):
         return (self.axis.currentData(),)
 
     def _axis_chosen(self, _index: int) -> None:
-        self.canvas.show_full_range()
+        self.canvas.show_usual_range()
         for plot in self.canvas.plots:
             plot.forget_ranges()
         self.dirty = True
@@ -83,9 +82,7 @@ class SliceView(SurrogateView):
         self.wide_band.set_style(clear_colour(theme.model, 0.16))
         self.band.set_style(clear_colour(theme.model, 0.26))
         self.mean.set_style(pen(theme.model, 2.2))
-        self.dots.set_style(theme.paper, theme.ink, 1.6)
-        self.other_dots.set_style(None, theme.control, 1.0)
-        self.best.set_style("#F2B632", theme.ink, 1.4)
+        self.trials.set_styles(theme.paper, theme.ink, theme.control)
 
     def height_title(self) -> str:
         raise NotImplementedError
@@ -122,12 +119,17 @@ class SliceView(SurrogateView):
         self.band.set_data(x, *(self.curve_of(end) for end in self.answer.band))
         self.mean.set_data(x, mean)
         heights = self.heights()
-        self._draw_trials(self.record.positions[:, self.axis_index], heights)
-        self._draw_next(scale)
         self.plot.hold_x(*_widened_range(*bounds_of(axis)), exact=True)
-        seen = self.draw_more(x, scale)
-        low, high = shown_heights(np.concatenate([mean, heights, seen]), wide)
+        drawn_heights = np.concatenate([heights, self.draw_more(x, scale)])
+        near = self.near_heights(drawn_heights if np.isfinite(drawn_heights).any() else mean)
+        low, high = shown_heights(near, wide, self.higher_is_better(), self.height_limits)
+        self.plot.full_ranges[1] = range_of(drawn_heights)
         self.plot.hold_y(low, high + HEADROOM * (high - low))
+        positions = self.record.positions[:, self.axis_index]
+        self._draw_trials(positions, heights)
+        self._draw_next(scale)
+        edges = edge_marks(positions, heights, (low, high), self.height_scale())
+        self.beyond.set_data(edges.x, edges.y, edges.texts, appearance.current().observed)
         self.canvas.align_left()
         self._explain_dots(x, heights)
 
@@ -175,15 +177,11 @@ class SliceView(SurrogateView):
         return np.column_stack([values, values, np.full(len(values), np.nan)]).ravel()
 
     def _draw_trials(self, x: np.ndarray, y: np.ndarray) -> None:
-        run = self.run
-        clear = self.record.filtered() & ~run.is_excluded
-        self.dots.set_data(x[clear], y[clear])
-        is_other = np.isfinite(y) & ~clear
-        self.other_dots.set_data(x[is_other], y[is_other])
-        top = run.best_rows(1)
-        self.best.set_data(x[top], y[top])
-        self._star = (float(x[top][0]), float(y[top][0])) if len(self.best.x) else None
-        self.mark_trials(x, y)
+        self.trials.show_trials(self.record, x, y)
+        best = self.trials.best
+        self._star = (float(best.x[0]), float(best.y[0])) if len(best.x) else None
+        # Trials without a height are not drawn.
+        self.mark_trials(x, np.where(np.isfinite(y), self.plot.seen_heights(y), np.nan))
 
     def _draw_next(self, scale: Scale) -> None:
         next_x = self.answer.next_x
@@ -209,20 +207,23 @@ class SliceView(SurrogateView):
 
 
 def _widened_range(low: float, high: float) -> tuple[float, float]:
-    room = 0.02 * (high - low)
+    room = 0.03 * (high - low)
     return low - room, high + room
 
 
-def shown_heights(values: np.ndarray, band: list[np.ndarray]) -> tuple[float, float]:
-    """The range of values, extended by the band up to a share."""
-    (low, high), (band_low, band_high) = range_of(values), range_of(*band)
-    span = high - low
-    # All values are alike: only the band has a height to show.
-    if span == 0:
-        return min(low, band_low), max(high, band_high)
+def shown_heights(
+    near: tuple[float, float], band: list[np.ndarray], maximize: bool, limits: tuple[float, float]
+) -> tuple[float, float]:
+    """The range near the best trial, with a little of the band beyond."""
+    low, high = near
+    if low == high:  # all are alike: where the band is narrowest it has a height
+        narrowest = [np.nanargmin(band[1] - band[0])]
+        low, high = range_of([low], *(end[narrowest] for end in band))
     # Far from all trials the band is as wide as the prior: it must not press the trials together.
-    room = BAND_SHARE * span
-    return max(min(low, band_low), low - room), min(max(high, band_high), high + room)
+    (band_low, band_high), room = range_of(*band), BAND_SHARE * (high - low)
+    if maximize:
+        return max(low, limits[0]), min(max(high, min(band_high, high + room)), limits[1])
+    return max(min(low, max(band_low, low - room)), limits[0]), min(high, limits[1])
 
 
 ACQUISITIONS = {"ei": "gain", "pi": "chance", "mean": "score"}

@@ -12,22 +12,27 @@ from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
-from app.text.plan_text import setting_title
+from app.text.plan_text import setting_title, surrogate_of
 from app.views.plot.canvas import HoverText
 from app.views.plot.items import Dots, Lines, pen
 from app.views.plot.legend import ColourBar
 from app.views.plot.plot import Plot
-from app.views.plot.view_state import ViewState
-from app.views.surrogate_view import SurrogateView, expected_text
-from core.figures.figure import Table
+from app.views.plot.view_state import TrialDots, ViewState
+from app.views.surrogate_view import ChooserView, SurrogateView, expected_text
+from core.figures.figure import Figure, Table
+from core.figures.run_figures import rank_figure
 from core.figures.scales import Scale, axis_position, score_scale
 from core.space import Axis
-from core.tuning.events import RunStarted
+from core.tuning.events import RunStarted, TrialExcluded, TrialFinished
 from core.tuning.scores.score import metric_in_short, score_text
 from core.wording import format_value
 
 if TYPE_CHECKING:
     from core.gp.evaluations import SurrogateImage
+
+
+MIN_RANKED = 5  # trials with a score
+BEYOND = 0.2  # of the range of the scores that colours go on beyond it
 
 
 class SmoothImage(pg.ImageItem):
@@ -40,42 +45,12 @@ class SmoothImage(pg.ImageItem):
         super().paint(painter, *args)
 
 
-class SurfaceView(SurrogateView):
-    """A mean over two axes, brighter where better."""
-
-    answer: SurrogateImage
-    zooms = True
-    interval = 0.09
-
-    def __init__(self, record: ViewState | None = None, parent: QWidget | None = None) -> None:
-        super().__init__(record, parent)
-        self.plot = self.canvas.add_plot()
-        self.image = SmoothImage(axisOrder="row-major")
-        self.contours = Lines()
-        self.dots, self.other_dots = Dots("circle", 8), Dots("circle", 5)
-        self.best, self.next = Dots("star", 19), Dots("diamond", 13)
-        self.plot.add_marks(
-            self.image,
-            self.contours,
-            *self.behind_trials(),
-            self.other_dots,
-            self.dots,
-            self.best,
-            self.next,
-        )
-        self.bar = ColourBar()
-        self.canvas.addItem(self.bar, row=0, col=1)
-        self.paint_theme()
-
-    def behind_trials(self) -> list[Dots]:
-        return []
-
-    def maximize(self) -> bool:
-        return self.run.started.maximize
+class PairView(ChooserView):
+    """A view over two settings that are chosen."""
 
     @classmethod
     def wants(cls, started: RunStarted) -> bool:
-        return super().wants(started) and sum(axis.is_free for axis in started.space) >= 2
+        return started.kind == "trials" and sum(axis.is_free for axis in started.space) >= 2
 
     def controls(self) -> list[QWidget]:
         self.first = self.chooser("Setting along the bottom", self._on_axis_chosen)
@@ -90,24 +65,56 @@ class SurfaceView(SurrogateView):
                 box.addItem(setting_title(axis), axis.name)
             box.setCurrentIndex(min(index, len(self.record.axes) - 1))
             box.setVisible(len(self.record.axes) > 2)
-        self._paint_colours()
-
-    def axes_to_evaluate(self) -> tuple[str, str]:
-        return self.first.currentData(), self.second.currentData()
 
     def _on_axis_chosen(self, _index: int) -> None:
         if self.first.currentIndex() == self.second.currentIndex():
             # A setting against itself is no surface: the other chooser moves on.
             box = self.second if self.sender() is self.first else self.first
             box.setCurrentIndex((box.currentIndex() + 1) % box.count())
-        self.canvas.show_full_range()
+        self.canvas.show_usual_range()
         self.dirty = True
+
+
+class SurfaceView(PairView, SurrogateView):
+    """A mean over two axes, brighter where better."""
+
+    answer: SurrogateImage
+    zooms = True
+    interval = 0.09
+
+    def __init__(self, record: ViewState | None = None, parent: QWidget | None = None) -> None:
+        super().__init__(record, parent)
+        self.plot = self.canvas.add_plot()
+        self.image = SmoothImage(axisOrder="row-major")
+        self.contours = Lines()
+        self.trials, self.next = TrialDots(8), Dots("diamond", 13)
+        self.plot.add_marks(
+            self.image, self.contours, *self.behind_trials(), *self.trials.marks, self.next
+        )
+        self.bar = ColourBar()
+        self.canvas.addItem(self.bar, row=0, col=1)
+        self.paint_theme()
+
+    def behind_trials(self) -> list[Dots]:
+        return []
+
+    def maximize(self) -> bool:
+        return self.run.started.maximize
+
+    @classmethod
+    def wants(cls, started: RunStarted) -> bool:
+        return super().wants(started) and surrogate_of(started) in cls.surrogates
+
+    def start(self, started: RunStarted) -> None:
+        super().start(started)
+        self._paint_colours()
+
+    def axes_to_evaluate(self) -> tuple[str, str]:
+        return self.first.currentData(), self.second.currentData()
 
     def paint_theme(self) -> None:
         self.contours.set_style(pen("#FFFFFF", 1.0), pen("#1F2933", 1.8))
-        self.dots.set_style("#FFFFFF", "#1F2933", 1.4)
-        self.other_dots.set_style(None, "#FFFFFF", 1.0)
-        self.best.set_style("#F2B632", "#1F2933", 1.4)
+        self.trials.set_styles("#FFFFFF", "#1F2933", "#FFFFFF")
         self.next.set_style("#D55E00", "#FFFFFF", 1.6)
         self._paint_colours()
 
@@ -128,7 +135,10 @@ class SurfaceView(SurrogateView):
             side.set_title(setting_title(axis))
         self._draw_image(*self._grid(), np.array(answer.mean))
         self._draw_contours(*scales)
-        self._draw_trials()
+        x, y = self.record.positions[:, self.columns].T
+        self.trials.show_trials(self.record, x, y)
+        self.mark_trials(x, y)
+        self.set_question(self.question)
         self.draw_more()
         if answer.next is None or self.run.ended:
             self.next.set_data([], [])
@@ -144,7 +154,7 @@ class SurfaceView(SurrogateView):
 
     def _draw_image(self, x: np.ndarray, y: np.ndarray, mean: np.ndarray) -> None:
         (x_edges, across), (y_edges, up) = _even_grid(x), _even_grid(y)
-        low, high = float(mean.min()), float(mean.max())
+        low, high = self._shown_levels(mean)
         # pyqtgraph divides by the width of the levels.
         high = high if high > low else low + 1e-9
         # Between two choices there is nothing to interpolate.
@@ -152,9 +162,29 @@ class SurfaceView(SurrogateView):
         self.image.setImage(mean[np.ix_(up, across)], levels=(low, high), autoLevels=False)
         wide, tall = x_edges[1] - x_edges[0], y_edges[1] - y_edges[0]
         self.image.setRect(QRectF(x_edges[0], y_edges[0], wide, tall))
-        self.plot.hold_x(*x_edges, exact=True)
-        self.plot.hold_y(*y_edges, exact=True)
-        self.bar.set_range(low, high, self.height_scale(), maximize=self.maximize())
+        # A star at the edge of the surface is seen whole.
+        self.plot.hold_x(x_edges[0] - 0.03 * wide, x_edges[1] + 0.03 * wide, exact=True)
+        self.plot.hold_y(y_edges[0] - 0.04 * tall, y_edges[1] + 0.04 * tall, exact=True)
+        ends = mean.min() < low, mean.max() > high
+        self.bar.set_range(low, high, self.height_scale(), maximize=self.maximize(), cut=ends)
+
+    def heights(self) -> np.ndarray:
+        """What was found of the trials in the unit of the surface, shape (n,)."""
+        return self.run.scores
+
+    def _shown_levels(self, mean: np.ndarray) -> tuple[float, float]:
+        """The mean's range, without what is far from the best unless all is asked for."""
+        low, high = float(mean.min()), float(mean.max())
+        heights = self.heights()
+        values = heights if np.isfinite(heights).any() else mean.ravel()
+        near_low, near_high = self.near_heights(values)
+        # What is expected of a better setting than the best has a colour of its own.
+        room = BEYOND * (near_high - near_low)
+        near_low, near_high = near_low - room, near_high + room
+        self.plot.leaves_out = low < near_low or high > near_high
+        if self.plot.is_whole or room == 0 or low > near_high or high < near_low:
+            return low, high
+        return max(low, near_low), min(high, near_high)
 
     def _draw_contours(self, x_scale: Scale, y_scale: Scale) -> None:
         if "choice" in (x_scale.kind, y_scale.kind) or not self.answer.contours:
@@ -167,17 +197,6 @@ class SurfaceView(SurrogateView):
         gap = np.full((1, 2), np.nan)
         corners = np.vstack([piece for line in lines for piece in (line, gap)])
         self.contours.set_data(corners[:, 0], corners[:, 1])
-
-    def _draw_trials(self) -> None:
-        run = self.run
-        x, y = self.record.positions[:, self.columns].T
-        clear = self.record.filtered() & ~run.is_excluded
-        self.dots.set_data(x[clear], y[clear])
-        is_other = np.isfinite(run.scores) & ~clear
-        self.other_dots.set_data(x[is_other], y[is_other])
-        top = run.best_rows(1)
-        self.best.set_data(x[top], y[top])
-        self.mark_trials(x, y)
 
     def draw_more(self) -> None:
         """Draw more."""
@@ -253,3 +272,32 @@ class Surface(SurfaceView):
             score = score_text(best.score, self.run.started.metric)
             sentence += f" Best {score} at {pair[0]} and {pair[1]}."
         return sentence
+
+
+class TrialRanks(PairView):
+    """A dot for each trial over two settings, stronger the better its rank."""
+
+    name = "ranks"
+    title = "Trials by their ranks"
+    question = "Where do the best trials lie? The stronger and larger, the better."
+    waiting = "Trials appear here after the first five."
+    wide = True
+    zooms = True
+    late = True
+    has_legend = True
+    interval = 0.08
+    listens = (TrialFinished, TrialExcluded)
+
+    def has_content(self) -> bool:
+        return int(self.run.scored_rows.sum()) >= MIN_RANKED
+
+    def figure(self) -> Figure:
+        return rank_figure(self.run, *(self.record.axes[column] for column in self._columns))
+
+    @property
+    def _columns(self) -> list[int]:
+        return [box.currentIndex() for box in (self.first, self.second)]
+
+    def draw(self) -> None:
+        super().draw()
+        self.mark_trials(*self.record.positions[:, self._columns].T)

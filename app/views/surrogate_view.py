@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
 from PySide6.QtGui import QFont, QFontMetricsF, QResizeEvent
 
 from app.look import appearance
@@ -13,6 +15,7 @@ from app.views.plot.view import View
 from app.widgets.quiet_controls import QuietComboBox
 from app.widgets.text_labels import plain_tooltip
 from app.worker.evaluator_process import EvaluationReply, EvaluationRequest
+from core.figures.run_figures import shown_scores
 from core.figures.scales import Scale
 from core.tuning.events import Event, JointSurfaceFitted, RunStarted, SurrogateFitted, TrialExcluded
 from core.tuning.scores.score import score_limits
@@ -28,6 +31,7 @@ WITH_HISTORY = ("common", "ranks")
 RANKING = "ranks"
 
 ON_ITS_WAY = "This is being worked out …"
+REQUEST_NUMBERS = itertools.count()
 NARROWEST = 84  # pixels of a chooser
 BESIDE = 150  # pixels of the buttons beside title and choosers, and of what keeps them apart
 
@@ -44,75 +48,8 @@ def expected_text(mean: float, sd: float, scale: Scale, limits: tuple[float, flo
     return f"{format_number(mean)} ± {format_number(sd, 2)}"
 
 
-class SurrogateView(View):
-    """A view of evaluations; one request at a time is pending."""
-
-    listens: ClassVar[tuple[type[Event], ...]] = (SurrogateFitted, TrialExcluded)
-    surrogates: ClassVar[tuple[str, ...]] = ("scores",)  # values of `Strategy.surrogate`
-    interval = 0.08
-
-    @classmethod
-    def wants(cls, started: RunStarted) -> bool:
-        return surrogate_of(started) in cls.surrogates
-
-    def start(self, started: RunStarted) -> None:
-        self.answer: Evaluation | None = None
-        self._last_request: EvaluationRequest | None = None
-        self._is_pending = False
-
-    def latest_fit(self) -> SurrogateFitted | JointSurfaceFitted | None:
-        """The fit that the evaluator is to use."""
-        return self.run.surrogate
-
-    @property
-    def score_limits(self) -> tuple[float, float]:
-        return score_limits(self.run.started.metric)
-
-    @property
-    def height_limits(self) -> tuple[float, float]:
-        """Of what is drawn upwards."""
-        return self.score_limits
-
-    def axes_to_evaluate(self) -> tuple[str] | tuple[str, str]:
-        """The chosen axes: one for a slice, two for a surface."""
-        raise NotImplementedError
-
-    def ask_if_new(self) -> None:
-        """Send a request when surrogate or axes have changed."""
-        fitted = self.latest_fit()
-        # One request at a time: an evaluation may take longer than a trial, and then only the
-        # newest surrogate is worth asking.
-        if fitted is None or self._is_pending:
-            return
-        axes, last = self.axes_to_evaluate(), self._last_request
-        if last is not None and last.fitted is fitted and last.axes == axes:
-            return
-        history = self.run.history if isinstance(fitted, JointSurfaceFitted) else None
-        run, space = self.run.started.run, tuple(self.record.axes)
-        self._last_request = EvaluationRequest(
-            self.name, run, space, fitted, axes, history, self.score_limits
-        )
-        self._is_pending = True
-        self.evaluation_wanted.emit(self._last_request)
-
-    def redraw(self) -> None:
-        self.ask_if_new()
-        super().redraw()
-
-    def take_evaluation(self, reply: EvaluationReply) -> None:
-        # The answer may come after another run has begun.
-        if reply.run != self.run.started.run:
-            return
-        self._is_pending = False
-        if reply.answer is not None:
-            self.answer = reply.answer
-        self.dirty = True
-
-    def has_content(self) -> bool:
-        return getattr(self, "answer", None) is not None
-
-    def waiting_reason(self) -> str:
-        return ON_ITS_WAY if self.latest_fit() is not None else super().waiting_reason()
+class ChooserView(View):
+    """A view with choosers beside its title."""
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -134,3 +71,84 @@ class SurrogateView(View):
         box.setMinimumWidth(appearance.pixels(NARROWEST))
         box.activated.connect(changed)
         return box
+
+
+class SurrogateView(ChooserView):
+    """A view of evaluations; one request at a time is pending."""
+
+    listens: ClassVar[tuple[type[Event], ...]] = (SurrogateFitted, TrialExcluded)
+    surrogates: ClassVar[tuple[str, ...]] = ("scores",)  # values of `Strategy.surrogate`
+    interval = 0.08
+
+    @classmethod
+    def wants(cls, started: RunStarted) -> bool:
+        return surrogate_of(started) in cls.surrogates
+
+    def start(self, started: RunStarted) -> None:
+        self.answer: Evaluation | None = None
+        self._answered: Event | None = None  # the fit behind it
+        self._last_request: EvaluationRequest | None = None
+        self._is_pending = False
+
+    def latest_fit(self) -> SurrogateFitted | JointSurfaceFitted | None:
+        """The fit that the evaluator is to use."""
+        return self.run.surrogate
+
+    @property
+    def score_limits(self) -> tuple[float, float]:
+        return score_limits(self.run.started.metric)
+
+    @property
+    def height_limits(self) -> tuple[float, float]:
+        """Of what is drawn upwards."""
+        return self.score_limits
+
+    def near_heights(self, heights: np.ndarray) -> tuple[float, float]:
+        """What is shown of heights: the same as in every picture of the run's scores."""
+        return shown_scores(self.run, heights)
+
+    def axes_to_evaluate(self) -> tuple[str] | tuple[str, str]:
+        """The chosen axes: one for a slice, two for a surface."""
+        raise NotImplementedError
+
+    def ask_if_new(self) -> None:
+        """Send a request when surrogate or axes have changed."""
+        fitted = self.latest_fit()
+        # One request at a time: an evaluation may take longer than a trial, and then only the
+        # newest surrogate is worth asking.
+        if fitted is None or self._is_pending:
+            return
+        axes, last = self.axes_to_evaluate(), self._last_request
+        if last is not None and last.fitted is fitted and last.axes == axes:
+            return
+        history = self.run.history if isinstance(fitted, JointSurfaceFitted) else None
+        number, space = next(REQUEST_NUMBERS), tuple(self.record.axes)
+        self._last_request = EvaluationRequest(
+            self.name, number, space, fitted, axes, history, self.score_limits
+        )
+        self._is_pending = True
+        self.evaluation_wanted.emit(self._last_request)
+
+    def redraw(self) -> None:
+        self.ask_if_new()
+        super().redraw()
+
+    def take_evaluation(self, reply: EvaluationReply) -> None:
+        # The answer may come after another run has begun, or an earlier moment of this one.
+        request = self._last_request
+        if request is None or reply.number != request.number:
+            return
+        self._is_pending = False
+        if reply.answer is not None:
+            self.answer, self._answered = reply.answer, request.fitted
+        self.dirty = True
+
+    @property
+    def shown_moment(self) -> int:
+        return self.moment_of(self._answered)
+
+    def has_content(self) -> bool:
+        return getattr(self, "answer", None) is not None
+
+    def waiting_reason(self) -> str:
+        return ON_ITS_WAY if self.latest_fit() is not None else super().waiting_reason()

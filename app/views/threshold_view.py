@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import itertools
+from functools import partial
 
 import numpy as np
-from PySide6.QtCore import QEvent, QObject, QPointF, Qt
+from PySide6.QtCore import QEvent, QObject, QPointF, Qt, Signal
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from app.views.explanation_views import WhyView, has_classes, of_rows
 from app.views.plot.figure_painter import FigurePainter
 from app.views.result_views import hidden_chooser
+from app.widgets.buttons import LinkButton, PlainButton
 from app.widgets.layouts import in_column, in_row
 from app.widgets.quiet_controls import QuietSlider
 from app.widgets.text_labels import wrapping_label
@@ -31,13 +33,15 @@ NAMED = 14  # characters of a class
 
 
 class ThresholdView(WhyView[ClassDiagnostics]):
-    """Both curves; drags or the slider move the handle."""
+    """Both curves; drags or the slider move the handle, which a button gives to the model."""
+
+    threshold_chosen = Signal(object)  # of the second class; None for the recommended one
 
     name = "threshold"
     title = THRESHOLD
     question = (
-        "Dashed: baseline. The dot is a threshold: drag it, or move the slider by the arrow "
-        "keys. Diamond: the threshold that the model decides by."
+        "Drag the dot, a threshold, or move the slider. Diamond: where the model decides. Dashed: "
+        "baseline."
     )
     waiting = "Two curves appear here."
     asks = "rows"
@@ -63,7 +67,11 @@ class ThresholdView(WhyView[ClassDiagnostics]):
         self.slider.setAccessibleName("Threshold")
         self.slider.valueChanged.connect(lambda _index: self.redraw())
         self.sentence = wrapping_label("", "muted")
-        words = in_column(self.slider, self.sentence)
+        self.keep_button = PlainButton("Keep this threshold", self._keep_threshold, "check")
+        undo_choice = partial(self.threshold_chosen.emit, None)
+        self.undo_button = LinkButton("Back to the recommended one", undo_choice)
+        buttons = in_row(self.keep_button, self.undo_button, 1, gap=10)
+        words = in_column(self.slider, self.sentence, buttons)
         below = in_row((words, 1), self._make_counts(), gap=24)
         container = QWidget()
         in_column((super().make_content(), 1), below, on=container, gap=4)
@@ -89,6 +97,16 @@ class ThresholdView(WhyView[ClassDiagnostics]):
         self.which.setVisible(self._answer is not None)
         self._restart_slider()
         super().show_answer(answer)
+
+    def show_results(self, results: Results) -> None:
+        self.undo_button.setVisible(results.threshold is not None)
+        super().show_results(results)
+
+    def _keep_threshold(self) -> None:
+        value = self._class_tally().thresholds[self.handle_index()]
+        is_second = self.which.currentText() == self.answer.second
+        # The first class from p on is the second one above 1 − p.
+        self.threshold_chosen.emit(value if is_second else float(np.nextafter(1 - value, 2)))
 
     def _restart_slider(self) -> None:
         if self._answer is None:
@@ -120,6 +138,10 @@ class ThresholdView(WhyView[ClassDiagnostics]):
         for painter, curve in zip(self.curve_painters, curves, strict=True):
             painter.paint(curve)
         self._show_counts()
+        is_decided = self.handle_index() == decision_index(self.answer, self.which.currentText())
+        # Scores of other models are no probabilities, and more classes have no single threshold.
+        self.keep_button.setVisible(self.answer.chosen is not None)
+        self.keep_button.set_allowed(not is_decided, "The model decides by it already.")
         sentences = (self.question, areas_text(self._class_tally()), self.of_folds())
         self._caption.setText(" ".join(filter(None, sentences)))
 

@@ -11,13 +11,11 @@ from core.figures.figure import Figure
 from core.figures.run_figures import (
     best_so_far_figure,
     expectation_figure,
-    far_baseline,
     predicted_trials,
     timeline_figure,
 )
 from core.tuning import events
 from core.tuning.events import RunStarted, TrialExcluded, TrialFailed, TrialFinished
-from core.tuning.scores.score import score_text
 
 
 class BestSoFar(View):
@@ -45,14 +43,9 @@ class BestSoFar(View):
 
     def draw(self) -> None:
         super().draw()
-        run, baseline, question = self.run, far_baseline(self.run), self.question
-        # Failed trials lie at the lower edge, where they can be chosen, too.
-        heights = np.where(np.isfinite(run.scores), run.scores, self.painter.floor())
-        self.mark_trials(run.numbers, heights)
-        if baseline is not None:
-            words = score_text(baseline, run.started.metric)
-            question = f"{question} The baseline is far off: {words}."
-        self.set_question(question)
+        # What lies at an edge can be chosen there, failed trials too.
+        self.mark_trials(self.run.numbers, self.plot.seen_heights(self.run.scores))
+        self.set_question(self.question)
 
 
 class Timeline(View):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPoint, QPointF, Qt
-from PySide6.QtGui import QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QHeaderView, QMenu, QTableView, QWidget
 
 from app.look import appearance
@@ -21,7 +21,7 @@ from app.widgets.buttons import LinkButton
 from app.widgets.layouts import LEFT, in_column
 from app.widgets.plain_table import PlainTable
 from app.widgets.quiet_controls import QuietComboBox
-from app.widgets.text_labels import plain_tooltip, shorten_text, wrapping_label
+from app.widgets.text_labels import plain_tooltip, wrapping_label
 from core.estimators.model_settings import title_of
 from core.figures.figure import Table
 from core.tuning import events
@@ -44,7 +44,6 @@ class TrialsModel(QAbstractTableModel):
         self.record = record
         self._take_axes()
         self.order = np.empty(0, dtype=int)  # table row -> record row
-        self.short_heads: dict[int, str] = {}  # of columns too narrow for their names
         self._trial_count = 0
         self._ensemble = self.run.ensemble
         self._sorted = (0, Qt.SortOrder.DescendingOrder)
@@ -166,7 +165,7 @@ class TrialsModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.TextAlignmentRole and self._is_text(section):
             return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         if role == DISPLAY:
-            return self.short_heads.get(section, self.column_title(section))
+            return self.column_title(section)
         if role == Qt.ItemDataRole.ToolTipRole and 2 <= section <= len(self.axes) + 1:
             return plain_tooltip(setting_title(self.axes[section - 2]))
         return None
@@ -260,10 +259,8 @@ class BestK(QuietComboBox):
             self.addItem(words, count)
 
 
+NOTE = "in the average, 99 %"  # as long as most notes
 PADDING = 20  # of a cell, left and right together, as resources/style.qss has it
-
-LONGEST_SETTING = 84  # pixels of a setting's name or value before it is cut
-LONGEST_OF_SEVERAL = 170  # of a model's title, and of all values of a setting
 
 
 class TrialsGrid(PlainTable):
@@ -275,19 +272,45 @@ class TrialsGrid(PlainTable):
         self.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QTableView.SelectionMode.SingleSelection)
         self.setSortingEnabled(True)
-        self.setHorizontalScrollMode(QTableView.ScrollMode.ScrollPerItem)
-        self.setCornerWidget(QWidget())
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.customContextMenuRequested.connect(self._show_menu)
         rows = self.verticalHeader()
         rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         rows.setDefaultSectionSize(appearance.pixels(TARGET))
         self.horizontalHeader().setSortIndicator(0, Qt.SortOrder.DescendingOrder)
-        self.horizontalHeader().setStretchLastSection(True)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._view.fit_columns()
+    def is_elastic(self, column: int) -> bool:
+        return (
+            2 <= column < self._view.model.of_setting + 2
+            or column == self._view.model.columnCount() - 1
+        )
+
+    def wanted_widths(self) -> list[int]:
+        # Without looking at the cells, since columns must not move while trials arrive.
+        metrics, head = self.fontMetrics(), self.horizontalHeader()
+        texts = enumerate(self._widest_texts())
+        return [
+            max(metrics.horizontalAdvance(text) + PADDING, head.sectionSizeHint(column))
+            for column, text in texts
+        ]
+
+    def _widest_texts(self) -> list[str]:
+        # Numbers have three digits, so that the widest text of a column is known beforehand.
+        long = max((str(self._view.run.total), "10000"), key=len)
+        texts = [long if self._view.run.total > 9999 else "0000", "−0.0000"]
+        if self._view.model.several:
+            texts = [texts[0], "≈ −0.0000"]
+            names = (title_of(name) for name in models_of(self._view.run.started))
+            return [*texts, max(names, key=len, default=""), "x" * 99, "000.00 s", NOTE]
+        for axis in self._view.record.axes:
+            if axis.kind == "choice":
+                texts.append(max((str(choice) for choice in axis.choices), key=len))
+            elif axis.kind == "int":
+                texts.append(str(int(axis.high)))
+            else:
+                ends = (format_number(axis.low * 1.234567), format_number(axis.high / 1.234567))
+                texts.append(max((*ends, "0.0123"), key=len))
+        return [*texts, "000.00 s", NOTE]
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         trial = self._view.chosen_trial()
@@ -315,6 +338,8 @@ class TrialsTable(View):
         *(events.TrialFinished, events.TrialFailed, events.TrialExcluded),
         events.EnsembleUpdated,
     )
+
+    wide = True
 
     def __init__(self, record: ViewState | None = None, parent: QWidget | None = None) -> None:
         super().__init__(record, parent)
@@ -365,7 +390,7 @@ class TrialsTable(View):
 
     def start(self, started: events.RunStarted) -> None:
         self.model.restart()
-        self.fit_columns()
+        self.table.fit_columns()
 
     def has_content(self) -> bool:
         return bool(self.run.trials)
@@ -373,8 +398,6 @@ class TrialsTable(View):
     def draw(self) -> None:
         self.best_k.show_k(self.record.best_k)
         self.model.refresh()
-        if self.table.horizontalHeader().count() and not self.table.columnWidth(0):
-            self.fit_columns()
         row = self.model.row_of(self.record.selected)
         if row is not None and row != self.table.currentIndex().row():
             self.table.setCurrentIndex(self.model.index(row, 0))
@@ -386,7 +409,7 @@ class TrialsTable(View):
 
     def paint_theme(self) -> None:
         self.table.verticalHeader().setDefaultSectionSize(appearance.pixels(TARGET))
-        self.fit_columns()
+        self.table.fit_columns()
 
     def chosen_trial(self) -> Trial | None:
         index = self.table.currentIndex()
@@ -443,64 +466,3 @@ class TrialsTable(View):
             number = self.model.trial_at(now.row()).number
             if number != self.record.selected:
                 self.trial_selected.emit(number)
-
-    def fit_columns(self) -> None:
-        if not hasattr(self, "table"):
-            return
-        metrics = QFontMetrics(self.table.font())
-        bold = self.table.horizontalHeader().fontMetrics()
-        needed = []
-        for column, widest in enumerate(self._widest_texts()):
-            head = self.model.column_title(column)
-            # The bold header needs a tenth more, and the first one room for the arrow of order.
-            head_width = 1.1 * bold.horizontalAdvance(head) + (16 if column == 0 else 6)
-            wide = max(metrics.horizontalAdvance(widest), head_width)
-            if 2 <= column < self.model.of_setting + 2:
-                longest = LONGEST_OF_SEVERAL if self.model.several else LONGEST_SETTING
-                wide = min(wide, appearance.pixels(longest))
-            needed.append(int(wide) + PADDING)
-        needed[-1] = max(needed[-1], metrics.horizontalAdvance("default setting") + PADDING)
-        for column, wide in enumerate(column_widths(needed, self.table.viewport().width())):
-            self.table.setColumnWidth(column, wide)
-            # The header would cut the bold words instead of eliding them.
-            title, room = self.model.column_title(column), int((wide - PADDING) / 1.1)
-            short = title if column == 0 else shorten_text(title, bold, room)
-            self.model.short_heads[column] = short
-
-    def _widest_texts(self) -> list[str]:
-        # Numbers have three digits, so that the widest text of a column is known beforehand.
-        long = max((str(self.run.total), "10000"), key=len)
-        texts = [long if self.run.total > 9999 else "0000", "−0.0000"]
-        if self.model.several:
-            texts = [texts[0], "≈ −0.0000"]
-            names = (title_of(name) for name in models_of(self.run.started))
-            return [*texts, max(names, key=len, default=""), "x" * 99, "000.00 s", ""]
-        for axis in self.record.axes:
-            if axis.kind == "choice":
-                texts.append(max((str(choice) for choice in axis.choices), key=len))
-            elif axis.kind == "int":
-                texts.append(str(int(axis.high)))
-            else:
-                ends = (format_number(axis.low * 1.234567), format_number(axis.high / 1.234567))
-                texts.append(max((*ends, "0.0123"), key=len))
-        return [*texts, "000.00 s", ""]
-
-
-def column_widths(needed: list[int], room: int) -> list[int]:
-    """Column widths that cut no column, in pages of the table's width."""
-    if sum(needed) <= room:
-        return needed
-    # A table that is too wide scrolls by pages whose edges are edges of columns.
-    groups: list[list[int]] = []
-    for wide in needed:
-        if groups and sum(groups[-1]) + wide <= room:
-            groups[-1].append(wide)
-        else:
-            groups.append([min(wide, room)])
-    return [wide + more for group in groups for wide, more in _share_out(group, room - sum(group))]
-
-
-def _share_out(widths: list[int], spare: int) -> list[tuple[int, int]]:
-    """Each width with its share of the spare pixels."""
-    share, odd = divmod(spare, len(widths))
-    return [(wide, share + (position < odd)) for position, wide in enumerate(widths)]

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from core.datasets.finding import column_title
 from core.figures.explanation_text import (
     AREA,
+    WHOLE,
     area_text,
     columns_text,
     learning_text,
+    loss_text,
     settings_text,
 )
 from core.figures.figure import (
@@ -32,7 +36,7 @@ from core.figures.figure import (
 )
 from core.figures.scales import Scale
 from core.space import axis_title
-from core.tuning.scores.score import SHARES, difference_text, metric_in_short, score_text
+from core.tuning.scores.score import SHARES, metric_in_short, score_text
 from core.tuning.why.answer_types import (
     ClassDiagnostics,
     ColumnImportance,
@@ -45,7 +49,7 @@ from core.tuning.why.answer_types import (
     SettingImportance,
     ThresholdTally,
 )
-from core.wording import format_number, percent
+from core.wording import amount_text, format_number, percent
 
 HISTOGRAM = 0.16  # share of the height
 COLUMNS = "Which columns matter?"
@@ -64,9 +68,17 @@ def columns_figure(importance: ColumnImportance, losses: Sequence[ScoreLoss]) ->
     metric = metric_in_short(importance.metric)
     names = [importance.title_of(loss) for loss in losses]
     words = [_loss_text(importance, loss) for loss in losses]
-    lost = difference_text(importance.metric, losses[0].mean)
+    lost = loss_text(importance.metric, losses[0].mean).removesuffix(f" of {metric}")
     sentence = f"{names[0]} matters most: {lost} of {metric}."
-    numbers = [(loss.mean, loss.low, loss.high) for loss in losses]
+    limit = WHOLE if importance.metric == "r2" else math.inf
+    numbers = [
+        (
+            min(loss.mean, limit),
+            loss.low and min(loss.low, limit),
+            loss.high and min(loss.high, limit),
+        )
+        for loss in losses
+    ]
     low, high = range_of([0.0], *numbers)
     is_share = importance.metric in SHARES
     title = f"loss of {metric} if shuffled{', in points' if is_share else ''}"
@@ -82,7 +94,7 @@ def columns_figure(importance: ColumnImportance, losses: Sequence[ScoreLoss]) ->
 
 
 def _loss_text(importance: ColumnImportance, loss: ScoreLoss) -> str:
-    text, weight = difference_text(importance.metric, loss.mean), _column_weight(loss)
+    text, weight = loss_text(importance.metric, loss.mean), _column_weight(loss)
     return text if weight is None else f"{text}, weight {format_number(weight)}"
 
 
@@ -158,7 +170,7 @@ def dependence_figure(answer: Dependence) -> Figure:
     if is_numeric:
         middle: tuple[Mark, ...] = (Band("interval", x, low, high), Lines("mean", x, mean, width=3))
     else:
-        middle = (Lines("interval", *whiskers(x, low, high), width=3),)
+        middle = (Lines("intervals", *whiskers(x, low, high), width=3),)
     dots = Dots("values", x, mean, size=9, notes=answer.words)
     least, most = format_number(float(mean.min())), format_number(float(mean.max()))
     words: list[Any] = answer.words or x.tolist()
@@ -301,7 +313,9 @@ def threshold_table(tally: ThresholdTally) -> Table:
 # Residuals -------------------------------------------------------------------------------------
 
 
-def residuals_figure(residuals: Residuals, column: str = "", rows: bool = True) -> Figure:
+def residuals_figure(
+    residuals: Residuals, column: str = "", rows: bool = True, unit: str | None = None
+) -> Figure:
     """A dot a test row over the prediction or a column, and means of an eighth each."""
     bins = residuals.bins.get(column, [])
     title = residuals.title_of(column) if column else PREDICTION
@@ -327,7 +341,7 @@ def residuals_figure(residuals: Residuals, column: str = "", rows: bool = True) 
         FigureAxis(
             title, Scale("choice", words) if words else Scale(), None, low, high, bool(words)
         ),
-        FigureAxis("predicted − actual", low=bottom, high=top),
+        FigureAxis(column_title("predicted − actual", unit), low=bottom, high=top),
         (
             *((dots,) if rows else ()),
             Lines("zero", [low, high], [0.0, 0.0], "ink", 1.4, dashed=True),
@@ -341,7 +355,7 @@ def residuals_figure(residuals: Residuals, column: str = "", rows: bool = True) 
                 symbol="diamond",
             ),
         ),
-        _residuals_text(title, bins),
+        _residuals_text(title, bins, unit or ""),
         lambda: (
             [title, "predicted − actual"],
             [list(pair) for pair in zip(values, residuals.residual, strict=True)],
@@ -361,14 +375,14 @@ def _positions_along(values: Sequence[str | float | None], words: tuple[str, ...
     return np.array(values, dtype=float)
 
 
-def _residuals_text(title: str, bins: Sequence[ResidualBin]) -> str:
+def _residuals_text(title: str, bins: Sequence[ResidualBin], unit: str) -> str:
     if not bins:
         return "The column has no value in the test rows."
     worst = max(bins, key=lambda entry: abs(entry.mean))
     where = worst.at if isinstance(worst.at, str) else format_number(worst.at)
     low, high = format_number(worst.low), format_number(worst.high)
     return (
-        f"Furthest off near {title} {where}: {format_number(worst.mean)} "
+        f"Furthest off near {title} {where}: {amount_text(worst.mean, unit)} "
         f"on average (95\u00a0% confidence interval {low} to {high})."
     )
 

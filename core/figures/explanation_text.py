@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.tuning.scores.score import Score, difference_text, metric_in_short, score_text
+from core.tuning.scores.score import (
+    Score,
+    difference_text,
+    metric_in_short,
+    score_text,
+    signed_difference,
+)
 from core.tuning.why.answer_types import (
     ColumnImportance,
     LearningCurve,
     SettingImportance,
     ThresholdTally,
 )
-from core.wording import format_decimals, format_number, percent
+from core.wording import format_decimals, format_integer, format_number, percent
 
+INTERVAL = "95\u00a0% confidence interval "
+WHOLE = 1.0  # R² of exact predictions
 AREA = "auc"  # as which both areas are told
 FEW_TRIALS = 25
 MAX_ALIKE_GROUPS = 2  # groups of alike columns that are named
@@ -44,6 +52,14 @@ def columns_text(answer: ColumnImportance) -> str:
     return " ".join(sentences)
 
 
+def loss_text(metric: str, loss: float | None) -> str:
+    """What of a score is lost; of R² no more than all of it."""
+    # Below 0 it is that of a worse answer than the mean: no column is worth more than all.
+    if loss is not None and metric == "r2" and loss >= WHOLE:
+        return f"all of {metric_in_short(metric)}"
+    return difference_text(metric, loss)
+
+
 def settings_text(answer: SettingImportance) -> str:
     """The joint share of the settings, and the trials behind it."""
     shared_effect = percent(answer.together)
@@ -57,23 +73,29 @@ def settings_text(answer: SettingImportance) -> str:
 
 def learning_text(answer: LearningCurve) -> str:
     """Whether more rows would help."""
-    if not answer.done:
-        return "More sizes are being tried …"
-    if answer.gain is None or answer.answer is None:
-        return "There are too few rows to tell."
-    gain, metric = answer.gain, answer.metric
-    mean, low, high = (difference_text(metric, v) for v in (gain.mean, gain.low, gain.high))
-    change = (
-        f"from {gain.from_rows} to {gain.to_rows} training rows, {metric_in_short(metric)} became "
-        f"better by {mean} (95\u00a0% confidence interval {low} to {high})"
-    )
-    first = {"yes": "Yes, likely", "no": "No, likely not", "unclear": "That is not clear"}
     last = {
         "yes": "Twice as many rows may help again, usually by less.",
         "no": "Other columns or another model are likelier to help.",
         "unclear": "If more rows help, then by little.",
     }
-    return f"{first[answer.answer]}: {change}. {last[answer.answer]}"
+    return f"{learning_verdict(answer)} {last.get(answer.answer or '', '')}".strip()
+
+
+def learning_verdict(answer: LearningCurve) -> str:
+    """What twice the rows gained."""
+    if not answer.done:
+        return "More sizes are being tried …"
+    if answer.gain is None or answer.answer is None:
+        return "There are too few rows to tell."
+    gain, metric = answer.gain, answer.metric
+    mean, high = (signed_difference(v, metric, unit=True) for v in (gain.mean, gain.high))
+    low = signed_difference(gain.low, metric)
+    first = {"yes": "Yes, likely", "no": "No, likely not", "unclear": "That is not clear"}
+    return (
+        f"{first[answer.answer]}: {metric_in_short(metric)} {mean} from "
+        f"{format_integer(gain.from_rows)} to {format_integer(gain.to_rows)} rows "
+        f"(95\u00a0% confidence interval {low} to {high})."
+    )
 
 
 def threshold_text(
@@ -97,10 +119,12 @@ def threshold_text(
 
 def areas_text(tally: ThresholdTally) -> str:
     """The areas under both curves with their intervals and baselines."""
-    left, right = area_text(tally.area), area_text(tally.precision)
+    first, second = area_text(tally.area), area_text(tally.precision)
+    if INTERVAL in first:  # said once
+        second = second.replace(INTERVAL, "")
     return (
-        f"Area under the left curve {left}, baseline {score_text(0.5, AREA)}; under the right one "
-        f"{right}, baseline {score_text(tally.share, AREA)}."
+        f"Area left {first}, baseline {score_text(0.5, AREA)}; right {second}, baseline "
+        f"{score_text(tally.share, AREA)}."
     )
 
 

@@ -18,7 +18,7 @@ from core.figures.scales import Scale, score_scale
 from core.tuning.scores.score import metric_in_short
 
 Table = tuple[list[str], list[list[Any]]]  # headers and rows of plain values
-Symbol = Literal["circle", "cross", "star", "diamond", "triangle"]
+Symbol = Literal["circle", "cross", "star", "diamond", "triangle", "square"]
 Positions = Sequence[float] | np.ndarray
 LINEAR = Scale()
 AVERAGE = "series2"  # the colour of an average of models and of its members
@@ -109,24 +109,37 @@ class EndNames:
 
 
 @dataclass(frozen=True)
+class EdgeMarks:
+    """A mark at the edge for each point beyond it, with its text where that has room."""
+
+    name: str
+    x: Positions
+    y: Positions
+    texts: Sequence[str] = ()
+    colour: str = "observed"
+
+
+@dataclass(frozen=True)
 class Level:
     """A dashed line across the plot; its words, if any, avoid marks."""
 
     name: str
     value: float | None
     words: str
+    number: str = ""  # follows the words at the edge where the line lies beyond it
 
 
 @dataclass(frozen=True)
 class Border:
-    """A dashed upright line, from which on something holds."""
+    """A dashed upright line, from which on something holds; its words stand at its upper end."""
 
     name: str
     value: float | None
+    words: str = ""
 
 
-Mark = Dots | Lines | Band | Bars | Labels | EndNames | Level | Border
-MarkKind = TypeVar("MarkKind", Dots, Lines, Band, Bars, Labels, EndNames, Level, Border)
+Mark = Dots | Lines | Band | Bars | Labels | EndNames | EdgeMarks | Level | Border
+MarkKind = TypeVar("MarkKind", Dots, Lines, Band, Bars, Labels, EndNames, EdgeMarks, Level, Border)
 
 
 @dataclass(frozen=True)
@@ -137,6 +150,7 @@ class FigureAxis:
         maximize: of a score, whether more of it is better.
         exact: whether the range is that and no more; else it may be rounded up, and kept.
         air: a share of the range that is added below it.
+        full_range: of all, where from `low` to `high` some are missing.
         is_cut_at_end: whether long choices lose their ends; else their middles.
     """
 
@@ -147,15 +161,21 @@ class FigureAxis:
     high: float = math.nan
     exact: bool = False
     air: float = 0.0
+    full_range: tuple[float, float] | None = None
     is_cut_at_end: bool = False
 
 
 def score_axis(
-    metric: str, maximize: bool, low: float, high: float, title: str = "{}"
+    metric: str,
+    maximize: bool,
+    low: float,
+    high: float,
+    title: str = "{}",
+    full_range: tuple[float, float] | None = None,
 ) -> FigureAxis:
     """The axis of a score, in the unit in which it is told; `title` has a place for its name."""
     words = title.format(metric_in_short(metric))
-    return FigureAxis(words, score_scale(metric), maximize, low, high)
+    return FigureAxis(words, score_scale(metric), maximize, low, high, full_range=full_range)
 
 
 @dataclass(frozen=True)
@@ -190,6 +210,16 @@ def range_of(*values: Iterable[float | None] | np.ndarray) -> tuple[float, float
     numbers = np.concatenate([np.asarray(list(part), dtype=float).ravel() for part in values])
     finite = numbers[np.isfinite(numbers)]
     return (float(finite.min()), float(finite.max())) if len(finite) else (math.nan, math.nan)
+
+
+def spaced_apart(positions: Sequence[float], widths: Sequence[float], limit: int) -> list[int]:
+    """The indices of up to `limit` texts around positions of which none overlaps an earlier one."""
+    chosen: list[int] = []
+    for index, (position, width) in enumerate(zip(positions, widths, strict=True)):
+        gaps = (abs(position - positions[i]) - (width + widths[i]) / 2 for i in chosen)
+        if len(chosen) < limit and min(gaps, default=0.0) >= 0.0:
+            chosen.append(index)
+    return chosen
 
 
 def whiskers(positions: Any, lows: Any, highs: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from core.estimators.model_settings import title_of
+from core.estimators.multi_model import MODEL
 from core.figures.figure import (
     AVERAGE,
     Bars,
@@ -71,8 +73,16 @@ def omission_reasons(run: RunState) -> dict[int, str]:
 
 
 def shown_members(run: RunState, ranked: Sequence[int]) -> list[int]:
-    """Of ranked trials the members, and those left out for a reason."""
-    return [n for n in ranked if n in run.weights or n in omission_reasons(run)]
+    """Of ranked trials the members with a weight, and those left out for a reason."""
+    return [n for n in ranked if run.weights.get(n) or n in omission_reasons(run)]
+
+
+def member_name(run: RunState, number: int) -> str:
+    """The model and the number of its trial."""
+    trial, plan = run.find_trial(number), run.started.plan
+    model = trial.setting.get(MODEL) if trial is not None else None
+    model = model or plan.get("model", "")
+    return f"{title_of(model)}, trial {number}" if model else f"trial {number}"
 
 
 def live_members_figure(run: RunState, best_k: int | None = None) -> Figure:
@@ -84,7 +94,7 @@ def live_members_figure(run: RunState, best_k: int | None = None) -> Figure:
     weights = [100 * run.weights.get(number, 0.0) for number in shown]
     words = [
         f"{percent(run.weights[number])} · {scores[number]}"
-        if number in run.weights
+        if run.weights.get(number)
         else "left out"
         for number in shown
     ]
@@ -92,7 +102,7 @@ def live_members_figure(run: RunState, best_k: int | None = None) -> Figure:
         MEMBERS,
         # not held: at first one model has the whole weight, in the end each of many a little
         FigureAxis("weight in %", low=0.0, high=max(weights), exact=True),
-        FigureAxis("", Scale("choice", tuple(f"trial {number}" for number in shown))),
+        FigureAxis("", Scale("choice", tuple(member_name(run, n) for n in shown))),
         _member_bars(weights, words),
         _members_text(run, ensemble),
         lambda: _members_table(run, ensemble, ranked),
@@ -102,17 +112,19 @@ def live_members_figure(run: RunState, best_k: int | None = None) -> Figure:
 def _members_text(run: RunState, ensemble: EnsembleUpdated) -> str:
     metric = run.started.metric
     measured = metric_in_short(metric)
-    members = list(zip(ensemble.members, ensemble.weights, ensemble.scores, strict=True))
+    triples = zip(ensemble.members, ensemble.weights, ensemble.scores, strict=True)
+    members = [member for member in triples if member[1] > 0]
     if len(members) == 1:
-        only = f"trial {members[0][0]} with {measured} {score_text(members[0][2], metric)}"
+        (number, _, score), *_ = members
+        only = f"{member_name(run, number)} with {measured} {score_text(score, metric)}"
         return f"After {ensemble.finished} trials the average has one member: {only}."
     texts = [
-        f"trial {number} counts {percent(weight)} and has {measured} {score_text(score, metric)}"
+        f"{member_name(run, number)} counts {percent(weight)} and has {measured} "
+        f"{score_text(score, metric)}"
         for number, weight, score in members[:NAMED_MEMBERS]
     ]
     texts += ["…"] if len(members) > NAMED_MEMBERS else []
-    count = sum(weight > 0 for _, weight, _ in members)
-    sentence = f"{count} of {ensemble.finished} models are averaged: {'; '.join(texts)}."
+    sentence = f"{len(members)} of {ensemble.finished} models are averaged: {'; '.join(texts)}."
     return " ".join([sentence, *omission_reasons(run).values()])
 
 

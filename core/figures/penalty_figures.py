@@ -36,7 +36,8 @@ SERIES = 8  # colours that tell groups apart
 PENALTY = "penalty (λ)"  # larger holds the weights back more; scikit-learn's C runs against it
 MARKED_STEPS = 40  # steps up to which each has a dot on a group's line
 MIN_SPAN = 0.4  # of the values: all alike at step 0, they still get ticks that mean something
-NEAR = 2.0  # of log λ: closer than this to a bound, the bound is drawn
+NEAR = 1.0  # powers of ten: closer than this to a bound, the bound is drawn
+BEYOND = 0.15  # share of the range, and powers of ten: bars of what is switched off are longer
 RANGES = "Line: by single folds; where two overlap, their order may be chance."
 NAMED = 12  # of many groups, the most extreme, which have a name and a colour
 
@@ -50,7 +51,7 @@ class PenaltySteps:
 
     Attributes:
         groups: all of the run, in the order of their colours.
-        values: λ, or log λ where the learner moves that within `bounds`.
+        values: λ, which some learners move within `bounds`.
         notes: of every step, a column of the table; may be empty.
     """
 
@@ -58,7 +59,6 @@ class PenaltySteps:
     groups: list[str]
     numbers: list[int]
     values: list[dict[str, float]]
-    is_log: bool = False
     bounds: tuple[float, float] | None = None
     switched_off: frozenset[str] = frozenset()
     notes: list[list[str]] | None = None
@@ -78,19 +78,18 @@ def _in_order(values: Mapping[str, float], names: list[str]) -> list[float]:
 
 
 def penalty_steps(run: RunState) -> PenaltySteps:
-    """The penalties of a run at every step, or their logarithms where a gradient moves these."""
+    """The penalties of a run at every step."""
     facts: dict[str, Any] = {}
     steps = run.gradients or run.steps
     if run.gradients:
         options = GradientOptions.from_values(run.started.run_plan.options)
-        facts = {"bounds": (options.low, options.high)}
+        facts = {"bounds": (math.exp(options.low), math.exp(options.high))}
         facts["notes"] = [list(step.at_bound) for step in run.gradients]
     return PenaltySteps(
         "Path of the penalties" if facts else "Regularization trajectory",
         list(run.started.groups),
         [step.step for step in steps],
-        [step.d for step in run.gradients] or [step.penalties for step in run.steps],
-        is_log=bool(facts),
+        [step.penalties for step in steps],
         switched_off=frozenset(steps[-1].switched_off or ()),
         is_over=run.ended is not None,
         **facts,
@@ -100,14 +99,14 @@ def penalty_steps(run: RunState) -> PenaltySteps:
 def penalty_path_figure(steps: PenaltySteps, max_names: int = NAMED) -> Figure:
     """A line a group over the steps; of many, only the most extreme."""
     names, numbers, values = steps.table()
-    scale = Scale() if steps.is_log else Scale("log")
+    scale = Scale("log")
     heights = scale.positions_of(values.ravel()).reshape(values.shape)
     chosen = list(range(len(names)))
     if len(names) > max_names:
         # Not all names would fit: the most and the least penalized groups are asked for.
         chosen = [int(column) for column in most_extreme(heights[-1], max_names)]
     other_columns = [column for column in range(len(names)) if column not in set(chosen)]
-    bounds = _near_bounds(steps, values)
+    bounds = _near_bounds(steps, heights)
     low, high = range_of(heights)
     # Where no penalty is known yet, NaN stays NaN.
     alike = max(0.0, MIN_SPAN - (high - low)) / 2
@@ -118,9 +117,9 @@ def penalty_path_figure(steps: PenaltySteps, max_names: int = NAMED) -> Figure:
     return Figure(
         steps.title,
         FigureAxis("step", Scale("whole"), None, -0.1, shown, steps.is_over, air=0.02),
-        FigureAxis("log of the penalty (λ)" if steps.is_log else PENALTY, scale, None, low, high),
+        FigureAxis(PENALTY, scale, None, low, high),
         (
-            *(Level(f"bound {bound:g}", bound, "") for bound in bounds),
+            *(Level(f"bound {bound:.1f}", bound, "") for bound in bounds),
             Lines("others", *joined(heights[:, other_columns].T, numbers), "control", 1.0),
             EndNames(
                 "names",
@@ -157,11 +156,11 @@ def group_colour(position: int) -> str:
     return f"series{position % SERIES}"
 
 
-def _near_bounds(steps: PenaltySteps, values: np.ndarray) -> list[float]:
+def _near_bounds(steps: PenaltySteps, heights: np.ndarray) -> list[float]:
     if steps.bounds is None:
         return []
-    least, most = range_of(values)
-    low, high = steps.bounds
+    least, most = range_of(heights)
+    low, high = map(math.log10, steps.bounds)
     return [low] * (least < low + NEAR) + [high] * (most > high - NEAR)
 
 
@@ -173,13 +172,13 @@ def most_extreme(last: np.ndarray, count: int) -> np.ndarray:
 
 
 def _path_text(steps: PenaltySteps, names: list[str], numbers: np.ndarray, last: np.ndarray) -> str:
-    step, quantity = int(numbers[-1]), "log λ" if steps.is_log else "λ"
+    step = int(numbers[-1])
     if not np.isfinite(last).any():
         return f"Step {step}."
     low, high = int(np.nanargmin(last)), int(np.nanargmax(last))
-    text = f"Step {step}: {quantity} {format_number(last[0])}."
+    text = f"Step {step}: λ {format_number(last[0])}."
     if len(names) > 1:
-        largest = f"largest {quantity} {format_number(last[high])} for {names[high]}"
+        largest = f"largest λ {format_number(last[high])} for {names[high]}"
         text = f"Step {step}: {largest}, smallest {format_number(last[low])} for {names[low]}."
     at_bound = steps.notes[-1] if steps.notes else []
     return text + (f" At a bound: {', '.join(at_bound)}." if at_bound else "")
@@ -269,22 +268,27 @@ def penalties_figure(run: RunState, max_bars: int | None = None) -> Figure:
     if max_bars is not None and len(state) > max_bars:
         shown = [*state[: max_bars // 2], *state[-max_bars // 2 :]]
     # Those without a bar have an infinite or unknown logarithm.
-    bars = {k: row for k, row in enumerate(shown) if 0 < row.penalty < math.inf}
-    ends = np.log10([row.penalty for row in bars.values()])
-    lows, highs = (
-        np.log10([getattr(row, end) for row in bars.values()]) for end in ("low", "high")
+    bars = {k: row for k, row in enumerate(shown) if 0 < row.penalty < math.inf or row.is_off}
+    ends, lows, highs = (
+        np.log10([math.nan if row.is_off else getattr(row, end) for row in bars.values()])
+        for end in ("penalty", "low", "high")
     )
-    low, high = range_of(ends if len(ends) else [0.0], lows, highs)
+    low, high = range_of(ends, lows, highs)
+    if not math.isfinite(high):
+        low, high = 0.0, 0.0
     # Half a decade at a time, so that the lower end seldom moves.
     low = math.floor((low - 0.15) * 2) / 2
+    # What counts for nothing has the longest bar, however small its penalty has stayed.
+    is_off = [row.is_off for row in bars.values()]
+    ends = np.where(is_off, high + BEYOND * (1.0 + high - low), ends)
+    high = max(high, *ends.tolist(), low + 0.4)
     places = {name: position for position, name in enumerate(run.started.groups)}
     colours = [group_colour(places.setdefault(r.name, len(places))) for r in bars.values()]
     words = [row.penalty_text for row in bars.values()]
-    is_off = [row.is_off for row in bars.values()]
     range_rows, range_ends = whiskers(list(bars), lows, highs)
     return Figure(
         "Learned group penalties",
-        FigureAxis(PENALTY, Scale("log"), None, low, max(high, low + 0.4)),
+        FigureAxis(PENALTY, Scale("log"), None, low, high),
         FigureAxis("", Scale("choice", tuple(row.name for row in shown))),
         (
             Bars("bars", list(map(float, bars)), low, ends.tolist(), colours, is_off, "ink"),

@@ -13,8 +13,8 @@ from core.figures.figure import (
     APART,
     AVERAGE,
     MARKED,
-    Border,
     Dots,
+    EdgeMarks,
     EndNames,
     Figure,
     FigureAxis,
@@ -29,7 +29,8 @@ from core.figures.figure import (
     score_axis,
     whiskers,
 )
-from core.figures.scales import Scale
+from core.figures.scales import Scale, bounds_of, near_range, scale_of, score_scale
+from core.space import Axis, axis_title
 from core.tuning.runs.state import RunState
 from core.tuning.runs.trial_table import Trial
 from core.tuning.scores.score import (
@@ -39,15 +40,14 @@ from core.tuning.scores.score import (
     score_text,
     score_texts,
 )
-from core.wording import duration_text, format_number
+from core.wording import count_text, duration_text, format_number, format_value
 
 if TYPE_CHECKING:
     from core.tuning.runs.run_comparison import BestSoFarCurve
 
-MIN_TRIAL_SHARE = 0.2  # of the picture that the trials take, the baseline beside them or not
 CROWD = 600  # trials beyond which the dots are small and without an outline
-REACH = 4.0  # times the middle distance from the best, beyond which scores are not shown
-MIN_VALUES_TO_CUT = 4  # values that are all shown
+FIFTHS = 5  # groups of trials by rank
+NUMBERED = 12  # scores beyond the picture, of which those that have room are told
 ANYWHERE = 4096  # candidates of a draw
 MARKED_DRAWS = 150  # draws up to which each has a dot
 RUN_CURVES = "Best score so far"
@@ -59,52 +59,76 @@ NAMED_TRIALS = 5  # of those with a prediction, the first: of them earlier datas
 # Best so far -----------------------------------------------------------------------------------
 
 
-def best_so_far_figure(
-    run: RunState, is_clear: np.ndarray | None = None, crops: bool = False
-) -> Figure:
+def best_so_far_figure(run: RunState, is_clear: np.ndarray | None = None) -> Figure:
     """Every trial's score, the best so far as a staircase, the default setting and the baseline.
 
     Args:
         run: with at least one trial.
         is_clear: which trials are drawn in full, shape (trials,); else those that count.
-        crops: whether the range follows the better four fifths, lest a hopeless trial flattens
-            all others in a picture that nobody can enlarge.
     """
     numbers, best = run.staircase()
-    x, y = steps_of(numbers, best)
-    scored = np.isfinite(run.scores)
+    scored, default, baseline = np.isfinite(run.scores), run.default_trial, run.started.baseline
     # Trials that were ended early have estimates, which are hollow.
     clear = scored if is_clear is None else is_clear
     clear = clear & ~run.is_excluded & ~run.is_ended_early
-    scores, baseline = run.scores[scored], _shown_baseline(run)
-    default = None if run.default_trial is None else run.default_trial.score
-    low, high = _score_range(scores, [default, baseline], run.started.maximize, crops)
-    # Trials beyond the range stand at its edge, hollow.
-    heights = np.clip(run.scores, low, high) if crops else run.scores
+    explores = clear & exploring_rows(run)
     is_crowded = len(run.trials) > CROWD
     full, hollow, cross = (4, 3, 5) if is_crowded else (8, 6, 8)
-    halo = "paper" if is_crowded else ""
-    clear = clear & (heights == run.scores)
     others, lost = scored & ~clear, run.numbers[~scored]
-    outline = None if is_crowded else "ink"
+    outline, metric = None if is_crowded else "ink", run.started.metric
+    levels = [None if default is None else default.score, baseline]
+    default_text, baseline_text = (score_text(level, metric) for level in levels)
     return Figure(
         "Best so far",
         _trial_axis(run, numbers),
-        _score_axis(run, low, high),
+        _score_axis(run, levels),
         (
-            Dots("others", run.numbers[others], heights[others], None, "control", hollow),
-            Dots("trials", run.numbers[clear], heights[clear], "observed", outline, full),
+            *(
+                Dots(name, run.numbers[rows], run.scores[rows], *style)
+                for name, rows, *style in (
+                    ("others", others, None, "control", hollow),
+                    ("trials", clear & ~explores, "observed", outline, full),
+                    ("exploring", explores, "model", outline, full + 1, 1.0, "square"),
+                )
+            ),
             Lines(
-                "best", x, np.clip(y, low, high) if crops else y, "ink", 2.2, False, halo, 5.0,
+                "best", *steps_of(numbers, best), "ink", 2.2, False, "paper" * is_crowded, 5.0,
                 label="best so far",
             ),
             Dots("failed", lost, lost, None, "bad", cross, 2.0, "cross", at_floor=True),
-            Level("default", default, "default setting"),
-            Level("baseline", baseline, "baseline"),
+            edge_marks(run.numbers, run.scores, shown_scores(run), score_scale(metric)),
+            Level("default", levels[0], "default setting", default_text),
+            Level("baseline", baseline, "baseline", baseline_text),
         ),
         _best_text(run),
         lambda: _best_table(run, best),
     )  # fmt: skip
+
+
+def exploring_rows(run: RunState) -> np.ndarray:
+    """Which trials were tried because little is known there, shape (trials,)."""
+    # only where a surrogate is, which has few trials: of 100,000 the look alone would be slow
+    if run.surrogate is None and run.common is None:
+        return np.zeros(len(run.trials), dtype=bool)
+    return np.array([trial.reason == "explore" for trial in run.trials], dtype=bool)
+
+
+def shown_scores(run: RunState, scores: np.ndarray | None = None) -> tuple[float, float]:
+    """The range of scores that every picture of the run shows; NaN before there are any."""
+    scores = run.scores[run.scored_rows] if scores is None else scores
+    error = run.best_trial.error if run.best_trial is not None else 0.0
+    return near_range(scores, run.started.maximize, error, score_limits(run.started.metric))
+
+
+def edge_marks(
+    x: np.ndarray, scores: np.ndarray, limits: tuple[float, float], scale: Scale
+) -> EdgeMarks:
+    """Marks for scores beyond the limits, the furthest first; these have their numbers."""
+    distances = np.abs(scores - np.clip(scores, *limits))
+    rows = np.flatnonzero(distances > 0)
+    rows = rows[np.argsort(-distances[rows], kind="stable")]
+    texts = [scale.label_at(score) for score in scores[rows[:NUMBERED]].tolist()]
+    return EdgeMarks("beyond", x[rows], scores[rows], texts)
 
 
 def _trial_axis(run: RunState, numbers: np.ndarray) -> FigureAxis:
@@ -115,34 +139,11 @@ def _trial_axis(run: RunState, numbers: np.ndarray) -> FigureAxis:
     return FigureAxis("trial", Scale("whole"), None, low, high, exact=bool(run.total))
 
 
-def _score_axis(run: RunState, low: float, high: float, title: str = "{}") -> FigureAxis:
-    return score_axis(run.started.metric, run.started.maximize, low, high, title)
-
-
-def _shown_baseline(run: RunState) -> float | None:
-    value, scores = run.started.baseline, run.scores[np.isfinite(run.scores)]
-    if value is None or not len(scores):
-        return None
-    low, high = float(scores.min()), float(scores.max())
-    span = max(high, value) - min(low, value)
-    # A baseline far off would press the trials into a line.
-    return value if high == low or high - low >= MIN_TRIAL_SHARE * span else None
-
-
-def far_baseline(run: RunState) -> float | None:
-    """The baseline where it is too far off to be drawn."""
-    return run.started.baseline if _shown_baseline(run) is None else None
-
-
-def _score_range(
-    scores: np.ndarray, levels: Sequence[float | None], maximize: bool, crops: bool
-) -> tuple[float, float]:
-    if crops and len(scores) > 1:
-        order = np.sort(scores)[::-1] if maximize else np.sort(scores)
-        scores = order[: max(2, math.ceil(0.8 * len(order)))]
-    low, high = range_of(scores, levels)
-    # Failed trials and the words at the default line need a little room of their own.
-    return low - 0.06 * (high - low), high + 0.04 * (high - low)
+def _score_axis(run: RunState, levels: Sequence[float | None]) -> FigureAxis:
+    full_range = range_of(run.scores, levels)
+    return score_axis(
+        run.started.metric, run.started.maximize, *shown_scores(run), full_range=full_range
+    )
 
 
 def _best_text(run: RunState) -> str:
@@ -156,7 +157,7 @@ def _best_text(run: RunState) -> str:
     if run.started.baseline is not None:
         sentence += f" The baseline has {score_text(run.started.baseline, metric)}."
     failed = int(np.sum(~np.isfinite(run.scores)))
-    return sentence + (f" {failed} trials failed." if failed else "")
+    return sentence + (f" {count_text(failed, 'trial')} failed." if failed else "")
 
 
 def _best_table(run: RunState, best: np.ndarray) -> Table:
@@ -251,96 +252,66 @@ class ScoredAverage:
 
 
 def scored_averages(run: RunState) -> list[ScoredAverage]:
-    """The updates of the average that have both scores, in order."""
+    """The updates of an average of two or more that have both scores, in order."""
     updates = {update.finished: update for update in run.ensembles}
     return [
         ScoredAverage(count, update.weights, update.average, update.single)
         for count, update in sorted(updates.items())
-        if update.average is not None and update.single is not None
+        if len(update.weights) > 1 and update.average is not None and update.single is not None
     ]
 
 
 def average_figure(run: RunState) -> Figure:
-    """Average and single best on rows that chose neither."""
+    """Average, single best and default setting on rows that chose none of them."""
     updates, maximize = scored_averages(run), run.started.maximize
     x = np.array([update.finished for update in updates], dtype=float)
     average = np.array([update.average for update in updates], dtype=float)
     single = np.array([update.single for update in updates], dtype=float)
-    # The first averages are of few trials, often bad ones: the range follows the better scores, and
-    # always has the last ones.
-    low, high = near_the_best(np.concatenate([average, single]), maximize)
-    low, high = range_of([low, high, average[-1], single[-1]])
+    scores = np.concatenate([average, single])
+    # The first averages are of few trials, often bad ones; the last are always seen.
+    low, high = range_of(shown_scores(run, scores), [average[-1], single[-1]])
     marked = slice(None) if len(x) <= MARKED else slice(-1, None)
-    border = next((u.finished for u in updates if len(u.weights) > 1), None)
+    default, metric = run.unchosen_default, run.started.metric
+    level = default if default is not None and low <= default <= high else None
     first, last = float(x[0]), float(x[-1])
     end = max(float(run.total), last, first + 4)
     start = first - 0.03 * (end - first)
-    legend = [("border", "two members or more from here on")] if border is not None else []
     headers = ["trials with a score", "members", "average", "single best"]
     return Figure(
         "Average against single best",
         FigureAxis("trials with a score", Scale("whole"), None, start, end, exact=True),
-        _score_axis(run, low, high),
+        score_axis(run.started.metric, maximize, low, high, full_range=range_of(scores)),
         (
-            Border("border", border),
+            Level("default", level, ""),
             Lines("average line", x, average, AVERAGE, 2.4, label="average"),
             Lines("single line", x, single, "observed", dashed=True, label="single best"),
             Dots("single", x[marked], single[marked], "paper", "observed", 8, 1.6, "diamond",
                  label="single best"),
             Dots("average", x[marked], average[marked], AVERAGE, label="average"),
-            _end_names(updates[-1], run.started.metric),
+            edge_marks(np.tile(x, 2), scores, (low, high), score_scale(run.started.metric)),
+            _end_names(updates[-1], level, metric),
         ),
-        _average_text(updates[-1], run.started.metric, maximize),
+        _average_text(updates[-1], default, metric, maximize),
         lambda: (headers, [[u.finished, len(u.weights), u.average, u.single] for u in updates]),
-        (*legend, *_hidden_scores(x, np.stack([average, single]), (low, high), run)),
     )  # fmt: skip
 
 
-def _end_names(last: ScoredAverage, metric: str) -> EndNames:
-    x = float(last.finished)
-    if len(last.weights) == 1:
-        words = f"one model so far {score_text(last.average, metric)}"
-        return EndNames("names", [x], [last.average], [words])
-    average, single = score_texts([last.average, last.single], metric)
-    names = [f"average {average}", f"single best {single}"]
-    return EndNames("names", [x, x], [last.average, last.single], names)
+def _end_names(last: ScoredAverage, default: float | None, metric: str) -> EndNames:
+    names = ["average", "single best", "default setting"]
+    scores = [last.average, last.single, *([] if default is None else [default])]
+    texts = [
+        f"{name} {text}" for name, text in zip(names, score_texts(scores, metric), strict=False)
+    ]
+    return EndNames("names", [float(last.finished)] * len(scores), scores, texts)
 
 
-def _hidden_scores(
-    x: np.ndarray, lines: np.ndarray, limits: tuple[float, float], run: RunState
-) -> list[tuple[str, str]]:
-    low, high = limits
-    # A plot adds this much to a range: what lies in it is seen.
-    air = 0.08 * ((high - low) or max(abs(high) * 0.1, 1e-3))
-    outside = ((lines < low - air) | (lines > high + air)).any(axis=0)
-    if not outside.any():
-        return []
-    last, worst = int(x[outside].max()), lines.min() if run.started.maximize else lines.max()
-    worst_text = score_text(float(worst), run.started.metric)
-    return [("", f"not shown: worse scores until trial {last}, up to {worst_text}")]
-
-
-def near_the_best(values: np.ndarray, maximize: bool, reach: float = REACH) -> tuple[float, float]:
-    """The range without what is `reach` median distances from the best."""
-    finite = np.sort(values[np.isfinite(values)])
-    if len(finite) < MIN_VALUES_TO_CUT:
-        return range_of(finite)
-    ordered = finite[::-1] if maximize else finite
-    far = np.abs(ordered - ordered[0])
-    if far[len(far) // 2] > 0:
-        ordered = ordered[far <= reach * far[len(far) // 2]]
-    return float(ordered.min()), float(ordered.max())
-
-
-def _average_text(last: ScoredAverage, metric: str, maximize: bool) -> str:
+def _average_text(last: ScoredAverage, default: float | None, metric: str, maximize: bool) -> str:
     measured = metric_in_short(metric)
     average, single = (score_text(score, metric) for score in (last.average, last.single))
-    if len(last.weights) == 1:
-        words = "After {} trials there is one member, with {} {} on held-out rows."
-        return words.format(last.finished, measured, average)
     count = sum(weight > 0 for weight in last.weights)
     sentence = f"After {last.finished} trials the average of {count} has {measured} "
-    sentence += f"{average}, the single best {single}."
+    sentence += f"{average}, the single best {single}"
+    sentence += "." if default is None else f", the default setting {score_text(default, metric)}."
     ahead = last.average - last.single if maximize else last.single - last.average
     if ahead == 0:
         return f"{sentence} Neither is ahead."
@@ -404,8 +375,8 @@ def expectation_figure(run: RunState, is_clear: np.ndarray) -> Figure:
     near = int(np.sum(np.abs(y - x) <= sd))
     return Figure(
         "Predicted and observed score",
-        _score_axis(run, x_min, x_max, "predicted {}"),
-        _score_axis(run, low - room, high + room, "observed {}"),
+        score_axis(metric, run.started.maximize, x_min, x_max, "predicted {}"),
+        score_axis(metric, run.started.maximize, low - room, high + room, "observed {}"),
         (
             Lines("diagonal", corners, corners, "control", 1.4, dashed=True),
             Lines("whiskers", across, heights, "model", 1.4),
@@ -421,6 +392,54 @@ def expectation_figure(run: RunState, is_clear: np.ndarray) -> Figure:
             "trial": [trial.number for trial in trials], "predicted": expected,
             "standard deviation": deviations, "observed": y.tolist(),
         }),
+    )  # fmt: skip
+
+
+# Which settings rank high ------------------------------------------------------------------------
+
+
+def rank_figure(run: RunState, first: Axis, second: Axis) -> Figure:
+    """Every trial at two of its settings: the darker, the better its rank among all."""
+    ranked = run.best_rows(len(run.trials), estimates=True)
+    scales = scale_of(first), scale_of(second)
+    x, y = (
+        scale.positions_of([run.trials[row].setting.get(axis.name) for row in ranked])
+        for scale, axis in zip(scales, (first, second), strict=True)
+    )
+    groups = np.array_split(np.arange(len(ranked)), FIFTHS)
+    # The best lie above the others, and are seen by their size as well.
+    marks = [
+        Dots(f"fifth {rank}", x[rows], y[rows], "model", "ink", 11 - 1.5 * rank, 1.0,
+             opacity=(1.0 - rank / FIFTHS) ** 1.5)
+        for rank, rows in enumerate(groups)
+    ]  # fmt: skip
+    names = [axis_title(axis.label, axis.name) for axis in (first, second)]
+    ends = (bounds_of(axis) for axis in (first, second))
+    x_axis, y_axis = (
+        FigureAxis(name, scale, None, low - 0.04 * (high - low), high + 0.04 * (high - low), True)
+        for name, scale, (low, high) in zip(names, scales, ends, strict=True)
+    )
+    best = run.trials[ranked[0]]
+    values = (
+        f"{name} {format_value(best.setting.get(axis.name))}"
+        for name, axis in zip(names, (first, second), strict=True)
+    )
+    return Figure(
+        "Trials by their ranks",
+        x_axis,
+        y_axis,
+        (*reversed(marks), Dots("best", x[:1], y[:1], "observed", "ink", 17, 1.4, "star")),
+        f"The best of {len(ranked)} trials is trial {best.number}: {', '.join(values)}.",
+        lambda: columns_table({
+            "rank": range(1, len(ranked) + 1),
+            "trial": run.numbers[ranked].tolist(),
+            **{
+                name: [run.trials[row].setting.get(axis.name) for row in ranked]
+                for name, axis in zip(names, (first, second), strict=True)
+            },
+            metric_in_short(run.started.metric): run.scores[ranked].tolist(),
+        }),
+        (("fifth 0", "best fifth"), (f"fifth {FIFTHS - 1}", "worst fifth"), ("best", "the best")),
     )  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from core.tuning.scores.score import SHARES
 from core.wording import PERCENT, format_decimals, format_number
 
 Ticks = list[tuple[float, str]]
+ROOM = 0.25  # of the way from the best to the middle score, shown beyond that
 JOINER = "\u2060"  # not seen; keeps equal labels of one scale apart
 
 
@@ -75,7 +76,9 @@ class Scale:
         if self.kind == "percent":
             # Round in percent: the steps of a share of one would be the same, its labels not.
             ticks = _linear_ticks(100 * low, 100 * high, max(2, max_ticks))
-            ticks = [(position / 100, f"{label}{self.unit}") for position, label in ticks]
+            # Room above the best is no place for scores: no share is more than all.
+            most = 100 * (1 + 1e-9) if self.unit else math.inf
+            ticks = [(p / 100, f"{label}{self.unit}") for p, label in ticks if p <= most]
         else:
             ticks = _linear_ticks(low, high, max(2, max_ticks), integers_only=self.kind == "whole")
         return [tick for tick in ticks if tick[0] >= self.min_tick]
@@ -93,6 +96,30 @@ def scale_of(axis: Axis) -> Scale:
 def score_scale(metric: str) -> Scale:
     """The scale of a score, in the unit in which it is told."""
     return Scale("percent" if metric in SHARES else "linear")
+
+
+def near_range(
+    scores: np.ndarray,
+    maximize: bool,
+    error: float = 0.0,
+    limits: tuple[float, float] = (-math.inf, math.inf),
+) -> tuple[float, float]:
+    """The scores that a picture shows: from the best to the middle one with room.
+
+    Args:
+        scores: NaN where a trial has none.
+        maximize: whether more is better.
+        error: standard error of the best; the range is two of it to each side wide, or wider.
+        limits: what no score can go beyond.
+    """
+    ordered = np.sort(scores[np.isfinite(scores)])[:: -1 if maximize else 1]
+    if not len(ordered):
+        return math.nan, math.nan
+    best, sign = ordered[0], -1 if maximize else 1
+    reach = (1 + ROOM) * abs(best - ordered[len(ordered) // 2])
+    reach = max(min(reach, abs(best - ordered[-1])), 4 * error)
+    ends = sorted((best, min(max(best + sign * reach, limits[0]), limits[1])))
+    return float(ends[0]), float(ends[1])
 
 
 def axis_position(number: float, scale: Scale) -> float:

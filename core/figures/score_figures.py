@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from core.datasets.finding import column_title
+from core.estimators.facts import uncapitalized
+from core.estimators.model_settings import title_of
+from core.estimators.multi_model import MODEL
 from core.evaluation.calibration_bin import CalibrationBin
 from core.figures.figure import (
     Band,
+    Border,
     Dots,
+    EdgeMarks,
     Figure,
     FigureAxis,
     Labels,
@@ -22,12 +29,24 @@ from core.figures.figure import (
     whiskers,
 )
 from core.figures.result_picture import ResultPicture
-from core.figures.scales import Scale, score_scale
+from core.figures.scales import Scale, near_range, score_scale
 from core.tuning.results.result_facts import member_count
-from core.tuning.run_results import USUAL_GAMMA, GammaValues, PairCurves, PredictionPairs, Results
+from core.tuning.run_results import (
+    USUAL_GAMMA,
+    CandidateResults,
+    GammaValues,
+    Interval,
+    PairCurves,
+    PredictionPairs,
+    Results,
+    Scores,
+    completed_candidates,
+)
 from core.tuning.scores.score import metric_in_short, score_text, score_texts
-from core.wording import format_decimals, format_number
+from core.wording import amount_text, format_decimals, format_number
 
+WITHOUT = "without a model"
+FAR = 1.5  # times the range of all models, beyond which the line without a model is not drawn
 ROOM = 0.06  # of what is shown, on both sides: half the width of a score's words
 FLOOR, TALL, BAR = -0.2, 0.14, 0.02  # of the bars of counts: where, how high, half their width
 
@@ -35,69 +54,148 @@ FLOOR, TALL, BAR = -0.2, 0.14, 0.02  # of the bars of counts: where, how high, h
 # Scores with their intervals ------------------------------------------------------------------
 
 
-def score_entries(results: Results) -> list[tuple[str, float, float, float]]:
-    """(who, score, low, high) from top to bottom, NaN without interval."""
+@dataclass(frozen=True)
+class ScoreRow:
+    """A model with its score on test rows; NaN where it has none, or no interval."""
+
+    name: str
+    score: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    is_taken: bool = False  # told apart from the others
+
+
+def score_rows(results: Results) -> list[ScoreRow]:
+    """The candidates, or the tuned model and the default one, from top to bottom."""
+    if candidates := completed_candidates(results):
+        return [
+            _score_row(_candidate_name(c, results), results, c.test, c.test_interval, c.taken)
+            for c in candidates
+        ]
     members = member_count(results)
-    entries = []
-    for who, scores, interval in (
-        ("tuned" if members < 2 else f"average of {members}", results.test, results.test_interval),
-        ("default setting", results.default_test, results.default_interval),
-        ("baseline", results.baseline_test, results.baseline_interval),
-    ):
-        score = scores.get(results.metric)
-        low, high = (math.nan if end is None else float(end) for end in interval or (None, None))
-        if score is not None:
-            entries.append((who, float(score), low, high))
-    return entries
+    name = "tuned" if members < 2 else f"average of {members}"
+    models = (
+        (name, results.test, results.test_interval, True),
+        ("default setting", results.default_test, results.default_interval, False),
+    )
+    rows = [_score_row(who, results, test, ends, is_taken) for who, test, ends, is_taken in models]
+    return [row for row in rows if math.isfinite(row.score)]
+
+
+def _score_row(
+    name: str, results: Results, test: Scores | None, interval: Interval | None, is_taken: bool
+) -> ScoreRow:
+    low, high = interval or (None, None)
+    score = (test or {}).get(results.metric)
+    score, low, high = (math.nan if n is None else float(n) for n in (score, low, high))
+    return ScoreRow(name, score, low, high, is_taken)
+
+
+def _candidate_name(candidate: CandidateResults, results: Results) -> str:
+    model = uncapitalized(title_of(candidate.setting.get(MODEL, "")))
+    count = member_count(results)
+    names = {
+        "best": f"The best: {model}",
+        "simplest": f"Simplest as good: {model}",
+        "average": f"Average of {count} models" if count else "Average",
+        "default": f"Default setting: {model}",
+        "trial": f"Your trial: {model}",
+    }
+    return names.get(candidate.kind, candidate.kind)
 
 
 def score_figure(results: Results) -> Figure:
-    """Tuned, default and baseline model on test rows."""
-    measured = f"{metric_in_short(results.metric)} on test {results.task.units}"
-    entries = score_entries(results)
-    return intervals_figure(SCORES.title, entries, results.metric, measured, results.maximize)
+    """The models that may be taken on test rows, and what is reached without one."""
+    metric = results.metric
+    measured = f"{metric_in_short(metric)} on test {results.task.units}"
+    baseline = results.baseline_scores.get(metric)
+    return intervals_figure(
+        SCORES.title, score_rows(results), metric, measured, results.maximize, baseline
+    )
 
 
 def intervals_figure(
     title: str,
-    entries: Sequence[tuple[str, float, float, float]],
+    entries: Sequence[ScoreRow],
     metric: str,
     measured: str,
     maximize: bool,
+    baseline: float | None = None,
 ) -> Figure:
-    """A row for each (who, score, low, high), the first one apart from the others."""
+    """A row for each model, the taken one apart from the others; dashed: without a model."""
     rows = np.arange(len(entries), dtype=float)
-    names, *columns = zip(*entries, strict=True)
-    scores, lows, highs = (np.array(column, dtype=float) for column in columns)
-    low, high = range_of(scores, lows, highs)
-    room = ROOM * (high - low)
-    other_y, other_x = whiskers(rows[1:], lows[1:], highs[1:])
+    scores, lows, highs, is_taken = (
+        np.array([getattr(entry, name) for entry in entries])
+        for name in ("score", "low", "high", "is_taken")
+    )
+    # A hopeless one stands at the edge; of the others the intervals are seen whole.
+    low, high = near_range(scores, maximize)
+    is_seen = (scores >= low) & (scores <= high)
+    low, high = range_of([low, high], lows[is_seen], highs[is_seen])
+    shown = rows[np.isfinite(scores)].astype(int)
     sentences = []
-    for who, *numbers in entries:
-        score, start, end = (score_text(number, metric) for number in numbers)
-        between = f" (between {start} and {end})" if math.isfinite(numbers[1]) else ""
-        sentences.append(f"{who} {score}{between}")
+    for entry in entries:
+        score, start, end = (score_text(n, metric) for n in (entry.score, entry.low, entry.high))
+        between = f" (between {start} and {end})" if math.isfinite(entry.low) else ""
+        sentences.append(f"{entry.name} {score}{between}")
+    texts = score_texts(scores[shown].tolist(), metric)
+    span, words, beyond = (high - low) or abs(high) or 1.0, "", list[str]()
+    is_near = baseline is not None and low - FAR * span <= baseline <= high + FAR * span
+    if baseline is not None:
+        words = f"{WITHOUT} {score_text(baseline, metric)}"
+        sentences.append(words)
+        low, high = range_of([low, high], [baseline if is_near else low])
+        # Else it would press all models together.
+        beyond = [] if is_near else [f"← {words.replace(WITHOUT, 'no model')}"]
+    room = ROOM * (high - low)
+    whisker_y, whisker_x = whiskers(rows, lows, highs)
+    is_own = np.repeat(is_taken, 3)
+    foot = len(entries) - 0.35  # the words of the dashed line
     return Figure(
         title,
-        FigureAxis(measured, score_scale(metric), maximize, low - room, high + room),
+        FigureAxis(
+            measured,
+            score_scale(metric),
+            maximize,
+            low - room,
+            high + room,
+            full_range=range_of([low - room, high + room], scores, lows, highs),
+        ),
         # More room above than below, for the words over the first dot.
-        FigureAxis("", Scale("choice", names), low=-0.8, high=len(entries) - 0.4, exact=True),
+        FigureAxis(
+            "", Scale("choice", tuple(e.name for e in entries)), low=-0.8, high=foot, exact=True
+        ),
         (
-            Lines("other intervals", other_x, other_y, "muted", 3.0),
-            Lines("interval", [lows[0], highs[0]], [0.0, 0.0], "model", 3.0),
-            Dots("others", scores[1:], rows[1:], "muted", size=13, width=1.5, symbol="diamond"),
-            Dots("tuned", scores[:1], rows[:1], size=13, width=1.5),
-            Labels("scores", scores, rows, score_texts(scores.tolist(), metric), "above"),
+            Border("without", *((baseline, words) if is_near else (None, ""))),
+            Lines("other intervals", whisker_x[~is_own], whisker_y[~is_own], "muted", 3.0),
+            Lines("interval", whisker_x[is_own], whisker_y[is_own], "model", 3.0),
+            Dots(
+                "others",
+                scores[~is_taken],
+                rows[~is_taken],
+                "muted",
+                size=13,
+                width=1.5,
+                symbol="diamond",
+            ),
+            Dots("tuned", scores[is_taken], rows[is_taken], size=13, width=1.5),
+            EdgeMarks("at the edge", scores, rows, colour="muted"),
+            Labels("scores", scores[shown], rows[shown], texts, "above"),
+            Labels("beyond", [low] * len(beyond), [foot] * len(beyond), beyond, "above"),
         ),
         "; ".join(sentences) + ".",
-        lambda: (["setting", "score", "low", "high"], [list(entry) for entry in entries]),
+        lambda: (
+            ["setting", "score", "low", "high"],
+            [[e.name, e.score, e.low, e.high] for e in entries]
+            + [[WITHOUT, baseline, None, None]] * bool(words),
+        ),
     )
 
 
 SCORES = ResultPicture(
     name="scores",
     title="Was tuning worth it?",
-    question="Dot: score on the test set. Line: its 95\u00a0% confidence interval.",
+    question="Score on the test set; line: 95\u00a0% confidence.",
     waiting="Scores on test rows appear here when a run has ended.",
     is_suitable=lambda results: results.metric in results.test,
     figure=score_figure,
@@ -129,11 +227,12 @@ def predicted_figure(results: Results) -> Figure:
     pairs = results.predictions or PredictionPairs()
     actual, tuned = np.array(pairs.actual, float), np.array(pairs.tuned, float)
     low, high = range_of(actual, tuned)
-    off_by = score_text(float(np.nanmedian(np.abs(actual - tuned))), "")
+    unit = results.target_unit or ""
+    off_by = amount_text(float(np.nanmedian(np.abs(actual - tuned))), unit)
     return Figure(
         PREDICTED.title,
-        FigureAxis("actual", low=low, high=high),
-        FigureAxis("predicted", low=low, high=high),
+        FigureAxis(column_title("actual", unit), low=low, high=high),
+        FigureAxis(column_title("predicted", unit), low=low, high=high),
         (
             Dots("rows", actual, tuned, "observed", "ink", 7, 0.8),
             Lines("diagonal", [low, high], [low, high], "ink", 1.6, dashed=True),
@@ -212,7 +311,7 @@ def _calibration_table(bins: Sequence[CalibrationBin]) -> Table:
 CALIBRATION = ResultPicture(
     name="calibration",
     title="Can its probabilities be trusted?",
-    question="Calibration: on the dashed line, 70\u00a0% means 70\u00a0%.",
+    question="On the dashed line, 70\u00a0% means 70\u00a0%.",
     waiting="A curve appears here when the test rows have been predicted.",
     is_suitable=lambda results: bool(result_bins(results)),
     figure=lambda results: calibration_figure(result_bins(results)),

@@ -197,6 +197,9 @@ def _axis_values_text(plot: Plot, x: float, y: float) -> str:
 pg.setConfigOptions(antialias=True, useOpenGL=False)
 
 EDGES = (4, 6, 14, 4)  # pixels around the plots: left, top, right, bottom
+CONTROL = Qt.KeyboardModifier.ControlModifier
+DRAGS = "Drag over a part to enlarge it; drag with Shift to move. "
+WHOLE = "Home, a double click, or the wheel after a click shows the whole range."
 REACH = 12.0  # pixels from a dot within which a click or the pointer means it
 
 
@@ -207,13 +210,14 @@ class Canvas(FocusRing, pg.GraphicsLayoutWidget):
     resized = Signal()
     stepped = Signal(int)  # −1 or +1: an arrow key asks for the trial before or after
     wheeled = Signal(int)
-    zoomed = Signal(bool)  # whether only a part is shown now
+    zoomed = Signal()  # another part is shown
 
     def __init__(self) -> None:
         super().__init__()
         self.plots: list[Plot] = []
         self.keeps_wheel = False  # scrolls its own list instead of the page
         self.zoom: Zoom | None = None
+        self._hint = ""  # where the pointer rests on nothing
         self._dots: list[tuple[Plot, np.ndarray, np.ndarray, np.ndarray]] = []
         self._trial_text: Callable[[int], str] | None = None
         self._hover_text: Callable[[Plot, float, float], HoverText | None] = nearest_mark
@@ -229,18 +233,15 @@ class Canvas(FocusRing, pg.GraphicsLayoutWidget):
         self.setMouseTracking(True)
         self.paint_theme()
 
-    def let_zoom(self) -> None:
-        """Let a drag enlarge a part of the plots."""
-        self.zoom = Zoom(self, self.plots)
+    def let_zoom(self, *, enlarges: bool = True) -> None:
+        """Let the whole range be shown, and a drag enlarge a part of the plots."""
+        self.zoom = Zoom(self, self.plots, enlarges)
         self.zoom.changed.connect(self.zoomed)
-        self.setToolTip(
-            "Drag over a part to enlarge it; drag with Shift to move. Home, or a double "
-            "click, shows the whole range."
-        )
+        self._hint = DRAGS * enlarges + WHOLE
 
-    def show_full_range(self) -> None:
+    def show_usual_range(self) -> None:
         if self.zoom is not None:
-            self.zoom.show_full_range()
+            self.zoom.show_ranges()
 
     def sizeHint(self) -> QSize:
         return QSize(320, 180)
@@ -338,7 +339,15 @@ class Canvas(FocusRing, pg.GraphicsLayoutWidget):
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         if self.zoom is not None:
-            self.zoom.show_full_range()
+            self.zoom.toggle_whole()
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        # What is told of the point stays: a resting pointer asks for the same, not for the hint.
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            tooltip = self.tooltip_at(QPointF(event.pos())) or self._hint
+            QToolTip.showText(event.globalPos(), tooltip, self)
+            return True
+        return super().viewportEvent(event)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         if self.zoom is not None and self.zoom.continue_drag(event.position()):
@@ -382,9 +391,13 @@ class Canvas(FocusRing, pg.GraphicsLayoutWidget):
             event.ignore()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
+        steps, is_held = event.angleDelta().y() / 120, event.modifiers() & CONTROL
         if self.keeps_wheel:
-            self.wheeled.emit(-1 if event.angleDelta().y() > 0 else 1)
+            self.wheeled.emit(-1 if steps > 0 else 1)
             event.accept()
+        # The wheel is the page's, but for a plot that was clicked on.
+        elif self.zoom is not None and (self.hasFocus() or is_held):
+            event.setAccepted(self.zoom.turn_wheel(steps, event.position()))
         else:
             event.ignore()
 

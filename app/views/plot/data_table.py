@@ -29,7 +29,7 @@ from PySide6.QtGui import (
     QShortcut,
 )
 from PySide6.QtSvg import QSvgGenerator
-from PySide6.QtWidgets import QApplication, QGraphicsView, QHeaderView, QWidget
+from PySide6.QtWidgets import QApplication, QGraphicsView, QWidget
 
 from app.look import appearance
 from app.widgets.plain_table import PlainTable
@@ -84,11 +84,6 @@ class DataTable(PlainTable):
         super().__init__()
         self.setAccessibleName(name)
         self.verticalHeader().setDefaultSectionSize(TARGET)
-        header = self.horizontalHeader()
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-        header.setResizeContentsPrecision(200)
-        header.setStretchLastSection(True)
-        self.setCornerWidget(QWidget())
         self._model = DataTableModel()
         self.setModel(self._model)
         keys = QShortcut(QKeySequence.StandardKey.Copy, self)
@@ -98,11 +93,6 @@ class DataTable(PlainTable):
     def set_table(self, table: Table) -> None:
         self._model.set_table(*table)
         self.fit_columns()
-
-    def fit_columns(self) -> None:
-        self.resizeColumnsToContents()
-        for column in range(self.model().columnCount() - 1):
-            self.setColumnWidth(column, self.columnWidth(column) + 16)
 
     def copy_selected(self) -> None:
         cells = self.selectedIndexes()
@@ -137,11 +127,10 @@ EDGE = 12
 
 def save_picture(content: QWidget, path: Path, title: str, question: str) -> None:
     """Write a widget as SVG or PNG; raises UnusableError."""
-    size = QSize(content.width() + 2 * EDGE, content.height() + 2 * EDGE + _head_height())
     written = _write_svg if path.suffix.lower() == ".svg" else _write_png
     try:
         with whole_file(path) as draft:
-            if not written(content, draft, size, (title, question)):
+            if not written(content, draft, (title, question)):
                 raise OSError
     except OSError as error:
         raise write_error("the picture", path, error) from error
@@ -155,17 +144,28 @@ def save_table(table: Table, path: Path) -> None:
         raise write_error("the table", path, error) from error
 
 
-def _write_png(content: QWidget, path: Path, size: QSize, words: tuple[str, str]) -> bool:
+def picture_image(content: QWidget, title: str, question: str) -> QImage:
+    """A widget below its title."""
+    size = _picture_size(content)
     image = QImage(size * SHARPNESS, QImage.Format.Format_RGB32)
     image.setDevicePixelRatio(SHARPNESS)
     painter = QPainter(image)
-    _draw_picture(painter, content, size, words)
+    _draw_picture(painter, content, size, (title, question))
     painter.end()
+    return image
+
+
+def _picture_size(content: QWidget) -> QSize:
+    return QSize(content.width() + 2 * EDGE, content.height() + 2 * EDGE + _head_height())
+
+
+def _write_png(content: QWidget, path: Path, words: tuple[str, str]) -> bool:
+    image = picture_image(content, *words)
     return image.save(str(path), "PNG")  # type: ignore[call-overload]  # no bytes, as Qt's stubs say
 
 
-def _write_svg(content: QWidget, path: Path, size: QSize, words: tuple[str, str]) -> bool:
-    generator = QSvgGenerator()
+def _write_svg(content: QWidget, path: Path, words: tuple[str, str]) -> bool:
+    size, generator = _picture_size(content), QSvgGenerator()
     generator.setFileName(str(path))
     generator.setSize(size)
     generator.setViewBox(QRectF(0, 0, size.width(), size.height()))

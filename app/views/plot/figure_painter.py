@@ -18,9 +18,8 @@ from core.figures import figure as data
 from core.figures.scales import JOINER, Scale
 
 OUTLINE = 1.6  # pixels that the ink below a light line is wider
-FLOOR = 8  # pixels of a mark above the lower edge
 BESIDE = 16  # pixels around the words at a bar's end
-MOST_WORDS, MOST_NAMES = 0.5, 0.6  # shares of the width that words at ends may take
+MOST_WORDS, MOST_NAMES = 0.67, 0.6  # shares of the width that words at ends may take
 SYMBOL = 13  # pixels of a symbol in a legend, at most
 
 
@@ -59,14 +58,11 @@ class FigurePainter:
         # Now that the ranges are held, the lower edge is known.
         for mark in figure.marks:
             if isinstance(mark, data.Dots) and mark.at_floor:
-                self.marks[mark.name].set_data(mark.x, np.full(len(mark.x), self.floor()))
+                heights = self.plot.seen_heights(np.full(len(mark.x), np.nan))
+                self.marks[mark.name].set_data(mark.x, heights)
         if self.legend is not None:
             entries = [self._legend_entry(figure, *entry) for entry in figure.legend]
             self.legend.set_entries(entries, self._canvas.full_width)
-
-    def floor(self) -> float:
-        """The height of marks at the lower edge."""
-        return self.plot.vb.viewRange()[1][0] + FLOOR * abs(self.plot.vb.viewPixelSize()[1])
 
     # Marks ------------------------------------------------------------------------------------
 
@@ -84,6 +80,8 @@ class FigurePainter:
                 return labels.TopLabels() if mark.place == "above" else labels.BarLabels()
             case data.EndNames():
                 return labels.EndLabels()
+            case data.EdgeMarks():
+                return labels.EdgeMarks()
             case data.Level():
                 levels = [i for i in self.marks.values() if isinstance(i, labels.DefaultLine)]
                 return labels.DefaultLine(levels[-1] if levels else None)
@@ -116,10 +114,12 @@ class FigurePainter:
             case data.EndNames():
                 ink = [colour_of("ink")] * len(mark.texts)
                 item.set_data(list(zip(mark.x, mark.y, mark.texts, ink, strict=True)))
+            case data.EdgeMarks():
+                item.set_data(mark.x, mark.y, mark.texts, colour_of(mark.colour))
             case data.Level():
-                item.set_value(mark.value, mark.words, *_avoided(figure))
+                item.set_value(mark.value, mark.words, mark.number, *_avoided(figure))
             case data.Border():
-                item.set_value(mark.value, "")
+                item.set_value(mark.value, mark.words)
 
     def _legend_entry(self, figure: data.Figure, name: str, words: str) -> LegendEntry:
         mark = next((mark for mark in figure.marks if mark.name == name), None)
@@ -130,9 +130,6 @@ class FigurePainter:
             return LegendEntry(sample, words)
         if isinstance(mark, data.Dots):
             return LegendEntry(_dots_sample(mark), words)
-        if isinstance(mark, data.Border):
-            border = items.pen(self.marks[name].line_colour(), 1.8, dashed=True)
-            return LegendEntry(line_sample(border), words)
         return LegendEntry(lambda *_arguments: None, words)
 
     # Axes and ranges --------------------------------------------------------------------------
@@ -152,6 +149,7 @@ class FigurePainter:
         return unique_names([metrics.elidedText(name, mode, max_width) for name in names])
 
     def _hold_ranges(self, figure: data.Figure) -> None:
+        self.plot.full_ranges = [figure.x.full_range, figure.y.full_range]
         self.plot.hold_y(figure.y.low, figure.y.high, exact=figure.y.exact)
         for mark in figure.marks:
             if isinstance(mark, data.Labels) and mark.place == "right":

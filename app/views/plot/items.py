@@ -117,7 +117,7 @@ class Dots(pg.UIGraphicsItem):
 
 
 def symbol_path(symbol: str, size: float) -> QPainterPath:
-    """A circle, cross, star, diamond or triangle around the origin."""
+    """A circle, cross, star, diamond, square or triangle around the origin."""
     path, r = QPainterPath(), size / 2
     if symbol == "cross":
         path.moveTo(-r, -r)
@@ -134,6 +134,8 @@ def symbol_path(symbol: str, size: float) -> QPainterPath:
         path.addPolygon(QPolygonF([QPointF(*c) for c in ((0, -r), (r, 0), (0, r))]))
         path.lineTo(-r, 0)
         path.closeSubpath()
+    elif symbol == "square":
+        path.addRect(QRectF(-r, -r, size, size))
     elif symbol == "triangle":
         path.addPolygon(QPolygonF([QPointF(*c) for c in ((0, -r), (r, r), (-r, r))]))
         path.closeSubpath()

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QTransform
 
 from app.look import appearance
 from app.views.plot.axes import small_font
-from app.views.plot.items import clear_colour, pen
-from core.figures.figure import spread_apart
+from app.views.plot.items import clear_colour, pen, symbol_path
+from core.figures.figure import spaced_apart, spread_apart
 
 
 class BarLabels(pg.UIGraphicsItem):
@@ -22,6 +23,7 @@ class BarLabels(pg.UIGraphicsItem):
     def __init__(self) -> None:
         super().__init__()
         self.words: list[tuple[float, float, str]] = []
+        self.boxes: list[QRectF] = []  # of those that were painted
 
     def set_data(self, words: list[tuple[float, float, str]]) -> None:
         """(x, row, text) of every bar."""
@@ -37,12 +39,14 @@ class BarLabels(pg.UIGraphicsItem):
         metrics = QFontMetricsF(font)
         painter.setFont(font)
         painter.setPen(QColor(self._ink()))
+        self.boxes = []
         for x, row, text in self.words:
-            # Of hundreds of rows only those in sight are painted.
-            if shown.top() <= row <= shown.bottom():
-                wide, tall = metrics.horizontalAdvance(text) + 2, metrics.height()
-                box = self._box_at(transform.map(QPointF(x, row)), wide, tall, area)
+            wide, tall = metrics.horizontalAdvance(text) + 2, metrics.height()
+            box = self._box_at(transform.map(QPointF(x, row)), wide, tall, area)
+            # Of hundreds of rows only those in sight are painted, and none over another.
+            if shown.top() <= row <= shown.bottom() and not any(map(box.intersects, self.boxes)):
                 painter.drawText(box, int(Qt.AlignmentFlag.AlignVCenter), text)
+                self.boxes.append(box)
         painter.restore()
 
     def _ink(self) -> str:
@@ -62,6 +66,66 @@ class TopLabels(BarLabels):
     def _box_at(self, anchor: QPointF, wide: float, tall: float, area: QRectF) -> QRectF:
         x_min = min(max(anchor.x() - wide / 2, area.left()), area.right() - wide)
         return QRectF(x_min, anchor.y() - tall - 9, wide, tall)
+
+
+EDGE = 6  # pixels from the edge to a mark of what lies beyond it
+MOST_NUMBERS = 6  # of marks at the edges
+TURNS = {(0, -1): 0, (1, 0): 90, (0, 1): 180, (-1, 0): 270}  # degrees, by the way beyond
+
+
+class EdgeMarks(pg.UIGraphicsItem):
+    """A triangle at the edge for every point beyond it, with its text where there is room."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+        self.boxes: list[tuple[QRectF, str]] = []  # of the texts that were drawn
+        self._points, self._colour = np.empty((0, 2)), ""
+
+    def set_data(self, x: Any, y: Any, texts: Sequence[str], colour: str) -> None:
+        """Set points, the texts of the first of them, and the colour."""
+        self._points, self.texts = np.column_stack([x, y]).astype(float), list(texts)
+        self._colour = colour
+        self.update()
+
+    def paint(self, painter: QPainter, *_args: object) -> None:
+        self.boxes = []
+        if not len(self._points):
+            return
+        area = painter.transform().mapRect(self.viewRect())
+        points = pg.functions.transformCoordinates(painter.transform(), self._points.T).T
+        ends = (area.left(), area.top()), (area.right(), area.bottom())
+        ways = np.sign(points - np.clip(points, *ends))
+        # A point that lies beyond a corner is not of what is looked at.
+        rows = np.flatnonzero(np.abs(ways).sum(axis=1) == 1)
+        inset = np.clip(points, np.add(ends[0], EDGE), np.subtract(ends[1], EDGE))
+        painter.save()
+        painter.resetTransform()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(pen(appearance.current().ink, 0.8))
+        painter.setBrush(QColor(self._colour))
+        for x, y, right, down in set(map(tuple, np.hstack([inset, ways])[rows].round().tolist())):
+            turn = QTransform().translate(x, y).rotate(TURNS[right, down])
+            painter.drawPath(turn.map(symbol_path("triangle", 7)))
+        numbered = [row for row in rows.tolist() if row < len(self.texts)]
+        self._draw_texts(painter, area, inset, ways, numbered)
+        painter.restore()
+
+    def _draw_texts(
+        self, painter: QPainter, area: QRectF, points: np.ndarray, ways: np.ndarray, rows: list[int]
+    ) -> None:
+        metrics, centre = QFontMetricsF(small_font()), int(Qt.AlignmentFlag.AlignCenter)
+        widths = [metrics.horizontalAdvance(self.texts[row]) + 8 for row in rows]
+        painter.setFont(small_font())
+        painter.setPen(QColor(appearance.current().muted))
+        for index in spaced_apart([points[row, 0] for row in rows], widths, MOST_NUMBERS):
+            (x, y), wide, tall = points[rows[index]], widths[index], metrics.height()
+            box = QRectF(x - wide / 2, y - tall / 2, wide, tall)
+            box.translate(0.0, -ways[rows[index], 1] * (tall / 2 + EDGE))
+            box.moveLeft(min(max(box.left(), area.left()), area.right() - wide))
+            painter.fillRect(box, clear_colour(appearance.current().paper, 0.8))
+            painter.drawText(box, centre, self.texts[rows[index]])
+            self.boxes.append((box, self.texts[rows[index]]))
 
 
 LineEnd = tuple[float, float, str, str]  # x, y, text, colour
@@ -157,7 +221,7 @@ class Marker(pg.UIGraphicsItem):
             font = small_font()
             metrics = QFontMetricsF(font)
             wide, tall = metrics.horizontalAdvance(self._words) + 6, metrics.height()
-            x_min = x + 3 if x + 3 + wide <= area.right() else x - 3 - wide
+            x_min = x + 3 if x + 3 + wide <= area.right() else max(x - 3 - wide, area.left())
             box = QRectF(x_min, area.top() + 1, wide, tall)
             if self._avoided is not None:
                 dot = transform.map(QPointF(*self._avoided))
@@ -184,13 +248,15 @@ class DefaultLine(pg.UIGraphicsItem):
         self._other_line = other_line
         self.value: float | None = None
         self.label = QRectF()
-        self._words = ""
+        self._words = self._number = ""
         self._dots = np.empty((0, 2))
         self._stairs = np.empty((0, 2))
 
-    def set_value(self, value: float | None, words: str, dots: np.ndarray, stairs: Line) -> None:
-        """Set score, words, and what they avoid: dots (n, 2) and a line."""
-        self.value, self._words, self._dots = value, words, dots
+    def set_value(
+        self, value: float | None, words: str, number: str, dots: np.ndarray, stairs: Line
+    ) -> None:
+        """Set score, words, a number for the edge, and what they avoid: dots (n, 2), a line."""
+        self.value, self._words, self._number, self._dots = value, words, number, dots
         self._stairs = _points_along(*stairs)
         self.update()
 
@@ -205,7 +271,13 @@ class DefaultLine(pg.UIGraphicsItem):
         height = transform.map(QPointF(0.0, self.value)).y()
         font = small_font()
         metrics = QFontMetricsF(font)
-        size = (metrics.horizontalAdvance(self._words) + 6, metrics.height())
+        words, is_seen = self._words, area.top() <= height <= area.bottom()
+        if not is_seen:
+            words = f"{words} {self._number} {'↓' if height > area.bottom() else '↑'}"
+            # clear of the numbers of trials at the edge
+            area = area.adjusted(0.0, metrics.height() + EDGE, 0.0, -metrics.height() - 2 * EDGE)
+            height = min(max(height, area.top()), area.bottom())
+        size = (metrics.horizontalAdvance(words) + 6, metrics.height())
         reach = (size[1] + AROUND + 2) * self.viewRect().height() / max(area.height(), 1.0)
         # Only dots near the line can be covered, of up to 100,000.
         near = self._dots[np.abs(self._dots[:, 1] - self.value) <= reach]
@@ -217,14 +289,15 @@ class DefaultLine(pg.UIGraphicsItem):
         painter.save()
         painter.resetTransform()
         painter.setPen(pen(self.line_colour(), 1.4, dashed=True))
-        painter.drawLine(QPointF(area.left(), height), QPointF(area.right(), height))
+        if is_seen:
+            painter.drawLine(QPointF(area.left(), height), QPointF(area.right(), height))
         if not self._words:
             painter.restore()
             return
         painter.setFont(font)
         painter.fillRect(self.label, clear_colour(theme.paper, 0.8))
         painter.setPen(QColor(theme.muted))
-        painter.drawText(self.label, int(Qt.AlignmentFlag.AlignCenter), self._words)
+        painter.drawText(self.label, int(Qt.AlignmentFlag.AlignCenter), words)
         painter.restore()
 
 

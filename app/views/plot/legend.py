@@ -123,7 +123,7 @@ class ColourBar(pg.GraphicsWidget):
     def __init__(self) -> None:
         super().__init__()
         self.axis = ScaleAxis("right", Scale())
-        self._low, self._high = 0.0, 1.0
+        self._low, self._high, self._cut = 0.0, 1.0, (False, False)
         self._colours = pg.colormap.get("viridis")
         self.set_range(0.0, 1.0, Scale(), maximize=True)
 
@@ -132,9 +132,18 @@ class ColourBar(pg.GraphicsWidget):
         self.axis.paint_theme(appearance.current())
         self.update()
 
-    def set_range(self, low: float, high: float, scale: Scale, *, maximize: bool) -> None:
-        """Set both ends, the scale of the ticks, and whether the upper end is better."""
+    def set_range(
+        self,
+        low: float,
+        high: float,
+        scale: Scale,
+        *,
+        maximize: bool,
+        cut: tuple[bool, bool] = (False, False),
+    ) -> None:
+        """Set both ends, the scale of the ticks, the better end, and which end is `cut`."""
         self._low, self._high, self._scale, self._maximize = low, high, scale, maximize
+        self._cut = cut
         texts = [self.better_label, *(text for _, text in self._scale_ticks())]
         widest = max(self.axis.metrics.horizontalAdvance(text) for text in texts)
         width = BAR + MARGIN + 6 + widest
@@ -149,7 +158,15 @@ class ColourBar(pg.GraphicsWidget):
     def _scale_ticks(self) -> list[tuple[float, str]]:
         tall = max(60.0, self.size().height())
         most = int(tall / (self.axis.metrics.height() * 2.4))
-        return self._scale.ticks_between(self._low, self._high, min(6, most))
+        ticks = self._scale.ticks_between(self._low, self._high, min(6, most))
+        ends = [
+            (end, f"{sign} {self._scale.label_at(end)}")
+            for end, sign, is_cut in zip((self._low, self._high), "≤≥", self._cut, strict=True)
+            if is_cut
+        ]
+        apart = (self._high - self._low) * 1.8 * self.axis.metrics.height() / tall
+        clear = (t for t in ticks if all(abs(t[0] - end) > apart for end, _ in ends))
+        return [*clear, *ends]
 
     def paint(self, painter: QPainter, *_args: object) -> None:
         theme, metrics = appearance.current(), self.axis.metrics

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QObject, QPoint, QPointF, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent
@@ -13,7 +14,8 @@ from app.views.plot.axes import ScaleAxis
 from core.figures.scales import Scale
 
 Range = tuple[float, float]
-SHRINK = 0.55  # share of a held range below which data get a narrower one
+SHRINK = 0.7  # share of a held range below which data get a narrower one
+INSET = 8  # pixels from an edge to a mark of what has no place inside
 
 
 class Plot(pg.PlotItem):
@@ -30,6 +32,9 @@ class Plot(pg.PlotItem):
         self._held: list[Range | None] = [None, None]  # of x and y
         self.widest: Range | None = None  # of bars that were shown
         self.zoomed = False  # a person looks closer; the held ranges wait
+        self.full_ranges: list[Range | None] = [None, None]  # of x and y, where some is left out
+        self.leaves_out = False  # the same of what has no axis, such as a colour
+        self.is_whole = False  # a person asked for all
 
     def add_marks(self, *marks: pg.GraphicsObject) -> None:
         """Add items, the lowest first."""
@@ -48,13 +53,43 @@ class Plot(pg.PlotItem):
         """Choose ranges anew from the next data."""
         self._held, self.widest = [None, None], None
 
-    def show_whole(self) -> None:
-        """Restore the held ranges after zooming."""
-        self.zoomed = False
-        for show, held in zip((self.setXRange, self.setYRange), self._held, strict=True):
-            if held is not None:
-                show(*held, padding=0)
-        self.left.fit_thickness()
+    @property
+    def has_more(self) -> bool:
+        """Whether something lies beyond the held ranges."""
+        return self.leaves_out or any(self._wide_range(axis) != self._held[axis] for axis in (0, 1))
+
+    def show_held(self, *, is_whole: bool = False) -> None:
+        """Show the held ranges, or those of all."""
+        self.zoomed, self.is_whole = False, is_whole
+        for axis in (0, 1):
+            self._show_axis(axis)
+
+    def _wide_range(self, axis: int) -> Range | None:
+        held, full = self._held[axis], self.full_ranges[axis]
+        if held is None or full is None or (held[0] <= full[0] and full[1] <= held[1]):
+            return held
+        return self._padded_range(None, min(held[0], full[0]), max(held[1], full[1]))
+
+    def seen_heights(self, heights: np.ndarray) -> np.ndarray:
+        """Heights where they are marked: beyond an edge at that, without a value at the lower."""
+        (low, high), room = self.vb.viewRange()[1], INSET * self.vb.viewPixelSize()[1]
+        heights = np.where(heights >= low, heights, low + abs(room))
+        return np.where(heights <= high, heights, high - abs(room))
+
+    def is_within_view(self) -> bool:
+        """Whether the held ranges are in sight."""
+        pairs = zip(self._held, self.vb.viewRange(), strict=True)
+        seen = ((held, low, high, 1e-6 * (high - low)) for held, (low, high) in pairs if held)
+        return all(low - e <= held[0] and held[1] <= high + e for held, low, high, e in seen)
+
+    def _show_axis(self, axis: int) -> None:
+        wanted = self._wide_range(axis) if self.is_whole else self._held[axis]
+        # A person looks closer: `show_held` sets the range that is held now.
+        if wanted is None or self.zoomed:
+            return
+        (self.setXRange, self.setYRange)[axis](*wanted, padding=0)
+        if axis == 1:
+            self.left.fit_thickness()
 
     def _hold_range(self, axis: int, low: float, high: float, exact: bool) -> None:
         # Without any finite value the range stays as it was.
@@ -65,18 +100,12 @@ class Plot(pg.PlotItem):
             if high - low < SHRINK * (held[1] - held[0]) and high > low:
                 held = None
             elif held[0] <= low and high <= held[1]:
-                return
+                low, high, exact = *held, True
         if not exact:
             low, high = self._padded_range(held, low, high)
-        if (low, high) == self._held[axis]:
-            return
-        self._held[axis] = (low, high)
-        # A person looks closer: `show_whole` sets the range that is held now.
-        if self.zoomed:
-            return
-        (self.setXRange if axis == 0 else self.setYRange)(low, high, padding=0)
-        if axis == 1:
-            self.left.fit_thickness()
+        if (low, high) != self._held[axis] or self.is_whole:
+            self._held[axis] = (low, high)
+            self._show_axis(axis)
 
     @staticmethod
     def _padded_range(held: Range | None, low: float, high: float) -> Range:
@@ -102,13 +131,13 @@ CHANGES: dict[int, float] = {**dict.fromkeys(CLOSER_KEYS, CLOSER), Qt.Key.Key_Mi
 
 
 class Zoom(QObject):
-    """The drags and keys of a canvas: a drag or + enlarges, Shift pans, Home resets."""
+    """What drags, keys and the wheel do: a drag or + enlarges, Shift pans, Home shows all."""
 
-    changed = Signal(bool)  # whether only a part is shown
+    changed = Signal()
 
-    def __init__(self, canvas: QGraphicsView, plots: list[Plot]) -> None:
+    def __init__(self, canvas: QGraphicsView, plots: list[Plot], enlarges: bool) -> None:
         super().__init__(canvas)
-        self._canvas, self._plots = canvas, plots
+        self._canvas, self._plots, self._enlarges = canvas, plots, enlarges
         self._band = QRubberBand(QRubberBand.Shape.Rectangle, canvas.viewport())
         self._from: QPoint | None = None
         self._last = QPoint()
@@ -118,11 +147,21 @@ class Zoom(QObject):
     def is_zoomed(self) -> bool:
         return any(plot.zoomed for plot in self._plots)
 
+    @property
+    def is_whole(self) -> bool:
+        return any(plot.is_whole for plot in self._plots)
+
+    @property
+    def has_more(self) -> bool:
+        """Whether there is more to see than is shown."""
+        return self.is_zoomed or any(plot.has_more for plot in self._plots)
+
     # The mouse --------------------------------------------------------------------------------
 
     def start_drag(self, position: QPointF, moves: bool) -> None:
-        self._from = self._last = position.toPoint()
-        self._moves = moves
+        if self._enlarges:
+            self._from = self._last = position.toPoint()
+            self._moves = moves
 
     def continue_drag(self, position: QPointF) -> bool:
         if self._from is None:
@@ -167,7 +206,9 @@ class Zoom(QObject):
     def handle_key(self, event: QKeyEvent) -> bool:
         """Handle a key; False for other keys."""
         if event.key() == Qt.Key.Key_Home:
-            self.show_full_range()
+            self.toggle_whole()
+        elif not self._enlarges:
+            return False
         elif event.key() in CHANGES:
             for plot in self._leading():
                 self._scale_range(plot, CHANGES[event.key()])
@@ -180,15 +221,33 @@ class Zoom(QObject):
             return False
         return True
 
+    def turn_wheel(self, steps: float, position: QPointF) -> bool:
+        """Widen or narrow the ranges around a position; False where nothing changes."""
+        is_wider = steps < 0
+        # The page scrolls on where there is no more to see.
+        if self.is_whole if is_wider else not (self._enlarges or self.is_whole):
+            return False
+        plot = self._plot_at(position.toPoint())
+        if not self._enlarges or plot is None or (is_wider and not self.is_zoomed):
+            if is_wider and not self.has_more:
+                return False
+            self.show_ranges(is_whole=is_wider)
+            return True
+        centre = self._view_point(plot, position.toPoint())
+        self._scale_range(plot, CLOSER**steps, (centre.x(), centre.y()))
+        if is_wider and all(plot.is_within_view() for plot in self._plots):
+            self.show_ranges()
+        return True
+
     def _leading(self) -> list[Plot]:
         # Plots below the first share its x range and follow by themselves.
         return self._plots[:1]
 
-    def _scale_range(self, plot: Plot, factor: float) -> None:
+    def _scale_range(self, plot: Plot, factor: float, centre: Range | None = None) -> None:
         ranges = []
-        for low, high in plot.vb.viewRange():
-            middle, half_span = (low + high) / 2, factor * (high - low) / 2
-            ranges.append([middle - half_span, middle + half_span])
+        for axis, (low, high) in enumerate(plot.vb.viewRange()):
+            middle = (low + high) / 2 if centre is None else centre[axis]
+            ranges.append([middle + factor * (end - middle) for end in (low, high)])
         self._show_ranges(plot, *ranges)
 
     # What is shown ----------------------------------------------------------------------------
@@ -202,16 +261,21 @@ class Zoom(QObject):
             return
         for canvas_plot in self._plots:
             # Linked ones too: none of them may take its range back alone.
-            canvas_plot.zoomed = True
+            canvas_plot.zoomed, canvas_plot.is_whole = True, False
         # The x range of linked plots belongs to the first.
         leader = self._plots[0] if plot.vb.linkedView(0) is not None else plot
         leader.setXRange(*x, padding=0)
         plot.setYRange(*y, padding=0)
         plot.left.fit_thickness()
-        self.changed.emit(True)
+        self.changed.emit()
 
-    def show_full_range(self) -> None:
-        if self.is_zoomed:
+    def toggle_whole(self) -> None:
+        """Show all there is; after that, what is near the best."""
+        self.show_ranges(is_whole=not self.is_whole and any(plot.has_more for plot in self._plots))
+
+    def show_ranges(self, *, is_whole: bool = False) -> None:
+        """Show the usual ranges, or those of all."""
+        if self.is_zoomed or self.is_whole != is_whole:
             for plot in self._plots:
-                plot.show_whole()
-            self.changed.emit(False)
+                plot.show_held(is_whole=is_whole)
+            self.changed.emit()

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 from PySide6.QtCore import QPointF, Qt, Signal
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
 from PySide6.QtWidgets import QFileDialog, QMenu, QStackedWidget, QWidget
 
 from app.look import appearance
@@ -15,7 +15,7 @@ from app.text.narration import ended_early
 from app.text.plan_text import setting_lines
 from app.views.plot.axes import ScaleAxis
 from app.views.plot.canvas import Canvas, HoverText, nearest_mark
-from app.views.plot.data_table import DataTable, as_text, save_picture, save_table
+from app.views.plot.data_table import DataTable, as_text, picture_image, save_picture, save_table
 from app.views.plot.figure_painter import FigurePainter
 from app.views.plot.plot import Plot
 from app.views.plot.view_state import Highlight, ViewState
@@ -29,7 +29,7 @@ from core.figures.figure import Figure, Table
 from core.tuning.events import Event, RunStarted
 from core.tuning.runs.state import RunState
 from core.tuning.runs.trial_table import Trial
-from core.wording import format_value
+from core.wording import count_text, format_value
 
 _OLD_METHODS = {
     "table_data": "rows",
@@ -55,6 +55,7 @@ class View(Card):
     wide: bool = False  # takes the full width of the board
     of_all: ClassVar[bool] = False  # shows all models, also while one is looked at
     zooms: ClassVar[bool] = False
+    crops: ClassVar[bool] = False  # leaves out what is far from the best, until all is asked for
     has_legend: ClassVar[bool] = False  # above a figure
     names_share: ClassVar[float | None] = None  # of the width, for the names of a figure's rows
     late: ClassVar[bool] = False  # may be empty for long, and takes no room until then
@@ -87,6 +88,7 @@ class View(Card):
         self.record = record or ViewState()
         self.dirty = True
         self._figure: Figure | None = None  # while it is drawn
+        self._moment_text = ""  # the end of the caption
         self.highlight = Highlight()  # of the selected trial, where trials are dots or bars
         self.content = self.make_content()
         self.content.setAccessibleName(self.title)
@@ -128,8 +130,8 @@ class View(Card):
         self.canvas.set_trial_text(self._trial_text)
         self.canvas.set_hover_text(self.hover_text)
         self.canvas.resized.connect(self._on_resized)
-        if self.zooms:
-            self.canvas.let_zoom()
+        if self.zooms or self.crops:
+            self.canvas.let_zoom(enlarges=self.zooms)
         # Views without a figure add plots of their own.
         if type(self).figure is not View.figure:
             self.painter = FigurePainter(
@@ -206,7 +208,7 @@ class View(Card):
             if hasattr(self, "canvas"):
                 for plot in self.canvas.plots:
                     plot.forget_ranges()
-                self.canvas.show_full_range()
+                self.canvas.show_usual_range()
             self.start(event)
             self.dirty = True
         elif isinstance(event, self.listens):
@@ -221,9 +223,11 @@ class View(Card):
             self._figure = self.figure() if has_figure else None
             self.draw()
             titles = [axis.title for axis in self._plot_axes()]
+            self._update_whole_button()
             # The help explains the terms of the axes.
             if titles:
                 self.canvas.setProperty(AXES, " ".join(filter(None, titles)))
+        self._tell_moment()
         filled = self._data_table if self._table_button.isChecked() else self.content
         page = filled if has_content else self._empty
         if self._stack.currentWidget() is not page:
@@ -256,6 +260,11 @@ class View(Card):
 
     # -- table, copy, save ---------------------------------------------------------------------
 
+    def copy_picture(self) -> None:
+        """Copy the picture with its title."""
+        image = picture_image(self.picture(), self.title, self.question)
+        QGuiApplication.clipboard().setImage(image)
+
     def copy_table(self) -> None:
         """Copy the table with tabs between the cells."""
         QGuiApplication.clipboard().setText(as_text(self.table_data(), "\t"))
@@ -277,21 +286,32 @@ class View(Card):
         self.save_button = IconButton("download", f"Save or copy “{self.title}”")
         self.save_button.setPopupMode(IconButton.ToolButtonPopupMode.InstantPopup)
         menu = QMenu(self.save_button)
+        menu.addAction("Copy the picture\tCtrl+C", self.copy_picture)
         menu.addAction("Save the picture as PNG…", lambda: self._ask_save_path("png"))
         menu.addAction("Save the picture as SVG…", lambda: self._ask_save_path("svg"))
         menu.addSeparator()
         menu.addAction("Save the table as CSV…", lambda: self._ask_save_path("csv"))
         menu.addAction("Copy the table", self.copy_table)
         self.save_button.setMenu(menu)
+        drawn = getattr(self, "canvas", getattr(self, "page", self.content))
+        drawn.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        drawn.customContextMenuRequested.connect(
+            lambda position: menu.popup(drawn.mapToGlobal(position))
+        )
+        # A table within the view copies its own cells.
+        keys = QShortcut(QKeySequence.StandardKey.Copy, drawn)
+        keys.setContext(Qt.ShortcutContext.WidgetShortcut)
+        keys.activated.connect(self.copy_picture)
         buttons = [self._table_button, self.save_button]
-        if self.zooms:
+        if self.zooms or self.crops:
             buttons.insert(0, self._make_whole_button())
         for button in buttons:
             self.corner.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
 
     def _make_whole_button(self) -> IconButton:
         button = IconButton("whole", f"Whole range of “{self.title}”")
-        button.clicked.connect(lambda _checked=False: self.canvas.show_full_range())
+        button.setCheckable(True)
+        button.clicked.connect(self.toggle_whole)
         policy = button.sizePolicy()
         # It keeps its room while it is hidden: nothing jumps when it comes.
         policy.setRetainSizeWhenHidden(True)
@@ -301,11 +321,23 @@ class View(Card):
         self.whole_button = button
         return button
 
-    def _on_zoomed(self, is_zoomed: bool) -> None:
-        if not is_zoomed and self.whole_button.hasFocus():
-            self.canvas.setFocus(Qt.FocusReason.OtherFocusReason)
-        self.whole_button.setVisible(is_zoomed)
+    def toggle_whole(self) -> None:
+        if self.canvas.zoom is not None:
+            self.canvas.zoom.toggle_whole()
+            self._update_whole_button()
+
+    def _on_zoomed(self) -> None:
+        self._update_whole_button()
         self.dirty = True
+
+    def _update_whole_button(self) -> None:
+        if not hasattr(self, "whole_button") or self.canvas.zoom is None:
+            return
+        zoom = self.canvas.zoom
+        if not zoom.has_more and self.whole_button.hasFocus():
+            self.canvas.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.whole_button.setVisible(zoom.has_more)
+        self.whole_button.setChecked(zoom.is_whole)
 
     def _ask_save_path(self, ending: str) -> None:
         wanted = f"{self.name}.{ending}"
@@ -338,8 +370,36 @@ class View(Card):
 
     def set_question(self, words: str) -> None:
         """Ask more in the caption, unless it names the model that is looked at."""
-        if not self.record.model and words != self._caption.text():
+        if self.record.exploring.any():
+            words = f"{words} Squares explore: little was known there."
+        if self.of_all or not self.record.model:
+            self._set_caption(words + self._moment_text)
+
+    def _set_caption(self, words: str) -> None:
+        if words != self._caption.text():
             self._caption.setText(words)
+
+    # -- the moment that it shows ----------------------------------------------------------------
+
+    @property
+    def shown_moment(self) -> int:
+        """How many trials or steps had ended when what it shows was known."""
+        return self.moment_of(None)
+
+    def moment_of(self, event: Event | None) -> int:
+        """That of an event; None for that of the run."""
+        run = self.record.whole_run
+        done_count = run.done_count if event is None else run.done_at(event)
+        # The first step of a learner is its start, which counts as number 0.
+        return done_count - run.learns_penalties
+
+    def _tell_moment(self) -> None:
+        run, before, moment = self.record.whole_run, self._moment_text, self.shown_moment
+        # At the end all is still: only what the last trial has no part in is told.
+        is_told = self.has_content() and not (run.ended and moment == self.moment_of(None))
+        unit = "step" if run.learns_penalties else "trial"
+        self._moment_text = f" After {count_text(moment, unit)}." if is_told else ""
+        self._set_caption(self._caption.text().removesuffix(before) + self._moment_text)
 
     def _trial_text(self, number: int) -> str:
         trial = self.run.find_trial(number)
@@ -361,6 +421,8 @@ def trial_text(trial: Trial, run: RunState) -> str:
     """A trial's number, result and setting, one a line."""
     result = trial.failure or f"score {format_value(trial.score, 4)}"
     lines = [f"Trial {trial.number}: {result}"]
+    if trial.reason == "explore":
+        lines.append("Tried because little was known there")
     if trial.behind:
         lines.append(ended_early(trial, run.started))
     return "\n".join([*lines, *setting_lines(run.started, trial.setting)])

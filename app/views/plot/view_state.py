@@ -8,6 +8,7 @@ import numpy as np
 
 from app.look import appearance
 from app.views.plot.items import Dots
+from core.figures.run_figures import exploring_rows
 from core.figures.scales import Scale, scale_of
 from core.space import Setting
 from core.tuning.events import Event, RunStarted
@@ -93,6 +94,11 @@ class ViewState:
         pairs = zip(self.axes, self.scales, strict=True)
         return [scale.position_of(setting.get(axis.name)) for axis, scale in pairs]
 
+    @property
+    def exploring(self) -> np.ndarray:
+        """Trials that were tried because little is known there, boolean (n,)."""
+        return exploring_rows(self.run)
+
     def filtered(self) -> np.ndarray:
         """Trials with a score that pass the best-k filter, boolean (n,)."""
         if self.best_k is None:
@@ -100,6 +106,28 @@ class ViewState:
         mask = np.zeros(len(self.run.scores), dtype=bool)
         mask[self.run.best_rows(self.best_k)] = True
         return mask
+
+
+class TrialDots:
+    """Trials in a plot: clear ones, those that explored, the others, and a star for the best."""
+
+    def __init__(self, size: float) -> None:
+        self.clear, self.hollow = Dots("circle", size), Dots("circle", size - 3)
+        self.exploring, self.best = Dots("square", size), Dots("star", 19)
+        self.marks = self.hollow, self.clear, self.exploring, self.best
+
+    def set_styles(self, fill: str | None, ink: str, hollow: str) -> None:
+        for dots in (self.clear, self.exploring):
+            dots.set_style(fill, ink, 1.5)
+        self.hollow.set_style(None, hollow, 1.0)
+        self.best.set_style("#F2B632", ink, 1.4)
+
+    def show_trials(self, record: ViewState, x: np.ndarray, y: np.ndarray) -> None:
+        """Show all trials, which lie at x and y; those with a NaN are not drawn."""
+        clear, explores = record.filtered() & ~record.run.is_excluded, record.exploring
+        groups = (np.isfinite(record.run.scores) & ~clear, clear & ~explores, clear & explores)
+        for dots, rows in zip(self.marks, (*groups, record.run.best_rows(1)), strict=True):
+            dots.set_data(x[rows], y[rows])
 
 
 class Highlight(Dots):

@@ -11,13 +11,11 @@ from core.export.exportable_models import TUNED
 from core.export.finished_run import FinishedRun
 from core.export.report.figure_svg import SIZES, figure_svg
 from core.export.report.html import collapsible, html_table, paragraphs, section_card
-from core.export.report.svg import svg_number
 from core.figures import explanation_figures as figures
-from core.figures.explanation_text import AREA, area_text
+from core.figures.explanation_text import AREA, area_text, learning_verdict, loss_text
 from core.figures.score_figures import CALIBRATION, calibration_figure
 from core.space import axis_title
 from core.tuning.problem_setup import read_data
-from core.tuning.scores.metrics import METRICS
 from core.tuning.scores.score import score_text
 from core.tuning.why.answer_types import (
     Answer,
@@ -30,17 +28,14 @@ from core.tuning.why.answer_types import (
     ScoreLoss,
     SettingImportance,
 )
-from core.tuning.why.answers import (
+from core.tuning.why.answers import answers, answers_of_trials, keep_answer, kept_answer
+from core.tuning.why.questions import (
     IMPORTANCE,
     LEARNING,
     ROWS,
     SETTINGS,
     SOON,
-    answers,
-    answers_of_trials,
     can_explain,
-    keep_answer,
-    kept_answer,
     seconds_before,
 )
 from core.tuning.why.tested_model import fit_tested_model
@@ -98,8 +93,7 @@ def answers_of(run: FinishedRun) -> tuple[dict[str, Answer], str]:
 
 
 def _column_sections(importance: ColumnImportance, examples: bool) -> list[str]:
-    metric = METRICS[importance.metric]
-    format_difference = partial(_difference_text, metric.share)
+    format_difference = partial(loss_text, importance.metric)
     shown = importance.columns[:MAX_BARS]
     weights = any(column.weight is not None for column in importance.columns)
     header = ("column", "loss of score", "low", "high", *(["weight, scaled"] if weights else []))
@@ -159,13 +153,6 @@ def _loss_cells(
     return tuple(format_difference(value) for value in (loss.mean, loss.low, loss.high))
 
 
-def _difference_text(share: bool, value: float | None) -> str:
-    if value is None:
-        return "–"
-    text = f"{100 * value:.1f} points" if share else svg_number(value)
-    return text.replace("-", "\u2212")
-
-
 def _row_sections(run: FinishedRun, diagnostics: RowDiagnostics) -> list[str]:
     sections = []
     if isinstance(diagnostics, ClassDiagnostics):
@@ -195,7 +182,11 @@ def _row_sections(run: FinishedRun, diagnostics: RowDiagnostics) -> list[str]:
             for entry in bins
         ]
         header = ("over", "at", "mean", "low", "high", "rows")
-        body = figure_svg(figures.residuals_figure(residuals, rows=run.allows_examples))
+        body = figure_svg(
+            figures.residuals_figure(
+                residuals, rows=run.allows_examples, unit=run.results.target_unit
+            )
+        )
         body += collapsible("As a table, over every column too", html_table(header, rows))
         sections.append(section_card("Where is it too high or too low?", question, body))
     if run.allows_examples and diagnostics.wrong.rows:
@@ -260,19 +251,8 @@ def _wrong_rows_section(diagnostics: RowDiagnostics) -> str:
 
 
 def _learning_section(curve: LearningCurve) -> str:
-    metric, gain = METRICS[curve.metric], curve.gain
-    format_difference = partial(_difference_text, metric.share)
-    sentence = "There are too few rows to tell."
-    if gain is not None:
-        first = {"yes": "Yes, likely", "no": "No, likely not"}
-        mean, low, high = (format_difference(value) for value in (gain.mean, gain.low, gain.high))
-        sentence = (
-            f"{first.get(curve.answer or '', 'That is not clear')}: from {gain.from_rows:,} to "
-            f"{gain.to_rows:,} training rows it became better by {mean} (95 % confidence interval "
-            f"{low} to {high})."
-        )
     rows = [(size.rows, size.mean, size.low, size.high) for size in curve.sizes]
-    body = paragraphs([sentence]) + figure_svg(figures.learning_figure(curve))
+    body = paragraphs([learning_verdict(curve)]) + figure_svg(figures.learning_figure(curve))
     header = ("training rows", "mean score", "low", "high")
     body += collapsible("As a table", html_table(header, rows))
     question = (

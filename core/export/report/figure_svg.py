@@ -12,7 +12,7 @@ import numpy as np
 
 from core.export.report.svg import CHARACTER, SvgDrawing, shorten_name
 from core.figures import figure as data
-from core.figures.figure import Figure, FigureAxis, spread_apart
+from core.figures.figure import Figure, FigureAxis, spaced_apart, spread_apart
 
 LONG_NAME = 40  # characters of a name beside a row, or at a line's end
 ROW, HIGH_ROW = 26, 46  # pixels of a row, and of one with words above
@@ -23,6 +23,7 @@ BAR = 16  # pixels of a bar
 LINE = 15  # pixels from one name at a line's end to the next
 FLOOR = 6  # pixels of a mark above the axis
 TICKS = 7
+MOST_NUMBERS = 6  # of marks at the edges
 # Width and height of a figure by the width of its card.
 SIZES = {"full": (980, 280), "wide": (680, 320), "half": (540, 320), "narrow": (420, 320)}
 
@@ -36,6 +37,7 @@ class _Plot:
     bottom: float
     x_range: tuple[float, float]
     y_range: tuple[float, float]  # the lower end first, also of rows that run down
+    is_cropped: bool = False  # lines beyond it go along its edge
 
     def x(self, position: float) -> float:
         low, high = self.x_range
@@ -84,14 +86,17 @@ def _laid_out(drawing: SvgDrawing, figure: Figure) -> _Plot:
             longest = max((len(shorten_name(text, LONG_NAME)) for text in mark.texts), default=0)
             right = drawing.width - 30 - CHARACTER * longest
             low, high = figure.x.low, max([*mark.x, low + 1e-9])
-        elif isinstance(mark, data.Level) and mark.words:
-            right = min(right, drawing.width - 16 - CHARACTER * len(mark.words))
+        elif isinstance(mark, data.Level) and mark.words and mark.value is not None:
+            is_seen = min(y_range) <= mark.value <= max(y_range)
+            length = len(mark.words) + (0 if is_seen else len(mark.number) + 3)
+            right = min(right, drawing.width - 16 - CHARACTER * length)
         elif isinstance(mark, data.Labels) and mark.place == "right":
             # The words stand behind the largest value, in half of the plot at most.
             room = (CHARACTER * max(map(len, mark.texts), default=0) + 12) / (right - left_x)
             high = low + (figure.x.high - low) / (1 - min(room, 0.5))
     bottom, top = drawing.height - FOOT, HEAD + LEGEND * bool(figure.legend)
-    return _Plot(drawing, left_x, right, top, bottom, (low, high), y_range)
+    is_cropped = figure.y.full_range is not None
+    return _Plot(drawing, left_x, right, top, bottom, (low, high), y_range, is_cropped)
 
 
 def _shown_range(axis: FigureAxis) -> tuple[float, float]:
@@ -152,18 +157,20 @@ def _draw_mark(plot: _Plot, mark: data.Mark) -> None:
             for x, y, text in zip(mark.x, mark.y, mark.texts, strict=True):
                 across, down = (6, 4) if is_right else (0, -9)
                 kind, anchor = ("tick", "start") if is_right else ("name", "middle")
-                drawing.add_text(plot.x(x) + across, plot.y(y) + down, text, kind, anchor)
+                text_x = min(max(plot.x(x), plot.left_x), plot.right) + across
+                drawing.add_text(text_x, plot.y(y) + down, text, kind, anchor)
         case data.EndNames():
             _draw_end_names(plot, mark)
+        case data.EdgeMarks():
+            _draw_edge_marks(plot, mark)
         case data.Level():
             if mark.value is not None:
-                y = plot.y(mark.value)
-                drawing.add_line(plot.left_x, y, plot.right, y, "dashed")
-                drawing.add_text(plot.right + 6, y + 4, mark.words)
+                _draw_level(plot, mark)
         case data.Border():
             if mark.value is not None:
                 x = plot.x(mark.value)
                 drawing.add_line(x, plot.top, x, plot.bottom, "dashed")
+                drawing.add_text(x + 4, plot.top + 11, mark.words)
         case _:
             assert_never(mark)
 
@@ -176,7 +183,7 @@ def _stroke(mark: data.Lines) -> str:
 
 def _unbroken(plot: _Plot, mark: data.Lines) -> Iterator[list[tuple[float, float]]]:
     heights = np.asarray(mark.y, dtype=float)
-    if len(heights) == 2:  # a straight line that may go beyond the rows
+    if plot.is_cropped or len(heights) == 2:  # a straight line that may go beyond the rows
         heights = np.clip(heights, min(plot.y_range), max(plot.y_range))
     points: list[tuple[float, float]] = []
     for point in [*plot.points(mark.x, heights), (math.nan, math.nan)]:
@@ -208,6 +215,7 @@ def _symbol(symbol: str, x: float, y: float, r: float, style: str, title: str) -
     corners = {
         "cross": f"M{-r:g},{-r:g}L{r:g},{r:g}M{-r:g},{r:g}L{r:g},{-r:g}",
         "diamond": f"M0,{-r:g}L{r:g},0L0,{r:g}L{-r:g},0Z",
+        "square": f"M{-r:g},{-r:g}H{r:g}V{r:g}H{-r:g}Z",
         "triangle": f"M0,{-r:g}L{r:g},{r:g}L{-r:g},{r:g}Z",
     }
     path = corners.get(symbol) or _star(r)
@@ -249,6 +257,34 @@ def _draw_end_names(plot: _Plot, mark: data.EndNames) -> None:
         plot.drawing.add_text(right + 17, row + 4, shorten_name(text, LONG_NAME), "name")
 
 
+def _draw_edge_marks(plot: _Plot, mark: data.EdgeMarks) -> None:
+    limits = (plot.left_x, plot.right), (plot.top, plot.bottom)
+    style, centres, below = f'class="f-{mark.colour} s-ink" stroke-width="0.8"', list[float](), []
+    for x, y in zip(map(plot.x, mark.x), map(plot.y, mark.y), strict=True):
+        ends = [min(max(end, low), high) for end, (low, high) in zip((x, y), limits, strict=True)]
+        is_low = y > plot.bottom
+        centres.append(ends[0])
+        below.append(is_low)
+        if (x, y) != tuple(ends):
+            turn = 90 * (2 if is_low else 0 if y < plot.top else 1 if x > plot.right else 3)
+            triangle = _symbol("triangle", 0.0, 0.0, 3.5, style, "")
+            shift = f"translate({ends[0]:.1f} {ends[1]:.1f}) rotate({turn})"
+            plot.drawing.marks.append(f'<g transform="{shift}">{triangle}</g>')
+    widths = [CHARACTER * len(text) + 8.0 for text in mark.texts]
+    for index in spaced_apart(centres[: len(widths)], widths, MOST_NUMBERS):
+        y = plot.bottom - 10 if below[index] else plot.top + 18
+        plot.drawing.add_text(centres[index], y, mark.texts[index], anchor="middle")
+
+
+def _draw_level(plot: _Plot, mark: data.Level) -> None:
+    y, words = plot.y(mark.value or 0.0), mark.words
+    if plot.top <= y <= plot.bottom:
+        plot.drawing.add_line(plot.left_x, y, plot.right, y, "dashed")
+    else:
+        words = f"{words} {mark.number} {'↓' if y > plot.bottom else '↑'}"
+    plot.drawing.add_text(plot.right + 6, min(max(y, plot.top), plot.bottom) + 4, words)
+
+
 def _draw_legend(plot: _Plot, figure: Figure) -> None:
     x, y = plot.left_x, HEAD - 2
     marks = {mark.name: mark for mark in figure.marks}
@@ -260,7 +296,5 @@ def _draw_legend(plot: _Plot, figure: Figure) -> None:
         elif isinstance(mark, data.Dots):
             style = f'class="f-{mark.fill or "none"} s-{mark.outline or "none"}"'
             plot.drawing.marks.append(_symbol(mark.symbol, x + SAMPLE / 2, y, 6, style, ""))
-        elif isinstance(mark, data.Border):
-            plot.drawing.add_line(x, y, x + SAMPLE - 6, y, "dashed")
         plot.drawing.add_text(x + SAMPLE, y + 4, words)
         x += SAMPLE + CHARACTER * len(words) + 16

@@ -34,8 +34,8 @@ def history_sections(run: FinishedRun) -> list[str]:
 
 def _best_so_far_section(run: RunState) -> str:
     has_scores = bool(run.best_rows(1).size)
-    figure = figure_svg(best_so_far_figure(run, crops=True), *SIZES["full"]) if has_scores else ""
-    question = "When did it find its best? Dots are trials; hollow: off the plot; ×: failed."
+    figure = figure_svg(best_so_far_figure(run), *SIZES["full"]) if has_scores else ""
+    question = "When did it find its best? Dots are trials; triangles: off the plot; ×: failed."
     return section_card("Best score so far", question, figure)
 
 

@@ -11,9 +11,9 @@ from core.estimators.model_settings import title_of
 from core.export.finished_run import EnsembleMember, FinishedRun, members_of
 from core.export.report.figure_svg import SIZES, figure_svg
 from core.export.report.html import cell_text, collapsible, html_table, paragraphs, section_card
-from core.figures.member_figures import member_bars_figure
+from core.figures.member_figures import member_bars_figure, member_name
 from core.figures.run_figures import average_figure
-from core.figures.score_figures import intervals_figure
+from core.figures.score_figures import ScoreRow, intervals_figure
 from core.tuning.events import EnsembleUpdated
 from core.tuning.run_results import EnsembleResults
 from core.tuning.runs.model_runs import LeaderboardRow, model_leaderboard, state_text
@@ -30,9 +30,9 @@ def model_sections(run: FinishedRun) -> list[str]:
     metric = run.started.metric
     format_score = partial(score_text, metric=metric)
     rows = [
-        (title_of(row.model), row.best, row.best - row.error, row.best + row.error)
-        for row in leaderboard
-        if row.best is not None and row.error is not None
+        ScoreRow(title_of(r.model), r.best, r.best - r.error, r.best + r.error, r is leaderboard[0])
+        for r in leaderboard
+        if r.best is not None and r.error is not None
     ]
     title, label = METRICS[metric].title, f"{metric_title(metric)}, in validation"
     figure = ""
@@ -83,7 +83,7 @@ def average_sections(run: FinishedRun) -> list[str]:
 
 def _members_section(run: FinishedRun, members: list[EnsembleMember]) -> str:
     ensemble = run.results.ensemble or EnsembleResults()
-    bars = [(f"trial {m.number}", m.weight) for m in members[:MAX_BARS]]
+    bars = [(member_name(run.state, m.number), m.weight) for m in members[:MAX_BARS]]
     figure = figure_svg(member_bars_figure(bars), *SIZES["half"]) if len(members) > 1 else ""
     names, member_cells = _member_columns(run, members)
     header = ("trial", "weight", METRICS[run.started.metric].title, *names)
@@ -123,7 +123,8 @@ def _members_text(members: list[EnsembleMember], ensemble: EnsembleResults) -> s
 
 
 def _course_section(run: FinishedRun, updates: list[EnsembleUpdated]) -> list[str]:
-    scored = [u for u in updates if _is_finite(u.average) and _is_finite(u.single)]
+    has_both = [u for u in updates if _is_finite(u.average) and _is_finite(u.single)]
+    scored = [update for update in has_both if len(update.members) > 1]
     figure = as_table = ""
     if len(scored) > 1:
         figure = figure_svg(average_figure(run.state), *SIZES["wide"])

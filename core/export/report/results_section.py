@@ -42,18 +42,19 @@ def result_sections(run: FinishedRun) -> list[str]:
 
 def _scores_section(run: FinishedRun) -> str:
     results = run.results
-    test, default, baseline = results.test, results.default_test, results.baseline_test
+    test, default, baseline = results.test, results.default_test, results.baseline_scores
     figure = (
         figure_svg(SCORES.figure(results), *SIZES["half"]) if SCORES.is_suitable(results) else ""
     )
     validation = results.validation
     columns = {"tuned": test, "default": default, "baseline": baseline, "validation": validation}
     score_columns = {name: scores for name, scores in columns.items() if scores}
+    unit = results.target_unit or ""
     names = list(dict.fromkeys([*test, *default]))
     as_table = html_table(
         ("measure", *score_columns),
         [
-            (_metric_title(n), *(score_text(s.get(n), n) for s in score_columns.values()))
+            (_metric_title(n), *(score_text(s.get(n), n, unit) for s in score_columns.values()))
             for n in names
         ],
         row_heads=True,

@@ -110,7 +110,8 @@ def run(count=40, fair=True, left_out=(), ends=True, classes=("benign", "maligna
         if late and last:
             yield surrogate(number, scores)
         yield TrialStarted(
-            number=number, setting=setting_of(number), reason="sample" if late else "start",
+            number=number, setting=setting_of(number),
+            reason="sample" if late else "start" if number else "default",
             expected=float(scores[number]) + 0.01 if late else None,
             uncertainty=0.02 if late else None,
             candidates=float(4096 / (1 + number) ** 1.4 + 1) if late else None,

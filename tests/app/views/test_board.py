@@ -140,23 +140,26 @@ def test_what_has_nothing_to_show_gives_its_room_to_the_others(feed, board, stre
     assert not predicted.isVisible()
 
 
-def test_the_baseline_is_a_line_unless_it_is_far_off(feed, board, streams):
-    for baseline, drawn in ((0.6, True), (-5.0, False)):
+def test_a_baseline_that_is_far_off_is_told_at_the_edge(feed, board, streams):
+    for baseline, drawn in ((0.7, True), (-5.0, False)):
         events = list(streams.trials())
         events[0] = replace(events[0], baseline=baseline)
         view = feed(events).views["best"]
-        assert (view.marks["baseline"].value == baseline) is drawn
-        words = score_text(baseline, "accuracy")
-        assert (f"The baseline is far off: {words}." in view._caption.text()) is not drawn
-        assert f"The baseline has {words}." in view.describe()
+        assert f"The baseline has {score_text(baseline, 'accuracy')}." in view.describe()
         low, high = view.plot.vb.viewRange()[1]
         assert (low <= baseline <= high) is drawn
+        view.grab()
+        area = view.plot.vb.mapRectToScene(view.plot.vb.rect())
+        assert area.contains(view.marks["baseline"].label)
 
 
 def test_a_band_of_nothing_known_does_not_press_the_trials_together():
-    band = [np.array([-12.0, 0.5]), np.array([1.0, 1.1])]
-    assert shown_heights(np.array([0.4, 0.96]), band) == pytest.approx((0.26, 1.1))
-    assert shown_heights(np.array([0.5]), band) == (-12.0, 1.1)
+    band = [np.array([-12.0, 0.9]), np.array([13.0, 1.1])]
+    share, free, near = (0.0, 1.0), (-np.inf, np.inf), (0.56, 0.96)
+    assert shown_heights(near, band, True, share) == pytest.approx((0.56, 1.0))
+    assert shown_heights(near, band, True, free) == pytest.approx((0.56, 1.04))
+    assert shown_heights(near, band, False, share) == pytest.approx((0.48, 0.96))
+    assert shown_heights((0.56, 0.56), band, True, free) == pytest.approx((0.56, 1.208))
 
 
 def test_views_of_pairs_give_their_room_where_all_but_one_setting_are_fixed():

@@ -19,7 +19,9 @@ from app.views.explanation_views import (
 from app.views.result_views import CalibrationView
 from app.views.threshold_view import ThresholdView
 from app.worker.messages import CancelExplanation, Explain, Explained
+from core.figures.explanation_figures import columns_figure
 from core.figures.explanation_text import learning_text
+from core.figures.figure import Bars
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.run_results import (
     ConfusionCounts,
@@ -107,6 +109,17 @@ def test_the_threshold_begins_where_the_model_decides_and_moves_by_key_and_mouse
     corner = view.canvas.mapFromScene(box.mapViewToScene(box.viewRect().bottomRight()))  # 1, 1
     qtbot.mouseClick(view.canvas.viewport(), Qt.MouseButton.LeftButton, pos=corner)
     assert view.handle_index() == 3
+    # What is kept is the second class's probability, whichever class is shown.
+    values = []
+    view.threshold_chosen.connect(values.append)
+    view.keep_button.click()
+    view.which.setCurrentText("no")
+    assert not view.undo_button.isVisibleTo(view)
+    view.slider.setValue(view.slider.maximum())  # 0.8
+    view.keep_button.click()
+    view.show_results(replace(CLASSES, threshold=0.3))
+    view.undo_button.click()
+    assert values == [0.2, pytest.approx(0.2), None]
 
 
 def test_columns_are_bars_that_keys_and_clicks_choose(shown, qtbot):
@@ -121,6 +134,10 @@ def test_columns_are_bars_that_keys_and_clicks_choose(shown, qtbot):
     assert chosen == ["b"]
     view.grouping.setCurrentIndex(1)
     assert view.table_data()[1] == [["a + b", 0.4, 0.2, 0.6, None]]
+    lost = [replace(COLUMNS.columns[0], mean=1.84, low=1.2, high=2.5), *COLUMNS.columns[1:]]
+    figure = columns_figure(replace(COLUMNS, metric="r2"), lost)
+    assert figure.description.startswith("a matters most: all of R².")  # no "184 points" of it
+    assert figure.mark(Bars, "bars").ends[0] == figure.x.high == 1.0
     view = shown(ColumnsView, replace(COLUMNS, units={"a": "kg"}))
     assert [row[0] for row in view.table_data()[1]] == ["a, kg", "b"]
     assert view.describe().startswith("a, kg matters most")
@@ -134,8 +151,8 @@ def test_columns_are_bars_that_keys_and_clicks_choose(shown, qtbot):
 
 def test_more_rows_are_answered_in_a_sentence(shown):
     view = shown(LearningView, LEARNING)
-    assert view.describe().startswith("Yes, likely: from 50 to 100 training rows")
-    assert "10.0 points" in view.describe()
+    assert view.describe().startswith("Yes, likely: accuracy +10.0 points from 50 to 100")
+    assert view._caption.text() in view.describe()
     assert view.plot.left.label_at(0.7) == "70.0\u00a0%"
     assert len(view.table_data()[1]) == 3
     for changes, words in (({"answer": "unclear"}, "That is not"), ({"done": False}, "More sizes")):
@@ -203,13 +220,6 @@ def answer(still, question, told, column=""):
 
 def test_answers_are_asked_for_and_go_to_their_views(asking, still):
     assert asked(still) == ["rows", "importance", "settings"]
-    learning = asking.questions.views["learning"]
-    assert learning.ask_button.isVisibleTo(learning)
-    assert "takes about" in learning.waiting_reason()
-    learning.ask_button.click()
-    assert asked(still)[-1] == "learning"
-    learning.answer_requested.emit("learning")
-    assert asked(still).count("learning") == 1
     questions: ExplanationRequests = asking.questions
     answer(still, "importance", COLUMNS)
     assert questions.views["dependence"].answer.name == "a"
@@ -219,6 +229,14 @@ def test_answers_are_asked_for_and_go_to_their_views(asking, still):
     for question, column, name in (("dependence", "b", "dependence"), ("rows", "", "threshold")):
         answer(still, question, NoAnswer(f"No {name}."), column)
         assert questions.views[name].waiting_reason() == f"No {name}."
+    assert "learning" not in asked(still)  # which yields to the others, waits for the last
+    answer(still, "settings", NoAnswer("No settings."))
+    assert asked(still)[-1] == "learning"
+    answer(still, "learning", LEARNING)
+    learning = questions.views["learning"]
+    assert "+10.0 points" in learning._caption.text()
+    learning.show_results(replace(learning.results, seed=7))
+    assert learning._caption.text() == learning.question  # nothing of the run before
     assert questions.views["threshold"].ask_button.isVisibleTo(questions.views["threshold"])
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -27,7 +28,8 @@ def test_lines_bars_and_objective_equal_the_steps(feed, streams, assert_words_fi
     assert [row.name for row in ranked] == ["s", "large", "gone", "off"]
     view = board.views["penalties"]
     assert [row.name for row in penalty_rows(view.run)] == ["more", "useful", "noise"]
-    assert np.allclose([end for _, _, end in view.marks["bars"].bars], [0.0, 1.0, 2.0])
+    ends = [end for _, _, end in view.marks["bars"].bars]
+    assert np.allclose(ends[:2], [0.0, 1.0])
     assert view.marks["bars"]._hatched == [False, False, True]
     words = [text for _, _, text in view.marks["penalties"].words]
     assert words == ["λ = 1", "λ = 10", "switched off"]
@@ -38,6 +40,19 @@ def test_lines_bars_and_objective_equal_the_steps(feed, streams, assert_words_fi
     view = board.views["objective"]
     assert view.marks["line"].y.tolist() == [100.0, 50.0, 25.0, 12.5, 6.25]
     assert view.describe() == "Objective 6.25 at step 4, from 100 at the start."
+
+
+@pytest.mark.parametrize("penalty", [0.2, 40.0, math.inf])
+def test_what_is_switched_off_has_the_longest_bar_whatever_its_penalty(feed, streams, penalty):
+    first, *steps, _ = streams.penalties()
+    given = {"noise": penalty, "useful": 3.0, "more": 60.0}
+    view = feed([first, replace(steps[-1], penalties=given, switched_off=["noise"])]).views[
+        "penalties"
+    ]
+    ends = [end for _, _, end in view.marks["bars"].bars]
+    assert np.allclose(ends[:2], np.log10([3.0, 60.0]))
+    assert ends[2] > ends[1] + 0.1
+    assert view.marks["bars"]._hatched == [False, False, True]
 
 
 @pytest.mark.parametrize("count", [3, 8, 40])
@@ -86,10 +101,13 @@ def test_a_step_without_an_objective_leaves_a_gap(feed, board, streams):
 def test_gradient_has_its_own_pictures(feed, streams):
     board = feed(streams.gradient())
     path = board.views["path"]
-    assert path.marks["line a"].y.tolist() == [0.0, 4.0, 8.0, 12.0]
-    assert [name for name in path.marks if name.startswith("bound")] == ["bound -3", "bound 13"]
-    assert path.plot.vb.viewRange()[1][1] >= 13.0
+    # λ on a log axis as in every other picture, though the learner moves its logarithm.
+    assert path.plot.left.title == board.views["penalties"].plot.bottom.title == "penalty (λ)"
+    assert np.allclose(path.marks["line a"].y, np.log10(np.exp([0.0, 4.0, 8.0, 12.0])))
+    bounds = [name for name in path.marks if name.startswith("bound")]
+    assert len(bounds) == 2
+    assert path.plot.vb.viewRange()[1][1] >= math.log10(math.exp(13.0))
     assert "At a bound: a." in path.describe()
-    assert path.table_data()[1][-1] == [3, -3.0, 12.0, "a"]
+    assert np.allclose(path.table_data()[1][-1][1:3], np.exp([-3.0, 12.0]))
     assert board.views["holdout"].marks["line"].y.tolist() == [10.0, 9.0, 8.0, 7.0]
     assert np.isclose(board.views["penalties"].table_data()[1][-1][1], math.exp(12.0))

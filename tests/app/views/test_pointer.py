@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import itertools
+import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QPointF
-from PySide6.QtGui import QImage
+from PySide6.QtGui import QGuiApplication, QImage, QKeySequence, QShortcut
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QAbstractScrollArea, QComboBox, QScrollBar, QToolTip
 
+from app.session.shown_run import ShownRun
 from app.views.plot.canvas import Canvas, nearest_mark
 from app.views.plot.data_table import as_text
 from app.views.plot.items import Dots, HorizontalBars, Lines
@@ -20,6 +23,7 @@ from app.worker.evaluator_process import evaluate_request
 from core.figures.scales import Scale
 from core.tuning.events import TrialFinished, TrialStarted
 from core.tuning.run_results import Results
+from core.tuning.runs.state import state_from_events
 from resources.theme import DARK
 
 
@@ -55,29 +59,59 @@ def runs(streams, structured, ensemble, history, generative, race):
 PAPER = DARK.paper.lower()
 # The views of every run, in their order.
 VIEWS_OF = {
-    "gp": "slice best surface trials parallel predicted",
-    "random": "best trials parallel",
-    "one setting": "slice best trials predicted",
-    "eb-hyp": "slice members average best surface trials disagreement focus parallel predicted",
-    "transfer": "common_slice best nearest standardizing common_surface trials parallel predicted",
-    "scot": "common_slice best nearest common_surface trials parallel predicted",
+    "gp": "slice best surface parallel trials ranks predicted timeline",
+    "random": "best parallel trials ranks timeline",
+    "one setting": "slice best trials predicted timeline",
+    "eb-hyp": "slice members average best surface disagreement focus parallel trials ranks"
+    " predicted timeline",
+    "transfer": "common_slice best nearest standardizing common_surface parallel trials ranks"
+    " predicted timeline",
+    "scot": "common_slice best nearest common_surface parallel trials ranks predicted timeline",
     "mm": "trajectory penalties objective",
     "one penalty": "trajectory objective",
     "gradient": "path penalties holdout",
     "sequence": "trajectory sequence penalties objective",
     "structure": "trajectory arcs dots penalties objective",
-    "topics": "best topics trials",
-    "pictures": "best pictures trials",
-    "best model": "models members average best trials",
+    "topics": "best topics trials timeline",
+    "pictures": "best pictures trials timeline",
+    "best model": "models members average best trials timeline",
 }
 VIEWS_OF = {
-    run: [view.replace("_", " ") for view in views.split()] + ["timeline"] * ("best" in views)
-    for run, views in VIEWS_OF.items()
+    run: [view.replace("_", " ") for view in views.split()] for run, views in VIEWS_OF.items()
 }
 
 
 def test_together_the_runs_have_every_view():
     assert {view for views in VIEWS_OF.values() for view in views} == set(VIEWS)
+
+
+@pytest.mark.parametrize("kind", VIEWS_OF)
+def test_a_replay_shows_the_past_alone_and_its_number(runs, kind, board, feed, qapp):
+    run = ShownRun([replace(e, seconds=float(at)) for at, e in enumerate(runs[kind]())], None)
+    position = (len(run.stops) + 1) // 2
+    stop, requests = run.stops[position - 1], []
+    board.evaluation_wanted.connect(requests.append)
+
+    def tables(state, late=()):
+        board.show_run(state)
+        feed([])
+        # What was asked of a later moment is answered only now.
+        for request in (*late, *requests):
+            board.take_evaluation(evaluate_request(request))
+        feed([])
+        return {n: repr(v.table_data()) for n, v in board.views.items() if v.has_content()}
+
+    past = tables(state_from_events(run.events[:stop]))
+    requests.clear()
+    board.show_run(run.state)
+    feed([])
+    late = list(requests)
+    requests.clear()
+    assert tables(run.state_after(stop), late) == past
+    moment = position - run.state.learns_penalties
+    for view in map(board.views.get, past):
+        assert view.shown_moment == moment
+        assert re.search(rf" After {moment} (trial|step)s?\.$", view._caption.text())
 
 
 def told_everywhere(view, size):
@@ -218,6 +252,44 @@ def test_the_crosshair_follows_the_pointer_and_leaves_with_it(feed, streams, qap
     assert "step" in QToolTip.text()
     canvas.leaveEvent(QEvent(QEvent.Type.Leave))
     assert not canvas.crosshair.is_shown
+
+
+@pytest.mark.parametrize("run", ["gp", "eb-hyp", "mm", "gradient", "transfer"])
+def test_what_a_resting_pointer_is_told_stays(runs, feed, board, run):
+    board.evaluation_wanted.connect(lambda asked: board.take_evaluation(evaluate_request(asked)))
+    feed(runs[run]())
+    feed([])
+    zoomable = [view for view in board.shown_views() if view.zooms and view.has_content()]
+    assert zoomable
+    for view in zoomable:
+        board.ensureWidgetVisible(view)
+        feed([])
+        plot, port = view.canvas.plots[0], view.canvas.viewport()
+        place = view.canvas.mapFromScene(plot.vb.sceneBoundingRect().center())
+        QTest.mouseMove(port, place)
+        told = view.tooltip_at(QPointF(place))
+        assert QToolTip.text() == told, view.name
+        # Qt asks for the tip of a widget on which the pointer has rested for 0.7 seconds.
+        QTest.qWait(1000)
+        assert QToolTip.text() == told, view.name
+
+
+def test_a_picture_is_copied_by_key_and_from_its_menu(feed, streams):
+    view = feed(streams.trials()).views["best"]
+    clipboard = QGuiApplication.clipboard()
+    clipboard.clear()
+    keys = view.canvas.findChild(QShortcut)
+    assert keys.key() == QKeySequence("Ctrl+C")
+    keys.activated.emit()
+    assert not clipboard.image().isNull()
+    assert clipboard.image().width() >= 2 * view.canvas.width()
+    clipboard.clear()
+    view.canvas.customContextMenuRequested.emit(view.canvas.rect().center())
+    menu = view.save_button.menu()
+    assert menu.isVisible()
+    menu.actions()[0].trigger()
+    menu.hide()
+    assert not clipboard.image().isNull()
 
 
 def test_an_arrow_points_to_better_along_the_text(feed, streams):

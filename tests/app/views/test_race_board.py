@@ -201,7 +201,7 @@ def test_trials_of_several_models_say_which_how_and_when_they_ended(shown):
     ]  # fmt: skip
     assert len([*itertools.groupby(names)]) == 3
     table.record.show_run(RunState())  # the run was deleted while it was shown
-    table.fit_columns()
+    table.table.fit_columns()
     assert table.table.columnWidth(0) > 0
 
 

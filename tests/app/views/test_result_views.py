@@ -8,7 +8,8 @@ from PySide6.QtCore import Qt
 
 from app.views.result_views import RESULT_VIEWS, CalibrationView, ConfusionMatrix
 from app.views.runs_comparison import ComparedRun, RunCurves, RunsComparison
-from core.figures.score_figures import score_entries
+from core.figures.figure import Border, Labels
+from core.figures.score_figures import score_figure, score_rows
 from core.json_reading import read_as
 from core.tuning.run_results import GammaValues, MoleculePairs, PairCounts, Results
 from core.tuning.runs.run_comparison import BestSoFarCurve
@@ -56,7 +57,7 @@ def test_which_pictures_suit():
 def test_scores_with_and_without_intervals(shown):
     view = shown(SCORES_VIEW, CLASSES)
     assert view.marks["tuned"].x.tolist() == [0.877]
-    assert view.marks["interval"].x.tolist() == [0.8, 0.94]
+    assert view.marks["interval"].x.tolist()[:2] == [0.8, 0.94]
     assert view.marks["others"].x.tolist() == [0.84]
     assert [text for _, _, text in view.marks["scores"].words] == ["87.7\u00a0%", "84.0\u00a0%"]
     assert all(text.endswith("\u00a0%") for _, text in view.plot.bottom.shown_ticks())
@@ -66,9 +67,21 @@ def test_scores_with_and_without_intervals(shown):
     view = shown(SCORES_VIEW, NUMBERS)
     assert view.describe() == "tuned 70.0\u00a0%; default setting 60.0\u00a0%."
     assert view.plot.bottom.title == "R² on test rows"
-    results = replace(CLASSES, baseline_test={"accuracy": 0.5}, baseline_interval=[0.4, 0.6])
-    assert score_entries(results)[-1] == ("baseline", 0.5, 0.4, 0.6)
-    assert np.isnan(score_entries(replace(results, baseline_interval=[None, None]))[-1][2])
+
+
+def test_the_line_without_a_model_is_drawn_where_it_leaves_the_models_apart():
+    def drawn(baseline):
+        figure = score_figure(replace(CLASSES, baseline_test={"accuracy": baseline}))
+        return figure, figure.mark(Border, "without"), figure.mark(Labels, "beyond").texts
+
+    figure, line, beyond = drawn(0.7)
+    assert (line.value, line.words, beyond) == (0.7, "without a model 70.0\u00a0%", [])
+    assert figure.x.low < 0.7
+    assert figure.table()[1][-1] == ["without a model", 0.7, None, None]
+    figure, line, beyond = drawn(0.1)
+    assert (line.value, beyond) == (None, ["← no model 10.0\u00a0%"])
+    assert figure.x.low > 0.7
+    assert [row.is_taken for row in score_rows(CLASSES)] == [True, False]
 
 
 def test_calibration_and_predictions(shown):

@@ -51,8 +51,8 @@ def test_the_slice_equals_the_evaluator_and_is_said(looked, streams, feed):
     assert np.allclose(view.band.low, mean - sd)
     assert np.allclose(view.promise.y, found["acquisition"])
     assert len(view.mean.x) <= 500
-    assert sorted(view.dots.y.tolist()) == sorted(s for s in streams.scores if s)
-    assert view.best.y.tolist() == [0.81]
+    assert sorted(view.trials.clear.y.tolist()) == sorted(s for s in streams.scores if s)
+    assert view.trials.best.y.tolist() == [0.81]
     assert np.isclose(view.next.value, -1.5)  # a quarter of the way from 0.001 to 1000
     assert view.next_below.value == view.next.value
     upper, lower = (plot.vb.sceneBoundingRect() for plot in view.canvas.plots)
@@ -86,7 +86,7 @@ def test_one_request_at_a_time_and_late_answers_are_dropped(board, feed, streams
     feed([*streams.trials(), streams.surrogate()])
     feed([streams.surrogate()])
     assert sorted(request.view for request in asked) == ["slice", "surface"]
-    late = replace(evaluate_request(asked[0]), run="an old one")
+    late = replace(evaluate_request(asked[0]), number=-1)
     board.take_evaluation(late)
     assert not board.views[late.view].has_content()
 
@@ -107,7 +107,7 @@ def test_the_surface_equals_the_evaluator(looked, streams):
     assert np.allclose(view.contours.x[0], np.log10(found["contours"][0]["x"][0]))
     best = looked.record.run.best_trial
     place = QPointF(np.log10(best.setting["C"]), best.setting["depth"])
-    assert [*view.best.x, *view.best.y] == [place.x(), place.y()]
+    assert [*view.trials.best.x, *view.trials.best.y] == [place.x(), place.y()]
     assert int(view.image.mapFromParent(place).y()) == best.setting["depth"] - 1
     view.first.setCurrentIndex(view.second.currentIndex())
     view.first.activated.emit(view.first.currentIndex())

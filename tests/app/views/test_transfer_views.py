@@ -64,9 +64,9 @@ def test_slice_and_surface_equal_the_evaluator(told, history, feed):
     assert np.allclose(drawn, expected, atol=1e-5)
     scores = np.array(history.SCORES)
     z = (scores - scores.mean()) / scores.std()  # population figures, worked by hand
-    assert np.allclose(view.dots.y, z)
-    assert view.best.y.tolist() == [z.max()]
-    assert view.earlier.symbol != view.dots.symbol
+    assert np.allclose(view.trials.clear.y, z)
+    assert view.trials.best.y.tolist() == [z.max()]
+    assert view.earlier.symbol != view.trials.clear.symbol
     view = board.views["common surface"]
     found = transfer_evaluator.joint_image(*surfaces(board), ("C", "tol"))
     assert np.allclose(view.image.image, found["mean"])
@@ -85,8 +85,8 @@ def test_slice_and_surface_equal_the_evaluator(told, history, feed):
 def test_an_excluded_trial_is_no_longer_among_the_clear_ones(told):
     board = told(TrialExcluded(number=3))
     view = board.views["common slice"]
-    assert len(view.dots.y) == 4
-    assert len(view.other_dots.y) == 1
+    assert len(view.trials.clear.y) == 4
+    assert len(view.trials.hollow.y) == 1
 
 
 def test_a_choice_along_an_axis(told, feed, history):
@@ -121,7 +121,7 @@ def test_the_nearest_come_first_and_say_what_they_are(told, history):
     assert view.marks["bars"]._hatched == [False, False, False, True]
     assert view.marks["words"].words[1][2].startswith("77 % similar · 11 trials")
     for words in (
-        "6 earlier datasets; the 4 nearest",
+        "6 datasets for this model, 4 of them similar to yours",
         "300 rows × 8 columns, 2 classes; 100 % sim",
     ):
         assert words in view.describe()
@@ -134,7 +134,7 @@ def test_the_nearest_come_first_and_say_what_they_are(told, history):
 def test_words_of_bars_stay_within_the_plot_and_many_scroll(
     told, board, feed, history, assert_words_fit
 ):
-    for width in (560, 1060, 1500):
+    for width in (640, 1060, 1500):
         board.resize(width, 720)
         view = told().views["nearest"]
         feed([])

@@ -25,7 +25,7 @@ def test_staircase_is_the_running_best(feed, streams, maximize):
 def test_the_best_plot_is_said_tabled_and_pointed_at(feed, streams, dark, board, qtbot):
     view = feed(streams.trials()).views["best"]
     assert view.marks["failed"].x.tolist() == [2.0]
-    assert "1 trials failed" in view.describe()
+    assert "1 trial failed" in view.describe()
     assert view.marks["default"].value == 0.70
     view.grab()  # words are placed while painting
     box = view.marks["default"].label
@@ -52,13 +52,13 @@ def test_the_best_plot_is_said_tabled_and_pointed_at(feed, streams, dark, board,
 
 
 def test_ranges_are_held_while_scores_stay_inside(feed, board, streams):
-    feed(streams.trials((0.5, 0.9)))
+    feed(streams.trials((0.5, 0.9, 0.6)))
     plot = board.views["best"].plot
     before = plot.vb.viewRange()
-    feed([TrialFinished(number=9, setting=streams.setting(9), score=0.7)])
+    feed([TrialFinished(number=9, setting=streams.setting(9), score=0.55)])
     assert plot.vb.viewRange() == before
-    feed([TrialFinished(number=10, setting=streams.setting(10), score=1.5)])
-    assert plot.vb.viewRange()[1][1] > 1.5
+    feed([TrialFinished(number=10, setting=streams.setting(10), score=0.99)])
+    assert plot.vb.viewRange()[1][1] > 0.99
 
 
 def test_the_table_sorts_and_cuts_nothing(feed, streams, board):
@@ -102,6 +102,25 @@ def test_best_k_filters_every_plot(feed, board, streams):
     assert board.views["trials"].model.rowCount() == 2
     assert len(board.views["parallel"].drawn_rows()) == 2
     assert board.views["parallel"].best_k.currentText() == "Best 2"
+
+
+def test_the_better_a_trial_ranks_the_stronger_is_its_dot(feed, streams):
+    view = feed(streams.trials()).views["ranks"]
+    order = np.argsort([-s if s else np.inf for s in streams.scores], kind="stable")[:7]
+    fifths = [view.marks[f"fifth {place}"] for place in range(5)]
+    settings = [streams.setting(int(number)) for number in order]
+    assert np.concatenate([dots.x for dots in fifths]) == pytest.approx(
+        [np.log10(setting["C"]) for setting in settings]
+    )
+    assert np.concatenate([dots.y for dots in fifths]).tolist() == [s["depth"] for s in settings]
+    assert (np.diff([dots._fill.color().alphaF() for dots in fifths]) < 0).all()
+    assert (np.diff([dots.size for dots in fifths]) < 0).all()
+    assert "The best of 7 trials is trial 6: Penalty weight (C) 1000, Depth 7." in view.describe()
+    assert [row[:2] for row in view.table_data()[1]][:2] == [[1, 6], [2, 4]]
+    view.second.setCurrentIndex(2)
+    view.second.activated.emit(2)
+    feed([])
+    assert [text for _, text in view.plot.left.shown_ticks()] == ["linear", "rbf"]
 
 
 def test_parallel_lines_go_through_their_settings(feed, streams):

@@ -7,9 +7,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.figures.scales import Scale, bounds_of, scale_of, score_scale
+from core.figures.scales import Scale, bounds_of, near_range, scale_of, score_scale
 from core.space import Axis
 from core.tuning.scores.score import score_texts
+
+
+def test_the_near_range_goes_from_the_best_to_the_middle_score_with_room():
+    scores = np.array([0.10, 0.14, 0.11, 5.0, 0.12, np.nan, 0.13])
+    assert near_range(scores, maximize=False) == pytest.approx((0.10, 0.10 + 1.25 * 0.03))
+    assert near_range(-scores, maximize=True) == pytest.approx((-0.1375, -0.10))
+    assert near_range(np.array([1.0, 9.0]), maximize=False) == (1.0, 9.0)
+    assert near_range(np.full(5, 2.0), maximize=True) == (2.0, 2.0)
+    assert near_range(scores, maximize=False, error=0.03) == pytest.approx((0.10, 0.22))
+    assert near_range(scores, True, 2.0, (0.0, 9.0)) == pytest.approx((0.0, 5.0))
+    assert np.isnan(near_range(np.array([np.nan]), maximize=True)).all()
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,23 @@ from PySide6.QtTest import QTest
 
 from core.tuning.events import TrialFinished
 
+SCORES = (0.70, 0.70, None, 0.71, 0.80)  # all of them near the best
+
 
 @pytest.fixture
 def view(feed, streams):
-    return feed(streams.trials(strategy="random")).views["best"]
+    return feed(streams.trials(SCORES, strategy="random")).views["best"]
+
+
+def turn_wheel(view, steps):
+    """Turns the wheel over the middle; whether the plot took it."""
+    middle = QPointF(view.canvas.rect().center())
+    turned = QWheelEvent(
+        middle, middle, QPoint(), QPoint(0, 120 * steps), Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase, False,
+    )  # fmt: skip
+    view.canvas.wheelEvent(turned)
+    return turned.isAccepted()
 
 
 def ranges(view):
@@ -28,7 +41,7 @@ def drag(view, by, modifiers=Qt.KeyboardModifier.NoModifier):
     QTest.mouseRelease(port, left, modifiers, start + by)
 
 
-def test_drags_and_keys_zoom_and_move_but_the_wheel_does_not(view):
+def test_drags_and_keys_zoom_and_move_but_the_wheel_only_after_a_click(view, monkeypatch):
     before = ranges(view)
     area = view.plot.vb.sceneBoundingRect().toRect()
     drag(view, QPoint(area.width() // 2, area.height() // 2))
@@ -40,13 +53,8 @@ def test_drags_and_keys_zoom_and_move_but_the_wheel_does_not(view):
     QTest.keyClick(view.canvas, Qt.Key.Key_Home)
     assert np.allclose(ranges(view), before)
     assert not view.whole_button.isVisible()
-    middle = QPointF(view.canvas.rect().center())
-    turned = QWheelEvent(
-        middle, middle, QPoint(), QPoint(0, 120), Qt.MouseButton.NoButton,
-        Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase, False,
-    )  # fmt: skip
-    view.canvas.wheelEvent(turned)
-    assert not turned.isAccepted()
+    monkeypatch.setattr(view.canvas, "hasFocus", lambda: False)
+    assert not turn_wheel(view, 1)
     assert np.allclose(ranges(view), before)
     drag(view, QPoint(2, 1))
     assert np.allclose(ranges(view), before)
@@ -66,6 +74,27 @@ def test_what_arrives_while_one_looks_closely_moves_nothing(view, feed, streams)
     assert ranges(view)[1, 0] <= 0.1
 
 
+def test_the_wheel_shows_all_and_leaves_the_page_what_it_cannot_use(feed, streams, monkeypatch):
+    view = feed(streams.trials((*SCORES, 0.141), strategy="random")).views["best"]
+    monkeypatch.setattr(view.canvas, "hasFocus", lambda: True)
+    usual = ranges(view)
+    assert usual[1, 0] > 0.141
+    assert view.whole_button.isVisible()
+    assert turn_wheel(view, -1)
+    assert ranges(view)[1, 0] <= 0.141
+    assert view.whole_button.isChecked()
+    assert not turn_wheel(view, -1)  # there is no more
+    feed([TrialFinished(number=9, setting=streams.setting(9), score=0.05)])
+    assert ranges(view)[1, 0] <= 0.05  # all stays all
+    QTest.keyClick(view.canvas, Qt.Key.Key_Home)
+    assert ranges(view)[1, 0] > 0.141
+    closer = [turn_wheel(view, 1) and ranges(view)[:, 1] - ranges(view)[:, 0] for _ in range(3)]
+    assert (closer[2] < closer[0]).all()
+    for _ in range(3):
+        assert turn_wheel(view, -1)
+    assert not view.canvas.zoom.is_zoomed
+
+
 def test_a_drag_with_shift_moves_what_is_under_the_pointer_along(view):
     before = ranges(view)
     drag(view, QPoint(60, 0), Qt.KeyboardModifier.ShiftModifier)
@@ -76,6 +105,6 @@ def test_a_drag_with_shift_moves_what_is_under_the_pointer_along(view):
 
 def test_another_run_begins_with_the_whole_range(view, feed, streams):
     QTest.keyClick(view.canvas, Qt.Key.Key_Plus)
-    feed(streams.trials(strategy="random"))
+    feed(streams.trials(SCORES, strategy="random"))
     assert not view.canvas.zoom.is_zoomed
     assert not view.whole_button.isVisible()

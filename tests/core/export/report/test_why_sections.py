@@ -13,7 +13,8 @@ from core.export.report.explanation_section import settings_sections
 from core.export.report.html import html_table
 from core.export.report.report_page import page_html
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.why.answers import SETTINGS, answers, keep_answer, kept_answer
+from core.tuning.why.answers import answers, keep_answer, kept_answer
+from core.tuning.why.questions import SETTINGS
 from core.tuning.why.tested_model import fit_tested_model
 
 pytestmark = pytest.mark.slow
