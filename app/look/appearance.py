@@ -110,6 +110,8 @@ def apply_look() -> None:
     _state.text_percent = settings.text_percent()
     app.setFont(_base_font(app))
     app.setPalette(palette(_state.theme))
+    # Qt takes three times as long to replace a style sheet as to remove it and set another.
+    app.setStyleSheet("")
     app.setStyleSheet(stylesheet(_state.theme))
     notifier.themed.emit(_state.theme)
 

@@ -18,11 +18,12 @@ from core.datasets.files.addresses import with_sheet
 from core.datasets.finding import SuggestedChange
 from core.errors import UnusableError
 from core.space import Setting
-from core.tuning.events import ModelSelected
+from core.tuning.events import ModelSelected, ThresholdSelected
 from core.tuning.guidance.guidance_records import Advice
 from core.tuning.plan import DataPlan
 
 if TYPE_CHECKING:
+    from app.session.shown_run import ShownRun
     from core.tuning.plan import Plan
     from core.tuning.runs.past_runs import PastRuns, RunSummary
 
@@ -156,11 +157,11 @@ class Session(SessionState):
         self._opening, self._is_given = data, is_given
         self._requests.ask(m.OpenData(data))
 
-    def return_to(self, data: DataPlan, plan: Plan | None) -> None:
-        """Open earlier data again, with their plan."""
+    def return_to(self, data: DataPlan, plan: Plan | None, run: ShownRun) -> None:
+        """Open earlier data again, with their plan and run."""
         if not self._may_change():
             return
-        self._show_run([], None)
+        self._replace_run(run)
         self._plan_to_restore, self._is_given = plan, False
         self._opening = data
         self._read_data(data)
@@ -339,6 +340,11 @@ class Session(SessionState):
         """Select another model (best, simplest, average, default or trial); its results follow."""
         if self.state == "finished" and self.run_folder is not None:
             self._conclude(pick=ModelSelected(kind=kind, number=number))
+
+    def select_threshold(self, value: float | None) -> None:
+        """Keep a threshold with the model, None for the run's; its results follow."""
+        if self.state == "finished" and self.run_folder is not None:
+            self._conclude(pick=ThresholdSelected(value=value))
 
     def export_model(
         self, format: str, path: str | Path, which: str = "tuned", examples: bool = True

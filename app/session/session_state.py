@@ -19,8 +19,7 @@ from app.worker.evaluator_thread import SurrogateEvaluator
 from app.worker.worker_thread import WorkerThread
 from core.datasets.dataset_summary import DatasetSummary
 from core.datasets.finding import SuggestedChange
-from core.errors import UnusableError
-from core.tuning.events import Event, ModelSelected, RemarkMade, RunFailed
+from core.tuning.events import Event, ModelSelected, RemarkMade, RunFailed, ThresholdSelected
 from core.tuning.guidance.guidance_records import Advice, RunEstimate
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.run_results import Results
@@ -163,7 +162,9 @@ class SessionState(QObject):
     # The run --------------------------------------------------------------------------------
 
     def _conclude(
-        self, exclude: m.Exclude | None = None, pick: ModelSelected | None = None
+        self,
+        exclude: m.Exclude | None = None,
+        pick: ModelSelected | ThresholdSelected | None = None,
     ) -> None:
         self._keeps_best = self._concludes = True
         self._requests.ask(m.Conclude(str(self.run_folder), exclude, pick))
@@ -173,15 +174,8 @@ class SessionState(QObject):
         folder = self.run_folder
         self._requests.forget_run()
         self._show_run([], None)
-        if folder is not None:
-            # Not needed for the first paint.
-            from core.tuning.runs.run_folder import RunFolder
-
-            try:
-                RunFolder(folder).remove_run()
-            # Such as: another program goes on with this run.
-            except UnusableError as error:
-                self.problem.emit(error.sentence)
+        if folder is not None and folder.exists():
+            self.runs.delete_runs([str(folder)])
 
     def _show_run(self, events: list[Event], folder: Path | None) -> None:
         self._replace_run(ShownRun(events, folder))

@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING
 from core.tuning.events import (
     Event,
     HyperGradientStep,
-    MoleculesFolded,
     PenaltyStep,
     RunFinished,
-    SequencesLabelled,
     SettingRequested,
     SurrogateFitted,
     TrialFailed,
     TrialFinished,
+    TrialStarted,
 )
 from core.tuning.plan import Plan
 
@@ -32,7 +31,6 @@ MAX_UNFROZEN_EVENTS = 5_000  # a full collection takes some milliseconds
 GOING_ON = ("running", "paused", "stopping")
 SURROGATES_KEPT = 400  # in memory; the run folder has all
 ENDS_A_STEP = frozenset({TrialFinished, TrialFailed, PenaltyStep, HyperGradientStep})
-BELONGS_TO_IT = frozenset({SequencesLabelled, MoleculesFolded})  # examples of a step
 KEPT_EVERY = 500  # events between two snapshots, replayed in some milliseconds
 
 
@@ -120,10 +118,10 @@ class ShownRun:
             self.wanted.clear()
         if kind in ENDS_A_STEP:
             self.stops.append(count + 1)
-        # The examples of a step come after it, and a replay shows them with it.
-        elif kind in BELONGS_TO_IT and self.stops and self.stops[-1] == count:
+        # A stop has all that was learned before the next trial starts.
+        elif kind is not TrialStarted and self.stops and self.stops[-1] == count:
             self.stops[-1] = count + 1
-        elif kind is SurrogateFitted:
+        if kind is SurrogateFitted:
             self._surrogates.append(count)
             if len(self._surrogates) > SURROGATES_KEPT:
                 self._thin_surrogates()

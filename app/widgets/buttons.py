@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QSize, Qt
-from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QMoveEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QToolButton
 
 from app.look import icons
 from app.widgets.layouts import in_column
 from app.widgets.text_labels import plain_tooltip, wrapping_label
 from resources.theme import TARGET
+
+DEAF_SECONDS = 0.4  # of a button that came, moved or got another label: longer than a double click
+_PRESSING = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
 
 
 def _spoken_name(text: str) -> str:
@@ -27,6 +31,7 @@ class PlainButton(QPushButton):
 
     def __init__(self, text: str, pressed: Callable[[], object], icon: str = "") -> None:
         super().__init__(text)
+        self._changed = 0.0  # when it came, moved or got another label
         self.setAutoDefault(False)
         self.setAccessibleName(_spoken_name(text))
         self.setMinimumHeight(TARGET)
@@ -48,13 +53,34 @@ class PlainButton(QPushButton):
         if event.type() == QEvent.Type.FontChange and not self.icon().isNull():
             self._size_icon()
 
+    @property
+    def is_deaf(self) -> bool:
+        """Whether a press now was meant for what stood here a moment ago."""
+        return time.monotonic() < self._changed + DEAF_SECONDS
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._changed = time.monotonic()
+
+    def moveEvent(self, event: QMoveEvent) -> None:
+        super().moveEvent(event)
+        self._changed = time.monotonic()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if not self.is_deaf:
+            super().mousePressEvent(event)
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not event.isAutoRepeat():
+        if event.key() in _PRESSING and (self.is_deaf or event.isAutoRepeat()):
+            return
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.click()
         else:
             super().keyPressEvent(event)
 
     def set_label(self, text: str) -> None:
+        if text != self.text():
+            self._changed = time.monotonic()
         self.setText(text)
         self.setAccessibleName(_spoken_name(text))
 
@@ -88,6 +114,12 @@ class ShorteningLink(LinkButton):
         super().__init__(text, pressed, icon)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
+    def set_label(self, text: str) -> None:
+        self._words = text
+        self.setToolTip("")
+        super().set_label(text)
+        self._elide()
+
     def minimumSizeHint(self) -> QSize:
         min_size = super().sizeHint()
         return QSize(min(min_size.width(), 6 * self.fontMetrics().height()), min_size.height())
@@ -99,8 +131,11 @@ class ShorteningLink(LinkButton):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self._elide()
+
+    def _elide(self) -> None:
         metrics = self.fontMetrics()
-        room = event.size().width() - self.sizeHint().width()
+        room = self.width() - self.sizeHint().width()
         room += metrics.horizontalAdvance(self._words)
         self.setText(metrics.elidedText(self._words, Qt.TextElideMode.ElideRight, room))
         if self.text() != self._words and not self.toolTip():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from PySide6.QtCore import QMimeData, Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
 from PySide6.QtWidgets import QFileDialog, QFrame, QWidget
@@ -42,6 +44,13 @@ def local_file(held: QMimeData) -> str:
         if url.isLocalFile():
             return url.toLocalFile()
     return ""
+
+
+def data_folder(file: str) -> str:
+    """Where files of a table are saved: beside it; at home where nobody put it anywhere."""
+    folder = Path(file).parent
+    is_beside = Path(file).is_absolute() and folder.is_dir() and folder.name != "pasted"
+    return str(folder if is_beside else Path.home())
 
 
 class DropArea(QFrame):

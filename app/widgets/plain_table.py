@@ -1,7 +1,8 @@
-"""Read-only tables: of any content, and of rows of cells that are chosen."""
+"""The one read-only table, whose columns fit its width, and rows of cells that are chosen."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -13,17 +14,46 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
+
+from app.look import appearance
+from resources.theme import TARGET
 
 Index = QModelIndex | QPersistentModelIndex
 DISPLAY = Qt.ItemDataRole.DisplayRole
+NARROWEST = 96  # pixels of a column of words at the usual text size
+ARROW = 14  # pixels of the mark beside the head of the sorted column
+MEASURED_ROWS = 200  # more take too long
+
+
+def fitted_widths(wanted: Sequence[int], least: Sequence[int], room: int) -> list[int]:
+    """Widths that fill a room: the widest give way first, and the spare goes to all that may."""
+
+    def cut_widths(level: int) -> list[int]:
+        return [min(w, max(level, low)) for w, low in zip(wanted, least, strict=True)]
+
+    levels = range(max(wanted, default=0) + 1)
+    fitting_count = bisect_right(levels, room, key=lambda level: sum(cut_widths(level)))
+    widths = cut_widths(max(fitting_count - 1, 0))
+    elastic = [c for c, low in enumerate(least) if low < wanted[c]] or list(range(len(widths)))
+    spare = max(0, room - sum(widths))
+    for rank, column in enumerate(elastic):
+        share, odd = divmod(spare, len(elastic))
+        widths[column] += share + (rank < odd)
+    return widths
 
 
 class PlainTable(QTableView):
-    """A read-only table without grid and vertical header."""
+    """A read-only table without grid and vertical header.
+
+    Columns are as wide as their content; where the room is short, words are cut in their middle,
+    since they differ at their ends, and only what still does not fit scrolls sideways.
+    """
+
+    cut_last: ClassVar[Sequence[int]] = ()  # columns that tell rows apart
 
     def __init__(self) -> None:
+        self._fitted_room = 0
         super().__init__()
         self.setAlternatingRowColors(True)
         self.setShowGrid(False)
@@ -32,7 +62,70 @@ class PlainTable(QTableView):
         self.setTabKeyNavigation(False)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self.setCornerWidget(QWidget())
         self.verticalHeader().hide()
+        head = self.horizontalHeader()
+        head.setHighlightSections(False)
+        head.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        head.setResizeContentsPrecision(MEASURED_ROWS)
+        head.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+
+    def is_elastic(self, column: int) -> bool:
+        """Whether a column holds words, which may be cut."""
+        index = self.model().index(0, column)
+        side = index.data(Qt.ItemDataRole.TextAlignmentRole) or Qt.AlignmentFlag.AlignLeft
+        return not Qt.AlignmentFlag(side) & Qt.AlignmentFlag.AlignRight
+
+    def wanted_widths(self) -> list[int]:
+        """The width of each column that cuts nothing."""
+        head = self.horizontalHeader()
+        # Each hint of a sorted table has room for an arrow, which only one column shows.
+        arrow = appearance.pixels(ARROW) if head.isSortIndicatorShown() else 0
+        sorted_column = head.sortIndicatorSection()
+        heads = [
+            head.sectionSizeHint(c) - arrow * (c != sorted_column) for c in range(head.count())
+        ]
+        return [
+            0 if self.isColumnHidden(c) else max(wide, self.sizeHintForColumn(c) + 6)
+            for c, wide in enumerate(heads)
+        ]
+
+    def least_widths(self, wanted: Sequence[int]) -> list[int]:
+        """The width of each column below which the table scrolls sideways instead."""
+        low = appearance.pixels(NARROWEST)
+        least = [min(w, low) - 1 if w and self.is_elastic(c) else w for c, w in enumerate(wanted)]
+        # What tells rows apart is cut last.
+        for column in self.cut_last:
+            spare = self.viewport().width() - sum(least)
+            # Where the table scrolls anyway, nothing is cut that tells rows apart.
+            room = spare if spare >= 0 else self.viewport().width() * 2 // 3 - least[column]
+            least[column] += max(0, min(wanted[column] - 1 - least[column], room))
+        return least
+
+    def fit_columns(self) -> None:
+        """Fit the columns to their content and to the width of the table."""
+        wanted = self.wanted_widths()
+        widths = fitted_widths(wanted, self.least_widths(wanted), self.viewport().width())
+        for column, width in enumerate(widths):
+            self.setColumnWidth(column, width)
+
+    def fit_height(self, row_count: int) -> None:
+        """Make the table as high as so many rows."""
+        line = max(TARGET, self.fontMetrics().height() + 12)
+        self.verticalHeader().setDefaultSectionSize(line)
+        head, frame = self.horizontalHeader().sizeHint().height(), 2 * self.frameWidth()
+        has_bar = self.horizontalHeader().length() > self.viewport().width()
+        bar = self.horizontalScrollBar().sizeHint().height() if has_bar else 0
+        self.setFixedHeight(head + row_count * line + frame + bar + 2)
+
+    def updateGeometries(self) -> None:
+        super().updateGeometries()
+        # Fitting comes back here; and the bar of rows takes its room only once it is shown.
+        room = self.viewport().width()
+        if self.model() is not None and self._fitted_room != room:
+            self._fitted_room = room
+            self.fit_columns()
 
     def tooltip_at(self, position: QPointF) -> str:
         """The tooltip of the cell at a position, or ""."""
@@ -69,12 +162,12 @@ class CellModel(QAbstractTableModel):
 
 
 class RowTable(PlainTable):
-    """A table of which whole rows are chosen; its columns fit its width."""
+    """A table of which whole rows are chosen."""
 
     chosen = Signal()  # other rows
     delete_pressed = Signal()  # with rows chosen
 
-    def __init__(self, model: CellModel, name: str, description: str, measured_rows: int) -> None:
+    def __init__(self, model: CellModel, name: str, description: str) -> None:
         super().__init__()
         model.setParent(self)
         self.setModel(model)
@@ -82,20 +175,7 @@ class RowTable(PlainTable):
         self.setAccessibleDescription(description)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        head = self.horizontalHeader()
-        head.setHighlightSections(False)
-        head.setResizeContentsPrecision(measured_rows)
-        head.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         self.selectionModel().selectionChanged.connect(lambda *_: self.chosen.emit())
 
     def chosen_rows(self) -> list[int]:
         return sorted(index.row() for index in self.selectionModel().selectedRows())
-
-    def fit_columns(self) -> None:
-        raise NotImplementedError
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        # Fitting columns sets heights, which comes back here.
-        if event.size().width() != event.oldSize().width():
-            self.fit_columns()

@@ -1,14 +1,14 @@
-"""Explanations of terms: a “?” beside a text with a term of the glossary, and F1."""
+"""Explanations of terms: a dotted line under a term of the glossary, by pointer, and F1."""
 
 from __future__ import annotations
 
 import weakref
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, QTimer, Signal
-from PySide6.QtGui import QCursor, QHideEvent, QKeyEvent
+from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRect, Qt, QTimer, Signal
+from PySide6.QtGui import QCursor, QHideEvent, QKeyEvent, QTextLayout, QTextOption
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractScrollArea,
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from app.help.glossary import GlossaryEntry
 
 LOOK = 250  # milliseconds between two checks of the pointer
-SIZE = 24  # pixels of the “?”
+LINE = 4  # pixels of the dotted line under what is no label
 MAX_ENTRIES = 4  # entries shown at once
 WIDE = 340  # pixels of the popover
 AXES = "axes"  # the property with the titles of the axes of a plot
 
 
 class TermHelp(QObject):
-    """The “?” of a window."""
+    """The dotted line under the term where the pointer or the focus is; it opens the entry."""
 
     entry_wanted = Signal(str)  # an anchor in the help
 
@@ -50,8 +50,6 @@ class TermHelp(QObject):
         self.popover: TermPopover | None = None
         self.button = QToolButton(window)
         self.button.setProperty("term", True)
-        self.button.setText("?")
-        self.button.setFixedSize(SIZE, SIZE)
         self.button.setCursor(Qt.CursorShape.PointingHandCursor)
         self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.button.clicked.connect(lambda _checked=False: self.explain())
@@ -72,7 +70,7 @@ class TermHelp(QObject):
             self.hide_button()
         return super().eventFilter(watched, event)
 
-    # Position of the “?” ----------------------------------------------------------------------
+    # Position of the line ---------------------------------------------------------------------
 
     def _follow_pointer(self) -> None:
         # Polled: the signal of a lost focus comes while a window is being collected, with a widget
@@ -88,7 +86,7 @@ class TermHelp(QObject):
             return
         if self.button.isVisible() and self._is_near(position):
             return
-        # The pointer moves: the “?” comes where it rests until the next look.
+        # The pointer moves: the line comes where it rests until the next look.
         if under is not self._rests:
             self._rests = under
         elif under is not self._about:
@@ -99,7 +97,7 @@ class TermHelp(QObject):
         return near_area.contains(self._window.mapFromGlobal(position))
 
     def point_at(self, widget: QWidget, position: QPoint | None = None) -> None:
-        """Show the “?” beside a widget with a term; otherwise hide it."""
+        """Underline the term of a widget that has one; otherwise hide the line."""
         self.entries = terms_in(words_of(widget, position))
         self._about = widget
         if not self.entries:
@@ -109,7 +107,14 @@ class TermHelp(QObject):
         question = f"What does it mean: {titles}"
         self.button.setAccessibleName(question)
         self.button.setToolTip(question)
-        self.button.move(self._button_position(widget, position))
+        # A button stays a button down to its edge: F1 explains it.
+        transparent = Qt.WidgetAttribute.WA_TransparentForMouseEvents
+        self.button.setAttribute(transparent, isinstance(widget, QAbstractButton))
+        box = self._term_box(widget, position)
+        if box.isEmpty():  # a head without columns
+            self.hide_button()
+            return
+        self.button.setGeometry(box)
         self.button.show()
         self.button.raise_()
 
@@ -117,19 +122,24 @@ class TermHelp(QObject):
         self.button.hide()
         self._about = None
 
-    def _button_position(self, widget: QWidget, position: QPoint | None) -> QPoint:
+    def _term_box(self, widget: QWidget, position: QPoint | None) -> QRect:
         box = widget.rect()
-        right, top = box.right() - SIZE + 4, box.top() - SIZE // 2
         if isinstance(widget, QLabel):
-            flags = Qt.TextFlag.TextWordWrap if widget.wordWrap() else Qt.TextFlag.TextSingleLine
-            metrics, room = widget.fontMetrics(), QRect(0, 0, box.width(), 10_000)
-            text, line = metrics.boundingRect(room, int(flags), widget.text()), metrics.height()
-            right, top = text.width() + 2, (line - SIZE) // 2
-        elif position is not None and isinstance(widget.parent(), QHeaderView):
-            right = widget.mapFromGlobal(position).x() + 8
-        corner = widget.mapTo(self._window, QPoint(right, top))
-        max_x, max_y = self._window.width() - SIZE, self._window.height() - SIZE
-        return QPoint(max(0, min(corner.x(), max_x)), max(0, min(corner.y(), max_y)))
+            at = None if position is None else widget.mapFromGlobal(position)
+            boxes = _word_boxes(widget)
+            # Of several terms the one that is pointed at.
+            hits = [word_box for word_box in boxes if at is not None and word_box.contains(at)]
+            box = next(iter([*hits, *boxes]), box)
+        else:
+            # The rest of a button or plot stays its own.
+            box.setTop(box.bottom() - LINE)
+            header = widget.parent()
+            if position is not None and isinstance(header, QHeaderView):
+                section = header.logicalIndexAt(widget.mapFromGlobal(position))
+                box.setLeft(header.sectionViewportPosition(section))
+                box.setWidth(header.sectionSize(section))
+        corner = widget.mapTo(self._window, box.topLeft())
+        return QRect(corner, box.size()).intersected(self._window.rect())
 
     def _focus_moved(self, now: QWidget | None) -> None:
         if now is None or now is self.button or self.popover is not None:
@@ -220,6 +230,38 @@ def terms_in(text: str) -> list[GlossaryEntry]:
     from app.help import glossary
 
     return glossary.terms_in(text)
+
+
+def _word_boxes(label: QLabel) -> list[QRect]:
+    """Where terms stand in a label of plain text."""
+    from app.help.glossary import spans_in
+
+    layout, area = QTextLayout(label.text(), label.font()), label.contentsRect()
+    option = QTextOption(label.alignment())
+    wraps = QTextOption.WrapMode.WordWrap if label.wordWrap() else QTextOption.WrapMode.NoWrap
+    option.setWrapMode(wraps)
+    layout.setTextOption(option)
+    layout.beginLayout()
+    lines, bottom = [], 0.0
+    while (line := layout.createLine()).isValid():
+        line.setLineWidth(area.width())
+        line.setPosition(QPointF(0, bottom))
+        bottom += line.height()
+        lines.append(line)
+    layout.endLayout()
+    # Labels stand in the middle of their height, as Qt's do.
+    is_middle = bool(label.alignment() & Qt.AlignmentFlag.AlignVCenter)
+    top = area.top() + (area.height() - round(bottom)) // 2 * is_middle
+    boxes = []
+    for start, end in spans_in(label.text()):
+        for line in lines:
+            if line.textStart() <= start < line.textStart() + line.textLength():
+                x, right = (cast("tuple[float, int]", line.cursorToX(i))[0] for i in (start, end))
+                y = top + line.y()
+                boxes.append(
+                    QRect(area.left() + int(x), int(y), int(right - x) + 1, int(line.height()))
+                )
+    return boxes
 
 
 def words_of(widget: QWidget, position: QPoint | None = None) -> str:

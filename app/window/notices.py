@@ -20,7 +20,7 @@ from app.widgets.text_labels import StatusIcon, wrapping_label
 if TYPE_CHECKING:
     from app.session.session import Session
 
-LONG = 600  # milliseconds of a wait before it is shown
+LONG = 250  # milliseconds of a wait before it is shown
 MESSAGE_MILLISECONDS = 10_000
 OVER = ("finished", "interrupted")
 

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication, QMainWindow
 
 from app.diagnostics.crash_reports import CrashReporter, FaultFile
 from app.look import appearance, icons
+from app.window.pages_ahead import Preparation
 from app.window.window import Window
 from core.garbage_collection import restore_collection
 
@@ -63,26 +64,30 @@ def _run_event_loop(app: QApplication, window: Window, file: str) -> int:
     requests.ending.connect(window.prepare_end)
     if faults.fault:
         sys.stderr.write(f"tunescope: {faults.fault}\n")
-    crashes = _Crashes(window)
+    crashes, preparation = _Crashes(window), Preparation(window)
     CrashReporter(crashes.arose.emit).install()
     try:
         window.show()
         window_end.report_lost_display(window.session)
-        QTimer.singleShot(0, lambda: _after_first_paint(window, faults, crashes, file))
+        QTimer.singleShot(0, lambda: _after_first_paint(window, preparation, faults, crashes, file))
         status = app.exec()
         if status == window_end.DISPLAY_GONE:
             window_end.say_display_gone(window.session)
         return status
     finally:
+        preparation.shutdown()
         requests.close()
         faults.close()
 
 
-def _after_first_paint(window: Window, faults: FaultFile, crashes: _Crashes, file: str) -> None:
+def _after_first_paint(
+    window: Window, preparation: Preparation, faults: FaultFile, crashes: _Crashes, file: str
+) -> None:
     tell_painted(window, window.session.exporters_changed)
     restore_collection()
     window.show_runs()
     window.session.warm_up()
+    preparation.start()
     window.pages["start"].visited()
     if crash_text := faults.earlier_crash_text():
         crashes.show_report("Tunescope ended unexpectedly the last time.", crash_text)

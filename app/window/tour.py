@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt, QTimer, Signal
@@ -17,7 +17,7 @@ from PySide6.QtGui import (
     QPaintEvent,
     QPen,
 )
-from PySide6.QtWidgets import QFrame, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QPushButton, QWidget
 
 from app.look import appearance
 from app.text.rail_text import model_title, strategy_title
@@ -128,7 +128,7 @@ def _results_text(session: Session) -> str:
 def _export_text(session: Session) -> str:
     return (
         "Everything can be exported: the model, its numbers, a script, a report. That was the "
-        "tour. Help and the first page start it again; “?” and F1 explain any word."
+        "tour; Done leads back to where it began. Help and the first page start it again."
     )
 
 
@@ -266,8 +266,8 @@ class Tour(QObject):
         """`shown_page` is the page that is in front, with its key."""
         super().__init__(window)
         self._window, self._session, self._shown_page = window, session, shown_page
-        open_data = self._session.data
-        self._earlier = (open_data, self._session.plan) if open_data is not None else None
+        self._first_page = shown_page()[0]
+        self._earlier = (session.data, session.plan, session.shown)
         self.index = -1
         self._folder: object = None  # of its run
         self._going = False  # whether the tour itself changes the window
@@ -305,7 +305,8 @@ class Tour(QObject):
         if self.index > 0:
             self._go_to(START - 1 if self.index == TUNE else self.index - 1)
 
-    def end_tour(self) -> None:
+    def end_tour(self, has_gone_on: bool = False) -> None:
+        """End it where it began, unless the person is elsewhere already."""
         if self.index < 0:
             return
         self.index = -1
@@ -317,21 +318,18 @@ class Tour(QObject):
             widget.hide()
             widget.deleteLater()
         self._give_back()
+        if not (has_gone_on or self._session.is_going_on):
+            self.page_wanted.emit(self._first_page)
         self.tour_ended.emit()
 
     def _give_back(self) -> None:
-        session = self._session
-        if self._earlier is None or session.data is None or session.data.file != _sample_file():
-            return
-        data, plan = self._earlier
-        if data == session.data:
-            # The data are open still: only what the tour chose is taken back.
-            if plan is not None:
-                session.set_plan(**{f.name: getattr(plan, f.name) for f in fields(plan)})
+        session, (data, plan, run) = self._session, self._earlier
+        is_changed = self._earlier != (session.data, session.plan, session.shown)
+        if data is None or not is_changed or not self._is_sample():
             return
 
         def reopen() -> None:
-            session.return_to(data, plan)
+            session.return_to(data, plan, run)
 
         if not session.is_going_on:
             reopen()
@@ -347,7 +345,12 @@ class Tour(QObject):
         self._show_page()
         self._going = False
         self._follow_control()
-        self.card.next.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._focus_button()
+
+    def _focus_button(self) -> None:
+        """Focus Next; while that waits, the card would lose its keys with it."""
+        button = self.card.next if self.card.next.isEnabled() else self.card.leave
+        button.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _show_page(self) -> None:
         page = self.current_stop.page
@@ -362,7 +365,7 @@ class Tour(QObject):
         if self.index < 0 or self._going:
             return
         if not self._is_sample():
-            self.end_tour()
+            self.end_tour(has_gone_on=True)
             return
         if self.index == START and self._session.state == "running":
             # A person pressed the real button that the card points at.
@@ -370,7 +373,7 @@ class Tour(QObject):
             return
         # The person went on alone.
         if self._here != self.current_stop.page and not self._may_come():
-            self.end_tour()
+            self.end_tour(has_gone_on=True)
             return
         self._update_card()
         self._lay_out()
@@ -392,7 +395,11 @@ class Tour(QObject):
         waits = self.index == TUNE and self._session.is_going_on
         why = "The results come when the run has ended." if waits else "It is not there yet."
         self.card.next.set_label("Done" if last else "Next")
+        has_focus = self.card.isAncestorOf(QApplication.focusWidget() or self._window)
+        is_other = ready != self.card.next.isEnabled()
         self.card.next.set_allowed(ready, why)
+        if has_focus and is_other:
+            self._focus_button()
         self.card.back.set_allowed(self.index > 0, "This is the first step.")
         position = f"Step {self.index + 1} of {len(STOPS)} · arrow keys and Esc work too"
         stop = self.current_stop
@@ -428,7 +435,7 @@ class Tour(QObject):
     # Keys and clicks --------------------------------------------------------------------------
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Arrow keys and Esc on the card; other clicks end the tour."""
+        """Arrow keys and Esc that no control needs; other clicks end the tour."""
         if self.index < 0 or not isinstance(watched, QWidget):
             return False
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
@@ -436,11 +443,13 @@ class Tour(QObject):
         is_press = event.type() == QEvent.Type.MouseButtonPress
         if is_press and isinstance(event, QMouseEvent) and not self._is_ours(watched, event):
             # Later: the click first does what it does.
-            QTimer.singleShot(0, self, self.end_tour)
+            QTimer.singleShot(0, self, lambda: self.end_tour(has_gone_on=True))
         return False
 
     def _handle_key(self, watched: QWidget, event: QKeyEvent) -> bool:
-        if watched is not self.card and not self.card.isAncestorOf(watched):
+        is_card = watched is self.card or self.card.isAncestorOf(watched)
+        # What no control has used reaches the window in the end.
+        if not (is_card or watched is self._window or isinstance(watched, QPushButton)):
             return False
         match event.key():
             case Qt.Key.Key_Right:

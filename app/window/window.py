@@ -58,6 +58,7 @@ PAGES = {
     "runs": ("app.pages.runs_page", "RunsPage"),
 }
 SMALLEST = (1024, 700)
+FIRST_SIZE = (1268, 756)  # which a frame makes 1280 × 800 at most
 
 
 class Window(QMainWindow):
@@ -103,6 +104,7 @@ class Window(QMainWindow):
         self.rail.help_pressed.connect(lambda: self.show_help("start"))
         self.rail.settings_pressed.connect(self.show_settings)
         self.panel.more_pressed.connect(lambda: self.show_help(self.current_page.topic))
+        self.panel.fold_changed.connect(self._fit_sides)
         session.data_changed.connect(self._data_changed)
         session.file_opened.connect(self._show_data)
         session.plan_changed.connect(self._show_steps)
@@ -113,6 +115,7 @@ class Window(QMainWindow):
         session.problem.connect(self._problem)
         session.run_opened.connect(self._run_opened)
         session.runs.changed.connect(self._list_runs)
+        session.runs.change_reported.connect(self._show_change)
         session.busy_changed.connect(self._busy_changed)
         session.model_given.connect(self.use_model)
         session.predictions_saved.connect(self._predicted)
@@ -145,11 +148,11 @@ class Window(QMainWindow):
     def show_page(self, key: str) -> None:
         """Bring a step's page to the front."""
         key = "start" if key == "data" and not self.session.summary else key
-        page = self._open_page(key)
+        page = self.make_page(key)
         self.here = key
         if page is not self.stack.currentWidget():
             page.scroll_area.verticalScrollBar().setValue(0)
-        self.panel.setVisible(not page.wide)
+        self._fit_sides()
         self.stack.setCurrentWidget(page)
         page.visited()
         self._show_words()
@@ -161,7 +164,8 @@ class Window(QMainWindow):
     def current_page(self) -> Page:
         return self.pages[self.here]
 
-    def _open_page(self, key: str) -> Page:
+    def make_page(self, key: str) -> Page:
+        """Make a step's page, unless it is there."""
         if key not in self.pages:
             module, name = PAGES[key]
             page: Page = getattr(importlib.import_module(module), name)(self.session)
@@ -266,6 +270,12 @@ class Window(QMainWindow):
         run_list = self.session.runs.run_list
         if self.rail.show_runs(run_list.runs, run_list.left_out, run_list.deleted):
             self._tabs.start()
+
+    def _show_change(self, sentence: str) -> None:
+        # The page of past runs shows it itself.
+        if self.here != "runs":
+            undo = "Undo" if self.session.runs.can_undo else ""
+            self.notice.show_message(sentence, undo, self.session.runs.undo_change)
 
     def compare_runs(self, folders: list[str]) -> None:
         from app.pages.runs_page import RunsPage
@@ -425,7 +435,7 @@ class Window(QMainWindow):
         geometry = settings.geometry()
         # A geometry of an earlier version of Qt may not be understood.
         if geometry is None or not self.restoreGeometry(geometry):
-            self.resize(1280, 800)
+            self.resize(*FIRST_SIZE)
 
     def _on_theme_changed(self) -> None:
         self._fit_sides()
@@ -437,7 +447,10 @@ class Window(QMainWindow):
 
     def _fit_sides(self) -> None:
         self.rail.setFixedWidth(min(appearance.pixels(222), self.width() * 23 // 100))
-        self.panel.setFixedWidth(min(appearance.pixels(240), self.width() * 24 // 100))
+        self.panel.fit_width(min(appearance.pixels(240), self.width() * 24 // 100))
+        # Beside large text in a small window, the page needs the room; F1 says more.
+        has_room = self.width() >= appearance.pixels(SMALLEST[0])
+        self.panel.setVisible(has_room and not self.pages[self.here].wide)
 
     def closeEvent(self, event: QCloseEvent) -> None:
         from app.window.window_end import may_close

@@ -13,6 +13,7 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLayout, QWidget
 
 from app.look import appearance, icons
+from app.preferences import preferences as settings
 from app.text.rail_text import (
     SHOWN_RUNS,
     left_out_text,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from core.tuning.runs.past_runs import RunSummary
 
 STEPS = ("data", "model", "strategy", "tune", "results", "export")
+FOLDED, FOLDED_WIDTH = "panel/folded", 44  # remembered; pixels
 _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
 LONG = 24  # letters of a word that may be wider than the panel
 PIECE = re.compile(r"[^_./-]{20}|[_./-]+")  # a long word may be broken after it
@@ -118,6 +120,7 @@ class Rail(QFrame):
         self.setObjectName("rail")
         self.setAccessibleName("Steps")
         self._here = ""
+        self._shown_steps: tuple[str, dict[str, StepState]] = ("", {})
         self._listed: object = None
         inner = QWidget()
         self._column = in_column(on=inner, gap=2, margins=(0, 0, 8, 0))
@@ -183,9 +186,10 @@ class Rail(QFrame):
         show_text(self._why, why)
 
     def show_steps(self, states: dict[str, StepState], here: str) -> None:
-        if here != self._here:
+        # What it said may be true no longer.
+        if (here, states) != self._shown_steps:
             self.explain("")
-        self._here = here
+        self._here, self._shown_steps = here, (here, states)
         for key, step in self.steps.items():
             step.show_state(states[key], here=key == here)
         for key, button in (("history", self.history_button), ("runs", self.runs_button)):
@@ -268,27 +272,52 @@ def _data_chosen(session: SessionState) -> str:
 
 
 class SidePanel(QFrame):
-    """A heading, sentences, and "Read more"."""
+    """A heading, sentences, and "Read more"; it folds."""
 
     more_pressed = Signal()  # show the help of this page
+    fold_changed = Signal()  # `is_folded`
 
     def __init__(self) -> None:
         super().__init__()
         self.setObjectName("panel")
         self._title = wrapping_label("", "panel")
         self._title.setContentsMargins(6, 0, 0, 0)
+        self.is_folded = settings.stored_flag(FOLDED)
+        self.fold_button = LinkButton("", self._toggle_fold, "chevron-right")
         inner = QWidget()
         self._column = in_column(1, on=inner, gap=8, margins=(6, 0, 12, 0))
         self._lines: list[QLabel] = []
-        area = scrolling(inner)
-        area.setAccessibleName("What this page says, in plain words")
+        self._area = scrolling(inner)
+        self._area.setAccessibleName("What this page says, in plain words")
         self.more = LinkButton("Read more", self.more_pressed.emit)
-        contents = (self._title, (area, 1), (self.more, LEFT))
-        in_column(*contents, on=self, gap=6, margins=(10, 14, 4, 10))
+        head = in_row((self._title, 1), (self.fold_button, TOP), gap=0)
+        contents = (head, (self._area, 1), (self.more, LEFT))
+        in_column(*contents, on=self, gap=6, margins=(4, 14, 4, 10))
+        self._show_fold()
+
+    def _toggle_fold(self) -> None:
+        self.is_folded = not self.is_folded
+        settings.remember(FOLDED, self.is_folded)
+        self._show_fold()
+        self.fold_changed.emit()
+
+    def _show_fold(self) -> None:
+        for widget in (self._title, self._area, self.more):
+            widget.setHidden(self.is_folded)
+        words = "Show what this page says" if self.is_folded else "Fold this panel"
+        self.fold_button.setIcon(
+            icons.tinted_icon("help" if self.is_folded else "chevron-right", "accent")
+        )
+        self.fold_button.setToolTip(words)
+        self.fold_button.setAccessibleName(words)
+
+    def fit_width(self, width: int) -> None:
+        """Take `width` pixels, or those of the button alone."""
+        self.setFixedWidth(appearance.pixels(FOLDED_WIDTH) if self.is_folded else width)
 
     def show_words(self, title: str, sentences: Sequence[str]) -> None:
         """Show a heading and one paragraph a sentence."""
-        show_text(self._title, title)
+        self._title.setText(title)
         for index, sentence in enumerate(sentences):
             if index == len(self._lines):
                 self._lines.append(wrapping_label())

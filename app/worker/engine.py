@@ -43,15 +43,8 @@ from core.tuning.strategies.registry import STRATEGIES
 from core.tuning.trials.executors import ProcessExecutor, TrialExecutor
 from core.tuning.tune import RecordedRun, tune
 from core.tuning.why.answer_types import Answer, NoAnswer
-from core.tuning.why.answers import (
-    DEPENDENCE,
-    SETTINGS,
-    answers,
-    answers_of_trials,
-    keep_answer,
-    kept_answer,
-    key_of,
-)
+from core.tuning.why.answers import answers, answers_of_trials, keep_answer, kept_answer, key_of
+from core.tuning.why.questions import DEPENDENCE, SETTINGS
 from core.tuning.why.tested_model import TestedModel, fit_tested_model
 
 COUNTED_BYTES = 2**22  # of a file whose cells are counted that do not come back; under a second
@@ -179,8 +172,13 @@ class Engine:
     def _import_history(self, request: m.ImportHistory) -> m.HistoryImported:
         statistics = statistics_of(request.rows, request.columns, request.classes)
         with History() as history:
-            study = request.study or None
-            imported = history.import_optuna(request.storage, request.model, statistics, study)
+            imported = history.import_optuna(
+                request.storage,
+                request.model,
+                statistics,
+                request.study or None,
+                metric=request.metric,
+            )
         return m.HistoryImported(imported)
 
     def folder(self, request: m.Tune) -> str:

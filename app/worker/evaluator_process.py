@@ -27,7 +27,7 @@ class EvaluationRequest:
     """A request to evaluate a surrogate, for a view of a run."""
 
     view: str
-    run: str
+    number: int  # tells the answers to a view's requests apart
     space: tuple[Axis, ...]  # in the order of the surrogate's unit vectors
     fitted: SurrogateFitted | JointSurfaceFitted
     axes: tuple[str] | tuple[str, str]  # of a slice, or of an image
@@ -40,7 +40,7 @@ class EvaluationReply:
     """The slice or the image, or the kind of error."""
 
     view: str
-    run: str
+    number: int
     answer: Evaluation | None = None
     problem: str = ""
 
@@ -78,17 +78,17 @@ def _import_all() -> None:
         incumbent=[0.7, 0.9],
         next=[0.5, 0.5],
     )
-    evaluate_request(EvaluationRequest("", "", space, fitted, ("x",)))
-    evaluate_request(EvaluationRequest("", "", space, fitted, ("x", "y")))
+    evaluate_request(EvaluationRequest("", 0, space, fitted, ("x",)))
+    evaluate_request(EvaluationRequest("", 0, space, fitted, ("x", "y")))
 
 
 def evaluate_request(request: EvaluationRequest) -> EvaluationReply:
     """The slice or the image of a request, or the error."""
     # Events of a damaged or an older run must not end the process for the other views.
     try:
-        return EvaluationReply(request.view, request.run, _evaluate(request))
+        return EvaluationReply(request.view, request.number, _evaluate(request))
     except (ArithmeticError, LookupError, ValueError) as error:
-        return EvaluationReply(request.view, request.run, problem=type(error).__name__)
+        return EvaluationReply(request.view, request.number, problem=type(error).__name__)
 
 
 def _evaluate(request: EvaluationRequest) -> Evaluation:

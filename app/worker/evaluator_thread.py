@@ -79,7 +79,7 @@ class SurrogateEvaluator(ProcessThread):
                 return self._exchange(request)
             except (EOFError, OSError):
                 self._end_process()
-        return EvaluationReply(request.view, request.run, problem="ended")
+        return EvaluationReply(request.view, request.number, problem="ended")
 
     def _exchange(self, request: EvaluationRequest) -> EvaluationReply | None:
         pipe = self._living_process().pipe

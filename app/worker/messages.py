@@ -9,7 +9,7 @@ from core.datasets.dataset_summary import DatasetSummary
 from core.datasets.finding import SuggestedChange
 from core.records import Record
 from core.space import Setting
-from core.tuning.events import Event, ModelSelected
+from core.tuning.events import Event, ModelSelected, ThresholdSelected
 from core.tuning.guidance.guidance_records import Advice, RunEstimate
 from core.tuning.history.dataset_records import HistoryCounts, ImportCounts
 from core.tuning.plan import DataPlan, Plan
@@ -103,6 +103,7 @@ class ImportHistory(Work):
     columns: int
     classes: int
     study: str = ""  # "" for all
+    metric: str = ""  # of its values; "" for what the study says, or a usual one
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,7 @@ class Conclude(Work):
 
     folder: str
     exclude: Exclude | None = None
-    pick: ModelSelected | None = None  # another model than the run selected
+    pick: ModelSelected | ThresholdSelected | None = None  # another than the run selected
 
 
 @dataclass(frozen=True)

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from core.estimators.facts import ModelingFacts, Suggestion, count_word
 from core.options import Option, StrategyOptions
 from core.samplers.gp_options import EbHypOptions, GpOptions, HybridOptions, VariableOptions
 from core.tuning.strategies.strategy import Implementation, RunContext, Space, Strategy
-
-if TYPE_CHECKING:
-    from core.samplers.bayes import GpSampler
 
 WEIGHTS = Option(
     "weights",
@@ -269,42 +266,19 @@ def _suggests_average(facts: ModelingFacts, space: Space) -> Suggestion | None:
     )
 
 
+# Optuna takes seconds to import, and the window shows options without it: each sampler is imported
+# when it is made.
+
+
 def _gp_implementation(
-    sampler_class: type[GpSampler[Any]], option_class: type[GpOptions], options: tuple[Option, ...]
+    sampler_name: str, option_class: type[GpOptions], options: tuple[Option, ...]
 ) -> Implementation:
-    return Implementation(
-        options,
-        lambda space, options, seed, history: sampler_class(space, options, seed=seed),
-        option_class,
-    )
+    def make_sampler(space: Space, options: GpOptions, seed: int, _history: object) -> Any:
+        from core.samplers import bayes
 
+        return getattr(bayes, sampler_name)(space, options, seed=seed)
 
-# Optuna takes seconds to import: each sampler is imported when it is first asked for.
-
-
-def _load_gp() -> Implementation:
-    from core.samplers.bayes import GpSampler
-
-    return _gp_implementation(GpSampler, WarmGpOptions, (*GP_OPTIONS, EARLIER))
-
-
-def _load_hybrid() -> Implementation:
-    from core.samplers.bayes import HybridSampler
-
-    return _gp_implementation(HybridSampler, HybridOptions, (SHARE_IMPROVING, *GP_OPTIONS))
-
-
-def _load_variable() -> Implementation:
-    from core.samplers.bayes import VariableSampler
-
-    options = (RULE, VARIABLE_TAU, *GP_OPTIONS)
-    return _gp_implementation(VariableSampler, VariableOptions, options)
-
-
-def _load_eb_hyp() -> Implementation:
-    from core.samplers.bayes import EbHypSampler
-
-    return _gp_implementation(EbHypSampler, AveragedEbHypOptions, EB_HYP_OPTIONS)
+    return Implementation(options, make_sampler, option_class)
 
 
 GP = Strategy(
@@ -315,7 +289,7 @@ GP = Strategy(
     "most improvement is expected.",
     costs="Few trials; choosing each takes some hundredths of a second.",
     shows=_WATCHED,
-    load=_load_gp,
+    load=lambda: _gp_implementation("GpSampler", WarmGpOptions, (*GP_OPTIONS, EARLIER)),
     works=_modelling_text(_goal_text),
     default_trials=40,
     source=BROFOS,
@@ -332,7 +306,7 @@ HYBRID = Strategy(
     "better region is not missed.",
     costs="Few trials, a fifth of them spent on exploring.",
     shows=_WATCHED,
-    load=_load_hybrid,
+    load=lambda: _gp_implementation("HybridSampler", HybridOptions, (SHARE_IMPROVING, *GP_OPTIONS)),
     works=_modelling_text(_hybrid_text),
     default_trials=40,
     source=BROFOS,
@@ -347,7 +321,9 @@ VARIABLE = Strategy(
     does="Like hybrid, but explores more often the more promising the least known setting is.",
     costs="Few trials; how many explore depends on what was found.",
     shows=_WATCHED,
-    load=_load_variable,
+    load=lambda: _gp_implementation(
+        "VariableSampler", VariableOptions, (RULE, VARIABLE_TAU, *GP_OPTIONS)
+    ),
     works=_modelling_text(_variable_text),
     default_trials=40,
     source=BROFOS,
@@ -365,7 +341,7 @@ EB_HYP = Strategy(
     costs="As many trials as a Gaussian process, or some more; one model in ten is averaged.",
     shows="Who is in the average, whether it beats the single best, where its members disagree, "
     "and what it expects of every setting.",
-    load=_load_eb_hyp,
+    load=lambda: _gp_implementation("EbHypSampler", AveragedEbHypOptions, EB_HYP_OPTIONS),
     works=_modelling_text(_draw_text),
     default_trials=40,
     source="McInerney 2017",
@@ -450,28 +426,16 @@ class ScotOptions(StrategyOptions):
     features: str = "rbf"
 
 
-def _history_implementation(
-    sampler_class: Any, option_class: type[StrategyOptions], options: tuple[Option, ...]
-) -> Implementation:
-    return Implementation(
-        options,
-        lambda space, options, seed, history: sampler_class(
-            space, seed=seed, history=history, **vars(options)
-        ),
-        option_class,
-    )
-
-
-def _load_transfer() -> Implementation:
+def _transfer_sampler(space: Space, options: TransferOptions, seed: int, history: Any) -> Any:
     from core.samplers.transfer.joint_surrogate import TransferSampler
 
-    return _history_implementation(TransferSampler, TransferOptions, TRANSFER_OPTIONS)
+    return TransferSampler(space, seed=seed, history=history, **vars(options))
 
 
-def _load_scot() -> Implementation:
+def _scot_sampler(space: Space, options: ScotOptions, seed: int, history: Any) -> Any:
     from core.samplers.transfer.scot import ScotSampler
 
-    return _history_implementation(ScotSampler, ScotOptions, (SCOT_KERNEL, FEATURES))
+    return ScotSampler(space, seed=seed, history=history, **vars(options))
 
 
 def _works_text(moment: RunContext) -> str:
@@ -492,7 +456,7 @@ TRANSFER = Strategy(
     costs="Very few trials: 11 in the paper.",
     shows="The joint surface of earlier datasets and this one, which of them are most similar, "
     "and how well they predicted the first trials.",
-    load=_load_transfer,
+    load=lambda: Implementation(TRANSFER_OPTIONS, _transfer_sampler, TransferOptions),
     works=_works_text,
     default_trials=11,
     source=YOGATAMA,
@@ -509,7 +473,7 @@ SCOT = Strategy(
     "the paper's point of comparison.",
     costs="Very few trials; choosing each takes longer the more datasets are known.",
     shows="The joint surface of earlier datasets and this one, and which of them are most similar.",
-    load=_load_scot,
+    load=lambda: Implementation((SCOT_KERNEL, FEATURES), _scot_sampler, ScotOptions),
     works=lambda moment: (
         "The program learns from pairs of earlier trials which settings beat which others on "
         "datasets of this size. A Gaussian process over that ranking says where to try next."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from core.datasets.task import CLASSIFICATION_TASKS, Task
@@ -13,8 +13,10 @@ from core.penalties.penalty_problem import (
     DirectOptions,
     EvidenceOptions,
     GradientOptions,
+    LearnerStep,
     LooOptions,
     MmOptions,
+    PenaltyProblem,
 )
 from core.tuning.strategies.strategy import Implementation, LearnerCost, RunContext, Space, Strategy
 
@@ -182,37 +184,37 @@ GRADIENT_OPTIONS = (
 FOO = "Foo, Do and Ng 2009"
 
 
-# scipy takes a second to import: each learner is imported when it is first asked for.
+# The learners bring SciPy, which takes a second, and the window shows their options without it.
 
 
-def _load_mm() -> Implementation:
+def _learn_mm(problem: PenaltyProblem, *options: MmOptions) -> Iterator[LearnerStep]:
     from core.penalties.mm import mm_steps
 
-    return Implementation((*PRIOR, TARGET, MM_STEPS, TOLERANCE), mm_steps, MmOptions)
+    return mm_steps(problem, *options)
 
 
-def _load_evidence() -> Implementation:
+def _learn_evidence(problem: PenaltyProblem, *options: EvidenceOptions) -> Iterator[LearnerStep]:
     from core.penalties.evidence import evidence_steps
 
-    return Implementation((MM_STEPS, TOLERANCE), evidence_steps, EvidenceOptions)
+    return evidence_steps(problem, *options)
 
 
-def _load_loo() -> Implementation:
+def _learn_loo(problem: PenaltyProblem, *options: LooOptions) -> Iterator[LearnerStep]:
     from core.penalties.leave_one_out import leave_one_out_steps
 
-    return Implementation((SEARCH_STEPS,), leave_one_out_steps, LooOptions)
+    return leave_one_out_steps(problem, *options)
 
 
-def _load_direct() -> Implementation:
+def _learn_directly(problem: PenaltyProblem, *options: DirectOptions) -> Iterator[LearnerStep]:
     from core.penalties.mm import direct_steps
 
-    return Implementation((*PRIOR, TARGET, DIRECT_STEPS), direct_steps, DirectOptions)
+    return direct_steps(problem, *options)
 
 
-def _load_gradient() -> Implementation:
+def _learn_by_gradient(problem: PenaltyProblem, *options: GradientOptions) -> Iterator[LearnerStep]:
     from core.penalties.implicit_gradient import gradient_steps
 
-    return Implementation(GRADIENT_OPTIONS, gradient_steps, GradientOptions)
+    return gradient_steps(problem, *options)
 
 
 def _where_recommended(name: str) -> Callable[[ModelingFacts, Space], Suggestion | None]:
@@ -291,7 +293,7 @@ MM = Strategy(
     costs="About as much as one fit: no trials, no validation data.",
     shows="Every group's penalty on its way, the objective that falls at each step, and which "
     "groups were switched off.",
-    load=_load_mm,
+    load=lambda: Implementation((*PRIOR, TARGET, MM_STEPS, TOLERANCE), _learn_mm, MmOptions),
     works=_weights_text("looks at how large {whose} come out"),
     default_trials=0,
     source=FOO,
@@ -309,7 +311,7 @@ EVIDENCE = Strategy(
     "are many columns for few rows.",
     costs="A little more than one fit: no trials, no validation data.",
     shows="Every group's penalty on its way and which groups were switched off.",
-    load=_load_evidence,
+    load=lambda: Implementation((MM_STEPS, TOLERANCE), _learn_evidence, EvidenceOptions),
     works=_counts_text,
     default_trials=0,
     source=f"MacKay 1992; {FOO}",
@@ -329,7 +331,7 @@ LOO = Strategy(
     costs="About three fits with two classes, up to 25 with more: no trials, and every row "
     "validates.",
     shows="Every group's penalty on its way, and the leave-one-out log loss that falls.",
-    load=_load_loo,
+    load=lambda: Implementation((SEARCH_STEPS,), _learn_loo, LooOptions),
     works=lambda moment: (
         "The program moves the penalty up and down, and works out for each how well every row is "
         "predicted by a model fitted without it."
@@ -349,7 +351,7 @@ DIRECT = Strategy(
     "papers' point of comparison, often stuck in poorer solutions.",
     costs="About as much as one fit.",
     shows="The objective and the penalties at each step.",
-    load=_load_direct,
+    load=lambda: Implementation((*PRIOR, TARGET, DIRECT_STEPS), _learn_directly, DirectOptions),
     works=lambda moment: (
         "Weights and penalties are improved together by one general-purpose optimizer, until "
         "nothing moves."
@@ -368,7 +370,7 @@ GRADIENT = Strategy(
     does="Follows the slope of the error on held-out data with respect to every group's penalty.",
     costs="A few dozen fits, however many groups there are; about seven times as many with folds.",
     shows="The held-out error, the path of every penalty, and which of them the folds agree on.",
-    load=_load_gradient,
+    load=lambda: Implementation(GRADIENT_OPTIONS, _learn_by_gradient, GradientOptions),
     works=lambda moment: (
         f"Some {moment.items} are held out. The program works out how their error changes with "
         "each penalty, and changes all penalties in the direction in which it falls."

@@ -50,39 +50,32 @@ class TpeOptions(StrategyOptions):
     start_trials: int = 10
 
 
-# Optuna takes seconds to import: each sampler is imported when it is first asked for.
+# Optuna takes seconds to import, and the window shows options without it: each sampler is imported
+# when it is made.
 
 
-def _load_grid() -> Implementation:
+def _grid_sampler(space: Space, options: GridOptions, seed: int, _history: object) -> Any:
     from core.samplers.grid import GridSampler
 
-    return Implementation(
-        (POINTS, POWERS_OF_TWO),
-        lambda space, options, seed, history: GridSampler(space, seed=seed, **vars(options)),
-        GridOptions,
-    )
+    return GridSampler(space, seed=seed, **vars(options))
 
 
-def _load_random() -> Implementation:
+def _random_sampler(space: Space, _options: object, seed: int, _history: object) -> Any:
     from core.samplers.proposing_sampler import RandomSampler
 
-    return Implementation((), lambda space, options, seed, history: RandomSampler(space, seed=seed))
+    return RandomSampler(space, seed=seed)
 
 
-def _load_tpe() -> Implementation:
+def _tpe_sampler(_space: Space, options: TpeOptions, seed: int, _history: object) -> Any:
     from core.samplers.proposing_sampler import AnnotatedTpeSampler
 
-    return Implementation(
-        (TPE_START,),
-        lambda space, options, seed, history: AnnotatedTpeSampler(seed=seed, **vars(options)),
-        TpeOptions,
-    )
+    return AnnotatedTpeSampler(seed=seed, **vars(options))
 
 
-def _load_cma_es() -> Implementation:
+def _cma_es_sampler(_space: Space, _options: object, seed: int, _history: object) -> Any:
     from core.samplers.proposing_sampler import AnnotatedCmaEsSampler
 
-    return Implementation((), lambda space, options, seed, _: AnnotatedCmaEsSampler(seed=seed))
+    return AnnotatedCmaEsSampler(seed=seed)
 
 
 def _check_grid(space: Space, options: GridOptions) -> None:
@@ -109,7 +102,7 @@ GRID = Strategy(
     does="Tries evenly spread settings, first a coarse net over the whole range, then finer ones.",
     costs="Many trials; the number grows steeply with each further setting of the model.",
     shows=_SCORES,
-    load=_load_grid,
+    load=lambda: Implementation((POINTS, POWERS_OF_TWO), _grid_sampler, GridOptions),
     works=lambda moment: (
         "The program visits the points of a grid, first far apart, then those in between, so that "
         "the picture means something early."
@@ -129,7 +122,7 @@ RANDOM = Strategy(
     does="Tries settings drawn at random over the whole range.",
     costs="One trial a draw; nothing is learned from earlier trials.",
     shows=_SCORES,
-    load=_load_random,
+    load=lambda: Implementation((), _random_sampler),
     works=lambda moment: (
         "Every setting is drawn at random from the whole range; nothing is learned from the "
         "earlier ones."
@@ -146,7 +139,7 @@ TPE = Strategy(
     does="Optuna's default: compares where good and where poor trials lie.",
     costs="More trials than a Gaussian process, each chosen at once.",
     shows=_SCORES,
-    load=_load_tpe,
+    load=lambda: Implementation((TPE_START,), _tpe_sampler, TpeOptions),
     works=lambda moment: (
         "The program compares where good and where poor trials lie, and tries next where good ones "
         "are dense."
@@ -163,7 +156,7 @@ CMA_ES = Strategy(
     does="Moves and reshapes a cloud of settings towards better scores. For numbers only.",
     costs="Many trials; suits several hundred.",
     shows=_SCORES,
-    load=_load_cma_es,
+    load=lambda: Implementation((), _cma_es_sampler),
     works=lambda moment: (
         "A cloud of settings moves and changes its shape towards better scores, round by round."
     ),

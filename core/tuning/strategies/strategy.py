@@ -79,7 +79,7 @@ class Strategy:
     does: str  # one or two sentences
     costs: str  # one sentence
     shows: str  # what can be watched, one sentence
-    load: Callable[[], Implementation]  # imports the implementation when it is first needed
+    load: Callable[[], Implementation]  # options and maker, without what the maker imports
     works: Callable[[RunContext], str] = lambda moment: ""  # how it works now, two sentences
     why: str = ""  # a setting is tried, after "it", where its sampler notes no reason
     why_short: str = ""  # the same in a table cell

@@ -15,21 +15,16 @@ from typing import Any
 import numpy as np
 
 from core.errors import UnusableError
-from core.evaluation.power import SHARES, nested_parts
+from core.evaluation.power import nested_parts
 from core.tuning.problem import Problem
 from core.tuning.scores.metric import Predictions
 from core.tuning.scores.metrics import predict_all
 from core.tuning.scores.unit_scores import mean_difference
 from core.tuning.why.answer_types import LearningCurve, LearningGain, LearningSize
+from core.tuning.why.questions import CURVE_REPEATS, CURVE_SHARES
 from core.tuning.why.tested_model import TestedFold, TestedModel, units_of_rows
 
-REPEATS = 3
 MAX_TEST_ROWS = 5000
-
-
-def curve_fit_count() -> float:
-    """The curve's cost in fits on all rows."""
-    return REPEATS * sum(share for share in SHARES if share < 1)
 
 
 def learning_curve(tested_model: TestedModel) -> Iterator[LearningCurve]:
@@ -38,10 +33,10 @@ def learning_curve(tested_model: TestedModel) -> Iterator[LearningCurve]:
     fold = fold.sample_rows(MAX_TEST_ROWS, np.random.default_rng(seed))
     metric, rows = tested_model.metric, fold.problem.train_rows
     units = units_of_rows(fold.problem, fold.rows)
-    row_samples = [_row_samples(fold.problem, seed + repeat) for repeat in range(REPEATS)]
+    row_samples = [_row_samples(fold.problem, seed + repeat) for repeat in range(CURVE_REPEATS)]
     sizes: dict[float, LearningSize] = {}
     predictions_by_share: dict[float, list[Predictions]] = {}
-    for index, share in enumerate(SHARES):
+    for index, share in enumerate(CURVE_SHARES):
         # On all rows it is the tested model, which is fitted already.
         models = [fold.pipeline]
         if share < 1:
@@ -87,7 +82,7 @@ def _row_samples(problem: Problem, seed: int) -> list[np.ndarray]:
     if dataset.classes:
         labels = np.unique(dataset.target[rows], return_inverse=True)[1]
     groups = None if dataset.kept_together is None else dataset.kept_together[rows]
-    return nested_parts(labels, groups, len(rows), SHARES, seed)
+    return nested_parts(labels, groups, len(rows), CURVE_SHARES, seed)
 
 
 def _has_enough_rows(problem: Problem, rows: np.ndarray) -> bool:

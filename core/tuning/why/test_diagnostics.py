@@ -73,17 +73,18 @@ def _class_diagnostics(tested_model: TestedModel) -> ClassDiagnostics:
             precision=strict_json(np.array(average).tolist()),
             calibration=calibration(positive, score, units) if has_probabilities else [],
         )
-    costs = tested_model.results.costs
-    cost_threshold = costs.threshold if costs is not None and len(labels) == 2 else None
-    default_threshold = HALF if has_probabilities and len(labels) == 2 else None
+    costs, chosen = tested_model.results.costs, tested_model.results.threshold
+    by_costs = costs is not None and len(labels) == 2 and chosen is None
+    if chosen is None and has_probabilities and len(labels) == 2:
+        chosen = HALF if costs is None else costs.threshold
     return ClassDiagnostics(
         rows=len(tested_model.y),
         wrong=_wrong_rows(tested_model),
         labels=[labels[code] for code in codes],
         second=labels[1] if len(labels) == 2 else "",
         scale="probability" if has_probabilities else "score",
-        chosen=cost_threshold if cost_threshold is not None else default_threshold,
-        by_costs=cost_threshold is not None,
+        chosen=chosen,
+        by_costs=by_costs,
         of=tallies,
     )
 

@@ -165,17 +165,3 @@ def _check_same(folder: RunFolder, dataset: Dataset) -> None:
         # No description of the model is there to compare with.
         return
     check_same_data(dataset, fingerprint, "the data have changed since this run")
-
-
-def seconds_of_fit(state: RunState) -> float:
-    """A forecast of `fit_tested_model`: of all members of an average, of all outer folds."""
-    results = state.results or Results()
-    folds = max(1, results.folds)
-    members = () if results.ensemble is None else results.ensemble.members
-    trials = {trial.number: trial for trial in state.trials}
-    timed_trials = [trials[number] for number in members if number in trials]
-    if not timed_trials and state.best_trial is not None:
-        timed_trials = [state.best_trial]
-    if timed_trials:
-        return folds * sum(trial.took / max(trial.fits, 1) for trial in timed_trials)
-    return folds * results.seconds / max(results.fits, 1)

@@ -228,9 +228,10 @@ def test_every_moment_is_what_its_events_add_up_to(small, monkeypatch):
 
 def test_stops_are_the_ends_of_trials_also_after_surrogates_were_forgotten(small):
     run = ShownRun(long_run(60), None)
-    ends = [at for at, event in enumerate(run.events, start=1)
-            if isinstance(event, (TrialFinished, TrialFailed))]  # fmt: skip
-    assert run.stops == ends
+    for position, stop in enumerate(run.stops, start=1):
+        past = run.events[:stop]
+        assert sum(isinstance(e, (TrialFinished, TrialFailed)) for e in past) == position
+        assert run.events[stop:] == [] or isinstance(run.events[stop], TrialStarted | TrialFinished)
     kept = [event.trials for event in run.events if isinstance(event, SurrogateFitted)]
     assert len(kept) <= 7
     assert (kept[0], kept[-1]) == (0, 59)

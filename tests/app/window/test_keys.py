@@ -93,9 +93,11 @@ def test_start_pause_and_stop(window, press, worker):
         assert window.here == "tune"
         assert len(worker.all_of(m.Tune)) == 1
     assert page.primary.toolTip() == f"Stop and keep best ({key_names.STOP})"
+    assert "in progress already" in window.rail._why.text()
     press(key_names.PAUSE)
     assert worker.asked[-1] == m.Pause()
     session._set_state("paused")
+    assert not window.rail._why.text()  # which is true no longer
     press(key_names.PAUSE)
     assert worker.asked[-1] == m.Resume()
     session._set_state("paused")

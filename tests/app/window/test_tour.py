@@ -11,6 +11,7 @@ from PySide6.QtTest import QTest
 from app.dialogs.help_dialog import HelpDialog
 from app.pages.start_page import TOURED
 from app.preferences import preferences as settings
+from app.session.shown_run import ShownRun
 from app.window.tour import MODEL, SAMPLE, START, STOPS, STRATEGY, TUNE, card_position
 from app.window.window import Window
 from app.worker.messages import OpenData, Opened, Tune
@@ -181,6 +182,36 @@ def test_what_was_open_before_comes_back(window, answer, file):
     answer(file)
     assert session.data.file == file
     assert session.plan == plan
+
+
+@pytest.mark.parametrize("begins", ["start", "export"])
+def test_done_leads_back_to_run_data_and_page(window, answer, begins, race):
+    session, finished_run = window.session, ShownRun(race.run(), None)
+    if begins == "export":
+        session.open_file("mine.csv")
+        answer("mine.csv")
+        session._replace_run(finished_run)
+    window.show_page(begins)
+    before = session.data, session.plan, session.shown
+    window.take_tour()
+    answer(FILE)
+    until(window, TUNE)
+    # The run changes the focus; nobody needs the arrows and Esc there, so that they are the tour's.
+    assert window.tour.card.leave.hasFocus()
+    window.setFocus()
+    QTest.keyClick(window, Qt.Key.Key_Left)
+    assert window.tour.index == START - 1
+    session._replace_run(finished_run)
+    window.tour._go_to(len(STOPS) - 1)
+    assert window.tour.card.next.hasFocus()
+    window.setFocus()
+    QTest.keyClick(window, Qt.Key.Key_Right)
+    assert window.tour is None
+    assert window.here == begins
+    if begins == "export":
+        assert session.shown is before[2]
+        answer("mine.csv")
+        assert (session.data, session.plan, session.shown) == before
 
 
 # What it says of a run ------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtWidgets import QMainWindow, QMessageBox, QPushButton, QWidget
+from PySide6.QtWidgets import QFileDialog, QMainWindow, QMessageBox, QPushButton, QWidget
 
 from app.diagnostics.crash_reports import CrashReporter, FaultFile, details
 from app.dialogs.help_dialog import HelpDialog
@@ -18,18 +18,30 @@ from app.look import appearance, icons
 from app.pages.start_page import OFFERED
 from app.preferences import preferences as settings
 from app.preferences.preferences import TELLS_ENDS
+from app.widgets import buttons
 from app.widgets.text_labels import ElidedLabel
 from app.window import notices
 from app.window.notices import LONG, BusyNotice, EndNotice
 from app.window.open_window import START_TIMES, tell_painted
 from app.window.window import PAGES, Window
 from app.window.window_sides import STEPS, SidePanel, StepState, step_states
-from app.worker.messages import InputRefused, OpenData, Opened
+from app.worker.messages import (
+    FolderMade,
+    InputRefused,
+    OpenData,
+    Opened,
+    PredictRows,
+    RowsPredicted,
+    RunEnded,
+    SavePredictions,
+    Tune,
+)
 from core.datasets.finding import SuggestedChange
 from core.datasets.samples import SAMPLES
 from core.tuning.events import DatasetFacts, RunFinished, RunStarted, TrialFinished
 from core.tuning.plan import DataPlan
 from core.tuning.run_results import Results
+from core.tuning.runs.run_folder import RunFolder
 from core.tuning.runs.state import state_from_events
 from resources.theme import DARK, LIGHT
 
@@ -42,6 +54,50 @@ def window(still, show):
 @pytest.fixture
 def filled(with_data, show):
     return show(Window(with_data))
+
+
+def test_eight_clicks_lead_from_opening_a_file_to_predictions_on_disk(
+    filled, tmp_path, monkeypatch
+):
+    worker, clicks = filled.session.worker, []
+
+    def click(name):
+        visible = (b for b in filled.findChildren(QPushButton) if b.isVisible())
+        button = next(b for b in visible if b.text() == name)
+        assert button.isEnabled()
+        clicks.append(name)
+        button.click()
+
+    clicks.append("Open a file…")  # whose dialog is not counted, nor are those below
+    filled.show_page("data")
+    for name in ("Choose a model", "Choose a strategy", "Start tuning"):
+        click(name)
+    folder = RunFolder.create(filled.session.plan, root=tmp_path / "runs")
+    folder.close()
+    finished = RunFinished(results=Results(metric="accuracy"))
+    worker.answer(FolderMade(str(folder.path)), RunStarted(), finished, RunEnded(), to=Tune)
+    click("See the results")
+    click("Use the model")
+    answer = str(tmp_path / "new.csv"), ""
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: answer)
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: answer)
+    click("Open a file of rows…")
+    worker.answer(RowsPredicted(["prediction"], [["yes"]], 1, 0), to=PredictRows)
+    click("Save the table…")
+    assert worker.all_of(SavePredictions) == [SavePredictions(answer[0])]
+    assert len(clicks) <= 8
+
+
+def test_a_double_click_does_not_press_the_primary_button_of_the_next_page(
+    filled, qtbot, monkeypatch
+):
+    left, presses = Qt.MouseButton.LeftButton, []
+    for page_name, seconds in (("model", 60.0), ("strategy", 60.0), ("model", 0.0)):
+        monkeypatch.setattr(buttons, "DEAF_SECONDS", seconds)
+        filled.show_page(page_name)
+        qtbot.mouseClick(filled.current_page.findChild(buttons.PrimaryButton), left)
+        presses.append(filled.here)
+    assert presses == ["model", "strategy", "strategy"]
 
 
 def test_the_first_page_offers_a_file_and_locked_steps_say_why(window, qtbot):
@@ -198,7 +254,7 @@ def test_past_runs_show_score_and_gain_and_folders_that_cannot_be_read(window, q
     window.rail.show_runs([Long])
     qapp.processEvents()
     first, second, last = window.rail._runs.itemAt(0).widget().findChildren(ElidedLabel)
-    assert last.text() == "87.7\u00a0% (+3.7), baseline 55.6\u00a0%"
+    assert last.text() == "87.7\u00a0% (+3.7)"
     assert last.fontMetrics().horizontalAdvance(last.text()) <= last.width()
     assert last.y() >= second.y() + second.height() >= first.y() + first.height()
 
@@ -208,7 +264,7 @@ def test_help_has_a_text_for_every_page_and_a_way_to_every_text(filled, qtbot):
     assert set(TOPICS) - set(GENERATED_TOPICS) <= written <= set(pages_by_key())
     assert all(page.text.startswith("# ") for page in pages_by_key().values())
     for key in PAGES:
-        assert filled._open_page(key).topic in pages_by_key()
+        assert filled.make_page(key).topic in pages_by_key()
     dialog = HelpDialog("groups")
     qtbot.addWidget(dialog)
     assert dialog.topics.currentItem().text(0) == "Groups of columns"
@@ -315,6 +371,17 @@ def test_a_long_word_of_the_panel_is_broken_and_others_are_not(show, qapp):
     assert broken.text().replace("\u200b", "") == said[1]
     assert broken.minimumSizeHint().width() <= 220
     assert panel.accessibleDescription() == " ".join(said)
+    panel.fold_button.click()
+    panel.fit_width(240)
+    assert panel.width() < 60
+    assert not panel._title.isVisible()
+    panel.show_words("Later", said)
+    assert not panel._title.isVisible()
+    later = SidePanel()  # the fold is remembered
+    assert later.is_folded
+    panel.fold_button.click()
+    assert panel._title.isVisible()
+    later.deleteLater()
 
 
 class Worker(QObject):

@@ -34,7 +34,7 @@ def say(*words):
 """
 
 RUNS = """
-def after_first_paint(made, faults, crashes, file):
+def after_first_paint(made, *rest):
     session = made.session
     session.data_changed.connect(begin)
     session.events_arrived.connect(told)

@@ -35,7 +35,7 @@ SURROGATE = SurrogateFitted(**FIELDS)
 
 
 def request(view="slice", axis="C"):
-    return EvaluationRequest(view, "r", SPACE, SURROGATE, (axis,))
+    return EvaluationRequest(view, 7, SPACE, SURROGATE, (axis,))
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def test_answers_equal_those_of_the_core(evaluator, qtbot):
     with qtbot.waitSignal(evaluator.arrived, timeout=60_000) as arrived:
         evaluator.ask(request())
     reply = arrived.args[0]
-    assert (reply.view, reply.run, reply.answer.axis) == ("slice", "r", "C")
+    assert (reply.view, reply.number, reply.answer.axis) == ("slice", 7, "C")
     assert reply.answer == direct.slice_through(surrogate_of(SURROGATE), SPACE, "C")
 
 
@@ -128,7 +128,7 @@ def test_a_common_surface_is_restored_from_both_events():
         **FIELDS, kernel="mkl", constant=1.0, neighbours=[0], settled=True,
         past_responses=[[-1.0, 1.0]], maximize=True, next=[0.2, 0.3],
     )  # fmt: skip
-    asked = EvaluationRequest("common slice", "r", SPACE, surface, ("g",), history)
+    asked = EvaluationRequest("common slice", 7, SPACE, surface, ("g",), history)
     joint = joint_surface_of(surface), joint_history_of(history), SPACE
     assert evaluate_request(asked).answer == transfer_evaluator.joint_slice(*joint, "g")
     over_two = evaluate_request(replace(asked, axes=("C", "g"))).answer
