@@ -4,6 +4,7 @@
 | --- | --- | --- |
 | a number | ``format_number`` | 0.672, 250, 10⁻⁷ |
 | a whole number | ``format_integer`` | 12, 2,310 |
+| an amount | ``amount_text`` | 20,600 €, 0.672 |
 | a duration | ``duration_text`` | 0.3 s, 40 s, 1 min 40 s, 2 h 5 min |
 | an estimated duration | ``rough_duration_text`` | 3 s, 45 s, 12 min |
 | a share of one | ``percent`` | 25 %, 3.3 %, < 0.1 % |
@@ -56,12 +57,21 @@ def format_decimals(value: float | None, decimals: int) -> str:
     """Fixed decimals; "–" for None."""
     if value is None or not math.isfinite(value):
         return "–"
-    return _localized(f"{round(value, decimals) + 0.0:.{decimals}f}")  # + 0.0 makes −0 a 0
+    return _localized(f"{round(value, decimals) + 0.0:,.{decimals}f}")  # + 0.0 makes −0 a 0
 
 
 def format_integer(value: int) -> str:
     """A whole number with marks between thousands."""
     return f"{value:,}".replace(",", _Marks.current()[1]).replace("-", "−")
+
+
+def amount_text(amount: float, unit: str = "") -> str:
+    """Three digits of an amount with its unit: "20,600 €", "0.672"."""
+    size = math.floor(math.log10(abs(amount))) if amount else 0
+    rounded = round(amount, 2 - size)
+    is_long = 1e3 <= abs(rounded) < 1e10
+    number = format_integer(round(rounded)) if is_long else format_number(amount)
+    return f"{number}{NBSP}{unit}" if unit else number
 
 
 def format_aligned(values: Sequence[float]) -> list[str]:
@@ -144,4 +154,6 @@ def _powered(value: float, size: int, digits: int) -> str:
 
 
 def _localized(text: str) -> str:
-    return text.replace(".", _Marks.current()[0]).replace("-", "−")
+    point, between = _Marks.current()
+    marks: dict[str, str | int | None] = {".": point, ",": between, "-": "−"}
+    return text.translate(str.maketrans(marks))

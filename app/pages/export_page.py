@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QUrl, Signal
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QCheckBox, QFileDialog, QGridLayout, QHBoxLayout, QLabel, QWidget
 
 from app.look import icons
 from app.pages.page import Page
-from app.preferences import preferences as settings
 from app.text.key_names import SAVE
 from app.text.plan_text import setting_cells
 from app.widgets.buttons import LinkButton, PlainButton
 from app.widgets.cards import Card
+from app.widgets.drop_area import data_folder
 from app.widgets.layouts import clear_layout, in_column, in_row
 from app.widgets.quiet_controls import QuietComboBox
-from app.widgets.text_labels import titled_control, wrapping_label
+from app.widgets.text_labels import ElidedLabel, plain_tooltip, titled_control, wrapping_label
 from app.worker.messages import ExportFormat
 from core.datasets.task import Task
 from core.estimators.model_settings import model_and_values
+from core.export.destination import own_ending
 from core.export.exportable_models import (
+    MODEL_ENDINGS,
     TUNED,
     ExportableModel,
     export_variants_of,
     exportable_models,
 )
+from core.export.using.use_lines import UseLine, use_lines
 from core.tuning.events import RunStarted
 from core.tuning.results.result_facts import member_count
 from core.tuning.run_results import Results, evaluation_text
@@ -39,7 +43,6 @@ if TYPE_CHECKING:
     from app.session.session import Session
 
 MAX_TRIALS = 200  # in the list
-FOLDER_KEY = "export/folder"
 
 
 class ModelChooser(QWidget):
@@ -170,6 +173,33 @@ class ExportCard(Card):
             QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._path.parent)))
 
 
+class UseLinesCard(Card):
+    """The lines that use the chosen model, each with a button that copies it."""
+
+    def __init__(self) -> None:
+        super().__init__("Three ways to use it", "Each line can be copied.")
+        self.lines: list[UseLine] = []
+        self._rows = in_column(gap=4)
+        self.body.addLayout(self._rows)
+
+    def show_lines(self, lines: list[UseLine]) -> None:
+        self.setVisible(bool(lines))
+        if lines == self.lines:
+            return
+        self.lines = lines
+        clear_layout(self._rows)
+        for line in lines:
+            name = wrapping_label(line.title, "caption")
+            text = ElidedLabel(line.line, "code")
+            text.setToolTip(plain_tooltip(line.line))
+            copy = LinkButton(
+                "Copy", partial(QGuiApplication.clipboard().setText, line.line), "copy"
+            )
+            copy.setAccessibleName(f"Copy the line: {line.title}")
+            self._rows.addWidget(name)
+            self._rows.addLayout(in_row((text, 1), copy, gap=10))
+
+
 class ExportPage(Page):
     """The last step: save the model, its numbers, a script or a report."""
 
@@ -179,6 +209,8 @@ class ExportPage(Page):
         super().__init__(session)
         self.cards: dict[str, ExportCard] = {}
         self._saving: dict[Path, str] = {}  # the kind of file by its path
+        self._folder = ""  # where something was saved since these data were opened
+        self._saved_model = ""  # the chosen model as a file, which predicts
         self.use_button = self.add_button("Use the model", lambda: self.step_wanted.emit("use"))
         self.primary = self.add_primary("Save the model…", self._save_first, "save")
         self.chooser = ModelChooser()
@@ -187,6 +219,8 @@ class ExportPage(Page):
         words = "Leave rows and values of the data out of report, numbers and script"
         self.without_data = QCheckBox(words)
         self.without_data.hide()
+        self.use_lines = UseLinesCard()
+        self.body.addWidget(self.use_lines)
         self.body.addWidget(self.without_data)
         self._grid = QGridLayout()
         self._grid.setSpacing(12)
@@ -219,7 +253,7 @@ class ExportPage(Page):
             return
         if not Path(path).suffix:
             path += ending
-        settings.remember(FOLDER_KEY, str(Path(path).parent))
+        self._folder = str(Path(path).parent)
         self.cards[name].show_saved(None)
         self._saving[Path(path)] = name
         which = TUNED if exporter.of_run else self.chooser.model_name
@@ -227,7 +261,7 @@ class ExportPage(Page):
 
     def _ask_path(self, exporter: ExportFormat) -> tuple[str, str]:
         """The chosen path, and the ending of the chosen kind of file."""
-        folder = settings.stored_text(FOLDER_KEY, str(Path.home()))
+        folder = self._folder or data_folder(self._data_file)
         proposed = str(Path(folder) / (self._file_name() + exporter.ending))
         kinds = {f"{name} (*{ending})": ending for ending, name in _file_endings(exporter).items()}
         title = f"Save {exporter.title}"
@@ -262,6 +296,11 @@ class ExportPage(Page):
             self.save_as(next(iter(self.cards)))
 
     @property
+    def _data_file(self) -> str:
+        started = self._run_started
+        return started.run_plan.data.file if started is not None else ""
+
+    @property
     def _run_started(self) -> RunStarted | None:
         return next((e for e in self.session.events if isinstance(e, RunStarted)), None)
 
@@ -293,13 +332,24 @@ class ExportPage(Page):
         self._show_state()
 
     def _on_model_chosen(self) -> None:
+        self._saved_model = ""
         for card in self.cards.values():
             card.show_saved(None)
+        self._show_lines()
+
+    def _show_lines(self) -> None:
+        folder, is_tuned = self.session.run_folder, self.chooser.model_name == TUNED
+        lines = list[UseLine]()
+        if self.session.results is not None and folder is not None:
+            rows = f"new_rows{own_ending(self._data_file)}"
+            lines = use_lines(str(folder), rows, self._saved_model, is_tuned=is_tuned)
+        self.use_lines.show_lines(lines)
 
     def _show_state(self) -> None:
         self.chooser.show_choices(self.session.shown.state if self.session.results else None)
         ended = self.session.results is not None
         self.without_data.setVisible(ended)
+        self._show_lines()
         subtitle = "Everything is made on this computer and stays where you save it."
         self.set_head("Export the model", subtitle)
         self.use_button.set_allowed(ended, "There is no model before a run has ended, in step 4.")
@@ -356,9 +406,13 @@ class ExportPage(Page):
         name = self._saving.pop(Path(path), "")
         if name:
             self.cards[name].show_saved(Path(path))
+        if path.endswith((*MODEL_ENDINGS, ".zip")):
+            self._saved_model = path
+            self._show_lines()
 
     def _clear_saved(self) -> None:
         self._saving.clear()
+        self._folder = self._saved_model = ""
         for card in self.cards.values():
             card.show_saved(None)
 

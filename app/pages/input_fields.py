@@ -14,7 +14,7 @@ from app.widgets.layouts import in_column, in_row
 from app.widgets.quiet_controls import QuietComboBox, QuietSlider
 from app.widgets.text_labels import ElidedLabel, apply_style
 from core.export.using.row_answers import CellValue
-from core.tuning.results.training_rows import CHOICE, NUMBER, TrainingColumn
+from core.tuning.results.training_columns import CHOICE, NUMBER, TrainingColumn
 from core.wording import format_number
 from resources.theme import TARGET
 

@@ -42,7 +42,7 @@ class Page(QWidget):
             self.under_head,
             (self._make_body(), 1),
             on=self,
-            gap=10,
+            gap=6,
             margins=(22, 14, 10, 10),
         )
 
@@ -50,12 +50,13 @@ class Page(QWidget):
         self._title = wrapping_label("", "heading")
         self._subtitle = wrapping_label("", "muted")
         self._subtitle.hide()
-        lines = in_column(self._title, self._subtitle, gap=2)
+        self._lines = QWidget()
+        in_column(self._title, self._subtitle, 1, on=self._lines, gap=2)
         head = self._head = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         head.setContentsMargins(0, 0, 12, 0)
         head.setSpacing(10)
         self._icons = in_row(gap=4)
-        words = in_row((lines, 1), self._icons, gap=10)
+        words = in_row((self._lines, 1), self._icons, gap=10)
         head.addLayout(words, 1)
         self._buttons = in_row(gap=10)
         head.addLayout(self._buttons)
@@ -81,6 +82,10 @@ class Page(QWidget):
         return super().event(event)
 
     def _fit_head(self) -> None:
+        # Room for a title and two lines, so that nothing below moves when they come or go.
+        lines = [label.fontMetrics().lineSpacing() for label in (self._title, self._subtitle)]
+        needed = self._lines.heightForWidth(self._lines.width())
+        self._lines.setMinimumHeight(max(lines[0] + 2 * lines[1] + 4, needed))
         # Where the head is too narrow for words beside buttons, the buttons go below.
         buttons_width = self._buttons.sizeHint().width() + self._icons.sizeHint().width()
         min_width = buttons_width + appearance.pixels(260)

@@ -51,6 +51,7 @@ class RangeRow(QWidget):
         self.hide()
         self.axis, self.fault = axis, ""  # why the entry cannot be searched
         self.entry: Any = None  # [from, to], one value, or None for the usual range
+        self._exact: dict[str, Any] = {}  # the numbers behind the texts of the fields
         self.name = wrapping_label(axis_title(axis.label, axis.name))
         self.fault_label = wrapping_label("", "bad")
         self.fault_label.hide()
@@ -143,8 +144,13 @@ class RangeRow(QWidget):
             self._show_fault(error.sentence)
         self.fix.setChecked(name in fixed)
         self.high.setEnabled(name not in fixed)
-        self.low.setText(editable_number(ends[0]))
-        self.high.setText("" if name in fixed else editable_number(ends[1]))
+        self.low.setText(self._number_text(ends[0]))
+        self.high.setText("" if name in fixed else self._number_text(ends[1]))
+
+    def _number_text(self, number: Any) -> str:
+        text = editable_number(number)
+        self._exact[text] = number
+        return text
 
     def _choice_index(self, value: Any) -> int:
         if value is None:
@@ -169,11 +175,11 @@ class RangeRow(QWidget):
 
     def _on_fix_clicked(self, is_fixed: bool) -> None:
         if is_fixed:
-            self.low.setText(editable_number(self._default_value()))
+            self.low.setText(self._number_text(self._default_value()))
             self.high.setText("")
         else:
-            self.low.setText(editable_number(self.axis.low))
-            self.high.setText(editable_number(self.axis.high))
+            self.low.setText(self._number_text(self.axis.low))
+            self.high.setText(self._number_text(self.axis.high))
         self.high.setEnabled(not is_fixed)
         self._on_entered()
 
@@ -183,13 +189,16 @@ class RangeRow(QWidget):
 
     def _on_entered(self) -> None:
         is_fixed, axis = self.fix.isChecked(), self.axis
-        texts = [self.low.text(), self.high.text()]
+        numbers = [
+            self._exact.get(text, with_decimal_point(text))
+            for text in (self.low.text(), self.high.text())
+        ]
         previous_entry = self.entry
         try:
             if is_fixed:
-                entry: Any = fixed_to(axis, with_decimal_point(texts[0])).default
+                entry: Any = fixed_to(axis, numbers[0]).default
             else:
-                new_axis = with_range(axis, [with_decimal_point(text) for text in texts])
+                new_axis = with_range(axis, numbers)
                 entry = [new_axis.low, new_axis.high]
                 # The usual range says nothing in the plan, so that other data can have another one.
                 if entry == [axis.low, axis.high]:

@@ -1,32 +1,35 @@
-"""Tables and choices of the Results page: candidates, settings and scores, members."""
+"""The answer and the tables of the Results page: settings and scores, members."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from PySide6.QtCore import QRect, Qt, QTimer, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtCore import QRect, Qt, QTimer
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QWidget
 
 from app.look import appearance
-from app.text.candidate_text import CandidateText
 from app.text.plan_text import setting_cells
+from app.views.plot.axes import small_font
 from app.views.plot.data_table import DataTable
 from app.widgets.buttons import PlainButton
-from app.widgets.cards import Card, CardOption, ChoiceCards
-from app.widgets.layouts import in_column, in_row
+from app.widgets.cards import Card
+from app.widgets.layouts import TOP, in_column, in_lines, in_row
 from app.widgets.text_labels import StatusIcon, wrapping_label
 from core.estimators.model_settings import compare_settings, labels_of
 from core.space import Setting, axis_title
 from core.tuning.events import RunStarted
-from core.tuning.results.answer import Answer
-from core.tuning.run_results import EnsembleResults, Scores
-from core.tuning.runs.trial_table import tunes_several
+from core.tuning.results.answer import Answer, AnswerPicture
+from core.tuning.run_results import EnsembleResults, Results, Scores
+from core.tuning.runs.trial_table import Trial, tunes_several
 from core.tuning.scores.score import metric_in_short, metric_title, score_text, score_texts
 from core.wording import format_value, percent
 from resources.theme import TARGET
 
+SQUARE, ACROSS = 11, 20  # pixels of one in a hundred with its gap, and how many are in a row
+LONGEST = 0.66  # share of the width of the longest bar, beside which its words stand
+LEGEND = ("without a model", "by the model")
 MARK = 16  # pixels of a mark beside a line
 ROWS = 6  # seen without scrolling
 UNBOUNDED = 16777215  # Qt's QWIDGETSIZE_MAX
@@ -35,46 +38,66 @@ PADDING, LINE_GAP = 28, 10  # pixels left and right of a name, and above and bel
 MAX_ROWS = 7  # seen without scrolling
 
 
-class CandidatesCard(Card):
-    """A card for each candidate; a click selects it."""
+class AnswerArea(QWidget):
+    """A hundred squares, or two errors as bars: what is reached without a model and by it."""
 
-    wide = True
-    picked = Signal(str)  # the kind of candidate
+    _picture: AnswerPicture | None = None
 
     def __init__(self) -> None:
-        super().__init__(
-            "Which model do you want?",
-            "The run selected the first by itself. Another one is fitted and tested at a click. "
-            "Any trial can be selected too, in the table of trials in step 4. One that is picked "
-            "after seeing test scores looks a little better than it is.",
-        )
-        self.cards = ChoiceCards("The run's choice", "Models to select")
-        self.cards.chosen.connect(self._on_card_chosen)
-        self.body.addWidget(self.cards)
-        self._selected_kind = ""
+        super().__init__()
+        self._step = appearance.pixels(SQUARE)
+        self.setFixedWidth(ACROSS * self._step)
 
-    def show_candidates(self, candidates: Sequence[CandidateText]) -> None:
-        self._selected_kind = next((c.key for c in candidates if c.is_selected), "")
-        choices = [
-            CardOption(
-                key=candidate.key,
-                title=candidate.title,
-                paragraphs=tuple(filter(None, (candidate.scores, candidate.gain))),
-                captions=(candidate.setting,) if candidate.setting else (),
-                recommended=candidate.is_runs_choice,
+    def show_picture(self, picture: AnswerPicture | None) -> None:
+        self._picture = picture
+        self.setVisible(picture is not None)
+        if picture is None:
+            return
+        shares = [percent(share) for share in (picture.without, picture.by_model)]
+        self.setAccessibleName("The answer as a picture")
+        self.setAccessibleDescription("{}: {}; {}: {}".format(
+            *(text for pair in zip(LEGEND, picture.amounts or shares, strict=True) for text in pair)
+        ))  # fmt: skip
+        self.setFixedHeight((100 // ACROSS) * self._step + QFontMetrics(small_font()).height() + 6)
+        self.update()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        if self._picture is None:
+            return
+        painter, theme = QPainter(self), appearance.current()
+        painter.setFont(small_font())
+        painter.setPen(Qt.PenStyle.NoPen)
+        step, bottom = self._step, (100 // ACROSS) * self._step
+        colours = QColor(theme.muted), QColor(theme.model)
+        words = self._picture.amounts or ("", "")
+        if self._picture.amounts:
+            for row, share in enumerate((self._picture.without, self._picture.by_model)):
+                bar = QRect(
+                    0, row * bottom // 2 + 2, round(share * self.width() * LONGEST), 2 * step
+                )
+                painter.fillRect(bar, colours[row])
+                painter.setPen(QColor(theme.ink))
+                box = QRect(bar.right() + 8, bar.top(), self.width(), bar.height())
+                painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, words[row])
+        else:
+            without, by_model = (
+                round(100 * share) for share in (self._picture.without, self._picture.by_model)
             )
-            for candidate in candidates
-        ]
-        self.cards.show_choices(choices, self._selected_kind)
-
-    def _on_card_chosen(self, key: str) -> None:
-        # The taken one is there already; a trial is picked in the table of trials.
-        if key not in (self._selected_kind, "trial"):
-            self.picked.emit(key)
+            for count in range(100):
+                own = colours[count >= without] if count < by_model else QColor(theme.line)
+                x, y = count % ACROSS * step, count // ACROSS * step
+                painter.fillRect(QRect(x, y, step - 2, step - 2), own)
+        x, tall = 0, self.height() - bottom
+        for colour, text in zip(colours, LEGEND, strict=True):
+            painter.fillRect(QRect(x, bottom + (tall - step) // 2 + 2, step - 2, step - 2), colour)
+            painter.setPen(QColor(theme.muted))
+            box = QRect(x + step + 3, bottom, self.width(), tall)
+            painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, text)
+            x += step + 16 + painter.fontMetrics().horizontalAdvance(text)
 
 
 class AnswerLines(QWidget):
-    """Whether tuning helped, and what to do next, a line each with its mark; buttons beside."""
+    """Whether tuning helped, and what to do next, a line each; below buttons, beside a picture."""
 
     def __init__(self, *buttons: PlainButton) -> None:
         super().__init__()
@@ -82,18 +105,21 @@ class AnswerLines(QWidget):
         self._good = StatusIcon("check", "good", size)
         self._unsure = StatusIcon("warning", "warning", size)
         self._tuning, self._advice = wrapping_label(""), wrapping_label("")
+        self.picture = AnswerArea()
         lines = in_column(
             in_row(self._good, self._unsure, (self._tuning, 1), gap=8),
             in_row(StatusIcon("arrow-right", "accent", size), (self._advice, 1), gap=8),
-            gap=4,
+            in_lines(*buttons, gap=10),
+            gap=6,
         )
-        in_row((lines, 1), *buttons, on=self, gap=10)
+        in_row((lines, 1), (self.picture, TOP), on=self, gap=16)
 
     def show_answer(self, answer: Answer) -> None:
         self._good.setVisible(answer.is_gain)
         self._unsure.setVisible(not answer.is_gain)
         self._tuning.setText(answer.tuning)
         self._advice.setText(answer.advice)
+        self.picture.show_picture(answer.picture)
 
 
 class FactsCard(Card):
@@ -155,20 +181,18 @@ class DefaultComparisonCard(Card):
         row = ["Penalty on large weights (λ)", words, _value_text(start_penalty)]
         self._show_table(["setting", "learned", "at the start"], [row])
 
-    def show_scores(
-        self, scores: dict[str, Scores], units: str = "rows", baseline: str = ""
-    ) -> None:
+    def show_scores(self, scores: dict[str, Scores], results: Results) -> None:
         """Show the test scores, {model: {metric: score}}, the tuned model first."""
-        caption = f"Several ways of measuring the same predictions on test {units}."
-        if baseline:
-            caption += f" Baseline: {baseline}."
+        caption = f"Several ways of measuring the same predictions on test {results.task.units}."
+        if results.baseline:
+            caption += f" Baseline: {results.baseline}."
         self.set_words("How good is it by other measures?", caption)
         models = {model: model_scores for model, model_scores in scores.items() if model_scores}
-        metrics = next(iter(models.values()))
+        metrics, unit = next(iter(models.values())), results.target_unit or ""
         rows = [
             [
                 metric_title(metric),
-                *(score_text(model_scores.get(metric), metric) for model_scores in models.values()),
+                *(score_text(scores.get(metric), metric, unit) for scores in models.values()),
             ]
             for metric in metrics
         ]
@@ -218,8 +242,13 @@ class MembersCard(Card):
         self.body.addWidget(self.table, 1)
 
     def show_members(
-        self, ensemble: EnsembleResults, default: Setting, started: RunStarted
+        self,
+        ensemble: EnsembleResults,
+        default: Setting,
+        started: RunStarted,
+        trial: Trial | None = None,
     ) -> None:
+        """Show members and, where it was tried, the default setting's `trial`."""
         count = len(ensemble.members)
         title = "The one model of the average" if count == 1 else f"The average of {count} models"
         words = (
@@ -247,7 +276,8 @@ class MembersCard(Card):
             )
         ]
         if default or not several:
-            rows.append(["default", "–", "–", *cells_of_setting(default)])
+            score = "–" if trial is None else score_text(trial.score, started.metric)
+            rows.append(["default", "–", score, *cells_of_setting(default)])
         self.table.setAccessibleName(title)
         self.table.setAccessibleDescription("; ".join(", ".join(row) for row in rows))
         self.table.set_table((headers, rows))

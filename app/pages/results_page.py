@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QObject, QSignalBlocker, QTimer
 from PySide6.QtGui import QResizeEvent
@@ -11,15 +13,9 @@ from PySide6.QtWidgets import QGridLayout, QTabBar, QWidget
 
 from app.look import appearance
 from app.pages.page import Page
-from app.pages.result_cards import (
-    AnswerLines,
-    CandidatesCard,
-    DefaultComparisonCard,
-    FactsCard,
-    MembersCard,
-)
+from app.pages.result_cards import AnswerLines, DefaultComparisonCard, FactsCard, MembersCard
 from app.pages.shared_cards import CopyButtons, RangeEdgeNotice
-from app.text.candidate_text import candidate_texts
+from app.text.candidate_text import candidate_texts, completed_results
 from app.views.board import NARROW, grid_positions
 from app.views.explanation_views import (
     ColumnsView,
@@ -31,7 +27,8 @@ from app.views.explanation_views import (
     WrongRowsView,
 )
 from app.views.penalty_views import GroupPenalties
-from app.views.result_views import RESULT_VIEWS, CalibrationView, ResultView
+from app.views.plot.view import View
+from app.views.result_views import RESULT_VIEWS, CalibrationView, ModelsView, ResultView
 from app.views.threshold_view import ThresholdView
 from app.widgets.buttons import PlainButton
 from app.widgets.cards import Card
@@ -48,6 +45,7 @@ from core.tuning.why.answer_types import (
     NoAnswer,
     RowDiagnostics,
 )
+from core.tuning.why.questions import FOLDER, SOON, seconds_before
 from resources.theme import GAP
 
 if TYPE_CHECKING:
@@ -63,9 +61,10 @@ OTHER_VIEWS: tuple[type[WhyView[Answer]], ...] = (
     WrongRowsView,
     LearningView,
 )
-TABLES = (DefaultComparisonCard, MembersCard, CandidatesCard, FactsCard)  # as high as their words
+TABLES = (DefaultComparisonCard, MembersCard, FactsCard)  # as high as their words
 # Requested without a click where it takes seconds.
-QUICK_QUESTIONS = ("rows", "importance", "settings")
+QUICK_QUESTIONS = ("rows", "importance", "settings", "learning")
+NAMES = 160  # pixels of the names of models, where one can be selected
 MIN_ROW = 290  # pixels of a row of cards
 GOOD, WHY, WRONG, DETAILS = TABS = ("Good enough?", "Why?", "Where is it wrong?", "Details")
 TAB_OF_VIEW = {  # all others answer the first question
@@ -76,19 +75,31 @@ ROOMY = 1100  # pixels of a wide page at the usual text size
 MAX_CLASSES_BESIDE = 5  # of a confusion matrix beside another card of a wide page
 
 
+AnyView = TypeVar("AnyView", bound=View)
+_views_ahead: dict[type[View], View] = {}  # that were made before the page
+
+
+def _ready_view(kind: type[AnyView]) -> AnyView:
+    view = _views_ahead.pop(kind, None)
+    return view if isinstance(view, kind) else kind()
+
+
 class ExplanationRequests(QObject):
     """Requests explanations of the shown run, once each, and passes them to the views."""
 
     def __init__(self, session: Session, calibration: CalibrationView) -> None:
         super().__init__()
         self._session, self._calibration = session, calibration
-        self._columns_view, self._dependence_view = ColumnsView(), DependenceView()
-        own_views = (self._columns_view, self._dependence_view, *(view() for view in OTHER_VIEWS))
+        self._columns_view = _ready_view(ColumnsView)
+        self._dependence_view = _ready_view(DependenceView)
+        own_views = (self._columns_view, self._dependence_view, *map(_ready_view, OTHER_VIEWS))
         self.views: dict[str, WhyView[Answer]] = {view.name: view for view in own_views}
         self._requested_questions: set[str] = set()
         self._dependence_by_column: dict[str, Dependence] = {}
         self._chosen_column = ""  # of the dependence view
         self._is_fresh = False
+        self._open_questions: set[str] = set()
+        self._last_question = ""  # asked once no other is open
         for view in self.views.values():
             view.answer_requested.connect(self.ask)
             view.stop_requested.connect(session.leave_question)
@@ -99,7 +110,8 @@ class ExplanationRequests(QObject):
     def clear_answers(self) -> None:
         self._requested_questions.clear()
         self._dependence_by_column.clear()
-        self._chosen_column, self._is_fresh = "", True
+        self._open_questions.clear()
+        self._chosen_column, self._last_question, self._is_fresh = "", "", True
         self._dependence_view.set_columns([])
 
     def request_answers(self) -> None:
@@ -107,14 +119,13 @@ class ExplanationRequests(QObject):
         if not self._is_fresh or self._session.state != "finished":
             return
         self._is_fresh = False
-        # Not for the first paint.
-        from core.tuning.why.answers import FOLDER, SOON, seconds_before
-
         state, folder = self._session.shown.state, self._session.run_folder
-        for question in (*QUICK_QUESTIONS, "learning"):
+        for question in QUICK_QUESTIONS:
             seconds = seconds_before(question, state)
             has_answer = folder is not None and (folder / FOLDER / f"{question}.json").is_file()
-            if has_answer or (question in QUICK_QUESTIONS and seconds <= SOON):
+            if seconds <= SOON and not has_answer and question == "learning":
+                self._last_question = question  # it would yield to every other one
+            elif has_answer or seconds <= SOON:
                 self.ask(question)
             else:
                 for view in self._views_of(question):
@@ -124,6 +135,7 @@ class ExplanationRequests(QObject):
         if question in self._requested_questions:
             return
         self._requested_questions.add(question)
+        self._open_questions.add(question)
         for view in self._views_of(question):
             view.show_waiting()
         self._session.explain(question)
@@ -134,6 +146,7 @@ class ExplanationRequests(QObject):
             self._dependence_view.show_answer(self._dependence_by_column[column])
             return
         self._dependence_view.show_refusal("This is being worked out …")
+        self._open_questions.add("dependence")
         self._session.explain("dependence", column)
 
     def _views_of(self, question: str) -> list[WhyView[Answer]]:
@@ -156,6 +169,11 @@ class ExplanationRequests(QObject):
                 self._calibration.show_answer(answer)
             if isinstance(answer, ColumnImportance) and answer.done:
                 self._show_columns(answer)
+        if answer.is_final:
+            self._open_questions.discard(question)
+        if self._last_question and not self._open_questions:
+            last, self._last_question = self._last_question, ""
+            self.ask(last)
 
     def _show_columns(self, answer: ColumnImportance) -> None:
         self._dependence_by_column |= answer.dependence or {}
@@ -193,7 +211,8 @@ class ResultsPage(Page):
         self.primary = self.add_primary("Export the model", export, "arrow-right")
         self.edge_notice = RangeEdgeNotice(session)
         self.edge_notice.widened.connect(lambda: self.step_wanted.emit("strategy"))
-        self.answer = AnswerLines(self.compare_button, self.more_button)
+        self.use_button = PlainButton("Use the model", lambda: self.step_wanted.emit("use"))
+        self.answer = AnswerLines(self.use_button, self.compare_button, self.more_button)
         self.under_head.addWidget(self.answer)
         self.under_head.addWidget(self.edge_notice)
         self.tabs = QTabBar()
@@ -212,25 +231,41 @@ class ResultsPage(Page):
         session.runs.changed.connect(self._show_comparable)
         self._refresh_results()
 
+    @staticmethod
+    def views_ahead(parent: QWidget) -> Iterator[View]:
+        """Make the views before the page, one at a time: all together stop the window."""
+        kinds = (*RESULT_VIEWS, ColumnsView, DependenceView, *OTHER_VIEWS, GroupPenalties)
+        for kind in kinds:
+            _views_ahead[kind] = kind(parent=parent)
+            yield _views_ahead[kind]
+
     def _make_cards(self) -> None:
         words = "The results appear here when a run has ended, in step 4."
         self._nothing = wrapping_label(words, "muted")
         self.body.addWidget(self._nothing)
-        self.views: dict[str, ResultView] = {view.name: view() for view in RESULT_VIEWS}
+        self.views: dict[str, ResultView] = {view.name: _ready_view(view) for view in RESULT_VIEWS}
         calibration = self.views["calibration"]
         assert isinstance(calibration, CalibrationView)
         self.questions = ExplanationRequests(self.session, calibration)
-        self.penalties = GroupPenalties()
+        self.penalties = _ready_view(GroupPenalties)
         self.setting, self.measures = DefaultComparisonCard(), DefaultComparisonCard()
         self.members, self.facts = MembersCard(), FactsCard()
-        self.candidates = CandidatesCard()
-        self.candidates.picked.connect(self.session.select_model)
+        candidates = self.views["scores"]
+        assert isinstance(candidates, ModelsView)
+        self.candidates = candidates
+        candidates.picked.connect(self.session.select_model)
+        threshold = self.questions.views["threshold"]
+        assert isinstance(threshold, ThresholdView)
+        threshold.threshold_chosen.connect(self.session.select_threshold)
+        explanations = dict(self.questions.views)
+        more_rows = explanations.pop("learning")
         self._cards: list[Card] = [
-            *(view for name, view in self.views.items() if name != "confusion"),
             self.candidates,
+            more_rows,
+            *(v for name, v in self.views.items() if name not in ("scores", "confusion")),
             self.views["confusion"],
             self.penalties,
-            *self.questions.views.values(),
+            *explanations.values(),
             self.members,
             self.setting,
             self.facts,
@@ -243,8 +278,6 @@ class ResultsPage(Page):
             view.problem.connect(self.session.problem)
         self._grid = QGridLayout()
         self._grid.setSpacing(GAP)
-        for column in (0, 1):
-            self._grid.setColumnStretch(column, 1)
         self.body.addLayout(self._grid, 2)
         caption, report = "This run again, elsewhere:", self.session.problem.emit
         self.copy_buttons = CopyButtons(caption, self._plan_of_run, report)
@@ -286,7 +319,7 @@ class ResultsPage(Page):
     def _refresh_results(self) -> None:
         results = self.session.results
         self.edge_notice.show_run(self.session.shown.state)
-        self.candidates.setEnabled(self.session.state == "finished")
+        self.candidates.set_selectable(self.session.state == "finished")
         if results is self._shown and results is not None:
             if self.isVisible():
                 self.questions.request_answers()
@@ -320,6 +353,10 @@ class ResultsPage(Page):
 
     def _show_pictures(self, results: Results, started: RunStarted) -> None:
         wanted_cards: list[Card] = []
+        results = completed_results(results, self.session.events)
+        # Runs of earlier versions have the unit in their first event alone.
+        unit = results.target_unit or started.dataset.target_unit
+        results = replace(results, target_unit=unit)
         can_explain = self.session.run_folder is not None
         for card in self._cards:
             if isinstance(card, WhyView) and not can_explain:
@@ -335,12 +372,10 @@ class ResultsPage(Page):
             self.penalties.consume(started)
             self.penalties.redraw()
             wanted_cards.append(self.penalties)
-        if run_candidates := candidate_texts(results, started, self.session.events):
-            self.candidates.show_candidates(run_candidates)
-            self.candidates.setEnabled(self.session.state == "finished")
-            wanted_cards.append(self.candidates)
+        self.candidates.show_candidates(candidate_texts(results, started, self.session.events))
         if results.ensemble is not None and member_count(results) > 1:
-            self.members.show_members(results.ensemble, results.default_setting, started)
+            default = self.session.shown.state.default_trial
+            self.members.show_members(results.ensemble, results.default_setting, started, default)
             wanted_cards.append(self.members)
         elif results.setting:
             self.setting.show_settings(started, results.setting, results.default_setting)
@@ -349,9 +384,9 @@ class ResultsPage(Page):
             scores = {
                 "tuned": results.test,
                 "default": results.default_test,
-                "baseline": results.baseline_test,
+                "baseline": results.baseline_scores,
             }
-            self.measures.show_scores(scores, results.task.units, results.baseline)
+            self.measures.show_scores(scores, results)
             wanted_cards.append(self.measures)
         wanted_cards.append(self.facts)
         self._show_cards([card for card in self._cards if card in wanted_cards])
@@ -402,6 +437,9 @@ class ResultsPage(Page):
             counts = confusion.results.confusion
             labels = len(counts.labels) if counts is not None else 0
             confusion.wide = labels > (MAX_CLASSES_BESIDE if is_roomy else 2)
+        # Names of models stand beside their scores.
+        for column, share in enumerate((3, 2) if self.candidates.buttons else (1, 1)):
+            self._grid.setColumnStretch(column, share)
         # Rows of charts share the height that is left; tables and words have their own.
         drawn_rows = set()
         for card, (row, column, span) in zip(cards, grid_positions(cards, is_narrow), strict=True):
@@ -416,7 +454,8 @@ class ResultsPage(Page):
 
     def _shape_now(self) -> tuple[bool, bool]:
         width = self.scroll_area.viewport().width()
-        return width < appearance.pixels(NARROW), width >= appearance.pixels(ROOMY)
+        narrow = NARROW + NAMES * bool(self.candidates.buttons)
+        return width < appearance.pixels(narrow), width >= appearance.pixels(ROOMY)
 
     def _plan_of_run(self) -> Plan | None:
         return self.session.shown.plan if self.session.events else None

@@ -19,7 +19,7 @@ from app.widgets.quiet_controls import QuietSlider
 from app.widgets.text_labels import ElidedLabel, plain_tooltip, wrapping_label
 from core.tuning.events import ClusterWorker, Event
 from core.tuning.runs.state import RunState
-from core.wording import duration_text
+from core.wording import count_text
 
 STEPS = 1000  # of the bar
 THICK, GAP = 8, 4  # pixels: of the bar, which is thicker where it has parts; above its labels
@@ -118,7 +118,6 @@ class Replay(QFrame):
     def __init__(self) -> None:
         super().__init__()
         self._stops: list[int] = []  # the number of events at the end of each trial or step
-        self._events: Sequence[Event] = ()
         self._of_trials = True
         self.play_button = IconButton("play", "Play the run again", self.play)
         self.slider = QuietSlider(Qt.Orientation.Horizontal)
@@ -134,7 +133,7 @@ class Replay(QFrame):
     def load_run(self, events: Sequence[Event], stops: Sequence[int], of_trials: bool) -> None:
         """Take a run and go to its end, without `moved`."""
         self.stop()
-        self._events, self._of_trials = events, of_trials
+        self._of_trials = of_trials
         # The last position shows the end of the run too, not only its last trial.
         self._stops = [*stops[:-1], len(events)] if stops else []
         self.slider.blockSignals(True)
@@ -179,14 +178,10 @@ class Replay(QFrame):
         if not self._stops or not position:
             self._position_label.setText("")
             return
-        event = self._events[self._stops[position - 1] - 1]
-        words = "after trial {at} of {all}, {time}"
-        count = len(self._stops)
         # The first step of a learner is its start, which counts as number 0.
-        if not self._of_trials:
-            words = "after step {at} of {all}, {time}"
-            position, count = position - 1, count - 1
-        position_text = words.format(at=position, all=count, time=duration_text(event.seconds))
+        start, unit = (0, "trial") if self._of_trials else (1, "step")
+        count = count_text(len(self._stops) - start, unit)
+        position_text = f"after {position - start} of {count}"
         self._position_label.setText(position_text)
         self.slider.setAccessibleDescription(position_text)
 

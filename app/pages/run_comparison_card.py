@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout
 
 from app.look import appearance
@@ -21,7 +20,6 @@ from app.widgets.quiet_controls import QuietComboBox
 from app.widgets.text_labels import wrapping_label
 from core.figures.figure import Table
 from core.figures.run_figures import MAX_RUNS
-from resources.theme import TARGET
 
 if TYPE_CHECKING:
     from core.tuning.runs.past_runs import RunSummary
@@ -29,7 +27,6 @@ if TYPE_CHECKING:
 
 RESULTS = ("measure", "score", "vs default", "vs baseline", "time")  # rows before the settings
 HEIGHT = 300  # pixels of the curves
-NARROWEST = 130  # pixels of a run in the table
 
 
 class RunComparisonCard(Card):
@@ -56,10 +53,6 @@ class RunComparisonCard(Card):
         self.heading = wrapping_label("", "small")
         self.body.addWidget(self.heading)
         self.table = DataTable("Results and settings that differ")
-        head = self.table.horizontalHeader()
-        head.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        head.setTextElideMode(Qt.TextElideMode.ElideRight)
-        head.setStretchLastSection(False)
         self.body.addWidget(self.table)
 
     def _make_split(self) -> QHBoxLayout:
@@ -146,24 +139,7 @@ class RunComparisonCard(Card):
 
     def _fill_table(self, table: Table) -> None:
         self.table.set_table(table)
-        head = self.table.horizontalHeader().sizeHint().height()
-        bar = self.table.horizontalScrollBar().sizeHint().height()
-        line = max(TARGET, self.fontMetrics().height() + 12)
-        self.table.verticalHeader().setDefaultSectionSize(line)
-        self.table.setFixedHeight(head + bar + len(table[1]) * line + 6)
-        self._share_width()
-
-    def _share_width(self) -> None:
-        columns = self.table.model().columnCount()
-        room = self.table.viewport().width() - self.table.columnWidth(0)
-        column_width = max(room // max(columns - 1, 1), appearance.pixels(NARROWEST))
-        for column in range(1, columns):
-            self.table.setColumnWidth(column, column_width)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        # Later: the table inside has its new width only then.
-        QTimer.singleShot(0, self, self._share_width)
+        self.table.fit_height(len(table[1]))
 
 
 def _unique_names(names: Sequence[str]) -> list[str]:

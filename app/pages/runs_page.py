@@ -7,15 +7,23 @@ from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
-from PySide6.QtGui import QFocusEvent, QHideEvent, QKeyEvent, QKeySequence, QShortcut, QShowEvent
+from PySide6.QtGui import (
+    QFocusEvent,
+    QHideEvent,
+    QKeyEvent,
+    QKeySequence,
+    QResizeEvent,
+    QShortcut,
+    QShowEvent,
+)
 from PySide6.QtWidgets import QAbstractItemView, QLineEdit, QPlainTextEdit, QWidget
 
 from app.dialogs.message_boxes import is_deletion_confirmed
 from app.look import appearance
 from app.pages.page import Page
 from app.pages.run_comparison_card import RunComparisonCard
-from app.pages.runs_table import RunsTable
-from app.text.past_runs_text import day_of
+from app.pages.runs_table import MIN_ROWS, RunsTable
+from app.text.past_runs_text import day_of, run_name
 from app.text.rail_text import left_out_text
 from app.views.plot.data_table import DataTable
 from app.widgets.buttons import LinkButton, PlainButton
@@ -30,7 +38,8 @@ if TYPE_CHECKING:
     from core.tuning.runs.past_runs import DeletedRun, RunSummary
     from core.tuning.runs.run_comparison import BestSoFarCurve
 
-MAX_ROWS = 6
+MAX_ROWS = 6  # of the bin
+BESIDE_TABLE = 400  # pixels of heads, filter, buttons and note
 SAVE_DELAY = 1500  # milliseconds after the last key
 HEIGHT = 76  # pixels
 RELOAD_MILLISECONDS = 5_000  # other programs may have new runs
@@ -81,18 +90,14 @@ class BinCard(Card):
             self._deleted_runs = list(deleted_runs)
             rows = [
                 [
-                    deleted_run.run.display_name,
-                    deleted_run.run.dataset,
+                    run_name(deleted_run.run),
                     day_of(deleted_run.deleted_at.isoformat()),
                     day_of(deleted_run.removed_at.isoformat()),
                 ]
                 for deleted_run in deleted_runs
             ]
-            self.table.set_table((["name", "file", "deleted", "removed for good"], rows))
-            head = self.table.horizontalHeader().sizeHint().height()
-            line = max(TARGET, self.fontMetrics().height() + 12)
-            self.table.verticalHeader().setDefaultSectionSize(line)
-            self.table.setFixedHeight(head + min(len(rows), MAX_ROWS) * line + 8)
+            self.table.set_table((["name", "deleted", "removed for good"], rows))
+            self.table.fit_height(min(len(rows), MAX_ROWS))
         self._update_buttons()
 
     def chosen_runs(self) -> list[DeletedRun]:
@@ -151,7 +156,7 @@ class NoteCard(Card):
             # There is nothing to show, or something is being typed, which a list that comes
             # meanwhile must not replace.
             return
-        self.set_words(f"Note to {run.display_name}")
+        self.set_words(f"Note to {run_name(run)}")
         if path != self._path or run.note != self._saved_note:
             self._path, self._saved_note = path, run.note
             with QSignalBlocker(self.box):
@@ -266,8 +271,17 @@ class RunsPage(Page):
 
     # Showing it -------------------------------------------------------------------------------
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        room = self.height() - appearance.pixels(BESIDE_TABLE)
+        self.table.max_rows = max(
+            MIN_ROWS, room // self.table.verticalHeader().defaultSectionSize()
+        )
+        self.table.fit_columns()
+
     def visited(self) -> None:
         self._show_message("", True)
+        self.table.scrollToTop()
         self.runs.reload()
         if self.table.runs.runs:
             self.table.setFocus()

@@ -7,28 +7,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import (
-    QAbstractItemDelegate,
-    QAbstractItemView,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QWidget,
-)
+from PySide6.QtWidgets import QAbstractItemDelegate, QAbstractItemView, QWidget
 
-from app.look import appearance
-from app.text.past_runs_text import HEADS, TIPS, cells_of, keys_of, tip_of
+from app.text.past_runs_text import HEADS, TIPS, cells_of, file_model_time, keys_of, tip_of
 from app.widgets.plain_table import CellModel, Index, RowTable
 from app.widgets.text_labels import plain_tooltip
-from resources.theme import TARGET
 
 if TYPE_CHECKING:
     from core.tuning.runs.past_runs import RunSummary
 
-NAME, DATE, NOTE = 0, 8, 10
-MIN_ROWS, MAX_ROWS = 5, 14  # seen without scrolling
-SHARES = {NAME: 5, 1: 2, 2: 3, 3: 3, NOTE: 3}  # of the width of the text columns
-ARROW = 14  # pixels of the mark beside the head of the sorted column
-MIN_WIDTHS = {NAME: 130, 1: 72, 2: 96, 3: 96, NOTE: 64}  # pixels of them at the usual text size
+NAME, STRATEGY, DATE, NOTE = 0, 1, 6, 8
+MIN_ROWS = 5  # seen without scrolling
 
 
 class _RunRow(NamedTuple):
@@ -41,7 +30,7 @@ class _RunRow(NamedTuple):
 
 def _make_row(run: RunSummary) -> _RunRow:
     cells = cells_of(run)
-    text = " ".join([*cells, run.note, run.name, run.state]).casefold()
+    text = " ".join([*cells, file_model_time(run), run.note, run.name, run.state]).casefold()
     return _RunRow(cells, keys_of(run, cells), text)
 
 
@@ -50,7 +39,7 @@ class RunsModel(CellModel):
 
     renamed = Signal(str, str)  # the folder of a run, and the typed name
     heads, tips = HEADS, TIPS
-    numbers = (5, 6, 7, 9)
+    numbers = (3, 4, 5, 7)
 
     def __init__(self) -> None:
         super().__init__()
@@ -103,6 +92,9 @@ class RunsModel(CellModel):
     def run_at(self, row: int) -> RunSummary:
         return self.runs[self.rows[row]]
 
+    def cells_at(self, row: int) -> tuple[str, ...]:
+        return self._run_rows[self.rows[row]].cells
+
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
         return 0 if parent.isValid() else len(self.rows)
 
@@ -114,7 +106,7 @@ class RunsModel(CellModel):
         if not index.isValid() or index.row() >= len(self.rows):
             return None
         run, column = self.run_at(index.row()), index.column()
-        cells = self._run_rows[self.rows[index.row()]].cells
+        cells = self.cells_at(index.row())
         match role:
             case Qt.ItemDataRole.DisplayRole:
                 return cells[column]
@@ -135,29 +127,22 @@ class RunsModel(CellModel):
         return True
 
 
-class _Name(QStyledItemDelegate):
-    """Elides names in the middle: folders all begin with a date."""
-
-    def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
-        super().initStyleOption(option, index)
-        option.textElideMode = Qt.TextElideMode.ElideMiddle
-
-
 class RunsTable(RowTable):
     """The table: Enter opens a run, F2 renames it, Delete deletes the chosen ones."""
 
     open_pressed = Signal(object)  # the run's folder
     note_pressed = Signal()  # F2 on a note
+    cut_last = (NAME,)
 
     def __init__(self) -> None:
         self.runs = RunsModel()
+        self.max_rows = MIN_ROWS
         self._pending_runs: list[RunSummary] | None = None  # came while a name was typed
         description = (
             "Enter opens a run, F2 renames it, Delete puts what is chosen into the bin. Choose "
             "several rows to see them side by side."
         )
-        super().__init__(self.runs, "Past runs", description, 60)
-        self.setItemDelegateForColumn(NAME, _Name(self))
+        super().__init__(self.runs, "Past runs", description)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         head = self.horizontalHeader()
         head.setAccessibleName("Columns of the table; a click sorts by one")
@@ -278,30 +263,8 @@ class RunsTable(RowTable):
     # Sizes ------------------------------------------------------------------------------------
 
     def fit_columns(self) -> None:
-        """Fit the height to some rows; the name and the note take the spare width."""
-        line = max(TARGET, self.fontMetrics().height() + 12)
-        self.verticalHeader().setDefaultSectionSize(line)
-        rows = min(MAX_ROWS, max(MIN_ROWS, len(self.runs.runs)))
-        head = self.horizontalHeader().sizeHint().height()
-        bar = self.horizontalScrollBar().sizeHint().height()
-        self.setMinimumHeight(head + min(rows, 7) * line + bar + 2 * self.frameWidth())
-        self.setMaximumHeight(head + rows * line + bar + 2 * self.frameWidth() + 4)
-        for column, width in enumerate(self._column_widths()):
-            self.setColumnWidth(column, width)
-
-    def _column_widths(self) -> list[int]:
-        """The widths: numbers as needed, texts share the rest and are elided."""
-        head, columns = self.horizontalHeader(), range(len(HEADS))
-        sorted_column, arrow = head.sortIndicatorSection(), appearance.pixels(ARROW)
-        # Each hint has room for an arrow, which only the sorted column shows.
-        heads = [head.sectionSizeHint(c) - (arrow if c != sorted_column else 0) for c in columns]
-        needed = [max(heads[c], self.sizeHintForColumn(c) + 6) for c in columns]
-        spare = self.viewport().width() - sum(needed[c] for c in columns if c not in SHARES)
-        for column in sorted(SHARES, key=lambda c: needed[c] / SHARES[c]):
-            share = spare * SHARES[column] // sum(SHARES.values())
-            min_width = max(heads[column], appearance.pixels(MIN_WIDTHS[column]))
-            needed[column] = max(min_width, min(needed[column], share))
-        spare_width = self.viewport().width() - sum(needed)
-        needed[NAME] += max(0, spare_width) * 2 // 3
-        needed[NOTE] += max(0, spare_width) - max(0, spare_width) * 2 // 3
-        return needed
+        """Fit the columns to the width, and the height to the rows that the page has room for."""
+        strategies = [self.runs.cells_at(row)[STRATEGY] for row in range(self.runs.rowCount())]
+        self.setColumnHidden(STRATEGY, not any(strategies))
+        super().fit_columns()
+        self.fit_height(min(self.max_rows, max(MIN_ROWS, len(self.runs.runs))))

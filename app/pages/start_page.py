@@ -104,7 +104,8 @@ class StartPage(Page):
         self.drop.button.setFocus()
 
     def _show_offer(self) -> None:
-        is_answered = settings.stored_flag(TOURED)
+        # Who has tuned before is not new here.
+        is_answered = settings.stored_flag(TOURED) or bool(self.session.runs.run_list.runs)
         self.offer.setVisible(not is_answered)
         self.tour_link.setVisible(is_answered)
 
@@ -128,10 +129,10 @@ class StartPage(Page):
             self.session.open_pasted(clipboard.text())
 
     def visited(self) -> None:
-        self._show_offer()
         self._show_last()
 
     def _show_last(self) -> None:
+        self._show_offer()
         clear_layout(self._continue.body)
         runs = self.session.runs.run_list.runs
         files = [file for file in settings.recent_files() if file_exists(file)]

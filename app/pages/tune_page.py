@@ -311,7 +311,7 @@ class TunePage(Page):
         self.more_button.setVisible(state == "finished" and has_trials)
         minutes = self.run.more_minutes
         text = f"{minutes:g} more minute{'' if minutes == 1 else 's'}"
-        self.more_button.setText(text if minutes else f"{MORE} more trials")
+        self.more_button.set_label(text if minutes else f"{MORE} more trials")
         self.leave_button.setVisible(state == "stopping")
         self.keep_button.setVisible(state == "interrupted" and has_begun)
         self.discard_button.setVisible(has_begun or state in ("running", "paused"))
@@ -406,7 +406,7 @@ class TunePage(Page):
     # What a person does -----------------------------------------------------------------------
 
     def discard(self) -> None:
-        loss = "Its trials and its model are deleted. This cannot be undone."
+        loss = "It goes to the bin of past runs, from which it can be brought back for 30 days."
         words = ("Discard this run?", loss, "Keep it", "Discard")
         if is_deletion_confirmed(self, *words, name="discarding"):
             self.session.discard_run()

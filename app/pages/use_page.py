@@ -15,19 +15,18 @@ from PySide6.QtGui import (
     QShortcut,
     QShowEvent,
 )
-from PySide6.QtWidgets import QFileDialog, QProgressBar, QWidget
+from PySide6.QtWidgets import QCheckBox, QFileDialog, QProgressBar, QWidget
 
 from app.dialogs.message_boxes import is_trusted
 from app.look import appearance
 from app.pages.page import Page
 from app.pages.row_prediction_form import RowPredictionForm
-from app.preferences import preferences as settings
 from app.text.key_names import SAVE, STOP
 from app.text.prediction_text import marked_rows_text
 from app.views.plot.data_table import DataTable
 from app.widgets.buttons import PlainButton
 from app.widgets.cards import Card
-from app.widgets.drop_area import ask_for_file, dropped_file, local_file
+from app.widgets.drop_area import ask_for_file, data_folder, dropped_file, local_file
 from app.widgets.layouts import in_lines, in_row
 from app.widgets.text_labels import plain_tooltip, show_text, wrapping_label
 from app.worker.messages import RowsPredicted
@@ -44,7 +43,7 @@ MEASURE = (
     "out each value is among those of training, how rare its category, and whether values that go "
     "together there still do. A date is compared by its range alone."
 )
-FOLDER_KEY = "use/folder"
+SHARE = "probability of "  # so begin the columns of a class's probability
 NOTHING_YET = "There are no predictions to save yet: open a file of rows first."
 
 
@@ -73,7 +72,11 @@ class FilePredictionCard(Card):
         self.save = PlainButton("Save the table…", save, "save")
         self.save.setToolTip(f"Save the table as it was, with the predictions behind it ({SAVE})")
         holder = in_lines(self.save)
-        notes = (self.marked_note, self.notes)
+        self.doubt_box = QCheckBox("Least sure first")
+        self.doubt_box.setToolTip("Sorts the rows that are shown; the saved table keeps its order.")
+        self.doubt_box.toggled.connect(lambda _checked: self._fill_table())
+        self._predictions: RowsPredicted | None = None
+        notes = (self.marked_note, self.notes, self.doubt_box)
         for widget in (self.empty, self.progress_row, *notes, self.table, holder):
             self.body.addWidget(widget)
         appearance.notifier.themed.connect(self._fit_table)
@@ -105,7 +108,8 @@ class FilePredictionCard(Card):
         self.has_table = False
         self.set_words("Many rows")
         self.empty.show()
-        for widget in (self.marked_note, self.notes, self.table, self.save, self.progress_row):
+        notes = (self.marked_note, self.notes, self.doubt_box)
+        for widget in (*notes, self.table, self.save, self.progress_row):
             widget.hide()
 
     def show_progress(self, done: int, total: int) -> None:
@@ -121,7 +125,9 @@ class FilePredictionCard(Card):
         self.has_table = True
         self.progress_row.hide()
         self.empty.hide()
-        self.table.set_table((predictions.headers, predictions.rows))
+        self._predictions = predictions
+        self.doubt_box.setVisible(len(self._share_columns(predictions)) > 1)
+        self._fill_table()
         widest = appearance.pixels(360)
         for column in range(len(predictions.headers)):
             self.table.setColumnWidth(column, min(self.table.columnWidth(column), widest))
@@ -142,6 +148,20 @@ class FilePredictionCard(Card):
         n_own = predictions.n_own_columns
         # Later: a table that was just filled has no width yet.
         QTimer.singleShot(0, self, lambda: self._scroll_to_answers(n_own))
+
+    def _share_columns(self, predictions: RowsPredicted) -> list[int]:
+        start, headers = predictions.n_own_columns, predictions.headers
+        return [c for c in range(start, len(headers)) if headers[c].startswith(SHARE)]
+
+    def _fill_table(self) -> None:
+        predictions = self._predictions
+        if predictions is None:
+            return
+        rows, columns = predictions.rows, self._share_columns(predictions)
+        if self.doubt_box.isChecked() and len(columns) > 1:
+            # Of the likeliest class: the smaller its probability, the greater the doubt.
+            rows = sorted(rows, key=lambda row: max(float(str(row[c] or 0)) for c in columns))
+        self.table.set_table((predictions.headers, rows))
 
     def _scroll_to_answers(self, n_own_columns: int) -> None:
         start = self.table.horizontalHeader().sectionPosition(n_own_columns)
@@ -257,7 +277,7 @@ class UsePage(Page):
 
     def _choose_model(self) -> None:
         endings = " ".join(f"*{ending}" for ending in (*MODEL_ENDINGS, ".json", ".zip"))
-        folder = settings.stored_text(FOLDER_KEY, str(Path.home()))
+        folder = data_folder(self._file)
         kinds = f"Models ({endings})"
         path, _ = QFileDialog.getOpenFileName(self, "Choose a model file", folder, kinds)
         if path:
@@ -296,7 +316,7 @@ class UsePage(Page):
             self.session.problem.emit(NOTHING_YET)
 
     def _save_predictions(self) -> None:
-        folder = settings.stored_text(FOLDER_KEY, str(Path.home()))
+        folder = data_folder(self._file)
         stem = Path(self._file).name.split(".")[0] if self._file else "pasted"
         ending = own_ending(self._file)
         proposed = str(Path(folder) / f"{stem} predictions{ending}")
@@ -309,5 +329,4 @@ class UsePage(Page):
             picked = next((named for named in kinds if f"*{named})" in chosen), ending)
             # Qt adds no ending where a person types none.
             path = path if Path(path).suffix else f"{path}{picked}"
-            settings.remember(FOLDER_KEY, str(Path(path).parent))
             self.session.save_predictions(path)

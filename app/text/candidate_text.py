@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 from app.text.plan_text import setting_cells
-from core.estimators.facts import uncapitalized
+from core.figures.score_figures import score_rows
 from core.tuning.events import Event, RunFinished, RunStarted, RunStopped
-from core.tuning.run_results import CandidateResults, Gain, Interval, Results, Scores
+from core.tuning.run_results import CandidateResults, Gain, Results, completed_candidates
 from core.tuning.scores.score import Score, difference_text, metric_in_short
-
-TITLES = {
-    "best": "The best setting",
-    "simplest": "The simplest, within one standard error of the best",
-    "average": "The average",
-    "default": "The default setting, without tuning",
-    "trial": "A trial that you selected",
-}
 
 
 @dataclass(frozen=True)
@@ -36,29 +28,28 @@ class CandidateText:
 def candidate_texts(
     results: Results, started: RunStarted, events: Iterable[Event]
 ) -> list[CandidateText]:
-    """The candidates of the newest results, with scores of earlier ones."""
-    ends = [e.results for e in events if isinstance(e, (RunFinished, RunStopped))]
-    earlier = [previous for previous in ends if previous is not None]
+    """The candidates of results, the tests of earlier ones of the same run among them."""
     # The first results that had candidates were made by the run itself, later ones by a person.
-    runs_choice = next((previous.taken or "" for previous in earlier if previous.candidates), "")
-    candidates = list(results.candidates or [])
-    if candidates and not any(candidate.taken for candidate in candidates):
-        candidates.append(CandidateResults("trial", setting=results.setting, taken=True))
-    return [_candidate_text(entry, results, started, earlier, runs_choice) for entry in candidates]
+    earlier = (e.results for e in events if isinstance(e, (RunFinished, RunStopped)))
+    runs_choice = next((r.taken or "" for r in earlier if r is not None and r.candidates), "")
+    names = [row.name for row in score_rows(results)]
+    return [
+        _candidate_text(
+            candidate, name, results, started, is_runs_choice=candidate.kind == runs_choice
+        )
+        for name, candidate in zip(names, completed_candidates(results), strict=False)
+    ]
 
 
 def _candidate_text(
     candidate: CandidateResults,
+    name: str,
     results: Results,
     started: RunStarted,
-    earlier: Sequence[Results],
-    runs_choice: str,
+    *,
+    is_runs_choice: bool,
 ) -> CandidateText:
-    kind, setting = candidate.kind, candidate.setting
-    model, values = setting_cells(started, setting) if setting else ("", "")
-    title = TITLES.get(kind, kind)
-    tested = _find_test(candidate, results, earlier)
-    validation = candidate.validation
+    setting, validation = candidate.setting, candidate.validation
     # A trial that a person selected is no candidate of the run: its score stands in the results.
     if validation is None and candidate.taken:
         validation = results.validation.get(started.metric)
@@ -66,48 +57,28 @@ def _candidate_text(
     if validation is not None:
         score = Score(started.metric, validation, candidate.validation_interval)
         scores.append(f"{score.text} in validation{score.interval_phrase()}")
-    scores += _test_phrases(tested, results.metric)
+    tested = Score(
+        results.metric, (candidate.test or {}).get(results.metric), candidate.test_interval
+    )
+    if tested.value is not None:
+        scores.append(f"{tested.text} on test rows{tested.interval_phrase()}")
     metric = metric_in_short(results.metric)
     return CandidateText(
-        key=kind,
-        title=f"{title}: {uncapitalized(model)}" if model else title,
+        key=candidate.kind,
+        title=name,
         scores=f"{metric[:1].upper()}{metric[1:]}: {', '.join(scores)}." if scores else "",
-        gain=_gain_text(tested.gain),
-        setting=candidate.failure or values or _average_size_text(results, earlier),
+        gain=_gain_text(candidate.gain),
+        setting=candidate.failure or (setting_cells(started, setting)[1] if setting else ""),
         is_selected=candidate.taken,
-        is_runs_choice=kind == runs_choice,
+        is_runs_choice=is_runs_choice,
     )
 
 
-@dataclass(frozen=True)
-class _Test:
-    scores: Scores | None = None
-    interval: Interval | None = None
-    gain: Gain | None = None
-
-
-def _find_test(candidate: CandidateResults, results: Results, earlier: Sequence[Results]) -> _Test:
-    if candidate.taken:
-        return _Test(results.test, results.test_interval, results.gain)
-    if candidate.kind == "default":
-        return _Test(results.default_test, results.default_interval)
-    if candidate.test:
-        return _Test(candidate.test, candidate.test_interval, candidate.gain)
-    # The test of a model that was selected before is still valid: the test rows are the same.
-    for before in reversed(earlier):
-        if before.taken == candidate.kind:
-            return _Test(before.test, before.test_interval, before.gain)
-        for same in before.candidates or []:
-            if same.kind == candidate.kind and same.test:
-                return _Test(same.test, same.test_interval, same.gain)
-    return _Test()
-
-
-def _test_phrases(tested: _Test, metric: str) -> list[str]:
-    score = Score(metric, (tested.scores or {}).get(metric), tested.interval)
-    if score.value is None:
-        return []
-    return [f"{score.text} on test rows{score.interval_phrase()}"]
+def completed_results(results: Results, events: Iterable[Event]) -> Results:
+    """The results with the tests of the same candidates in earlier results."""
+    ends = [e.results for e in events if isinstance(e, (RunFinished, RunStopped))]
+    earlier = [previous for previous in ends if previous is not None]
+    return replace(results, candidates=completed_candidates(results, earlier) or None)
 
 
 def _gain_text(gain: Gain | None) -> str:
@@ -121,10 +92,3 @@ def _gain_text(gain: Gain | None) -> str:
     if gain.few_units is not None:
         sure = ", too few to tell"
     return f"{size} {direction} than the default setting on test rows{sure}."
-
-
-def _average_size_text(results: Results, earlier: Sequence[Results]) -> str:
-    for run_results in (results, *reversed(earlier)):
-        if run_results.ensemble is not None:
-            return f"{len(run_results.ensemble.members)} models"
-    return ""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.space import Setting
 from core.tuning.events import HistoryDataset, HistoryRead, JointSurfaceFitted
-from core.tuning.history.dataset_records import HistoryCounts, ImportCounts
+from core.tuning.history.dataset_records import SIMILAR, HistoryCounts, ImportCounts
 from core.wording import count_text, format_integer, format_number, format_value
 
 if TYPE_CHECKING:
@@ -153,15 +153,16 @@ def datasets_used(
 
 
 def known_datasets_text(history: HistoryRead, common: JointSurfaceFitted | None) -> str:
-    """How many earlier datasets there are and are used."""
-    count, used = len(history.datasets), len(datasets_used(history, common))
-    if not count:
-        return "The history holds no other dataset with this model yet."
-    if count == 1:
-        return "The history holds one earlier dataset, and it counts."
-    if used == count:
-        return f"The history holds {count} earlier datasets, and all of them count."
-    return f"The history holds {count} earlier datasets; the {used} nearest count."
+    """The sentence of the Strategy page, and how many are used."""
+    datasets, used = history.datasets, len(datasets_used(history, common))
+    counts = HistoryCounts(
+        datasets=len(datasets),
+        similar=sum(dataset.distance <= SIMILAR for dataset in datasets),
+        starter=sum(dataset.starter for dataset in datasets),
+        same=history.same or 0,
+    )
+    nearest = f" The {used} nearest count." if used < len(datasets) else ""
+    return matching_counts_text(counts) + nearest
 
 
 def standardization_text(standard: ScoreStandardization, has_history: bool, metric: str) -> str:
@@ -181,14 +182,6 @@ def standardization_text(standard: ScoreStandardization, has_history: bool, metr
     deviation = difference_text(metric, scale) if metric in SHARES else format_number(scale, 2)
     numbers = f"Mean {score_text(standard.mean, metric)}, standard deviation {deviation}"
     return f"{numbers}: {source}."
-
-
-def history_use_text(history: HistoryRead, common: JointSurfaceFitted | None) -> str:
-    """The earlier datasets in use, or what follows without any."""
-    count_sentence, same = known_datasets_text(history, common), same_dataset_text(history.same)
-    if history.datasets:
-        return f"{count_sentence}{same}"
-    return f"{count_sentence} The first trial is the default setting.{same}"
 
 
 def measured_against(common: JointSurfaceFitted, history: HistoryRead | None, metric: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from app.text.history_text import history_use_text, measured_against
+from app.text.history_text import known_datasets_text, measured_against
 from app.text.model_progress_text import what_failed, what_is_next, who_leads
 from app.text.plan_text import how_it_works, setting_text, what_is_held_out, why_proposed
 from core.datasets.molecules import bracket_pairs
@@ -65,7 +65,7 @@ def _method_sentences(run: RunState) -> tuple[str, ...]:
 def _finding_sentences(run: RunState) -> list[str]:
     sentences = [what_is_held_out(run.started)]
     if run.history is not None:
-        sentences.append(history_use_text(run.history, run.common))
+        sentences.append(known_datasets_text(run.history, run.common))
     if run.common is not None:
         sentences.append(measured_against(run.common, run.history, run.started.metric))
     if _first_is_from_history(run):
@@ -74,7 +74,10 @@ def _finding_sentences(run: RunState) -> list[str]:
     if run.tunes_several_models:
         return [*sentences, who_leads(run), *what_failed(run), what_is_next(run)]
     best, default = run.best_trial, run.default_trial
-    if best is not None and default is not None and best.number != default.number:
+    if run.ensemble is not None and which_is_ahead(run.ensemble, run):
+        # which tells scores on other rows: two of the same trial would contradict each other
+        sentences += [] if best is None else [f"The best so far is trial {best.number}."]
+    elif best is not None and default is not None and best.number != default.number:
         words = "The best so far is trial {number} with {best}; the default setting has {other}."
         metric = run.started.metric
         scores = score_text(best.score, metric), score_text(default.score, metric)
@@ -123,7 +126,7 @@ def _averaging_sentences(run: RunState) -> list[str]:
     if ensemble is not None:
         sentences.append(who_is_in(ensemble))
         sentences.append(of_which_models(ensemble, run))
-        sentences.append(which_is_ahead(ensemble, run.started))
+        sentences.append(which_is_ahead(ensemble, run))
         sentences.append(who_is_left_out(ensemble))
     if run.disagreement is not None and (ensemble is None or len(ensemble.members) > 1):
         sentences.append(where_they_differ(run.disagreement))
@@ -348,22 +351,22 @@ def _equal_share(count: int) -> str:
     return words.get(count, percent(1.0 / count))
 
 
-def which_is_ahead(event: EnsembleUpdated, run: RunStarted) -> str:
+def which_is_ahead(event: EnsembleUpdated, run: RunState) -> str:
     """The average against the single best on validation data, or ""."""
     if event.average is None or event.single is None or len(event.members) == 1:
         return ""
-    average, single = score_text(event.average, run.metric), score_text(event.single, run.metric)
+    metric, default = run.started.metric, run.unchosen_default
+    average, single = score_text(event.average, metric), score_text(event.single, metric)
+    names = f"the average has {metric_in_short(metric)} {average}, the single best {single}"
+    names += "" if default is None else f", the default setting {score_text(default, metric)}"
     ahead = event.average - event.single
     ahead = ahead if run.maximize else -ahead
-    size = difference_text(run.metric, abs(ahead))
+    size = difference_text(metric, abs(ahead))
     if abs(ahead) <= HARDLY * abs(event.single):
         words = "they hardly differ"
     else:
         words = f"the {'average' if ahead > 0 else 'single best'} is ahead by {size}"
-    return (
-        "On validation data that chose neither, the average has "
-        f"{metric_in_short(run.metric)} {average} and the single best {single}: {words}."
-    )
+    return f"On validation data that chose none of them, {names}: {words}."
 
 
 def who_is_left_out(event: EnsembleUpdated) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QDateTime, QLocale, Qt
 
-from app.text.rail_text import run_strategy_title
+from app.text.rail_text import run_strategy_title, state_text
 from core.tuning.scores.score import (
     SHARES,
     metric_in_short,
@@ -21,17 +21,9 @@ if TYPE_CHECKING:
     from core.tuning.runs.past_runs import RunSummary
 
 HEADS = (
-    *("name", "file", "model", "strategy", "measure", "score", "vs default", "vs baseline"),
+    *("name", "strategy", "measure", "score", "vs default", "vs baseline"),
     *("date", "time", "note"),
 )
-STATES = {
-    "running": "running",
-    "interrupted": "not finished",
-    "failed": "failed",
-    "stopped": "stopped",
-    "finished": "no score",
-    "unreadable": "unreadable",
-}
 TIPS = {
     "measure": "What the score is; for some measures less is better.",
     "score": "On test rows, which tuning never saw.",
@@ -94,16 +86,27 @@ def day_of(moment: str) -> str:
     return QLocale().toString(when.toLocalTime().date(), QLocale.FormatType.ShortFormat)
 
 
+def file_model_time(run: RunSummary) -> str:
+    """What a run is called until a person names it."""
+    when = QDateTime.fromString(run.started_at, Qt.DateFormat.ISODate).toLocalTime()
+    moment = QLocale().toString(when, QLocale.FormatType.ShortFormat)
+    return " · ".join(filter(None, (run.dataset.removesuffix(".csv"), model_title(run), moment)))
+
+
+def run_name(run: RunSummary) -> str:
+    """The name that a person gave a run, else its file, model and time."""
+    return run.title or file_model_time(run)
+
+
 def cells_of(run: RunSummary) -> tuple[str, ...]:
     """The cells of a run, in the order of HEADS."""
     has_score = run.test is not None
     return (
-        run.display_name,
-        run.dataset,
-        model_title(run),
-        run_strategy_title(run),
+        run_name(run),
+        # Of several models, it would say what the name says.
+        "" if (strategy := run_strategy_title(run)) == model_title(run) else strategy,
         metric_in_short(run.metric) if run.metric else "",
-        score_text(run.test, run.metric) if has_score else STATES.get(run.state, run.state),
+        score_text(run.test, run.metric) if has_score else state_text(run),
         signed_difference(run.gain, run.metric),
         signed_difference(difference_to_baseline(run), run.metric),
         day_of(run.started_at),
@@ -116,17 +119,17 @@ def keys_of(run: RunSummary, words: tuple[str, ...]) -> tuple[Any, ...]:
     """Sort keys of a run's cells; None sorts last."""
     # Empty cells sort behind all others, as missing numbers do.
     text = [word.casefold() or None for word in words]
-    keys: dict[int, Any] = {5: run.test, 6: run.gain, 7: difference_to_baseline(run)}
+    keys: dict[int, Any] = {3: run.test, 4: run.gain, 5: difference_to_baseline(run)}
     # These two are sorted as moments and numbers, the others as text.
-    keys |= {8: run.started_at, 9: run.seconds or None}
-    return tuple(keys.get(column, text[column]) for column in range(11))
+    keys |= {6: run.started_at, 7: run.seconds or None}
+    return tuple(keys.get(column, text[column]) for column in range(len(HEADS)))
 
 
 def tip_of(run: RunSummary, column: int) -> str:
     """The tooltip of a cell."""
     head, cell = HEADS[column], cells_of(run)[column]
     if head == "name":
-        return f"{cell}\nFolder: {run.path}"
+        return "\n".join(filter(None, (run.title, file_model_time(run), f"Folder: {run.path}")))
     if head == "note":
         return run.note
     if head == "measure" and run.metric:

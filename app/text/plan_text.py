@@ -12,35 +12,12 @@ from core.estimators.facts import uncapitalized
 from core.estimators.model_settings import labels_of, model_and_values, noun_of, title_of
 from core.space import Axis, axis_title
 from core.tuning.events import RunStarted
-from core.tuning.guidance.guidance_records import ModelAdvice
 from core.tuning.plan import Plan
 from core.tuning.ranges import setting_value_text, shortest_number
 from core.tuning.runs.trial_table import tunes_several
 from core.tuning.strategies.registry import STRATEGIES
 from core.tuning.strategies.strategy import RunContext
 from core.wording import format_value
-
-
-def tried_text(model: ModelAdvice) -> tuple[str, ...]:
-    """The models that are tuned together."""
-    titles = model.tries
-    return (f"It tries {len(titles)} models: {_joined_titles(titles)}.",) if titles else ()
-
-
-def not_tried_text(model: ModelAdvice) -> tuple[str, ...]:
-    """The models that are not tuned with the others."""
-    sentences = []
-    if model.alone:
-        titles = _joined_titles(model.alone)
-        sentences.append(f"Only tuned by themselves, from their own cards: {titles}.")
-    if model.lacking:
-        titles = ", ".join(f"{missing.title} ({missing.install})" for missing in model.lacking)
-        sentences.append(f"With more packages it tries more models: {titles}.")
-    return tuple(sentences)
-
-
-def _joined_titles(titles: list[str]) -> str:
-    return ", ".join(uncapitalized(title) for title in titles)
 
 
 def how_it_works(
@@ -168,8 +145,10 @@ def scale_of(axis: Axis) -> str:
 
 
 def editable_number(number: float) -> str:
-    """A number for a field, in the locale."""
+    """A number for a field, in the locale: three digits of what nobody would type."""
     text = shortest_number(number) if isinstance(number, int | float) else str(number)
+    if isinstance(number, float) and len(text) > MAX_DIGITS:
+        text = f"{number:.3g}"
     point = QLocale().decimalPoint()
     # Powers of ten are read with a point in every locale.
     return text if "e" in text else text.replace(".", point)
@@ -187,6 +166,7 @@ def with_decimal_point(text: str) -> str:
     return bare
 
 
+MAX_DIGITS = 10  # letters of a number in a field
 MAX_VALUES = 3  # values of a setting, in a sentence
 
 

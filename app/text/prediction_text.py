@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from core.export.using.row_answers import RowPrediction, TestRow
-from core.tuning.results.training_rows import DATE, TrainingColumn, date_text
+from core.tuning.results.training_columns import DATE, TrainingColumn, date_text
 from core.wording import count_text, format_number, percent
 
 if TYPE_CHECKING:

@@ -28,13 +28,6 @@ def strategy_title(plan: Plan | None, advice: Advice | None) -> str:
 
 
 SHOWN_RUNS = 6  # at most, in the rail
-_STATES = {
-    "running": "not finished",
-    "interrupted": "not finished",
-    "failed": "failed",
-    "stopped": "stopped",
-    "finished": "finished",
-}
 
 
 def run_text(run: RunSummary) -> str:
@@ -51,11 +44,10 @@ def run_text(run: RunSummary) -> str:
 
 def run_lines(run: RunSummary) -> tuple[str, str, str]:
     """Data, strategy, and score of a past run."""
-    from core.tuning.scores.score import score_text, signed_difference
+    from core.tuning.scores.score import signed_difference
 
     gain = "" if run.gain is None else f" ({signed_difference(run.gain, run.metric)})"
-    baseline = "" if run.baseline is None else f", baseline {score_text(run.baseline, run.metric)}"
-    return _run_title(run), run_strategy_title(run), f"{_score_text(run)}{gain}{baseline}"
+    return _run_title(run), run_strategy_title(run), f"{_score_text(run)}{gain}"
 
 
 def runs_of_one_dataset(runs: Sequence[RunSummary]) -> list[str]:
@@ -93,9 +85,14 @@ def run_strategy_title(run: RunSummary) -> str:
     return strategy.title if strategy is not None else run.strategy
 
 
+def state_text(run: RunSummary) -> str:
+    """Why a run has no score, in the words that the command line has."""
+    return "no score" if run.state == "finished" else run.state
+
+
 def _score_text(run: RunSummary) -> str:
     if run.test is None:
-        return _STATES.get(run.state, run.state)
+        return state_text(run)
     from core.tuning.scores.score import score_text
 
     return score_text(run.test, run.metric)

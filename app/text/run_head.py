@@ -119,7 +119,8 @@ def progress_text(run: RunState, state: str, elapsed: float | None = None) -> st
     elif state in ("paused", "stopping", "interrupted"):
         phrases.insert(0, _state_text(state))
     elif over:
-        phrases.append(f"took {duration_text(run.seconds)}")
+        seconds = run.results.seconds if run.results is not None else run.seconds
+        phrases.append(f"took {duration_text(seconds)}")
     return " · ".join(phrases)
 
 

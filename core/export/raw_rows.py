@@ -313,7 +313,7 @@ def _column_names(table: pd.DataFrame, features: list[str]) -> list[str]:
 def _arguments(options: dict[str, Any]) -> dict[str, Any]:
     pairs = ((name, options.get(name)) for name in _READ_OPTIONS)
     arguments = {name: value for name, value in pairs if isinstance(value, _READ_OPTIONS[name])}
-    if len(arguments.get("sep", ",")) > 1 and arguments["sep"] != r"\s+":
+    if len(str(arguments.get("sep", ","))) > 1 and arguments["sep"] != r"\s+":
         del arguments["sep"]  # any pattern, which could take for ever
     return arguments
 

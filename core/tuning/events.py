@@ -267,6 +267,13 @@ class ModelSelected(Event, tag="ModelPicked"):
 
 
 @dataclass(frozen=True)
+class ThresholdSelected(Event):
+    """A person decides by another threshold; its results follow."""
+
+    value: float | None = None  # probability from which a row is of the second class; None to undo
+
+
+@dataclass(frozen=True)
 class SurrogateFitted(Event):
     """The Gaussian process of the scores, for evaluation anywhere in the unit cube."""
 

@@ -141,7 +141,11 @@ class Problem:
         if self.model.most is not None:
             max_values = self.model.most(min(len(fit_rows) for fit_rows, _ in self.splits))
             space = tuple(
-                replace(axis.up_to(max_values[axis.name]), most=max_values[axis.name])
+                replace(
+                    axis.up_to(max_values[axis.name]),
+                    # A limit of the model itself stays: only what is searched is narrowed.
+                    most=max_values[axis.name] if axis.most is None else axis.most,
+                )
                 if axis.name in max_values
                 else axis
                 for axis in space
@@ -396,4 +400,6 @@ def baseline_score(problem: Problem) -> float | None:
         predictions = predict_for_metric(metric, baseline, blank_score_X, y, classes, task)
         scores.append(metric.score(targets_of(y, task, classes), predictions))
     score = float(np.mean(scores))
+    # R² of knowing nothing is 0: the mean of other rows is only a little off.
+    score = max(score, 0.0) if metric.name == "r2" else score
     return score if math.isfinite(score) else None

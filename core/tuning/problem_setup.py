@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from scipy import sparse
 
 from core.datasets.dataset import Dataset
 from core.datasets.files.file_parts import ALL, RowLimit
@@ -33,7 +35,7 @@ from core.tuning.strategies.strategy import Strategy
 
 LARGEST_SEED = 2**32 - 1  # of numpy's and scikit-learn's generators
 MAX_WORKERS = 512
-MAX_TARGET, MIN_TARGET = 1e150, 1e-150  # sums of squares have to be finite and not 0
+MAX_NUMBER, MIN_TARGET = 1e150, 1e-150  # sums of squares have to be finite and not 0
 
 
 def read_data(data: DataPlan) -> Dataset:
@@ -75,7 +77,7 @@ def build_problem(plan: Plan, dataset: Dataset) -> Problem:
     check_pair(model, strategy, dataset.task)
     check_numbers(dataset)
     # Before anything slow: a missing package is said at once.
-    check_installed(model.extra)
+    check_installed(model.extra, model.compiled)
     check_budget(plan)
     if strategy.several and plan.minutes is None and plan.trials is None:
         plan = plan.changed(minutes=usual_minutes(dataset))
@@ -144,8 +146,12 @@ def as_first_started(problem: Problem, started: RunStarted | None) -> Problem:
         is_needed = problem.averages or bool(plan.costs) or metric.needs == "probabilities"
         model = model_named(plan.model, probabilities=is_needed)
     first_axes = tuple(started.space)
-    first_names = {axis.name for axis in first_axes}
-    is_same_space = not first_axes or first_names == {axis.name for axis in problem.space}
+    # A later version may search a model over other ranges: trials on both would not compare.
+    first_ranges, ranges = (
+        {(axis.name, axis.low, axis.high, axis.log) for axis in axes}
+        for axes in (first_axes, problem.space)
+    )
+    is_same_space = not first_axes or first_ranges == ranges
     if is_same_space and metric == problem.metric:
         return problem
     reason = problem.metric_reason if metric == problem.metric else ""
@@ -251,20 +257,38 @@ def check_same_data(
 
 
 def check_numbers(dataset: Dataset) -> None:
-    """Raise UnusableError unless squares of the target are finite and not 0."""
-    if not dataset.task.has_numbers:
-        return
-    for rows in (dataset.target, dataset.test.target if dataset.test is not None else ()):
-        size = float(np.max(np.abs(rows), initial=0.0))
-        spread = float(np.ptp(rows)) if len(rows) else 0.0
-        if size > MAX_TARGET or 0 < spread < MIN_TARGET:
-            problem = "too large" if size > MAX_TARGET else "too small"
-            number = size if size > MAX_TARGET else spread
-            raise UnusableError(
-                f"the numbers to predict are {problem} to be squared (about {number:.0e})",
-                where=f"{dataset.name}, column {dataset.target_name}",
-                cure="give them in another unit",
-            )
+    """Raise UnusableError unless squares of all numbers are finite, those of the target not 0."""
+    tables = [dataset] if dataset.test is None else [dataset, dataset.test]
+    for table in tables:
+        for name, size in _largest_numbers(table.features):
+            if size > MAX_NUMBER:
+                raise _unsquarable_error(dataset, name, "numbers", "large", size)
+        if not dataset.task.has_numbers:
+            continue
+        size = float(np.max(np.abs(table.target), initial=0.0))
+        spread = float(np.ptp(table.target)) if len(table.target) else 0.0
+        if size > MAX_NUMBER or 0 < spread < MIN_TARGET:
+            fault = ("large", size) if size > MAX_NUMBER else ("small", spread)
+            raise _unsquarable_error(dataset, dataset.target_name, "numbers to predict", *fault)
+
+
+def _largest_numbers(features: pd.DataFrame | sparse.csr_matrix) -> Iterator[tuple[str, float]]:
+    if isinstance(features, pd.DataFrame):
+        for name, column in features.select_dtypes("number").items():
+            yield str(name), float(column.abs().max())
+    elif len(features.data):
+        place = int(np.argmax(np.abs(features.data)))
+        yield str(features.indices[place] + 1), float(abs(features.data[place]))
+
+
+def _unsquarable_error(
+    dataset: Dataset, column: str, noun: str, size: str, number: float
+) -> UnusableError:
+    return UnusableError(
+        f"the {noun} are too {size} to be squared (about {number:.0e})",
+        where=f"{dataset.name}, column {column}",
+        cure="correct them, or give them in another unit",
+    )
 
 
 def check_budget(plan: Plan) -> None:

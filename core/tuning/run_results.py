@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 from core.datasets.task import Task
 from core.records import Record, optional
@@ -263,7 +263,9 @@ class Results(Record):
     evaluation: EvaluationFacts | None = optional()
     metric_reason: str | None = optional()  # why it is not the task's usual one
     gamma: GammaValues | None = optional()
+    target_unit: str | None = optional()  # such as €, where the table has one
     costs: CostResults | None = optional()
+    threshold: float | None = optional()  # that a person chose
     ensemble: EnsembleResults | None = optional()
     groups: dict[str, float] = field(default_factory=dict)  # {group: C} of a penalty learner
     switched_off: list[str] = field(default_factory=list)  # groups at their cap
@@ -287,6 +289,13 @@ class Results(Record):
         return Task.UNKNOWN if self.pairs is None else Task.STRUCTURE
 
     @property
+    def baseline_scores(self) -> Scores:
+        """Those of the baseline; R² of knowing nothing is 0 by what it means."""
+        # The mean of other rows, those that train, is a little below that of the test's own.
+        r2 = self.baseline_test.get("r2")
+        return self.baseline_test if r2 is None or r2 > 0 else {**self.baseline_test, "r2": 0.0}
+
+    @property
     def tested_text(self) -> str:
         """What is independent among the test rows: "3 patients", "60 rows"."""
         return self.tested_units or self.task.count_text(self.rows)
@@ -301,6 +310,40 @@ class Results(Record):
         """The keys of its JSON; calibration is always written for classes."""
         has_classes = self.confusion is not None
         return (key for key in super().__iter__() if key != "calibration" or has_classes)
+
+
+def completed_candidates(
+    results: Results, earlier: Sequence[Results] = ()
+) -> list[CandidateResults]:
+    """The candidates with all test scores that are known, also those of `earlier` results."""
+    candidates = list(results.candidates or [])
+    if candidates and not any(candidate.taken for candidate in candidates):
+        candidates.append(CandidateResults("trial", setting=results.setting, taken=True))
+    return [_completed_candidate(candidate, results, earlier) for candidate in candidates]
+
+
+def _completed_candidate(
+    candidate: CandidateResults, results: Results, earlier: Sequence[Results]
+) -> CandidateResults:
+    tested: tuple[Scores | None, Interval | None, Gain | None]
+    if candidate.taken:
+        tested = (results.test, results.test_interval, results.gain)
+    elif candidate.kind == "default":
+        tested = (results.default_test, results.default_interval, None)
+    elif candidate.test or not earlier:
+        return candidate
+    else:
+        # A model that was selected before is tested already: the test rows are the same.
+        *before, last = earlier
+        if last.taken == candidate.kind:
+            tested = (last.test, last.test_interval, last.gain)
+        else:
+            same = next((c for c in last.candidates or [] if c.kind == candidate.kind), None)
+            if same is None or not same.test:
+                return _completed_candidate(candidate, results, before)
+            tested = (same.test, same.test_interval, same.gain)
+    test, interval, gain = tested
+    return replace(candidate, test=test, test_interval=interval, gain=gain)
 
 
 def evaluation_text(results: Results) -> str:

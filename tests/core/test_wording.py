@@ -6,6 +6,7 @@ import pytest
 
 from core import wording
 from core.wording import (
+    amount_text,
     count_text,
     duration_text,
     format_decimals,
@@ -32,6 +33,15 @@ def test_a_number_has_three_digits(value, text):
 )
 def test_what_rounds_to_nothing_has_no_sign(value, decimals, text):
     assert format_decimals(value, decimals) == text
+
+
+@pytest.mark.parametrize(
+    ("amount", "unit", "text"),
+    [(20628.3, "€", "20,600\u00a0€"), (999.6, "", "1,000"), (0.672, "kg", "0.672\u00a0kg"),
+     (-81249.0, "", "−81,200"), (0, "%", "0\u00a0%"), (1.66e11, "", "1.66×10¹¹")],
+)  # fmt: skip
+def test_an_amount_has_its_unit_and_marks_between_thousands(amount, unit, text):
+    assert amount_text(amount, unit) == text
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from app.widgets.cards import Card
 from app.widgets.layouts import FlowLayout, clear_layout, in_column, in_lines
 from app.widgets.quiet_controls import QuietComboBox, QuietSpinBox
 from app.widgets.text_labels import titled_control, wrapping_label
-from core.datasets.texts.vocabulary import MAX_WORDS
+from core.datasets.texts.stop_words import MAX_WORDS
 from core.wording import format_integer
 
 if TYPE_CHECKING:

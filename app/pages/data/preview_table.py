@@ -24,7 +24,6 @@ from PySide6.QtGui import (
     QKeyEvent,
     QMouseEvent,
     QPainter,
-    QResizeEvent,
 )
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -332,22 +331,13 @@ class PreviewTable(PlainTable):
         frame = 2 * self.frameWidth() + self.horizontalScrollBar().sizeHint().height()
         self.setMinimumHeight(head + min(rows, self.min_rows) * (line + 12) + frame)
         self.setMaximumHeight(head + rows * (line + 12) + frame)
-        wanted_widths = self._wanted_widths()
-        widths = [min(width, appearance.pixels(MAX_WIDTH)) for width in wanted_widths]
-        spare = self.viewport().width() - sum(widths)
-        # The room that is left goes first to cells that would end in “…”.
-        for column, width in enumerate(wanted_widths):
-            extra = max(0, min(width - widths[column], spare))
-            widths[column] += extra
-            spare -= extra
-        share = max(0, spare // len(widths)) if widths else 0
-        for column, width in enumerate(widths):
-            self.setColumnWidth(column, width + share)
-        if share:
-            last = len(widths) - 1
-            self.setColumnWidth(last, widths[last] + share + spare - share * len(widths))
+        super().fit_columns()
 
-    def _wanted_widths(self) -> list[int]:
+    def least_widths(self, wanted: Sequence[int]) -> list[int]:
+        longest = appearance.pixels(MAX_WIDTH)
+        return [min(width, longest) for width in wanted]
+
+    def wanted_widths(self) -> list[int]:
         """The width of each column by its longest cell: measuring each takes too long."""
         count, head = self.preview.columnCount(), self.horizontalHeader()
         if not count:
@@ -363,11 +353,6 @@ class PreviewTable(PlainTable):
 
         padding = max(0, self.sizeHintForColumn(0) - cell_width(0))
         return [max(head.sectionSizeHint(c), cell_width(c) + padding) + 6 for c in range(count)]
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        if event.size().width() != event.oldSize().width():
-            self.fit_columns()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         keys = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space, Qt.Key.Key_Menu)

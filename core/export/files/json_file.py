@@ -57,6 +57,7 @@ def as_document(run: FinishedRun) -> JsonObject:
         "trials": _trial_documents(run),
     }
     if average := _average_document(run):
+        document["parameters_of"] = "the best member of the average"
         document["average"] = average
     if run.tunes_several_models:
         document["models"] = _model_documents(run)
@@ -65,6 +66,8 @@ def as_document(run: FinishedRun) -> JsonObject:
         document["penalties"] = _penalties_document(run)
     if results.costs is not None:
         document["threshold"] = to_plain(results.costs)
+    if results.threshold is not None:
+        document["chosen_threshold"] = results.threshold
     if coefficients := linear_coefficients(run):
         document["coefficients"] = coefficients
     document |= {

@@ -171,16 +171,21 @@ def _average_lines(run: FinishedRun, members: list[EnsembleMember], code: CodeWr
 
 
 def _threshold_lines(run: FinishedRun, code: CodeWriter) -> list[str]:
-    value, results = run.takeaway.threshold, run.results.costs
-    if value is None or results is None:
+    value, results = run.takeaway.threshold, run.results
+    if value is None:
         return []
     code.imports.setdefault("sklearn.model_selection", set()).add("FixedThresholdClassifier")
     second = CodeWriter().expression(run.takeaway.classes[1])
-    costs = ", ".join(f"{label!r}: {cost:g}" for label, cost in results.costs.items())
+    origin = ["# A row is of the second class from this probability on. A person chose it."]
+    if results.costs is not None and results.threshold is None:
+        pairs = results.costs.costs.items()
+        origin = [
+            "# A row is of the second class from this probability on. It was chosen on out-of-fold",
+            "# predictions of the training rows, by what calling a row of a class the other costs:",
+            f"# {', '.join(f'{label!r}: {cost:g}' for label, cost in pairs)}.",
+        ]
     return [
-        "# A row is of the second class from this probability on. It was chosen on out-of-fold",
-        "# predictions of the training rows, by what calling a row of a class the other costs:",
-        f"# {costs}.",
+        *origin,
         "tuned = FixedThresholdClassifier(",
         f'    tuned, threshold={value!r}, pos_label={second}, response_method="predict_proba"',
         ")",

@@ -13,15 +13,15 @@ import pandas as pd
 from core.datasets.cell_values import moments
 from core.datasets.column_format import seconds_since_1970
 from core.export.raw_rows import ReadNotes
-from core.tuning.results.training_rows import (
+from core.tuning.results.training_columns import (
     CHOICE,
     DATE,
     NUMBER,
     TrainingColumn,
-    TrainingRows,
     category_text,
     date_text,
 )
+from core.tuning.results.training_rows import TrainingRows
 from core.wording import list_text
 
 MAX_LETTERS = 40  # of a category in the reasons of a row

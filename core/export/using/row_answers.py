@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.records import Record
-from core.tuning.results.training_rows import TrainingColumn
+from core.tuning.results.training_columns import TrainingColumn
 
 if TYPE_CHECKING:  # numpy comes with it
     from core.evaluation.conformal import PredictionInterval

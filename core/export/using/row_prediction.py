@@ -19,7 +19,7 @@ from core.export.finished_run import FinishedRun
 from core.export.prediction import LoadedModel, compared_columns, make_raw_row
 from core.export.using.input_checks import far_dates, is_outside, no_dates, unlike_reasons
 from core.export.using.row_answers import CellValue, ModelForm, RowPrediction, TestRow
-from core.tuning.results.training_rows import NUMBER, TEXT, TrainingColumn
+from core.tuning.results.training_columns import NUMBER, TEXT, TrainingColumn
 
 MAX_FIELDS = 300  # columns of a form; the others keep their typical values
 NO_DATE = "is no date like {}, so it counts as missing"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -10,7 +9,7 @@ from core.tuning.events import RunStarted, TopicsFound
 from core.tuning.run_results import ConfusionCounts, PairCounts, Results
 from core.tuning.scores.metrics import METRICS
 from core.tuning.scores.score import difference_text, metric_in_short, score_text
-from core.wording import count_text, format_integer, format_number, list_text, quoted
+from core.wording import amount_text, count_text, format_integer, list_text, quoted
 
 RARE = 0.2  # share of the rows up to which finding a class is told by itself
 MAX_NAMED = 2  # classes that are never predicted
@@ -19,14 +18,24 @@ Step = Literal["columns", "default", "minutes", "rows", "export"]
 
 
 @dataclass(frozen=True)
+class AnswerPicture:
+    """What is right, or off by, without a model and by it: shares of what is drawn."""
+
+    without: float
+    by_model: float
+    amounts: tuple[str, str] | None = None  # of errors, which are better the shorter
+
+
+@dataclass(frozen=True)
 class Answer:
-    """Three sentences, and what the third one proposes."""
+    """Three sentences, what the third one proposes, and the first as a picture."""
 
     ability: str
     tuning: str
     advice: str
     step: Step
     is_gain: bool  # whether tuning helped, by the interval of its gain
+    picture: AnswerPicture | None = None
 
 
 def answer_of(results: Results, started: RunStarted, topics: TopicsFound | None = None) -> Answer:
@@ -36,7 +45,22 @@ def answer_of(results: Results, started: RunStarted, topics: TopicsFound | None 
         ability += f" It never predicts {list_text(quoted(never), MAX_NAMED)}."
     step = _next_step(results)
     is_gain = results.gain.real and results.gain.is_positive
-    return Answer(ability, _tuning_text(results), _ADVICE[step], step, is_gain)
+    picture = _picture_of(results, started.dataset.target_unit or "")
+    advice = _ADVICE[step].format(units=results.task.units)
+    return Answer(ability, _tuning_text(results), advice, step, is_gain, picture)
+
+
+def _picture_of(results: Results, unit: str) -> AnswerPicture | None:
+    right, counts = results.right, results.pairs
+    if counts is not None:
+        return AnswerPicture(0.0, counts.tuned.right / max(counts.tuned.true, 1))
+    if right is not None and right.baseline is not None:
+        return AnswerPicture(right.baseline / right.rows, right.tuned / right.rows)
+    without, by_model = results.baseline_test.get("mae"), results.test.get("mae")
+    if without is None or by_model is None or not (longest := max(without, by_model)):
+        return None
+    texts = amount_text(without, unit), amount_text(by_model, unit)
+    return AnswerPicture(without / longest, by_model / longest, texts)
 
 
 def _ability(results: Results, started: RunStarted, topics: TopicsFound | None) -> str:
@@ -100,20 +124,11 @@ def _rare_class(confusion: ConfusionCounts | None) -> int | None:
 def _numbers_text(results: Results, unit: str) -> str:
     error = results.test["mae"]
     assert error is not None
-    sentence = f"Off by {_amount_text(error, unit)} on average"
+    sentence = f"Off by {amount_text(error, unit)} on average"
     if (baseline := results.baseline_test.get("mae")) is None:
         return f"{sentence}."
     subject = results.baseline or "the baseline"
-    return f"{sentence}; {subject} would be off by {_amount_text(baseline, unit)}."
-
-
-def _amount_text(amount: float, unit: str) -> str:
-    """Three digits of it: "20,600 €", "0.672"."""
-    size = math.floor(math.log10(amount)) if amount > 0 else 0
-    number = (
-        format_integer(int(round(amount, 2 - size))) if 3 <= size <= 9 else format_number(amount)
-    )
-    return f"{number}\u00a0{unit}" if unit else number
+    return f"{sentence}; {subject} would be off by {amount_text(baseline, unit)}."
 
 
 def pairs_summary(counts: PairCounts) -> str:
@@ -174,7 +189,7 @@ _ADVICE: dict[Step, str] = {
     "would help more than more tuning.",
     "default": "Take the default setting.",
     "minutes": "More minutes may help: the time was up while models still improved or waited.",
-    "rows": "More rows would help most: they train the model, and tell more surely how good it is.",
+    "rows": "More {units} would help most: to learn from, and to test on.",
     "export": "Take the model along.",
 }
 

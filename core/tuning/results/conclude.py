@@ -27,6 +27,7 @@ from core.tuning.events import (
     RunFailed,
     RunFinished,
     RunStopped,
+    ThresholdSelected,
     TrialExcluded,
 )
 from core.tuning.guidance.column_encodings import encoding_sentences
@@ -57,7 +58,7 @@ from core.tuning.results.test_evaluation import (
     predictions_of_test,
     repeats_tuning,
 )
-from core.tuning.results.threshold import cost_results
+from core.tuning.results.threshold import check_threshold, cost_results
 from core.tuning.results.training_rows import training_rows_of
 from core.tuning.results.tuned_model import (
     KEPT_TESTED,
@@ -117,9 +118,9 @@ def conclude(
 
 
 def select_model(
-    folder: RunFolder, selection: ModelSelected, dataset: Dataset | None = None
+    folder: RunFolder, selection: ModelSelected | ThresholdSelected, dataset: Dataset | None = None
 ) -> RunFinished | RunStopped | RunFailed:
-    """Fit, test and write another candidate of an ended run of trials; its new last event."""
+    """Fit, test and write what a person selected of an ended run; its new last event."""
     plan, events = folder.plan, folder.all_events()
     state = state_from_events(events)
     if state.ended is None or state.results is None:
@@ -127,7 +128,11 @@ def select_model(
         raise UnusableError("this run has not ended", where=str(folder.path), cure=cure)
     dataset = dataset or read_data(plan.data)
     problem = as_first_started(build_problem(plan, dataset), state.started)
-    find_candidate(problem, state, selection)  # refuses before anything is written
+    # Refused before anything is written.
+    if isinstance(selection, ThresholdSelected):
+        check_threshold(problem, selection.value)
+    else:
+        find_candidate(problem, state, selection)
     with folder.hold_lock():
         folder.append(selection)
     because = state.results.stopped_because
@@ -247,7 +252,6 @@ def _results_of(
         kind, interval = tuned_model.kind, tuned_model.validation_interval
         results = replace(results, taken=kind, candidates=candidates, untried=untried or None)
         results = replace(results, validation_interval=interval)
-    seconds = clock.seconds
     final_fit = yield from _refit_and_write(
         problem, context, folder, tuned_model, last_start, end_seconds
     )
@@ -272,17 +276,19 @@ def _results_of(
         ],
         evaluation=facts,
         metric_reason=problem.metric_reason or None,
+        target_unit=problem.dataset.units_of_columns.get(problem.dataset.target_name),
         gamma=GammaValues(gamma, plan.gamma) if problem.dataset.task.has_pairs else None,
-        costs=None if threshold is None else cost_results(problem, threshold, predictions),
+        costs=cost_results(problem, threshold, predictions) if threshold and plan.costs else None,
+        threshold=state.threshold,
         ensemble=final_fit.ensemble,
         groups=learned.penalties if learned else {},
         switched_off=learned.switched_off if learned else [],
         group_ranges=learned.ranges if learned else None,
         fits=state.fit_count,
-        trials=state.finished,
+        trials=len(state.trials),
         # A trial that the end of the time cut off is no failure.
         failed=sum(trial.failure not in ("", ABANDONED) for trial in state.trials),
-        seconds=round(seconds, 4),
+        seconds=round(clock.seconds, 4),
         stopped_because=because,
         seed=plan.seed,
     )

@@ -16,7 +16,7 @@ from core.space import Setting
 from core.tuning.events import RunStarted
 from core.tuning.ranges import setting_text
 from core.tuning.results.answer import pairs_summary
-from core.tuning.run_results import CostResults, EnsembleResults, Gain, Results, evaluation_text
+from core.tuning.run_results import EnsembleResults, Gain, Results, evaluation_text
 from core.tuning.runs.model_runs import LeaderboardRow, models_of
 from core.tuning.runs.trial_table import tunes_several
 from core.tuning.scores.metrics import METRICS
@@ -71,7 +71,7 @@ def result_facts(
         *(_leaderboard_fact(row, results) for row in leaderboard if _is_tried(row, results)),
         *_average_facts(results),
         *_setting_facts(results),
-        *(Fact("Costs", sentence, sentence) for sentence in _cost_sentences(results.costs)),
+        *(Fact("Costs", sentence, sentence) for sentence in _threshold_sentences(results)),
         _same("Score", results.metric_reason or ""),
         Fact("Switched off", sentence=_switched_off(results)),
         Fact("Cost", _cost_value(results), _cost_sentence(results, started)),
@@ -119,7 +119,7 @@ def _score_facts(results: Results, started: RunStarted) -> Iterator[Fact]:
     yield from _structured_facts(results)
     yield Fact("Default", f"{name} {_defined(default)}", score=default)
     yield Fact("Gain", _gain_value(results), _gain_sentence(results, started))
-    baseline = Score(metric, results.baseline_test.get(metric), results.baseline_interval)
+    baseline = Score(metric, results.baseline_scores.get(metric), results.baseline_interval)
     if baseline.value is not None:
         value = f"{name} {baseline.text} by {results.baseline}"
         yield Fact("Baseline", value, _baseline_sentence(results, baseline), baseline)
@@ -259,9 +259,11 @@ def _gain_sentence(results: Results, started: RunStarted) -> str:
 
 
 def _baseline_sentence(results: Results, baseline: Score) -> str:
-    difference = results.gain_over_baseline.difference
+    difference, tuned = results.gain_over_baseline.difference, results.test.get(results.metric)
     if difference is None:
         return ""
+    if results.metric == "r2" and tuned is not None and baseline.value is not None:
+        difference = tuned - baseline.value
     sentence = f"The baseline ({results.baseline}) gives {baseline.text}"
     if difference <= 0:
         return f"{sentence}, which is no worse."
@@ -438,16 +440,25 @@ def _switched_off(results: Results) -> str:
     return f"Switched off, because they add nothing: {names}."
 
 
-def _cost_sentences(costs: CostResults | None) -> list[str]:
+def _threshold_sentences(results: Results) -> list[str]:
+    costs, value = results.costs, results.threshold
+    own_choice = (
+        ""
+        if value is None
+        else (
+            f"The threshold {format_number(value, 2)} was chosen by hand after the run had ended: "
+            "where the test scores guided it, they look a little better than new rows will be."
+        )
+    )
     if costs is None:
-        return []
+        return [own_choice] if own_choice else []
     first, second = costs.costs
-    value, ideal = format_number(costs.threshold, 2), format_number(costs.theoretical, 2)
-    ideal_text = "" if value == ideal else f" ({ideal} would be best were they exact)"
+    chosen, ideal = format_number(costs.threshold, 2), format_number(costs.theoretical, 2)
+    ideal_text = "" if chosen == ideal else f" ({ideal} would be best were they exact)"
     threshold_text = (
-        f"A row is called “{second}” from a probability of {value} on{ideal_text}. The costs chose "
-        f"this threshold on {format_integer(costs.out_of_fold.rows)} training rows, each predicted "
-        "by a model that had not seen it."
+        f"A row is called “{second}” from a probability of {chosen} on{ideal_text}. The costs "
+        f"chose this threshold on {format_integer(costs.out_of_fold.rows)} training rows, each "
+        "predicted by a model that had not seen it."
     )
     tuned, at_half, baseline = costs.tuned, costs.half, costs.baseline
     cost_text = (
@@ -458,7 +469,7 @@ def _cost_sentences(costs: CostResults | None) -> list[str]:
         f"{format_number(at_half.cost)}; always predicting “{baseline.says}” costs "
         f"{format_number(baseline.cost)}."
     )
-    return [threshold_text, cost_text]
+    return [own_choice or threshold_text, cost_text]
 
 
 def _cost_value(results: Results) -> str:

@@ -16,6 +16,7 @@ q is a / (a + b). The t of least cost on the same rows would follow every one of
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from sklearn.base import clone
 from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.pipeline import Pipeline
 
+from core.errors import UnusableError
 from core.estimators.fitting import fit_with_remarks
 from core.optimize.descent import solve_penalized
 from core.tuning.learning.training import PenaltyFit, table_training
@@ -105,6 +107,29 @@ def choose_threshold(
     values = (value, ideal, HALF)
     cost, ideal_cost, half_cost = (_mean_cost(second >= t, is_second, costs) for t in values)
     return DecisionThreshold(value, ideal, cost, ideal_cost, half_cost, len(second))
+
+
+def replace_value(
+    threshold: DecisionThreshold | None, value: float | None
+) -> DecisionThreshold | None:
+    """The threshold at a value that a person chose; as it is where nobody did."""
+    if value is None:
+        return threshold
+    # Without costs nothing is measured out of fold.
+    return replace(threshold or DecisionThreshold(value, HALF, 0, 0, 0, 0), value=value)
+
+
+def check_threshold(problem: Problem, value: float | None) -> None:
+    """UnusableError where a person's threshold cannot be kept with the model."""
+    where = "threshold"
+    if value is not None and not 0 <= value <= 1:
+        raise UnusableError(f"{value:g} is no probability", where=where, cure="give 0 to 1")
+    model, is_binary = problem.model, problem.dataset.task.has_two_classes
+    # A folder has no place for it, and models of outer folds have thresholds of their own.
+    if not is_binary or model.folder or model.probabilistic is not None or problem.is_nested:
+        fault = "a threshold goes with a model that gives probabilities of two classes"
+        cure = "choose such a model, without nested cross-validation"
+        raise UnusableError(fault, where=where, cure=cure)
 
 
 def _out_of_fold_probabilities(

@@ -7,7 +7,6 @@ forms and for warnings about unlike rows.
 from __future__ import annotations
 
 import contextlib
-import datetime
 import json
 import math
 from collections.abc import Mapping
@@ -23,65 +22,32 @@ from core.datasets.cell_values import moments
 from core.datasets.column_format import seconds_since_1970
 from core.datasets.dataset import Dataset
 from core.datasets.dataset_summary import Column
-from core.datasets.finding import column_title
 from core.datasets.units import dataset_units
 from core.evaluation.rank_distance import RankDistance, rank_distance
 from core.json_reading import read_as
 from core.records import Record, optional, to_plain
+from core.tuning.results.training_columns import (
+    CHOICE,
+    DATE,
+    KINDS,
+    NUMBER,
+    TEXT,
+    TrainingColumn,
+    category_text,
+)
 
 FORM = 1  # of what is written; other forms are not read
-NUMBER, CHOICE, DATE, TEXT = "number", "choice", "date", "text"
-KINDS = (NUMBER, CHOICE, DATE, TEXT)
 
 
-@dataclass(frozen=True)
-class TrainingColumn(Record):
-    """One feature column of the training rows."""
-
-    name: str
-    kind: str  # number, choice (one of few values), date or text
-    numeric: bool  # whether its values are numbers to the model
-    low: float | None = None  # the range; of dates in seconds since 1970; None for unknown
-    high: float | None = None
-    typical: float | str | None = None  # median of numbers and dates, else the most frequent value
-    whole: bool = False  # whether all its numbers are integers
-    choices: tuple[float | str, ...] = ()  # its values, the most frequent first
-    more: bool = False  # whether there were further ones, which are not stored
-    format: str = ""  # of dates, for `pandas.to_datetime`; "" for none
-    unit: str | None = optional()  # of numbers
-
-    @property
-    def title(self) -> str:
-        return column_title(self.name, self.unit)
-
-    @property
-    def category_count(self) -> int:
-        """How many categories it has; 0 for numbers, -1 where rows are not compared by it."""
-        if self.kind == CHOICE and not self.more:
-            return len(self.choices) or -1
-        return 0 if self.kind == NUMBER else -1
-
-    def numbers_or_codes(self, values: pd.Series) -> np.ndarray:
-        """The numbers, or the categories' codes (-1 for a new one), of rows, (n,); NaN without."""
-        if self.kind == NUMBER:
-            return pd.to_numeric(values, errors="coerce").to_numpy(float)
-        if self.category_count < 0:
-            return np.full(len(values), np.nan)
-        codes = pd.Index([category_text(choice) for choice in self.choices])
-        texts = pd.Index(values.map(category_text, na_action="ignore"), dtype=object)
-        return np.where(values.isna(), np.nan, codes.get_indexer(texts))
-
-
-def category_text(value: Any) -> str:
-    """A category as text, 1 and 1.0 alike."""
-    return f"{value:g}" if isinstance(value, (int, float)) else str(value)
-
-
-def date_text(seconds: float) -> str:
-    """The day of so many seconds since 1970, the nearest that a calendar has."""
-    day = datetime.date(1970, 1, 1).toordinal() + seconds // 86400
-    last = datetime.date.max.toordinal()
-    return datetime.date.fromordinal(int(min(max(day, 1), last))).isoformat()
+def numbers_or_codes(column: TrainingColumn, values: pd.Series) -> np.ndarray:
+    """The numbers, or the categories' codes (-1 for a new one), of rows, (n,); NaN without."""
+    if column.kind == NUMBER:
+        return pd.to_numeric(values, errors="coerce").to_numpy(float)
+    if column.category_count < 0:
+        return np.full(len(values), np.nan)
+    codes = pd.Index([category_text(choice) for choice in column.choices])
+    texts = pd.Index(values.map(category_text, na_action="ignore"), dtype=object)
+    return np.where(values.isna(), np.nan, codes.get_indexer(texts))
 
 
 @dataclass(frozen=True)
@@ -94,7 +60,7 @@ class TrainingRows(Record):
 
     def numbers_and_codes(self, rows: pd.DataFrame) -> np.ndarray:
         """Numbers and codes of rows with these columns, (n, p)."""
-        return np.column_stack([c.numbers_or_codes(rows[c.name]) for c in self.columns])
+        return np.column_stack([numbers_or_codes(c, rows[c.name]) for c in self.columns])
 
     def as_dict(self) -> dict[str, Any]:
         return {"form": FORM, **to_plain(self)}

@@ -40,7 +40,7 @@ from core.tuning.results.candidates import (
     best_full_trial,
     selected_candidate,
 )
-from core.tuning.results.threshold import choose_threshold, with_threshold
+from core.tuning.results.threshold import choose_threshold, replace_value, with_threshold
 from core.tuning.run_results import DecisionThreshold, EnsembleResults, Interval
 from core.tuning.runs.state import RunState
 from core.tuning.scores.scoring import one_line_error
@@ -95,7 +95,7 @@ def fit_tuned_model(
     else:
         tuned_model = _from_learner(recorded_fit(problem, state) if learned is None else learned)
     threshold = choose_threshold(problem, tuned_model.pipeline, tuned_model.learned)
-    tuned_model = replace(tuned_model, threshold=threshold)
+    tuned_model = replace(tuned_model, threshold=replace_value(threshold, state.threshold))
     choice = choose_gamma(problem, tuned_model.pipeline, tuned_model.learned)
     if choice is not None:
         remarks = tuned_model.remarks + ((choice.remark,) if choice.remark else ())

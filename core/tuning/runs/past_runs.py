@@ -118,7 +118,7 @@ class RunSummary:
     fingerprint: str = ""
     model: str = ""
     strategy: str = ""
-    # finished, stopped, failed, running, interrupted (it can be resumed), or unreadable
+    # finished, stopped, failed, running, unreadable, interrupted or crashed (both can be resumed)
     state: str = ""
     started_at: str = ""
     metric: str = ""
@@ -135,10 +135,6 @@ class RunSummary:
     default: float | None = None  # test score of the default setting
     baseline: float | None = None
     split: str = ""  # equal where the same rows of a file test
-
-    @property
-    def display_name(self) -> str:
-        return self.title or self.name
 
 
 class PastRuns(NamedTuple):
@@ -217,7 +213,7 @@ def summarize_run(folder: RunFolder) -> RunSummary:
         seconds=_checked_number(results.seconds),
         target=_printable_name(target),
         default=_optional_number(results.default_test.get(metric)),
-        baseline=_optional_number(results.baseline_test.get(metric)),
+        baseline=_optional_number(results.baseline_scores.get(metric)),
         split=_split_key(plan, first),
     )
 
@@ -288,7 +284,9 @@ def _run_state(folder: RunFolder, last: Event | None) -> str:
     if folder.is_running:
         return "running"
     ends = {RunFinished: "finished", RunStopped: "stopped", RunFailed: "failed"}
-    return ends.get(type(last), "interrupted")
+    # A process that ends by itself takes its mark along.
+    is_crashed = _file_mode(folder.path / OWNER) is not None
+    return ends.get(type(last), "crashed" if is_crashed else "interrupted")
 
 
 def _first_and_last(path: Path) -> tuple[Event | None, Event | None]:

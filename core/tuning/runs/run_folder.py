@@ -111,13 +111,18 @@ class RunFolder:
 
     @classmethod
     def find_run(cls, text: str) -> RunFolder:
-        """An existing run by its path, its name, a part that only its name has, or "last"."""
+        """An existing run by its path, a name, a part that only its names have, or "last"."""
+        from core.tuning.runs.past_runs import read_label  # which reads this file
+
         with contextlib.suppress(UnusableError):
             return cls.open(text)
         root = runs_root()
         names = sorted(path.parent.name for path in root.glob(f"*/{PLAN}"))
         # Names begin with the time of their start.
-        names = names[-1:] if text == "last" else [name for name in names if text in name]
+        titles = {name: read_label(root / name).name for name in names}
+        named = [name for name in names if titles[name] == text]
+        parts = [name for name in names if text in name or text in titles[name]]
+        names = named or (names[-1:] if text == "last" else parts)
         if len(names) > 1:
             fault, cure = f"{len(names)} runs have this in their names", f"such as {names[-1]}"
             raise UnusableError(fault, where=text, cure=f"write more of one, {cure}")
@@ -126,6 +131,11 @@ class RunFolder:
     @property
     def name(self) -> str:
         return self.path.name
+
+    @property
+    def address(self) -> str:
+        """What commands find it by: its name, or its path where it is not below the usual root."""
+        return self.name if self.path.parent == runs_root() else str(self.path)
 
     @property
     def plan(self) -> Plan:

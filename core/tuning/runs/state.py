@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Iterable
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from core.estimators.multi_model import MODEL
@@ -34,6 +35,7 @@ from core.tuning.events import (
     SequencesLabelled,
     SettingRequested,
     SurrogateFitted,
+    ThresholdSelected,
     TopicsFound,
     TrialExcluded,
     TrialFailed,
@@ -95,6 +97,7 @@ class RunState(TrialTable):
         self.surrogates: dict[str, SurrogateFitted] = {}
         self.compared: ModelsCompared | None = None  # the leaderboard of several models
         self.picked: ModelSelected | None = None  # by a person; None for the run's choice
+        self.threshold: float | None = None  # likewise
         self.notices: tuple[str, ...] = ()  # sentences for the person, each once
         # Seconds: all that is left, and of it what is kept for the end, as told at a second; of
         # screenings, and the second at which a screening or trial ended last.
@@ -137,6 +140,13 @@ class RunState(TrialTable):
         return None if trial is None or trial.failure else trial
 
     @property
+    def unchosen_default(self) -> float | None:
+        """The default setting's score where it compares with those of `EnsembleUpdated`."""
+        # Those are means over folds, as a trial's score is in cross-validation.
+        is_comparable = self.started.judged == "cv" and not self.tunes_several_models
+        return self.default_trial.score if is_comparable and self.default_trial else None
+
+    @property
     def last_step(self) -> Step | None:
         if self.gradients:
             return self.gradients[-1]
@@ -145,6 +155,12 @@ class RunState(TrialTable):
     @property
     def done_count(self) -> int:
         return len(self.trials) + len(self.steps) + len(self.gradients)
+
+    def done_at(self, event: Event) -> int:
+        """How many of these had ended at an event."""
+        steps: Sequence[Step] = self.steps or self.gradients
+        done = bisect_right(self.trials, event.seconds, key=lambda trial: trial.ended)
+        return done + bisect_right(steps, event.seconds, key=lambda step: step.seconds)
 
     @property
     def without_better(self) -> int:
@@ -306,6 +322,7 @@ class RunState(TrialTable):
                 self.total = event.total or self.total
                 self.resumed, self.ended, self.results, self.fold = event, None, None, None
                 self.tuning_ended, self.shortened, self.picked = None, False, None
+                self.threshold = None
             case FoldTested():
                 self.fold = event
             case RunFailed():
@@ -342,7 +359,10 @@ class RunState(TrialTable):
             case ModelsCompared():
                 self.compared = event
             case ModelSelected():
-                self.picked = event
+                # A threshold is one model's.
+                self.picked, self.threshold = event, None
+            case ThresholdSelected():
+                self.threshold = event.value
 
     def _keep_screening(self, event: ModelScreened) -> None:
         self.screening_seconds += event.seconds - self.last_end

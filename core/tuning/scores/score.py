@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from core.tuning.run_results import Interval
 from core.tuning.scores.metrics import METRICS
-from core.wording import PERCENT, format_aligned, format_decimals, format_number
+from core.wording import PERCENT, amount_text, format_aligned, format_decimals, format_number
 
+ROUNDING = 1e-6  # points
 SHARES = tuple(name for name, metric in METRICS.items() if metric.share)  # of one: in percent
 
 
@@ -34,11 +35,25 @@ class Score:
         return f" (95\u00a0% confidence interval {low} to {high}{reason})"
 
 
-def score_text(value: float | None, metric: str) -> str:
-    """Such as "87.7 %" for a share of rows, otherwise a number; "–" where it is undefined."""
+def score_text(value: float | None, metric: str, unit: str = "") -> str:
+    """Such as "87.7 %" for a share of rows, otherwise a number; "–" where it is undefined.
+
+    `unit` is the target's, of an error that has it.
+    """
     if value is not None and metric in SHARES:
         return format_decimals(100 * value, 1) + PERCENT
+    if metric == "mae" and value is not None and math.isfinite(value):
+        return amount_text(value, unit)
     return format_number(value)
+
+
+def named_score_text(value: float | None, metric: str) -> str:
+    """With its measure, and its direction where larger is not better; "–" without a score."""
+    if value is None:
+        return score_text(value, metric)
+    is_maximized = metric not in METRICS or METRICS[metric].maximize
+    direction = "" if is_maximized else ", smaller is better"
+    return f"{metric_in_short(metric)} {score_text(value, metric)}{direction}"
 
 
 def score_texts(values: Sequence[float], metric: str) -> list[str]:
@@ -57,8 +72,15 @@ def difference_text(metric: str, difference: float | None) -> str:
     """With its unit: "3.7 points", "0.041"."""
     if difference is None or metric not in SHARES:
         return format_number(difference)
-    points = format_decimals(100 * difference, 1)
+    points = _points_text(difference)
     return f"{points} {'point' if abs(round(100 * difference, 1)) == 1 else 'points'}"
+
+
+def _points_text(difference: float) -> str:
+    hundredths = 100 * difference
+    # What is not nothing is not told as "0.0", but for the rounding of sums.
+    is_small = ROUNDING < abs(hundredths) < 0.05
+    return format_number(hundredths, 1) if is_small else format_decimals(hundredths, 1)
 
 
 def signed_difference(difference: float | None, metric: str, *, unit: bool = False) -> str:
@@ -66,7 +88,7 @@ def signed_difference(difference: float | None, metric: str, *, unit: bool = Fal
     if difference is None:
         return ""
     is_share = metric in SHARES
-    text = format_decimals(100 * difference, 1) if is_share else format_number(difference)
+    text = _points_text(difference) if is_share else format_number(difference)
     return f"{'+' if difference > 0 else ''}{text}{' points' if unit and is_share else ''}"
 
 

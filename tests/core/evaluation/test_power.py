@@ -11,13 +11,8 @@ from scipy import stats
 
 from core.evaluation.influence import r2_influence
 from core.evaluation.paired_tests import mcnemar
-from core.evaluation.power import (
-    SHARES,
-    mcnemar_power,
-    nested_parts,
-    smallest_gain,
-    smallest_r2_gain,
-)
+from core.evaluation.power import mcnemar_power, nested_parts, smallest_gain, smallest_r2_gain
+from core.tuning.why.questions import CURVE_SHARES
 
 
 @pytest.mark.parametrize(
@@ -75,7 +70,7 @@ def test_folds_show_nearly_the_gain_that_every_row_shows():
 
 
 def test_every_part_holds_the_smaller_ones_and_the_last_is_all():
-    parts = nested_parts(None, None, 100, SHARES, 0)
+    parts = nested_parts(None, None, 100, CURVE_SHARES, 0)
     assert [len(part) for part in parts] == [10, 25, 50, 75, 100]
     for small, large in itertools.pairwise(parts):
         assert set(small) < set(large)
@@ -84,9 +79,9 @@ def test_every_part_holds_the_smaller_ones_and_the_last_is_all():
 def test_a_rare_class_is_in_every_part():
     labels = np.zeros(500, dtype=int)
     labels[:10] = 1
-    for part in nested_parts(labels, None, 500, SHARES, 1):
+    for part in nested_parts(labels, None, 500, CURVE_SHARES, 1):
         assert (labels[part] == 1).sum() >= 2
-    shares = [np.mean(labels[part]) for part in nested_parts(labels, None, 500, SHARES, 1)]
+    shares = [np.mean(labels[part]) for part in nested_parts(labels, None, 500, CURVE_SHARES, 1)]
     assert max(shares) < 0.05
 
 

@@ -83,10 +83,9 @@ def test_what_is_tuned_together_is_listed_with_what_is_not():
     models = {one["name"]: one for one in advise(summary())["models"]}
     auto, competing = models["auto"], selectable_models(MODELS, "binary")
     assert set(auto["tries"]) == {MODELS[name].title for name in competing}
-    assert auto["alone"] == [MODELS["vote7"].title]
     lacking = [name for name, one in models.items() if one["install"] and MODELS[name].competes]
     assert [one["title"] for one in auto["lacking"]] == [MODELS[name].title for name in lacking]
-    assert all(" install " in one["install"] for one in auto["lacking"])
+    assert [one["extra"] for one in auto["lacking"]] == [MODELS[name].extra for name in lacking]
     assert not models["svm"]["tries"]
     wide = advise(summary(rows=100_000, features=5000, format="libsvm", columns=[]))["models"]
     sparse = next(one for one in wide if one["name"] == "auto")["tries"]
@@ -553,3 +552,11 @@ def test_the_run_was_given_what_was_announced(
     if model == "auto":  # what suits these data
         report = report_on(data)
         assert {c.name: c.encoding for c in report.columns if c.encoding} == announced
+
+
+@pytest.mark.parametrize(("classes", "words"), [(2, "hardly needs tuning"), (9, "so many classes")])
+def test_a_forest_is_praised_for_what_the_table_has(classes, words):
+    facts = ModelingFacts(Task.MULTICLASS, 5000, 8, 8, classes, 3500, 3500, False, ())
+    suggestion = MODELS["forest"].suggests(facts)
+    assert words in suggestion.reason
+    assert ("classes" in suggestion.reason.partition(": ")[2]) is (classes > 2)

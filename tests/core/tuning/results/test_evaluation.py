@@ -440,6 +440,15 @@ def test_a_target_whose_squares_are_numbers_gives_the_same_score_and_others_are_
             results_of(scaled(tmp_path, strategy, scale))
 
 
+@pytest.mark.parametrize("number", [1e160, -1e308])
+def test_a_feature_whose_square_is_no_number_is_refused_with_its_column(tmp_path, number):
+    table = table_of("regression")
+    name = next(name for name in table.select_dtypes("number").columns if name != "y")
+    table.loc[3, name] = number
+    with pytest.raises(UnusableError, match=rf"column {name}: .* to be squared"):
+        results_of(Plan(written(tmp_path, table), "linear", "mm", trials=2))
+
+
 FILE_ROWS, DRAWN = 3000, 400
 
 

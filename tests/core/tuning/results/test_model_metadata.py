@@ -17,7 +17,8 @@ from core.tuning.results.model_metadata import (
     model_metadata,
     read_metadata,
 )
-from core.tuning.results.training_rows import date_text, read_training_rows, training_rows_of
+from core.tuning.results.training_columns import date_text
+from core.tuning.results.training_rows import read_training_rows, training_rows_of
 
 
 @pytest.fixture

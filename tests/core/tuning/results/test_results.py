@@ -290,6 +290,8 @@ def test_a_grid_search_is_not_compared_with_itself():
 def test_differences_have_their_unit_and_metrics_their_capitals():
     assert difference_text("accuracy", 0.0101) == "1.0 point"
     assert difference_text("mse", 0.0123) == "0.0123"
+    assert difference_text("r2", 0.0002) == "0.02 points"  # what is something is no 0.0
+    assert difference_text("r2", 1e-12) == "0.0 points"
     assert metric_title("accuracy") == "accuracy"
     assert metric_title("f1").startswith("F1")
     assert metric_in_short("r2") == "R²"

@@ -17,9 +17,13 @@ from sklearn.model_selection import StratifiedKFold, TunedThresholdClassifierCV
 
 from core.errors import UnusableError
 from core.estimators.tables.linear_models import LOGISTIC
+from core.export.finished_run import finished_run
+from core.export.script.python_script import script_source
+from core.tuning.events import ThresholdSelected
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem_setup import build_problem, read_data
-from core.tuning.results.conclude import conclude
+from core.tuning.results.conclude import conclude, select_model
+from core.tuning.results.result_facts import result_facts
 from core.tuning.results.threshold import calibrated_threshold, choose_threshold
 from core.tuning.runs.best import best_of
 from core.tuning.runs.run_folder import RunFolder
@@ -140,6 +144,27 @@ def test_a_threshold_by_costs_is_cheaper_than_one_half_on_a_rare_class(tmp_path,
     assert always["cost"] == pytest.approx(of_each[always["says"]] / len(y))
     # A run that is concluded from its events ends with the same.
     assert conclude(plan, dataset, folder.all_events()[:-1]).results["costs"] == told
+
+
+def test_a_threshold_of_a_person_goes_with_the_model_until_it_is_taken_back(tmp_path):
+    data = DataPlan(rare_table(tmp_path / "rare.csv", 300, 6), target="state")
+    folder = RunFolder.create(Plan(data, "logistic", "random", trials=2), root=tmp_path)
+    before, dataset = results_of(folder.plan, folder)
+    plain = best_of(folder).predict(dataset.features)
+
+    last = select_model(folder, ThresholdSelected(value=0.1), dataset)
+    run = finished_run(folder)  # as every export and prediction opens it
+    second = run.pipeline.predict_proba(dataset.features)[:, 1]
+    assert list(run.pipeline.predict(dataset.features) == "sick") == list(second >= 0.1)
+    assert (last.results.threshold, run.takeaway.threshold) == (0.1, 0.1)
+    assert last.results.test["accuracy"] != before.test["accuracy"]
+    facts = [fact.sentence for fact in result_facts(last.results, run.started)]
+    assert any("0.1 was chosen by hand" in sentence for sentence in facts)
+    assert "threshold=0.1, pos_label=" in script_source(run)
+    assert select_model(folder, ThresholdSelected(), dataset).results.test == before.test
+    assert list(best_of(folder).predict(dataset.features)) == list(plain)
+    with pytest.raises(UnusableError, match="no probability"):
+        select_model(folder, ThresholdSelected(value=1.5), dataset)
 
 
 def test_the_test_rows_have_no_part_in_the_threshold(tmp_path):

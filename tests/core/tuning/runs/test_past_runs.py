@@ -52,7 +52,7 @@ from core.tuning.runs.run_comparison import (
     refusal_text,
     settings_of,
 )
-from core.tuning.runs.run_folder import RunFolder
+from core.tuning.runs.run_folder import OWNER, RunFolder
 from core.tuning.runs.state import state_from_events
 
 PLAN = Plan(DataPlan("sample:iris"), "svm", "gp")
@@ -132,6 +132,24 @@ def test_a_last_line_that_cannot_be_read_is_that_of_an_interrupted_run(root):
     assert set(runs.values()) == {"interrupted"}
 
 
+def test_a_run_whose_process_died_has_crashed_until_it_goes_on(root):
+    folder = folder_of(root, "dead", START)
+    assert names_in(root)[0]["dead"] == "interrupted"
+    (folder / OWNER).write_text("1")  # which a process that ends takes along
+    assert names_in(root)[0]["dead"] == "crashed"
+
+
+def test_a_run_answers_to_the_name_that_a_person_gave(root, monkeypatch):
+    monkeypatch.setenv("TUNESCOPE_RUNS", str(root))
+    folder = folder_of(root, "r1", START)
+    write_label(folder, RunLabel("Third try"))
+    write_label(folder_of(root, "r2", START), RunLabel("Third try, longer"))
+    assert RunFolder.find_run("Third try").path == folder
+    assert RunFolder.find_run("longer").name == "r2"
+    with pytest.raises(UnusableError, match="2 runs"):
+        RunFolder.find_run("Third")
+
+
 ODD_FIELDS = ({"model": {}}, {"trials": "many"}, {"data": {"file": 3}})
 ODD_PLANS = [b"", DEEP.encode(), b"\xff\x00", b"[]", b"3", b'{"data": 3}']
 ODD_PLANS += [json.dumps(PLAN.as_dict() | field).encode() for field in ODD_FIELDS]
@@ -188,7 +206,6 @@ def test_name_and_note_come_back_and_leave_plan_and_events_alone(folder):
     assert after == before
     (run,) = list_runs(folder.parent).runs
     assert (run.title, run.note, run.name) == (given.name, given.note, "r")
-    assert run.display_name == given.name
 
 
 ODD_LABELS = {
@@ -206,7 +223,7 @@ def test_an_odd_file_counts_as_none(folder, content):
     (folder / LABEL).write_bytes(content)
     assert read_label(folder) == RunLabel()
     (run,) = list_runs(folder.parent).runs
-    assert (run.title, run.note, run.display_name) == ("", "", "r")
+    assert (run.title, run.note) == ("", "")
 
 
 def test_signs_that_steer_a_terminal_are_not_kept(folder):
