@@ -37,4 +37,4 @@ def open_ordinary(path: Path, most: int = MOST_BYTES) -> BinaryIO:
 def read_ordinary(path: Path, most: int = MOST_BYTES) -> bytes:
     """The content of such a file; errors as of `open_ordinary`."""
     with open_ordinary(path, most) as file:
-        return file.read(most + 1)
+        return file.read(os.fstat(file.fileno()).st_size)  # one that grows meanwhile is cut

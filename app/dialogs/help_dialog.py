@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, QUrl, Signal
-from PySide6.QtGui import QDesktopServices, QImage, QTextDocument
+from PySide6.QtGui import (
+    QColor,
+    QDesktopServices,
+    QImage,
+    QTextCharFormat,
+    QTextCursor,
+    QTextDocument,
+)
 from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
     QLineEdit,
     QTextBrowser,
+    QTextEdit,
     QTreeWidget,
     QTreeWidgetItem,
     QVBoxLayout,
@@ -20,6 +28,7 @@ from app.help.markup import page_html, without_markup
 from app.look import appearance
 from app.widgets.buttons import LinkButton, PlainButton
 from app.widgets.layouts import in_column, in_row
+from app.widgets.text_labels import show_text, wrapping_label
 
 SIZE = (980, 680)
 LARGEST_PICTURE = 640  # pixels wide
@@ -58,10 +67,13 @@ class HelpDialog(QDialog):
         self._resize_to_parent(parent)
         self._visited: list[str] = []
         self._items: dict[str, QTreeWidgetItem] = {}
+        self._hits: list[str] = []  # keys of the pages that have all words searched
         self.search = self._make_search()
+        self.nothing = wrapping_label("", "muted")
+        self.nothing.hide()
         self.topics = self._make_topics()
         self.text = self._make_text()
-        sidebar = in_column(self.search, (self.topics, 1))
+        sidebar = in_column(self.search, self.nothing, (self.topics, 1))
         row = in_row(sidebar, (self.text, 1))
         layout = QVBoxLayout(self)
         layout.addLayout(row, 1)
@@ -84,6 +96,7 @@ class HelpDialog(QDialog):
         search.setClearButtonEnabled(False)
         search.setFixedWidth(self._sidebar_width())
         search.textChanged.connect(self._filter_topics)
+        search.returnPressed.connect(self._show_first_hit)
         return search
 
     def _sidebar_width(self) -> int:
@@ -156,6 +169,26 @@ class HelpDialog(QDialog):
         self.text.document().setDefaultStyleSheet(style)
         self.text.wide = self._picture_width()
         self.text.setHtml(page_html(page.text))
+        self._mark_words()
+
+    def _mark_words(self) -> None:
+        """Mark the words searched, and bring the first into view."""
+        theme, document, marks = appearance.current(), self.text.document(), []
+        style = QTextCharFormat()
+        style.setBackground(QColor(theme.warning))
+        style.setForeground(QColor(theme.paper))
+        for word in self.search.text().split():
+            cursor = document.find(word)
+            while not cursor.isNull():
+                mark = QTextEdit.ExtraSelection()
+                mark.cursor, mark.format = cursor, style
+                marks.append(mark)
+                cursor = document.find(word, cursor)
+        self.text.setExtraSelections(marks)
+        if marks:
+            first_cursor = QTextCursor(marks[0].cursor)
+            first_cursor.clearSelection()
+            self.text.setTextCursor(first_cursor)
 
     def _picture_width(self) -> int:
         room = self.width() - self._sidebar_width() - 90
@@ -184,12 +217,25 @@ class HelpDialog(QDialog):
         self.accept()
         self.tour_wanted.emit()
 
+    def _show_first_hit(self) -> None:
+        if self._hits:
+            self.go_to(self._hits[0])
+
     def _filter_topics(self, typed: str) -> None:
         words = typed.lower().split()
+        muted = QColor(appearance.current().muted)  # of pages that only lead to a hit
+        self._hits = []
         for page in pages_by_key().values():
             # Without words all pages match, and none need be parsed.
             text = f"{page.title} {without_markup(page.text)}".lower() if words else ""
-            self._items[page.key].setHidden(not all(word in text for word in words))
+            is_hit = all(word in text for word in words)
+            entry = self._items[page.key]
+            entry.setHidden(not is_hit)
+            entry.setData(0, Qt.ItemDataRole.ForegroundRole, None if is_hit else muted)
+            if is_hit:
+                self._hits.append(page.key)
+        show_text(self.nothing, "" if self._hits else f"No page has “{typed.strip()}”.")
+        self._mark_words()
         for page in pages_by_key().values():
             entry = self._items[page.key]
             if page.parent and not entry.isHidden():

@@ -45,7 +45,7 @@ HINTS = {
     ),
 }
 FIELDS = {
-    "address": ("Address", "tls://host:8786 or tcp://host:8786"),
+    "address": ("Address", "tls:// or tcp://host:8786"),
     "ca": ("Authority", "a PEM file, or empty"),
     "certificate": ("Certificate", "a PEM file, or empty"),
     "key": ("Key", "a PEM file, or empty"),
@@ -130,10 +130,9 @@ class SettingsDialog(QDialog):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Settings")
-        self.setMinimumWidth(appearance.pixels(420))
-        text = "Tell the desktop when a run ends and the window is not in front"
-        self.tells_ends = QCheckBox(text)
+        self.tells_ends = QCheckBox("Tell the desktop when a run ends")
         self.tells_ends.setAccessibleName(self.tells_ends.text())
+        self.tells_ends.setToolTip("Only while the window is not in front.")
         self.tells_ends.setChecked(settings.stored_flag(TELLS_ENDS, True))
         self.tells_ends.toggled.connect(lambda on: settings.remember(TELLS_ENDS, on))
         self.where = ExecutionSettings()
@@ -147,6 +146,13 @@ class SettingsDialog(QDialog):
             gap=14,
             margins=(20, 18, 20, 16),
         )
+        self._fit_text()
+        appearance.notifier.themed.connect(self._fit_text)
+
+    def _fit_text(self) -> None:
+        """As wide as this size of text needs, also while it is changed here."""
+        self.setMinimumWidth(appearance.pixels(420))
+        self.adjustSize()
 
     def _make_look(self) -> QGridLayout:
         self.scheme = QuietComboBox()

@@ -80,6 +80,10 @@ def _pattern() -> tuple[re.Pattern[str], dict[str, GlossaryEntry]]:
 
 def terms_in(text: str) -> list[GlossaryEntry]:
     """Entries of the terms in a text; of overlapping terms the longest."""
-    pattern, of_form = _pattern()
-    matching_entries = (of_form[match.group().lower()] for match in pattern.finditer(text))
-    return list(dict.fromkeys(matching_entries))
+    of_form = _pattern()[1]
+    return list(dict.fromkeys(of_form[text[a:b].lower()] for a, b in spans_in(text)))
+
+
+def spans_in(text: str) -> list[tuple[int, int]]:
+    """Where the terms in a text begin and end."""
+    return [match.span() for match in _pattern()[0].finditer(text)]

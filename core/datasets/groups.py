@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 
 from core.datasets.files.file_bytes import check_path, file_faults
 from core.errors import UnusableError
@@ -44,8 +43,8 @@ def penalty_groups(
         near = difflib.get_close_matches(spec, SPECS, n=1)
         cure = f"did you mean {near[0]}" if near else f"use {', '.join(SPECS)} or a JSON file"
         raise UnusableError(f"there is no grouping “{spec}”", where="groups", cure=cure)
-    of_output, groups = pd.factorize(np.array(labels, dtype=object))
-    return groups.tolist(), of_output
+    numbers = {group: number for number, group in enumerate(dict.fromkeys(labels))}
+    return list(numbers), np.array([numbers[label] for label in labels], dtype=np.int64)
 
 
 def prefix_groups(columns: Sequence[str]) -> dict[str, list[str]]:

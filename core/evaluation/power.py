@@ -117,7 +117,6 @@ def _max_lost(counts: np.ndarray, tail: float) -> np.ndarray:
 
 
 Array = np.ndarray
-SHARES = (0.1, 0.25, 0.5, 0.75, 1.0)
 
 
 def nested_parts(

@@ -78,15 +78,19 @@ def points_on_grid(base: Array, across: AxisGrid, up: AxisGrid) -> Array:
     return np.vstack([points_on_axis(row, across) for row in points_on_axis(base, up)])
 
 
-def contours(across: AxisGrid, up: AxisGrid, scores: Array) -> list[ContourLine]:
-    """Lines of equal score, interpolated between positions, so that they plot straight."""
+def contours(
+    across: AxisGrid, up: AxisGrid, scores: Array, *, maximize: bool = True
+) -> list[ContourLine]:
+    """Lines of equal score in the better half, interpolated so that they plot straight."""
     low, high = float(scores.min()), float(scores.max())
     # contourpy wants two rows and columns; on a plateau it would draw the rounding.
     if min(scores.shape) < 2 or high - low <= 1e-12 * max(1.0, abs(low), abs(high)):
         return []
     generator = contourpy.contour_generator(z=scores)
     lines = []
-    for level in np.linspace(low, high, LEVELS + 2)[1:-1]:
+    # One bad corner would take all lines for itself.
+    ends = float(np.median(scores)), high if maximize else low
+    for level in np.linspace(min(ends), max(ends), LEVELS + 2)[1:-1]:
         for line in generator.lines(float(level)):
             x, y = np.asarray(line).T
             lines.append(ContourLine(float(level), _between(across, x), _between(up, y)))
@@ -202,7 +206,7 @@ def surface(
         y_labels=up.tick_labels,
         mean=scores.tolist(),
         sd=predicted.deviation.reshape(shape).tolist(),
-        contours=contours(across, up, scores),
+        contours=contours(across, up, scores, maximize=surrogate.maximize),
         trials=[
             PlottedTrial(number, score, *plotted(setting))
             for number, score, setting in view.scored_settings()

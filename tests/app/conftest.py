@@ -30,6 +30,7 @@ from PySide6.QtWidgets import (
 from app.look import appearance
 from app.preferences import preferences as settings
 from app.session.session import Session
+from app.widgets import buttons
 from app.worker.messages import Message, OpenData, Opened, Work
 from app.worker.worker_thread import WorkerThread
 from core.tuning.plan import DataPlan
@@ -44,6 +45,12 @@ def fake_worker(monkeypatch):
     monkeypatch.syspath_prepend(WORKER_TESTS)
     assert WORKER_TESTS in sys.path
     return lambda: WorkerThread(engine="fake_engine")
+
+
+@pytest.fixture(autouse=True)
+def hearing_buttons(monkeypatch):
+    """Buttons that can be pressed at once: no test waits as a person does."""
+    monkeypatch.setattr(buttons, "DEAF_SECONDS", 0.0)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -19,6 +19,7 @@ from app.dialogs.help_dialog import HelpDialog
 from app.dialogs.optuna_dialog import OptunaDialog
 from app.dialogs.settings_dialog import SettingsDialog
 from app.dialogs.target_dialog import TargetDialog
+from app.session.session_history import SessionHistory
 from app.window.window import Window
 from resources.theme import DARK, LIGHT
 
@@ -64,7 +65,7 @@ def assert_tab_goes_from_top_to_bottom(scrolled):
 
 def test_dialogs_are_accessible(look, show, qtbot, assert_accessible):
     columns = [f"column {i}" for i in range(20)]
-    optuna = OptunaDialog("svm", None)
+    optuna = OptunaDialog("svm", None, SessionHistory().import_optuna)
     for dialog in (HelpDialog("groups"), SettingsDialog(), TargetDialog(columns), optuna):
         show(dialog)
         qtbot.wait(20)
@@ -88,7 +89,7 @@ def test_the_wheel_never_changes_a_number(window):
     window.session.choose_model("svm")
     page = window.pages["strategy"]
     page.advanced.section.button.click()
-    data = window._open_page("data")
+    data = window.make_page("data")
     kinds = (QAbstractSpinBox, QComboBox, QSlider)
     controls = [c for p in (page, data) for c in p.findChildren(QWidget) if isinstance(c, kinds)]
     assert len(controls) > 8

@@ -1,4 +1,4 @@
-"""One click from a word to what it means: the “?”, F1, the popover and the help at the entry."""
+"""One click from a word to what it means: the dotted line, F1, the popover and the help."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from app.widgets.term_help import AXES, TermHelp, words_of
 
 @pytest.fixture
 def small(show, look):
-    """A window with a label, a button and nothing else, and its “?”."""
+    """A window with a label, a button and nothing else, and its terms."""
     made = QWidget()
     made.told, made.plain = QLabel("How long a trial takes"), QPushButton("Hello")
     made.control = QPushButton("Choose")
@@ -26,12 +26,16 @@ def small(show, look):
     return show(made, 600, 400)
 
 
-def test_it_shows_beside_words_that_have_an_entry_and_f1_explains_them(small):
+def test_it_lies_under_words_that_have_an_entry_and_f1_explains_them(small):
     button = small.terms.button
     small.terms.point_at(small.told)
     assert button.isVisible()
     assert "Trial" in button.accessibleName()
-    assert small.rect().contains(button.geometry())
+    # Exactly the word: "trial" is after 11 of 22 letters of "How long a trial takes".
+    before = small.told.fontMetrics().horizontalAdvance("How long a ")
+    corner = small.told.mapTo(small, QPoint(before, 0))
+    assert abs(button.x() - corner.x()) <= 2
+    assert abs(button.width() - small.told.fontMetrics().horizontalAdvance("trial")) <= 3
     small.terms.point_at(small.plain)
     assert not button.isVisible()
     small.plain.setFocus()
@@ -107,7 +111,20 @@ def test_searching_lists_what_has_every_word(dialog):
     shown = {key for key in pages_by_key() if not dialog._items[key].isHidden()}
     assert {"strategy-eb-hyp", "strategy"} <= shown
     assert "keyboard" not in shown
+    QTest.keyClick(dialog.search, Qt.Key.Key_Return)
+    assert dialog.isVisible()
+    assert dialog.current_anchor == dialog._hits[0]
+    marks = dialog.text.extraSelections()
+    assert {mark.cursor.selectedText().lower() for mark in marks} == {"thompson"}
+    seen = dialog.text.viewport().rect()
+    assert seen.contains(dialog.text.cursorRect(marks[0].cursor).center())
+    for typed in ("thompson zebra", "zebra"):
+        dialog.search.setText(typed)
+        assert dialog.nothing.text() == f"No page has “{typed}”."
+        QTest.keyClick(dialog.search, Qt.Key.Key_Return)
     dialog.search.setText("")
+    assert dialog.nothing.isHidden()
+    assert not dialog.text.extraSelections()
     assert not any(item.isHidden() for item in dialog._items.values())
 
 

@@ -158,7 +158,8 @@ class Keys(Hand):
         raise AssertionError(f"Tab does not reach {widget.accessibleName() or widget}: {stops}")
 
     def press(self, wanted: Target) -> None:
-        self.reach(wanted)
+        widget = self.reach(wanted)
+        self.until(lambda: not getattr(widget, "is_deaf", False))
         self.key(Qt.Key.Key_Return)
 
     def by(self, key: Qt.Key, otherwise: object, *more: object) -> None:
@@ -184,6 +185,7 @@ class Mouse(Hand):
 
     def press(self, wanted: Target) -> None:
         widget = self.reach(wanted)
+        self.until(lambda: not getattr(widget, "is_deaf", False))
         QTest.mouseClick(widget, LEFT, pos=self._middle(widget))
         QTest.qWait(50)
 
@@ -299,8 +301,8 @@ def tune_several_models(hand: Hand) -> None:
 
     hand.by(Qt.Key.Key_PageDown, "See the results")
     hand.here("results")
-    cards = window.pages["results"].candidates.cards.cards
-    other = next(key for key in cards if key != session.results["taken"])
+    buttons = window.pages["results"].candidates.buttons
+    other = next(key for key in buttons if key != session.results["taken"])
     session.select_model(other)
     hand.until(lambda: session.state == "finished")
     assert session.results["taken"] == other
@@ -380,7 +382,7 @@ def tidy_runs(hand: Hand) -> None:
     hand.key(Qt.Key.Key_A, CONTROL)
     hand.write(name)
     hand.key(Qt.Key.Key_Return)
-    hand.until(lambda: any(run.display_name == name for run in table.runs.runs))
+    hand.until(lambda: any(run.title == name for run in table.runs.runs))
     hand.reach(page.note.box)
     if not uses_keys:
         QTest.mouseClick(page.note.box.viewport(), LEFT)
@@ -408,7 +410,7 @@ def tidy_runs(hand: Hand) -> None:
     hand.until(lambda: len(table.runs.runs) == 1)
     hand.by(Qt.Key.Key_Z, page.undo)
     hand.until(lambda: len(table.runs.runs) == 2)
-    assert any(run.display_name == name for run in table.runs.runs)
+    assert any(run.title == name for run in table.runs.runs)
 
 
 def walk_from_file_to_predictions(folder: Path) -> None:

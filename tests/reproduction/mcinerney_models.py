@@ -7,6 +7,7 @@ another shifts all totals alike.
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -41,7 +42,9 @@ def topics_problem(folder: Path | None, documents: int, passes: int) -> SearchPr
     """The problem of table 2, on drawn documents without a folder; 0 documents for all."""
     mark = data_mark(folder, (COUNTS, WORDS), "the 20 Newsgroups counts")
     where = "" if folder is None else str(folder)
-    space, priors = LDA.space(Task.TOPICS), ("alpha", "eta")
+    topics, *prior_axes = LDA.space(Task.TOPICS)
+    space = replace(topics.within(50, 200), log=False), *prior_axes
+    priors = ("alpha", "eta")
     return SearchProblem("topics", where, documents, passes, space, priors, fit_topics, mark)
 
 

@@ -158,9 +158,9 @@ def _strptime_format(java: str) -> str:
         literal, letter, run = match[1], match[2], match[0]
         if letter is None:
             form += (run if literal is None else literal or "'").replace("%", "%%")
-        elif part := _DATES.get(run, _DATES.get(letter, "")):
+        elif (part := _DATES.get(run, _DATES.get(letter, ""))) and part not in form:
             form += part
-        else:
+        else:  # unknown, or twice, of which pandas makes no pattern
             return ""
     return form
 

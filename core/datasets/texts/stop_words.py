@@ -15,6 +15,7 @@ LANGUAGES = {
     "ru": "Russian",
 }
 CHOICES = (AUTO, *LANGUAGES, BY_FREQUENCY, NONE)
+MAX_WORDS = 100_000  # of a vocabulary
 _FEWEST = 0.05  # minimal share of stop words in a detected language
 
 

@@ -11,6 +11,7 @@ from scipy import sparse
 from core.datasets.texts.stop_words import (
     AUTO,
     BY_FREQUENCY,
+    MAX_WORDS,
     check_choice,
     guess_language,
     stop_words,
@@ -19,7 +20,6 @@ from core.datasets.texts.words import normalized_text
 from core.errors import UnusableError
 from core.wording import count_text
 
-MAX_WORDS = 100_000  # of a vocabulary
 _FREQUENT = 0.5  # share of documents beyond which a word is taken for a stop word
 _FEW = 0.05  # maximal share of words that may be so frequent; beyond, they are no stop words
 

@@ -2,30 +2,38 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel
 
+from app.pages import install_line
 from app.pages.model_page import ModelPage
 from app.pages.strategy_page import StrategyPage
 from app.preferences import preferences as settings
 from app.session.data_undo_stack import plan_for
 from app.text.history_text import matching_counts_text
+from app.widgets import model_pictures
 from app.widgets.forms import OptionForm
+from app.widgets.model_pictures import ModelPicture, ScaleDots, has_picture
 from app.widgets.quiet_controls import QuietDoubleSpinBox
 from app.worker.messages import HistorySummary
 from core.datasets.task import Task
-from core.extras import install_command
+from core.errors import UnusableError
+from core.estimators.facts import model_scales, picture_kind, uncapitalized
+from core.estimators.registry import MODELS
 from core.json_reading import read_as
 from core.options import Option
 from core.tuning.events import DatasetFacts, RunStarted
-from core.tuning.guidance.guidance_records import RunEstimate
+from core.tuning.guidance.guidance_records import MissingModel, RunEstimate
 from core.tuning.history.dataset_records import HistoryCounts
 from core.tuning.results.result_facts import fact_sentences
 from core.tuning.run_results import Results
 from core.tuning.strategies.registry import STRATEGIES
+from resources.theme import LIGHT
 
 
 @pytest.fixture
@@ -56,8 +64,7 @@ def test_only_models_that_fit_the_recommended_first_with_its_reason(models, clin
     advice = clinic[1]
     fitting = {m["name"] for m in advice["models"] if m["fits_task"]}
     best = next(m for m in advice["models"] if m["recommended"])
-    lacking = {m["name"] for m in advice["models"] if m["install"]}
-    assert set(models.cards.cards) == fitting | lacking
+    assert set(models.cards.cards) == fitting
     first = next(iter(models.cards.cards.values()))
     assert first.choice.key == best["name"]
     assert best["reason"] in first.button.accessibleDescription()
@@ -68,29 +75,116 @@ def test_only_models_that_fit_the_recommended_first_with_its_reason(models, clin
 def lacking(models):
     """The page where one of the models lacks a package."""
     session = models.session
-    given = {"fits_task": False, "needs": "jax", "install": install_command("deep"),
+    given = {"fits_task": False, "lacking": [MissingModel("Deep model", "deep")],
              "reason": "It needs jax, which is not installed."}  # fmt: skip
     entries = [
-        replace(entry, **given) if entry.name == "dlgm" else entry
+        replace(entry, **given) if entry.name == "dlgm" else replace(entry, lacking=[])
         for entry in session.advice.models
+        if entry.name == "dlgm" or not entry.install
     ]
     session.advice = replace(session.advice, models=entries)
     models.refresh()
     return models
 
 
-def test_a_model_that_lacks_a_package_says_what_installs_it(lacking, qapp, qtbot):
-    card = lacking.cards.cards["dlgm"]
-    command = install_command("deep")
-    assert f"Needs jax: {command}" in [part.text() for part in card.findChildren(QLabel)]
-    assert not card.button.isEnabled()
-    assert "which is not installed" in card.button.accessibleDescription()
-    before = lacking.session.plan.model
-    qtbot.mouseClick(card, Qt.MouseButton.LeftButton)
-    assert lacking.session.plan.model == before
-    card.copy.click()
-    assert qapp.clipboard().text() == command
-    assert card.copy.accessibleName() == "Copy the command that installs jax"
+def installing(monkeypatch, script):
+    """The installer is this script of Python."""
+    command = [sys.executable, "-c", script]
+    monkeypatch.setattr(install_line, "installing_command", lambda names: command)
+    monkeypatch.setattr(install_line, "installation_refusal", lambda given: None)
+
+
+def test_models_that_cannot_be_used_are_folded_with_their_reasons(lacking):
+    assert "dlgm" not in lacking.cards.cards
+    assert lacking.unusable.button.accessibleName().startswith("Cannot be used here: deep latent")
+    assert not lacking.unusable.words.isVisible()
+    lacking.unusable.button.click()
+    assert "It needs jax, which is not installed." in lacking.unusable.words.text()
+    assert lacking.extras.isVisible()
+    assert not lacking.joining.isVisible()
+    assert lacking.other_data.button.accessibleName().startswith("For other data: linear regr")
+    assert "It predicts numbers, and here classes" in lacking.other_data.words.text()
+
+
+def test_a_package_is_installed_at_a_press_and_the_table_read_again(lacking, qtbot, monkeypatch):
+    line = lacking.extras
+    installing(monkeypatch, "print('Collecting jax')")
+    assert "install deep model (up to 360 MB)" in line.button.accessibleName()
+    with qtbot.waitSignal(line.installed, timeout=10_000):
+        line.button.click()
+        assert line.button.accessibleName() == "Cancel"
+        assert "Installing, 0 s" in line.words.text()
+    assert lacking.session.changes.reading is not None
+
+
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [
+        ("print('Temporary failure in name resolution'); exit(1)", "is there a network"),
+        ("print('ERROR: [Errno 13] Permission denied'); exit(1)", "no right to write"),
+        ("print('ERROR: odd'); exit(2)", "The installer says: ERROR: odd"),
+    ],
+)
+def test_a_failed_installation_is_one_sentence(lacking, qtbot, monkeypatch, script, words):
+    line = lacking.extras
+    installing(monkeypatch, script)
+    line.button.click()
+    qtbot.waitUntil(lambda: not line.is_going_on, timeout=10_000)
+    assert words in line.words.text()
+    assert line.words.text().startswith("Not installed. ")
+    assert line.button.text() != "Cancel"
+
+
+def test_an_installation_can_be_cancelled(lacking, qtbot, monkeypatch):
+    line = lacking.extras
+    installing(monkeypatch, "import time; time.sleep(60)")
+    line.button.click()
+    qtbot.waitUntil(lambda: line.process.processId() > 0)
+    line.button.click()
+    qtbot.waitUntil(lambda: not line.is_going_on, timeout=10_000)
+    assert line.words.text().startswith("Cancelled.")
+
+
+def test_where_nothing_can_be_added_the_line_says_why(lacking, monkeypatch):
+    monkeypatch.setattr(
+        install_line, "installation_refusal", lambda given: UnusableError("no right to write")
+    )
+    lacking.extras.button.click()
+    assert lacking.extras.words.text() == "Not installed: no right to write."
+    assert not lacking.extras.is_going_on
+
+
+def test_rare_models_are_folded_until_one_is_chosen(models):
+    rare = [entry for entry in models.session.advice.fitting_models if entry.rare]
+    assert rare
+    more = models.cards.more
+    assert all(uncapitalized(entry.title) in more.button.accessibleName() for entry in rare)
+    assert not models.cards.cards["vote7"].isVisible()
+    models.session.choose_model("vote7")
+    assert models.cards.cards["vote7"].isVisible()
+
+
+def test_a_card_has_a_picture_and_scales_that_are_read_out(models):
+    card = models.cards.cards["svm"]
+    assert card.findChild(ModelPicture) is not None
+    dots = card.findChild(ScaleDots)
+    assert dots.accessibleName().startswith("quick: ")
+    described = card.button.accessibleDescription()
+    assert "readable: 2 of 5" in described
+    assert " % of a chessboard of 16 fields)" in described
+    assert card.sizeHint().height() >= dots.heightForWidth(300) > 0
+    assert dots.heightForWidth(90) > 2 * dots.heightForWidth(2000)
+
+
+def test_every_model_has_a_picture_in_colours_that_the_themes_replace():
+    colours = {LIGHT.muted, *LIGHT.series}
+    for name, model in MODELS.items():
+        for task in () if name == "auto" else model.known_tasks:
+            picture = f"{name}-{picture_kind(task)}"
+            assert has_picture(picture)
+            drawn = (model_pictures.FOLDER / f"{picture}.svg").read_text(encoding="utf-8")
+            assert set(re.findall(r'"(#[^"]+)"', drawn)) <= colours
+            assert not task.is_table or len(model_scales(name, task, model.complexity)) == 3
 
 
 def test_an_arrow_key_or_a_click_anywhere_on_a_card_chooses_one(models, qtbot):
@@ -290,15 +384,14 @@ def test_cards_of_strategies_that_use_the_history_say_what_it_holds(strategies, 
     assert said in strategies.words[1]
 
 
-def test_the_first_card_says_what_is_tried_and_what_is_not(models):
+def test_the_first_card_says_what_is_tried(models):
     card = models.cards.cards["auto"]
     assert card.choice.recommended
     assert card.button.isChecked()
     said = card.button.accessibleDescription()
     entry = models.session.advice["models"][0]
-    assert f"It tries {len(entry['tries'])} models: logistic regression, " in said
-    assert "Only tuned by themselves, from their own cards: vote of seven classifiers" in said
-    assert "Chosen: “Find the best model”." in models.words[1]
+    assert f"Tries {len(entry['tries'])} models in the minutes you give" in said
+    assert "It tries logistic regression, " in said
     # A reason that speaks for a model is no warning.
     praised = models.cards.cards["logistic"]
     reason = praised.choice.reason

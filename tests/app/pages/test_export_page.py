@@ -6,11 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QLabel
 
 from app.pages import export_page
 from app.pages.export_page import ExportPage
+from app.widgets.buttons import LinkButton
 from app.worker.messages import Export, Exported, ExportFormat, InputRefused
 from core.datasets.dataset_summary import DatasetSummary
 from core.datasets.task import Task
@@ -101,6 +102,22 @@ def test_saving_confirms_the_path_on_its_card_and_opens_its_folder(
     assert not card._saved.isVisible()
     page.session.run_changed.emit()
     assert page.chooser.model_name == "default"
+
+
+def test_the_lines_use_the_run_until_another_model_is_saved(ended, tmp_path, choose_path):
+    page, worker = ended
+    command, python, window = [line.line for line in page.use_lines.lines]
+    assert command.endswith(f"predict {tmp_path} new_rows.csv --out answers.csv")
+    assert f"open_run({str(tmp_path)!r}).model.predict(rows)" in python
+    assert window.endswith(str(tmp_path))
+    page.use_lines.findChildren(LinkButton)[1].click()
+    assert QGuiApplication.clipboard().text() == python
+    page.chooser.box.setCurrentIndex(1)
+    assert page.use_lines.isHidden()
+    choose_path(tmp_path / "default.skops")
+    page.cards["skops"].save_button.click()
+    worker.answer(Exported(str(tmp_path / "default.skops")), to=Export)
+    assert "predict " + str(tmp_path / "default.skops") in page.use_lines.lines[0].line
 
 
 def test_a_place_that_cannot_be_written_leaves_no_confirmation(ended, tmp_path, choose_path, qtbot):

@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from app.pages.strategy_page import StrategyPage
+from app.text.plan_text import MAX_DIGITS
 from core.estimators.registry import MODELS
 from core.tuning.guidance.guidance_records import RunEstimate
 from core.tuning.patience import DEFAULT_PATIENCE
@@ -46,7 +47,9 @@ def test_every_setting_of_every_model_stands_with_the_range_that_is_searched(pag
             assert not row.reset.isVisible()
             if axes[name].kind != "choice":
                 ends = float(row.low.text()), float(row.high.text())
-                assert ends == pytest.approx((axes[name].low, axes[name].high))
+                # Three digits of numbers such as exp(−5).
+                assert ends == pytest.approx((axes[name].low, axes[name].high), rel=5e-3)
+                assert max(map(len, (row.low.text(), row.high.text()))) <= MAX_DIGITS
         shown += 1
     assert shown > 8
     assert not page.ranges.reset.isEnabled()
@@ -59,6 +62,10 @@ def test_a_range_that_is_entered_is_in_the_plan(page):
     axis = next(axis for axis in MODELS["svm"].space_of("binary") if axis.name == "C")
     assert page.session.plan.ranges == {"C": [0.5, 2e5]}
     assert "C is searched from 0.5 to 200000, not over its usual range." in page.words[1]
+    page.session.set_plan(ranges={"C": [axis.low, 0.946999085467]})
+    assert row.high.text() == "0.947"
+    enter(row.low, "0.5")
+    assert page.session.plan.ranges == {"C": [0.5, 0.946999085467]}
     enter(row.low, str(axis.low))
     enter(row.high, str(axis.high))
     assert page.session.plan.ranges == {}  # the usual range says nothing

@@ -7,7 +7,7 @@ import weakref
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QEvent, Qt
+from PySide6.QtCore import QCoreApplication, QEvent
 from PySide6.QtWidgets import QLabel
 from shiboken6 import isValid
 
@@ -159,11 +159,13 @@ def cells(card, rows, columns):
 
 
 def test_the_one_that_was_taken_is_marked_and_a_click_takes_another(page_of_several, still, qtbot):
-    cards = page_of_several.candidates.cards.cards
-    assert list(cards) == ["best", "simplest", "default"]
-    assert cards["best"].button.isChecked()
-    assert cards["best"].choice.recommended
-    assert "95\u00a0% confidence interval" in cards["best"].button.accessibleDescription()
+    buttons = page_of_several.candidates.buttons
+    assert list(buttons) == ["best", "simplest", "default"]
+    assert buttons["best"].isChecked()
+    told = buttons["best"].accessibleDescription()
+    assert told.startswith("the run’s choice Accuracy: 80.0\u00a0% in validation")
+    assert "95\u00a0% confidence interval" in told
+    assert page_of_several.candidates.accessibleName() == "Which model do you want?"
     # The settings stand under the words of their own models.
     assert cells(page_of_several.setting, 4, 3) == [
         ["Model", "Support vector machine", "Logistic regression"],
@@ -172,23 +174,23 @@ def test_the_one_that_was_taken_is_marked_and_a_click_takes_another(page_of_seve
         ["Trust in the data (C)", "–", "1"],
     ]
     before = len(still.worker.asked)
-    qtbot.mouseClick(cards["best"], Qt.MouseButton.LeftButton)
+    buttons["best"].click()
     assert len(still.worker.asked) == before  # it is the taken one
-    qtbot.mouseClick(cards["simplest"], Qt.MouseButton.LeftButton)
+    buttons["simplest"].click()
     asked = still.worker.asked[-1]
     assert asked.pick == ModelSelected(kind="simplest")
     assert asked.folder == str(still.run_folder)
     assert still.state == "stopping"
-    assert not page_of_several.candidates.isEnabled()
+    assert not buttons["simplest"].isEnabled()
 
 
 def test_new_results_move_the_mark_and_list_the_members(page_of_several, still, race):
     after = race.results(taken="simplest", tested=False)
     events = [*race.run(), ModelSelected(kind="simplest"), RunFinished(results=after)]
     still._show_run(events, still.run_folder)
-    cards = page_of_several.candidates.cards.cards
-    assert cards["simplest"].button.isChecked()
-    assert cards["best"].choice.recommended  # the run's own choice stays named
+    buttons = page_of_several.candidates.buttons
+    assert buttons["simplest"].isChecked()
+    assert "the run’s choice" in buttons["best"].accessibleDescription()  # stays named
     settings = [one["setting"] for one in race.results()["candidates"][:2]]
     ensemble = {
         "members": [4, 3], "weights": [0.6, 0.4], "scores": [0.8, 0.75], "settings": settings,

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLineEdit, QMessageBox
 
 import app.pages.runs_table as runs_table
-from app.pages.runs_table import DATE, NAME, NOTE, RunsTable
+from app.pages.runs_table import DATE, NOTE, RunsTable
 from app.text.past_runs_text import HEADS, cells_of
 from app.window.window import Window
 from app.worker.messages import OpenData
@@ -87,8 +87,9 @@ def compare(page, qtbot):
 
 
 def names(page):
-    model = page.table.model()
-    return [model.index(row, NAME).data() for row in range(model.rowCount())]
+    model = page.table.runs
+    runs = map(model.run_at, range(model.rowCount()))
+    return [run.title or run.name for run in runs]
 
 
 def choose(page, *wanted):
@@ -103,10 +104,9 @@ def settled(page, qtbot):
 def test_each_run_has_its_cells_and_the_list_is_filtered_and_sorted(page, qtbot):
     (run,) = [one for one in page.table.runs.runs if one.name == "b"]
     told = dict(zip(HEADS, cells_of(run), strict=True))
-    assert told["name"] == "b"
-    assert (told["file"], told["model"], told["strategy"]) == (
-        "x", "Random forest", "Random search",
-    )  # fmt: skip
+    file, model, moment = told["name"].split(" · ")
+    assert (file, model, told["strategy"]) == ("x", "Random forest", "Random search")
+    assert "2026" in moment
     assert (told["measure"], told["score"]) == ("accuracy", "90.0\u00a0%")
     assert (told["vs default"], told["vs baseline"]) == ("+15.0", "+40.0")
     assert told["time"] == "3 s"
@@ -309,3 +309,12 @@ def test_of_many_runs_only_what_changed_is_told_again(look, show, monkeypatch):
     assert table.show_matching("run 499") == 1
     table.show_runs([replace(runs[0], note="x"), *runs[1:]])
     assert told[500:] == ["0"]
+
+
+def test_the_page_stands_still_while_its_head_changes(page, qtbot):
+    tops = []
+    for subtitle in ("", "Short.", "Long enough to need a second line. " * 5):
+        page.set_head("Runs", subtitle)
+        qtbot.wait(50)
+        tops.append(page.scroll_area.y())
+    assert len(set(tops)) == 1

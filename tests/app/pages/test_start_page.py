@@ -148,7 +148,7 @@ def _predict_kind(dialog):
 
 
 def test_a_refused_target_is_chosen_anew_and_the_file_opens(still, show, letters):
-    window, page_of = show(Window(still)), Window._open_page
+    window, page_of = show(Window(still)), Window.make_page
 
     def read():
         """The worker reads what was asked for, or refuses it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMessageBox
 
@@ -19,6 +19,7 @@ from app.pages.run_bar import (
 from app.pages.tune_page import ManualTrials, SettingDialog, TunePage
 from app.session.shown_run import ShownRun
 from app.text.run_head import before_the_start, done_share, progress_text, run_title, window_title
+from app.widgets import buttons
 from app.worker import messages as m
 from app.worker.messages import (
     FolderMade,
@@ -51,6 +52,7 @@ from core.tuning.runs.state import state_from_events
 
 PLAN = Plan(DataPlan("x.csv"), "svm", "random", trials=10)
 ENDED = RunFinished(results=Results())
+OTHER_BUTTONS = ("discard", "more", "keep", "pause", "resume")
 
 
 def trials(count, total=10):
@@ -70,7 +72,7 @@ def page(with_data, show):
 @pytest.fixture
 def begun(page, tmp_path):
     """The page, its worker, and the folder of a run of which the worker has told two trials."""
-    folder = RunFolder.create(PLAN, root=tmp_path)
+    folder = RunFolder.create(PLAN, root=tmp_path / "runs")
     folder.close()
     page.primary.click()
     worker = page.session.worker
@@ -79,9 +81,51 @@ def begun(page, tmp_path):
 
 
 def visible(page):
-    buttons = (page.discard_button, page.more_button, page.keep_button, page.pause_button,
-               page.resume_button)  # fmt: skip
-    return {button.text() for button in buttons if button.isVisible()}
+    shown = (getattr(page, f"{name}_button") for name in OTHER_BUTTONS)
+    return {button.text() for button in shown if button.isVisible()}
+
+
+def head_buttons(page):
+    """{button: its label, and its rectangle in the page} of those that can be pressed."""
+    buttons = (*(getattr(page, f"{name}_button") for name in OTHER_BUTTONS), page.primary)
+    return {
+        button: (button.text(), QRect(button.mapTo(page, QPoint()), button.size()))
+        for button in buttons
+        if button.isVisible() and button.isEnabled()
+    }
+
+
+def test_a_second_click_never_presses_what_came_to_its_place(page, tmp_path, monkeypatch, qapp):
+    monkeypatch.setattr(buttons, "DEAF_SECONDS", 60.0)
+    worker, asked_to_go, pressed_places = page.session.worker, [], 0
+    page.step_wanted.connect(asked_to_go.append)
+    folder = str(tmp_path / "run")
+    steps = (
+        page.primary.click,
+        lambda: worker.answer(FolderMade(folder), *trials(2), to=Tune),
+        page.pause_button.click,
+        lambda: worker.answer(Paused(), to=Tune),
+        page.resume_button.click,
+        page.primary.click,
+        lambda: worker.answer(ENDED, RunEnded(), to=Tune),
+    )
+    for step in steps:
+        before = head_buttons(page)
+        step()
+        qapp.processEvents()
+        asked = len(worker.asked)
+        for button, (label, place) in head_buttons(page).items():
+            for old_label, old_place in before.values():
+                if label != old_label and place.intersects(old_place):
+                    at = button.mapFrom(page, place.intersected(old_place).center())
+                    QTest.mouseDClick(button, Qt.MouseButton.LeftButton, pos=at)
+                    QTest.keyClick(button, Qt.Key.Key_Return)
+                    pressed_places += 1
+        assert (len(worker.asked), asked_to_go) == (asked, []), page.primary.text()
+    assert pressed_places  # “Stop and keep best” came where “Start tuning” was
+    monkeypatch.setattr(buttons, "DEAF_SECONDS", 0.0)
+    QTest.mouseClick(page.primary, Qt.MouseButton.LeftButton)
+    assert asked_to_go == ["results"]
 
 
 def test_before_the_start_it_says_what_will_happen(page):
@@ -137,6 +181,8 @@ def test_discarding_asks_and_esc_keeps_the_run(begun, monkeypatch):
     assert page.session.state == "idle"
     assert page.title == "Ready to tune"
     assert not folder.exists()
+    page.session.runs.undo_change()  # out of the bin
+    assert folder.exists()
 
 
 def test_the_slider_shows_earlier_moments_in_the_same_views(page):

@@ -35,7 +35,7 @@ from core.evaluation.conformal import PredictionInterval
 from core.export.prediction import NOT_KNOWN
 from core.export.using.row_answers import ModelForm, RowPrediction, TestRow
 from core.tuning.events import RunFinished
-from core.tuning.results.training_rows import CHOICE, DATE, NUMBER, TrainingColumn
+from core.tuning.results.training_columns import CHOICE, DATE, NUMBER, TrainingColumn
 from core.tuning.run_results import Results
 
 USED = RowsPredicted(
@@ -87,6 +87,22 @@ def test_rows_come_from_a_file_or_by_paste_and_leave_as_their_table(
     assert names[0].endswith("orders predictions.parquet")
     assert names[1].startswith("Parquet (*.parquet);;CSV (*.csv);;Excel workbook (*.xlsx)")
     assert asked[-1] == SavePredictions("/out.xlsx")
+
+
+def test_the_rows_of_most_doubt_come_first_if_wanted(page, still):
+    headers = ["age", "prediction", "probability of no", "probability of yes"]
+    rows = [[str(i), "yes", 1 - share, share] for i, share in enumerate((0.9, 0.6, 0.05))]
+    still.rows_predicted.emit(RowsPredicted(headers, rows, 3, 0, n_own_columns=1))
+    model = page.table.model()
+
+    def ages():
+        return [model.index(row, 0).data() for row in range(3)]
+
+    assert ages() == ["0", "1", "2"]
+    page.file_card.doubt_box.click()
+    assert ages() == ["1", "0", "2"]
+    still.rows_predicted.emit(USED)
+    assert page.file_card.doubt_box.isHidden()
 
 
 def test_predictions_are_shown_and_rows_unlike_the_training_rows_are_counted(

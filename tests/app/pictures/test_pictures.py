@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QLocale, QSize, Qt
 from PySide6.QtGui import QFont, QFontDatabase, QImage
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QScrollArea, QTableView
 
 from app.look import appearance
 from app.views.plot.view import View
@@ -45,7 +45,7 @@ from core.tuning.events import (
     TrialStarted,
 )
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.results.training_rows import TrainingColumn
+from core.tuning.results.training_columns import TrainingColumn
 from core.tuning.run_results import Results
 
 HERE = Path(__file__).parent
@@ -238,8 +238,7 @@ def window(drawn, with_data, qtbot, monkeypatch, tmp_path):
     needy = {name: model.title for name, model in MODELS.items() if model.extra}
     models = [model for model in with_data.advice["models"] if model["name"] not in needy]
     tries = [title for title in models[0]["tries"] if title not in needy.values()]
-    alone = [title for title in models[0]["alone"] if title not in needy.values()]
-    models[0] = replace(models[0], tries=tries, alone=alone, lacking=[])
+    models[0] = replace(models[0], tries=tries, lacking=[])
     with_data.advice = replace(with_data.advice, models=models)
     with_data.exporters = OFFERED
 
@@ -298,3 +297,40 @@ def test_a_card_that_is_gone_or_moved_is_seen(window, qtbot):
         change()
         qtbot.wait(50)
         assert (differing(usual, grabbed(made)) > MOST) is is_seen
+
+
+def cut_words(window: Window) -> list[str]:
+    """Labels and buttons without room for their words, and bars that scroll nothing."""
+    cut = []
+    for control in (*window.findChildren(QLabel), *window.findChildren(QAbstractButton)):
+        if control.visibleRegion().isEmpty() or not control.text().strip():
+            continue
+        is_wrapped = isinstance(control, QLabel) and control.wordWrap()
+        width, height = control.sizeHint().width(), control.height()
+        if is_wrapped:
+            width = control.minimumSizeHint().width()
+            height = control.heightForWidth(control.width())
+        has_tip = bool(control.toolTip()) and not is_wrapped
+        area = control.parentWidget()
+        while not isinstance(area, QScrollArea) and area is not window:
+            area = area.parentWidget()
+        edge = control.mapTo(area, control.rect().topRight()).x()
+        is_cut = (width > control.width() + 1 and not has_tip) or height > control.height() + 1
+        if is_cut or edge > area.width():
+            cut.append(f"{type(control).__name__} “{control.text()[:60]}”")
+    for table in window.findChildren(QTableView):
+        bar, widths = table.horizontalScrollBar(), table.horizontalHeader().length()
+        if bar.isVisible() and widths <= table.viewport().width():
+            cut.append(f"the bar of {table.accessibleName()}")
+    return cut
+
+
+@pytest.mark.parametrize("name", [*SHOWN, "runs"])
+def test_no_word_is_cut_at_any_size(window, drawn, qtbot, name):
+    made = window(*SHOWN.get(name, ("runs",)))
+    for percent in (100, 150):
+        drawn.change_look(percent=percent)
+        for size in ((1024, 700), (1280, 800), (1920, 1080)):
+            made.resize(*size)
+            qtbot.wait(60)
+            assert cut_words(made) == [], (percent, size)

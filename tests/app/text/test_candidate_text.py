@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from app.text.candidate_text import candidate_texts
+from app.text.candidate_text import candidate_texts, completed_results
 from core.tuning.events import RunFinished
 from core.tuning.results.result_facts import fact_sentences, grid_fits
 
 
 def told(race, results, earlier=()):
     events = [RunFinished(results=one) for one in (*earlier, results)]
+    results = completed_results(results, events)
     return {one.key: one for one in candidate_texts(results, race.begun(), events)}
 
 
 def test_each_candidate_has_its_model_scores_and_gain(race):
     found = told(race, race.results())
     best = found["best"]
-    assert best.title == "The best setting: support vector machine"
+    assert best.title == "The best: support vector machine"
     assert (best.setting, best.is_selected, best.is_runs_choice) == (
         "C = 10, gamma = 0.01",
         True,
@@ -57,7 +58,7 @@ def test_a_trial_that_was_taken_is_listed_and_what_could_not_be_fitted_says_why(
     results, why = replace(race.results(), taken="trial"), "There was not enough memory."
     candidates = [replace(one, taken=False, failure=why) for one in results.candidates]
     found = told(race, replace(results, candidates=candidates), [race.results()])
-    assert found["trial"].title == "A trial that you selected: support vector machine"
+    assert found["trial"].title == "Your trial: support vector machine"
     assert found["trial"].is_selected
     assert found["simplest"].setting == why
 

@@ -15,14 +15,7 @@ from app.text.model_progress_text import (
     what_is_next,
 )
 from app.text.narration import narration
-from app.text.plan_text import (
-    not_tried_text,
-    setting_cells,
-    setting_lines,
-    setting_text,
-    setting_title,
-    tried_text,
-)
+from app.text.plan_text import setting_cells, setting_lines, setting_text, setting_title
 from app.text.run_head import ledger_parts, progress_text, run_title
 from core.space import Axis
 from core.tuning.events import (
@@ -34,7 +27,6 @@ from core.tuning.events import (
     TrialStarted,
     TuningEnded,
 )
-from core.tuning.guidance.guidance_records import MissingModel, ModelAdvice
 from core.tuning.runs.model_runs import average_row, model_leaderboard
 from core.tuning.runs.state import run_seconds, state_from_events
 
@@ -57,7 +49,7 @@ def test_the_head_says_how_many_models_and_which_leads(race):
     head = progress_text(run, "finished").split(" · ")
     assert head == [
         "8 trials", "best accuracy 80.0\u00a0% by a support vector machine",
-        "average of 2 models 81.0\u00a0%", "took 9 s",
+        "average of 2 models 81.0\u00a0%", "took 8 s",
     ]  # fmt: skip
     screening = progress_text(after(race, 3), "running")
     assert screening.startswith("0 trials, 0 s · screening: 2 of 3 models")
@@ -206,20 +198,3 @@ def test_a_setting_has_one_name_with_the_name_of_the_library_beside_it():
     assert [setting_title(axis) for axis in space] == ["Cost of a wrong row (C)", "gamma"]
     assert setting_cells(started, setting)[0] == "Support vector machine"
     assert setting_text(started, {}) == "the setting"
-
-
-def test_the_card_lists_what_is_tried_and_what_is_not():
-    entry = ModelAdvice(
-        "auto",
-        "Several",
-        tries=["Logistic regression", "LightGBM"],
-        alone=["Vote of seven classifiers"],
-        lacking=[MissingModel(title="XGBoost", needs="xgboost", install="pip install x")],
-    )
-    assert tried_text(entry) == ("It tries 2 models: logistic regression, LightGBM.",)
-    assert not_tried_text(entry) == (
-        "Only tuned by themselves, from their own cards: vote of seven classifiers.",
-        "With more packages it tries more models: XGBoost (pip install x).",
-    )
-    one = ModelAdvice("svm", "Support vector machine")
-    assert tried_text(one) == not_tried_text(one) == ()

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from app.session.shown_run import ShownRun
+from app.text.history_text import matching_counts_text
 from app.text.narration import narration
 from app.text.run_head import progress_text, run_title
 from app.window.window_sides import _data_chosen
@@ -46,6 +47,7 @@ from core.tuning.events import (
     TrialStarted,
     TuningEnded,
 )
+from core.tuning.history.dataset_records import HistoryCounts
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.run_results import OmittedTrial
 from core.tuning.runs.state import state_from_events
@@ -164,12 +166,13 @@ def surface(**fields):
         ([RunStopped(because="it was stopped")], {}, "it was stopped"),
         ([RunFailed(sentence="No trial gave a score.")], {}, "No trial gave a score."),
         ([read(34), JointSurfaceFitted(neighbours=list(range(20)))], TRANSFER,
-         "The history holds 34 earlier datasets; the 20 nearest count.|what worked on datasets "
-         "like this one"),
-        ([read(3)], TRANSFER, "all of them count"),
-        ([read(1)], TRANSFER, "holds one earlier dataset"),
+         "The history holds 34 datasets for this model|The 20 nearest count.|what worked on "
+         "datasets like this one"),
+        ([read(3)], TRANSFER,
+         f"{matching_counts_text(HistoryCounts(3, 3))}|!nearest count"),
+        ([read(1)], TRANSFER, "holds 1 dataset for this model, similar to yours"),
         ([read(0)], TRANSFER,
-         "The history holds no other dataset|The first trial is the default setting."),
+         "The history holds nothing for this model yet: it starts like a Gaussian process."),
         ([read(2), surface(trials=1, settled=False)], TRANSFER, "from earlier datasets"),
         ([read(0), surface(trials=1, settled=False)], TRANSFER, "assumed until two scores"),
         ([surface(trials=1, settled=False), surface()], TRANSFER,
@@ -420,12 +423,12 @@ def test_the_head_says_what_is_learned():
     assert common == "Learning the penalty of a conditional random field"
 
 
-def test_a_moment_of_the_replay_has_the_examples_of_its_step():
+def test_a_moment_of_the_replay_has_what_was_learned_from_its_step():
     step = PenaltyStep(step=0)
     events = [begun("sequence"), step, SEQUENCES, Progress(), step, SEQUENCES, Progress()]
-    assert ShownRun(events, None).stops == [3, 6]
+    assert ShownRun(events, None).stops == [4, 7]
     trials = [RunStarted(), TrialFinished(), Progress(), TrialFinished()]
-    assert ShownRun(trials, None).stops == [2, 4]
+    assert ShownRun(trials, None).stops == [3, 4]
 
 
 def test_the_rail_and_the_test_set_say_what_the_rows_are():
