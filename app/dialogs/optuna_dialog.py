@@ -35,7 +35,7 @@ class OptunaDialog(QDialog):
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
-        self._import_studies = import_studies
+        self._send = import_studies
         self.setWindowTitle("Import Optuna studies")
         self.setMinimumWidth(appearance.pixels(520))
         sizes = USUAL_SIZES
@@ -125,7 +125,7 @@ class OptunaDialog(QDialog):
     def _import_studies(self) -> None:
         self.take.set_allowed(False, "The studies are being read.")
         show_text(self.outcome, "The studies are being read …")
-        self._import_studies(self.request)
+        self._send(self.request)
 
     def take_outcome(self, sentence: str, succeeded: bool) -> None:
         if succeeded:
