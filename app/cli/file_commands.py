@@ -30,7 +30,7 @@ MODEL_ENDINGS = (".skops", ".joblib", ".onnx", ".npz", ".json", ".zip")
 
 
 def add_read(commands: Any) -> None:
-    """Add the command to the parser."""
+    """Add the command."""
     read = commands.add_parser("read", help="say how a file is read, and what it could mean else")
     add_columns(read)
     read.add_argument("--json", action="store_true", help="print as JSON")
@@ -136,7 +136,7 @@ def _printable(text: str) -> str:
 
 
 def add_predict(commands: Any) -> None:
-    """Add the command to the parser."""
+    """Add the command."""
     predict = commands.add_parser(
         "predict",
         help="predict with an exported model",
@@ -180,7 +180,7 @@ def run_predict(arguments: argparse.Namespace) -> int:
 
 
 def _export_model(run_name: str, folder: Path) -> Path:
-    """Write the model of a run into a folder, by the first format that its kind has."""
+    """Write a run's model by the first format that its kind has."""
     from core.export.exporters import export_run
     from core.export.finished_run import finished_run
     from core.tuning.runs.run_folder import RunFolder

@@ -14,7 +14,7 @@ _ENDED_BY_PERSON = (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE, signal.SIGHUP
 
 
 def run_guarded(words: Sequence[str]) -> int:
-    """Run a command in a copy of this process, with a bound on memory; returns its exit status."""
+    """Run a command in a copy of this process, with a bound on memory; its exit status."""
     from core.datasets.memory_limit import available_memory
     from core.processes import exit_text, limit_memory, watch_parent
 

@@ -22,7 +22,7 @@ USUAL_ROWS, USUAL_COLUMNS = 1000, 10  # of the data of a study, by default
 
 
 def add_history(commands: Any) -> None:
-    """Add the command to the parser."""
+    """Add the command."""
     history = commands.add_parser("history", help="the history of earlier datasets")
     history.add_argument("--json", action="store_true", help="print as JSON")
     history.set_defaults(run=_list_datasets)

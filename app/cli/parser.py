@@ -56,7 +56,6 @@ class Parser(argparse.ArgumentParser):
         self._closing = closing
 
     def format_help(self) -> str:
-        """The help with its epilog."""
         words = self.prog.split()[1:]
         examples = [line for line in EXAMPLES if line.split()[: len(words)] == words]
         lines = [f"  tunescope {line}" for line in examples or [" ".join(words)]]
@@ -94,7 +93,6 @@ class Version(argparse.Action):
         super().__init__(option_strings, dest, nargs=0, help="print the version and end")
 
     def __call__(self, parser: argparse.ArgumentParser, *_arguments: object) -> NoReturn:
-        """Print it and exit."""
         from core.extras import other_program, own_command, version
 
         print(version())
@@ -212,7 +210,6 @@ def _strategies_by_budget() -> dict[str, list[str]]:
 
 
 def _list_lines(lists: Mapping[str, Iterable[str]]) -> str:
-    """Lines "  name: a, b, c", equal lists on one line."""
     together: dict[str, list[str]] = {}
     for name, items in lists.items():
         together.setdefault(", ".join(items), []).append(name)

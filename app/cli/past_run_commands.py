@@ -38,7 +38,7 @@ RUN = "a name that tunescope runs shows, a part of it, last, or a path"
 
 
 def add_runs(commands: Any) -> None:
-    """Add the command to the parser."""
+    """Add the command."""
     runs = commands.add_parser("runs", help="list past runs; rename, delete and restore them")
     runs.add_argument("--json", action="store_true", help="print as JSON")
     runs.set_defaults(run=_list_runs)
@@ -180,7 +180,7 @@ def _deleted_as_json(entry: DeletedRun) -> JsonObject:
 
 
 def add_replays(commands: Any) -> None:
-    """Add the commands to the parser."""
+    """Add the commands."""
     resume = commands.add_parser("resume", help="continue an interrupted or finished run")
     resume.add_argument("folder", metavar="RUN", help=RUN)
     help_text = "so many trials more than planned"
@@ -332,7 +332,7 @@ OPTUNA = "optuna"
 
 
 def add_export(commands: Any) -> None:
-    """Add the command to the parser."""
+    """Add the command."""
     export = commands.add_parser(
         "export", help="save a model of a past run: the tuned one, or another"
     )
@@ -374,7 +374,6 @@ def add_export(commands: Any) -> None:
 
 
 def _export_models(arguments: argparse.Namespace) -> int:
-    """Export a model, or list those of the run; 1 where a file failed."""
     from core.export.exportable_models import TUNED, exportable_model, exportable_models
     from core.export.exporters import check_export, export_all
     from core.export.finished_run import finished_run, with_selected_model

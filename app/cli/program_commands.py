@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def add_lists(commands: Any) -> None:
-    """Add the commands to the parser."""
+    """Add the commands."""
     for name, description, run in (
         ("models", "the models and what each is good for", _list_models),
         ("strategies", "the strategies, what they cost and their options", _list_strategies),
@@ -93,7 +93,6 @@ def _settings(model: Model) -> list[str]:
 
 
 def _missing(extra: str) -> str:
-    """How to install what a model needs, or ""."""
     from core.estimators.optional_parts import OPTIONAL_DEPENDENCIES, is_installed
 
     if not extra or is_installed(extra):
@@ -170,7 +169,7 @@ def _print_entry(name: str, title: str, *sentences: str) -> None:
 
 
 def add_install(commands: Any) -> None:
-    """Add the command to the parser."""
+    """Add the command."""
     install = commands.add_parser(
         "install", help="install extras: further models, kinds of files, ONNX", closing=extras_text
     )
@@ -236,7 +235,7 @@ def extras_text() -> str:
 
 
 def add_help(commands: Any) -> None:
-    """Add the command to the parser."""
+    """Add the command."""
     command = commands.add_parser("help", help="read the help, or write it as HTML pages")
     help_text = "a page to print (default: list them)"
     command.add_argument("page", nargs="?", default="", metavar="PAGE", help=help_text)

@@ -46,7 +46,6 @@ class ProgressLine:
 
     @property
     def run_state(self) -> RunState:
-        """The state of the run."""
         return self._run
 
     def replay_events(self, past: Iterable[events.Event]) -> None:
@@ -193,7 +192,6 @@ class ProgressLine:
 
     @contextlib.contextmanager
     def show_during(self, text: str) -> Iterator[None]:
-        """Show what is done meanwhile."""
         try:
             self.show_line(text)
             yield

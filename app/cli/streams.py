@@ -24,26 +24,24 @@ class SafeStream(io.TextIOBase):
 
     @property
     def encoding(self) -> str:  # type: ignore[override]  # typeshed: may be set; CPython's may not
-        """The encoding, UTF-8 by default."""
+        """UTF-8 by default."""
         return self._stream.encoding if self._stream is not None else "utf-8"
 
     def writable(self) -> bool:
-        """Always true."""
         return True
 
     def isatty(self) -> bool:
-        """Whether the stream is open on a terminal."""
         stream = self._open_stream()
         return stream is not None and stream.isatty()
 
     def fileno(self) -> int:
-        """The file descriptor; OSError without a stream."""
+        """OSError without a stream."""
         if self._stream is None:
             raise io.UnsupportedOperation("fileno")
         return self._stream.fileno()
 
     def write(self, text: str) -> int:
-        """Write the text, or drop it; gives its length."""
+        """Write or drop the text; its length."""
         if (stream := self._open_stream()) is not None:
             try:
                 stream.write(text)
@@ -88,11 +86,9 @@ class OutputBytes(io.RawIOBase):
     """Standard output for a file's own bytes, in whatever encoding."""
 
     def writable(self) -> bool:
-        """Always true."""
         return True
 
     def write(self, data: Any) -> int:
-        """Write bytes; gives their number."""
         content, stream = bytes(data), sys.stdout
         if isinstance(stream, SafeStream):
             stream.write_bytes(content)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def add_tune_arguments(commands: Any) -> argparse.ArgumentParser:
-    """Add the command to the parser; the caller sets `run`."""
+    """Add the command; the caller sets `run`."""
     tune = commands.add_parser("tune", help="tune a model on a file", closing=choices_text)
     add = tune.add_argument
     named: dict[str, Any] = {"default": "", "metavar": "NAME"}

@@ -84,7 +84,7 @@ def _fact_lines(facts: Iterable[Fact]) -> str:
 
 
 def answer_text(results: Results, events: Iterable[Event]) -> str:
-    """What a person asks first, in a few lines: the answer, the scores, the cost and notes."""
+    """What a person asks first: the answer, the scores, the cost and notes."""
     from core.tuning.results.answer import answer_of  # brings numpy
     from core.tuning.results.result_facts import result_facts
     from core.tuning.runs.state import state_from_events
@@ -126,7 +126,7 @@ def leaderboard_of(events: Iterable[Event]) -> list[ModelResult]:
 
 
 def add_tune(commands: Any) -> None:
-    """Add the command to the parser."""
+    """Add the command."""
     add_tune_arguments(commands).set_defaults(run=run_tune)
 
 
@@ -141,7 +141,7 @@ class UnclearTargetError(UnusableError):
 
 
 def run_tune(arguments: argparse.Namespace) -> int:
-    """Tune, print the result, export; a person is asked where the target is not clear."""
+    """Tune, print the result, export; a person is asked where the target is unclear."""
     try:
         return _run_tuning(arguments)
     except UnclearTargetError as unclear:
@@ -206,7 +206,6 @@ def _run_tuning(arguments: argparse.Namespace) -> int:
 
 
 def _aim_text(new_run: NewRun, is_guessed: bool) -> str:
-    """What is predicted, how long it will take, and how another column is named."""
     from core.tuning.guidance.forecast import estimate_of
 
     dataset, time_text = new_run.dataset, ""
@@ -241,7 +240,6 @@ def _findings(dataset: Dataset) -> list[str]:
 
 
 def _option_text(finding: Finding | ColumnReading) -> str:
-    """The option that would change it, after a space, or ""."""
     option = finding.proposal.option if finding.proposal else ""
     return f" ({option})" if option else ""
 
@@ -255,7 +253,7 @@ def _open_events_copy(path: Path) -> TextIO:
 
 
 class _Copy:
-    """The copy of a run's events; a write error does not end the run."""
+    """A write error does not end the run."""
 
     def __init__(self, file: TextIO | None, say: Callable[[str], None]) -> None:
         self._file, self._say = file, say
@@ -291,7 +289,7 @@ class _Copy:
 
 @dataclass(frozen=True)
 class FollowedRun:
-    """A run that is shown as it goes on; `past` are its earlier events."""
+    """A run shown as it goes on; `past` are its earlier events."""
 
     stream: Generator[Event, None, None]
     requests: deque[Event]

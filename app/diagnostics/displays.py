@@ -95,7 +95,6 @@ def _library_in(message: str) -> str:
 
 
 def _missing_library() -> str:
-    """The missing library of Qt's platform plugin; "" for none."""
     package = sys.modules["PySide6"]
     plugins = Path(str(package.__file__)).parent / "Qt" / "plugins" / "platforms"
     for name in ("libqxcb.so", "libqwayland.so"):
@@ -109,7 +108,6 @@ def _missing_library() -> str:
 
 
 def _plugin_names() -> tuple[str, ...]:
-    """The platform plugin for the display here, if any."""
     if not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         return ()
     # Options may follow the name (xcb:…), and wayland has variants (wayland-egl).

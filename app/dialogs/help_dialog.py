@@ -142,7 +142,7 @@ class HelpDialog(QDialog):
         return self._visited[-1] if self._visited else ""
 
     def go_to(self, anchor: str) -> None:
-        """Show a page or anchor; the first page for an unknown one."""
+        """The first page for an unknown one."""
         anchor = anchor if page_of(anchor) is not None else "start"
         if anchor != self.current_anchor:
             self._visited.append(anchor)
@@ -172,7 +172,6 @@ class HelpDialog(QDialog):
         self._mark_words()
 
     def _mark_words(self) -> None:
-        """Mark the words searched, and bring the first into view."""
         theme, document, marks = appearance.current(), self.text.document(), []
         style = QTextCharFormat()
         style.setBackground(QColor(theme.warning))

@@ -150,7 +150,6 @@ class SettingsDialog(QDialog):
         appearance.notifier.themed.connect(self._fit_text)
 
     def _fit_text(self) -> None:
-        """As wide as this size of text needs, also while it is changed here."""
         self.setMinimumWidth(appearance.pixels(420))
         self.adjustSize()
 

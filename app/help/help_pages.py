@@ -90,7 +90,6 @@ def _all_pages() -> Iterator[HelpPage]:
 
 
 def _paper_pages() -> Iterator[HelpPage]:
-    """The page of every paper, as packaging/make_papers.py wrote it, in the overview's order."""
     for key in dict.fromkeys(_PAPER_LINK.findall(_topic_text("papers"))):
         yield HelpPage(key, (FOLDER / "papers" / f"{key}.md").read_text(encoding="utf-8"), "papers")
 

@@ -122,7 +122,12 @@ def change_look(*, scheme: str | None = None, percent: int | None = None) -> Non
         settings.remember_scheme(scheme)
     if percent is not None:
         settings.remember_text_percent(min(LARGEST_TEXT, max(SMALLEST_TEXT, percent)))
-    apply_look()
+    # Qt lays out every widget anew, which takes up to half a second.
+    QGuiApplication.setOverrideCursor(Qt.CursorShape.WaitCursor)
+    try:
+        apply_look()
+    finally:
+        QGuiApplication.restoreOverrideCursor()
 
 
 def _system_changed() -> None:

@@ -70,7 +70,7 @@ class ModelChooser(QWidget):
 
     @property
     def model_kind(self) -> str:
-        """The kind of the chosen model, or "average" of several kinds."""
+        """Of several kinds, "average"."""
         if self._chosen_model is None:
             return ""
         model = self._started.run_plan.model
@@ -84,7 +84,7 @@ class ModelChooser(QWidget):
         return self._choices[index] if 0 <= index < len(self._choices) else None
 
     def show_choices(self, run: RunState | None) -> None:
-        """Offer the models of a run that has ended; a choice is kept where possible."""
+        """Offer an ended run's models; a choice is kept where possible."""
         models = exportable_models(run, MAX_TRIALS) if run is not None else []
         scored = len(run.scored_trials()) if run is not None else 0
         self._more = ""
@@ -174,7 +174,7 @@ class ExportCard(Card):
 
 
 class UseLinesCard(Card):
-    """The lines that use the chosen model, each with a button that copies it."""
+    """Lines that use the chosen model, each with a copy button."""
 
     def __init__(self) -> None:
         super().__init__("Three ways to use it", "Each line can be copied.")
@@ -201,7 +201,7 @@ class UseLinesCard(Card):
 
 
 class ExportPage(Page):
-    """The last step: save the model, its numbers, a script or a report."""
+    """Save the model, its numbers, a script or a report."""
 
     topic = "export"
 

@@ -37,7 +37,7 @@ def origin_of(entry: HistoryEntry) -> str:
 
 
 def when_of(entry: HistoryEntry) -> str:
-    """The day in the person's locale; "–" where it is unknown."""
+    """The day in the person's locale; "–" if unknown."""
     moment = QDateTime.fromString(entry.when, Qt.DateFormat.ISODate)
     if not moment.isValid():
         return "–"
@@ -99,7 +99,7 @@ class HistoryModel(CellModel):
 
 
 class HistoryTable(RowTable):
-    """The table; the Delete key asks to delete what is chosen."""
+    """The Delete key asks to delete what is chosen."""
 
     cut_last = (HistoryModel.heads.index("best"), HistoryModel.heads.index("model"))
 
@@ -121,7 +121,7 @@ class HistoryTable(RowTable):
         return [self.model_of_entries.entries[row].id for row in self.chosen_rows()]
 
     def fit_columns(self) -> None:
-        """Fit the columns to the width, and the height to a few rows."""
+        """Fit columns to the width, and the height to few rows."""
         super().fit_columns()
         self.fit_height(min(MAX_ROWS, max(MIN_ROWS, self.model_of_entries.rowCount())))
 
@@ -140,7 +140,7 @@ class HistoryTable(RowTable):
 
 
 class HistoryPage(Page):
-    """The history: its datasets, the switch, export and import."""
+    """The datasets, the switch, export and import."""
 
     topic = "history"
 

@@ -23,7 +23,7 @@ MISSING = "(missing)"
 
 
 class InputField(QWidget):
-    """One column under its name, with a note on its training range."""
+    """One column, with a note on its training range."""
 
     changed = Signal()  # by a person
 
@@ -82,7 +82,7 @@ class InputField(QWidget):
 
 
 class NumberField(InputField):
-    """A number, with a slider over the training range where that is known."""
+    """A number, with a slider where the training range is known."""
 
     def __init__(self, column: TrainingColumn) -> None:
         super().__init__(column)
@@ -107,7 +107,7 @@ class NumberField(InputField):
 
     @property
     def value(self) -> CellValue:
-        """The number; None where it is missing; the text where that is no number."""
+        """None where it is missing; the text where it is no number."""
         text = self.edit.text().strip()
         if not text:
             return None
@@ -209,13 +209,13 @@ class TextField(InputField):
 
 
 def make_field(column: TrainingColumn) -> InputField:
-    """The field of a column."""
+    """A column's field."""
     kinds: dict[str, type[InputField]] = {NUMBER: NumberField, CHOICE: ChoiceField}
     return kinds.get(column.kind, TextField)(column)
 
 
 def locale_number(value: float) -> str:
-    """A number as a person types it in this locale."""
+    """A number as typed in this locale."""
     locale = QLocale()
     locale.setNumberOptions(QLocale.NumberOption.OmitGroupSeparator)
     return locale.toString(value, "g", 8)

@@ -28,7 +28,7 @@ _STOP_MILLISECONDS = 2000  # until an installation that is cancelled is killed
 
 
 class InstallLine(QWidget):
-    """The models whose packages are missing; hidden where none are."""
+    """Models whose packages are missing; hidden without any."""
 
     installed = Signal()  # more models can be used
 
@@ -60,7 +60,6 @@ class InstallLine(QWidget):
         return self.process.state() != QProcess.ProcessState.NotRunning
 
     def show_missing(self, models: Sequence[MissingModel]) -> None:
-        """Offer the packages of these models."""
         if tuple(models) == self._models or self.is_going_on:
             return
         self._models = tuple(models)

@@ -82,7 +82,7 @@ class ModelPage(Page):
 
 
 class _Reasons(CollapsibleSection):
-    """Models in one line, and unfolded why each cannot be used."""
+    """Models in one line, and why each cannot be used."""
 
     def __init__(self, caption: str, key: str) -> None:
         super().__init__(caption, key)

@@ -115,7 +115,7 @@ class Page(QWidget):
         self._icons.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
 
     def add_primary(self, text: str, press: Callable[[], object], icon: str = "") -> PrimaryButton:
-        """Add the one primary button, at the top right of the head."""
+        """Add the one primary button to the head."""
         button = PrimaryButton(text, press, icon)
         self._buttons.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
         return button
@@ -127,11 +127,11 @@ class Page(QWidget):
             self.panel_changed.emit()
 
     def save_asked(self) -> None:
-        """A person pressed the key that saves."""
+        """The key that saves was pressed."""
         self.step_wanted.emit("export")
 
     def tour_target(self, name: str) -> QWidget | None:
-        """The control that the tour points at by this name, if it is shown."""
+        """The tour's control of this name, if it is shown."""
         return None
 
     def visited(self) -> None:

@@ -41,7 +41,7 @@ ROOMY = 700  # pixels at the usual text size; below, a row takes two lines
 
 
 class RangeRow(QWidget):
-    """One setting; its controls lie in the table, in one line or two, its fault below."""
+    """One setting; its controls lie in the table, its fault below."""
 
     changed = Signal(str)  # the setting's name
 
@@ -67,7 +67,7 @@ class RangeRow(QWidget):
         self._fit_fields()
 
     def lay_out(self, table: QGridLayout, row: int, is_narrow: bool) -> None:
-        """Place the controls in three rows of a table: beside the name, or below."""
+        """Place the controls in three rows: beside the name, or below."""
         for widget in (self.name, self.fault_label, self):
             table.removeWidget(widget)
         table.addWidget(self.name, row, 0, 1, COLUMNS if is_narrow else 1)
@@ -120,7 +120,7 @@ class RangeRow(QWidget):
         self._controls += [(control, column, 1) for column, control in enumerate(controls, start=1)]
 
     def show_plan(self, ranges: Mapping[str, Any], fixed: Mapping[str, Any]) -> None:
-        """Show the plan's range; a faulty entry stays."""
+        """A faulty entry stays."""
         axis, name = self.axis, self.axis.name
         # What cannot be searched is kept to be corrected, and never goes into the plan.
         if self.fault and self.entry == ranges.get(name, fixed.get(name)):
@@ -219,7 +219,7 @@ class RangeRow(QWidget):
 
 
 class RangesCard(Card):
-    """A table with a row for each setting; a fault is shown under its row."""
+    """A row for each setting, with its fault below."""
 
     fault_changed = Signal()  # `fault`
 
@@ -273,7 +273,7 @@ class RangesCard(Card):
         self._update_fault()
 
     def _model_axes(self) -> tuple[Axis, ...]:
-        """The model's axes: from the estimate of these data, until then the usual ones."""
+        """From the estimate of these data, until then the usual ones."""
         plan, estimate = self.session.current_plan, self.session.estimate
         key = (plan.model, plan.strategy, plan.data)
         if estimate and estimate.axes:
@@ -357,5 +357,5 @@ class RangesCard(Card):
 
 
 def _rows_of(axes: tuple[Axis, ...]) -> list[tuple[Any, ...]]:
-    """What a row shows of each axis, apart from the ends of the range."""
+    """A row's contents, apart from the range's ends."""
     return [(axis.name, axis.label, axis.kind, axis.log, axis.choices) for axis in axes]

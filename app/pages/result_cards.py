@@ -39,7 +39,7 @@ MAX_ROWS = 7  # seen without scrolling
 
 
 class AnswerArea(QWidget):
-    """A hundred squares, or two errors as bars: what is reached without a model and by it."""
+    """A hundred squares, or two errors as bars: without a model and with it."""
 
     _picture: AnswerPicture | None = None
 
@@ -97,7 +97,7 @@ class AnswerArea(QWidget):
 
 
 class AnswerLines(QWidget):
-    """Whether tuning helped, and what to do next, a line each; below buttons, beside a picture."""
+    """Whether tuning helped, and what to do next, a line each."""
 
     def __init__(self, *buttons: PlainButton) -> None:
         super().__init__()
@@ -137,7 +137,7 @@ class FactsCard(Card):
 
 
 class DefaultComparisonCard(Card):
-    """A row for each setting or score, of the tuned model and of the others."""
+    """A row a setting or score, of all models."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -149,12 +149,12 @@ class DefaultComparisonCard(Card):
         self.body.addStretch()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Fit the rows, after the columns have their new widths."""
+        """Fit rows to the columns' new widths."""
         super().resizeEvent(event)
         QTimer.singleShot(0, self, self._fit_rows)
 
     def show_settings(self, started: RunStarted, tuned: Setting, default: Setting) -> None:
-        """Show both settings in the order of the search space, labelled as in their models."""
+        """In the order of the search space, labelled as in their models."""
         self._alone = False
         self.set_words("What did tuning change?", "The settings of the model.")
 
@@ -171,7 +171,7 @@ class DefaultComparisonCard(Card):
         self._show_table(["setting", "tuned", "default"], rows)
 
     def show_penalty(self, penalty: float, start_penalty: float | None, *, off: bool) -> None:
-        """Show the one learned penalty; `off`: all columns are switched off."""
+        """Show the one penalty; `off`: all columns are switched off."""
         self._alone = True
         self.set_words(
             "Which penalty was learned?",
@@ -182,7 +182,7 @@ class DefaultComparisonCard(Card):
         self._show_table(["setting", "learned", "at the start"], [row])
 
     def show_scores(self, scores: dict[str, Scores], results: Results) -> None:
-        """Show the test scores, {model: {metric: score}}, the tuned model first."""
+        """Show {model: {metric: score}}, the tuned model first."""
         caption = f"Several ways of measuring the same predictions on test {results.task.units}."
         if results.baseline:
             caption += f" Baseline: {results.baseline}."
@@ -232,7 +232,7 @@ def _value_text(value: Any) -> str:
 
 
 class MembersCard(Card):
-    """A row for each member, the best first; the default setting below."""
+    """A row a member, the best first; the default setting below."""
 
     wide = True
 
@@ -248,7 +248,7 @@ class MembersCard(Card):
         started: RunStarted,
         trial: Trial | None = None,
     ) -> None:
-        """Show members and, where it was tried, the default setting's `trial`."""
+        """Show members and, where tried, the default setting's `trial`."""
         count = len(ensemble.members)
         title = "The one model of the average" if count == 1 else f"The average of {count} models"
         words = (

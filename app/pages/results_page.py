@@ -85,7 +85,7 @@ def _ready_view(kind: type[AnyView]) -> AnyView:
 
 
 class ExplanationRequests(QObject):
-    """Requests explanations of the shown run, once each, and passes them to the views."""
+    """Requests explanations once each, and passes them to the views."""
 
     def __init__(self, session: Session, calibration: CalibrationView) -> None:
         super().__init__()
@@ -233,7 +233,7 @@ class ResultsPage(Page):
 
     @staticmethod
     def views_ahead(parent: QWidget) -> Iterator[View]:
-        """Make the views before the page, one at a time: all together stop the window."""
+        """Make the views one at a time: all together stop the window."""
         kinds = (*RESULT_VIEWS, ColumnsView, DependenceView, *OTHER_VIEWS, GroupPenalties)
         for kind in kinds:
             _views_ahead[kind] = kind(parent=parent)
@@ -305,7 +305,6 @@ class ResultsPage(Page):
         return view
 
     def show_tab(self, title: str) -> None:
-        """Bring a tab to the front."""
         self.tabs.setCurrentIndex(TABS.index(title))
 
     def _go_on(self) -> None:
@@ -418,7 +417,7 @@ class ResultsPage(Page):
         self._arrange_cards([card for card in self._wanted if self._tab_of(card) == title])
 
     def _show_penalty(self, results: Results) -> None:
-        """Show a single penalty in a table: a chart of one bar says nothing."""
+        """A table: a chart of one bar says nothing."""
         (group, learned), *_ = results.groups.items()
         run = self.session.shown.state
         steps = run.gradients or run.steps

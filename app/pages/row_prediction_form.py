@@ -42,7 +42,7 @@ LARGEST = 2**31 - 1
 
 
 class ShareBar(QWidget):
-    """A class, its probability in words and as a bar."""
+    """A class and its probability, also as a bar."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -153,7 +153,7 @@ class PredictionCard(Card):
 
 
 class RowPredictionForm(QWidget):
-    """The form, and the prediction that follows every change."""
+    """The form, and a prediction after every change."""
 
     def __init__(self, using: SessionPrediction) -> None:
         super().__init__()
@@ -325,7 +325,7 @@ class RowPredictionForm(QWidget):
 
     @property
     def values(self) -> dict[str, CellValue]:
-        """The row in the form; columns without a field keep their first values."""
+        """Columns without a field keep their first values."""
         return self._initial_values | {name: field.value for name, field in self.fields.items()}
 
     @property

@@ -40,7 +40,7 @@ class Stopwatch:
         return self._base_seconds + (time.monotonic() - self._since if self._is_running else 0.0)
 
     def set_seconds(self, seconds: float) -> None:
-        """Set the known seconds; it never goes back while it runs."""
+        """Never goes back while it runs."""
         # Events tell of moments before now; a clock that jumps back looks broken.
         self._base_seconds, self._since = max(seconds, self.seconds), time.monotonic()
 
@@ -51,7 +51,7 @@ class Stopwatch:
 
 
 class RunBar(QProgressBar):
-    """How much of a run is done; of several models, what its time is spent on and kept for."""
+    """How much is done; of several models, how time is spent and kept."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -187,7 +187,7 @@ class Replay(QFrame):
 
 
 def headline(workers: Sequence[ClusterWorker]) -> str:
-    """How many workers and computers there are, and how many are busy."""
+    """How many workers and computers, and how many are busy."""
     usable_workers = [worker for worker in workers if worker.usable]
     if not usable_workers:
         return "No worker of the cluster can be reached; the run waits for one."
@@ -216,7 +216,7 @@ def activity_text(worker: ClusterWorker) -> str:
 
 
 class WorkersPanel(QFrame):
-    """A tile for each worker, and a sentence about all; hidden without a cluster."""
+    """A tile a worker, and a sentence; hidden without a cluster."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -46,7 +46,7 @@ RELOAD_MILLISECONDS = 5_000  # other programs may have new runs
 
 
 class _BinTable(DataTable):
-    """The deleted runs; Enter restores, Delete asks to remove for good."""
+    """Enter restores, Delete asks to remove for good."""
 
     enter_pressed = Signal()
     delete_pressed = Signal()
@@ -147,7 +147,7 @@ class NoteCard(Card):
         self.hide()
 
     def show_run(self, run: RunSummary | None) -> None:
-        """Show the note of a run; an unsaved note of another one is saved first."""
+        """An unsaved note of another run is saved first."""
         path = run.path if run is not None else ""
         if path != self._path:
             self.save_note()
@@ -175,7 +175,7 @@ class NoteCard(Card):
 
 
 class RunsPage(Page):
-    """The list of past runs; they are opened, named, compared, deleted and restored."""
+    """Past runs; they are opened, named, compared, deleted and restored."""
 
     topic = "results"
     wide: ClassVar[bool] = True
@@ -287,7 +287,7 @@ class RunsPage(Page):
             self.table.setFocus()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Reload the list from time to time while it is visible."""
+        """Reload the list regularly while it is visible."""
         super().showEvent(event)
         self._timer.start()
 

@@ -21,7 +21,7 @@ MIN_ROWS = 5  # seen without scrolling
 
 
 class _RunRow(NamedTuple):
-    """A run's cells, their sort keys, and the text that is searched."""
+    """A run's cells, sort keys, and searched text."""
 
     cells: tuple[str, ...]
     keys: tuple[Any, ...]
@@ -50,7 +50,7 @@ class RunsModel(CellModel):
         self._column, self._order = DATE, Qt.SortOrder.DescendingOrder
 
     def show_runs(self, runs: list[RunSummary]) -> None:
-        """Show these; the rows of unchanged runs are reused."""
+        """Rows of unchanged runs are reused."""
         pairs = zip(self.runs, self._run_rows, strict=True)
         cached_by_path = {run.path: (run, row) for run, row in pairs}
         self.beginResetModel()
@@ -128,7 +128,7 @@ class RunsModel(CellModel):
 
 
 class RunsTable(RowTable):
-    """The table: Enter opens a run, F2 renames it, Delete deletes the chosen ones."""
+    """Enter opens a run, F2 renames it, Delete deletes the chosen ones."""
 
     open_pressed = Signal(object)  # the run's folder
     note_pressed = Signal()  # F2 on a note
@@ -155,7 +155,7 @@ class RunsTable(RowTable):
     # What is shown ----------------------------------------------------------------------------
 
     def show_runs(self, runs: list[RunSummary]) -> None:
-        """Show these runs; the selection is kept."""
+        """The selection is kept."""
         if runs == self.runs.runs:
             return
         if self.state() == QAbstractItemView.State.EditingState:
@@ -183,7 +183,7 @@ class RunsTable(RowTable):
     def choose_runs(
         self, chosen: set[str], current: str = "", row: int = 0, column: int = NAME
     ) -> None:
-        """Choose the rows of these folders; the current row is that of `current`, else `row`."""
+        """Choose these folders' rows; the current row is that of `current`, else `row`."""
         paths = [self.runs.runs[run_index].path for run_index in self.runs.rows]
         selection = QItemSelection()
         last = len(HEADS) - 1
@@ -197,7 +197,7 @@ class RunsTable(RowTable):
         self.selectionModel().select(selection, flags.ClearAndSelect)
 
     def show_matching(self, text: str) -> int:
-        """Show the runs that match a text, and return their number."""
+        """Show matching runs, and return their number."""
         self._keep_selection(lambda: self.runs.filter_rows(text))
         return self.runs.rowCount()
 
@@ -212,7 +212,7 @@ class RunsTable(RowTable):
         return self.runs.run_at(row).path
 
     def chosen_paths(self) -> list[str]:
-        """The folders of the chosen runs, from top to bottom."""
+        """Folders of chosen runs, from top to bottom."""
         return [self.path_at(row) for row in self.chosen_rows()]
 
     def chosen_runs(self) -> list[RunSummary]:
@@ -220,7 +220,7 @@ class RunsTable(RowTable):
         return [by_path[path] for path in self.chosen_paths()]
 
     def current_path(self) -> str:
-        """The folder of the current run; "" for none."""
+        """The current run's folder; "" for none."""
         index = self.currentIndex()
         return self.path_at(index.row()) if index.isValid() else ""
 
@@ -263,7 +263,7 @@ class RunsTable(RowTable):
     # Sizes ------------------------------------------------------------------------------------
 
     def fit_columns(self) -> None:
-        """Fit the columns to the width, and the height to the rows that the page has room for."""
+        """Fit columns to the width, and the height to the page's room."""
         strategies = [self.runs.cells_at(row)[STRATEGY] for row in range(self.runs.rowCount())]
         self.setColumnHidden(STRATEGY, not any(strategies))
         super().fit_columns()

@@ -27,7 +27,7 @@ ENDED = ("finished", "interrupted")
 
 
 class CopyButtons(QWidget):
-    """Buttons that copy a plan; `report` gets a sentence where it cannot be copied."""
+    """Buttons that copy a plan; `report` gets a sentence on failure."""
 
     def __init__(
         self, caption: str, plan: Callable[[], Plan | None], report: Callable[[str], object]
@@ -85,7 +85,7 @@ class RangeEdgeNotice(QFrame):
         session.plan_changed.connect(self._update_button)
 
     def changeEvent(self, event: QEvent) -> None:
-        """Fit the words, so that the button stays beside them."""
+        """Keep the button beside the words."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
             self._fit_text()
@@ -95,7 +95,7 @@ class RangeEdgeNotice(QFrame):
         self.words.setMaximumWidth(width + self.words.fontMetrics().averageCharWidth())
 
     def show_run(self, run: RunState) -> None:
-        """Show the edges of a run; computed once where no trials come."""
+        """Computed once where no trials come."""
         self._update_button()
         run_key = (run, len(run.trials), self.session.state)
         # Edges are looked for among all trials, and this is called at every event.

@@ -102,7 +102,7 @@ class BudgetCard(Card):
         self.body.addWidget(self.ends)
 
     def refresh(self, default_trials: int, default_minutes: float | None = None) -> None:
-        """Show the plan's budget; `default_trials` is 0 for a strategy without trials."""
+        """`default_trials` is 0 for a strategy without trials."""
         plan = self.session.plan
         if plan is None:
             return
@@ -123,7 +123,7 @@ class BudgetCard(Card):
         self.show_estimate()
 
     def _show_trials(self, trials: int | None, usual: int) -> None:
-        """Show the trials; where minutes bound the run (`usual` is 0), they need no limit."""
+        """Where minutes bound the run (`usual` is 0), trials need no limit."""
         self.trials.setRange(min(1, usual), MAX_TRIALS)
         self.trials.setSpecialValueText("" if usual else "no limit")
         self.trials.setValue(trials or usual)
@@ -141,7 +141,7 @@ class BudgetCard(Card):
         remembered_choices.remember_plan(self.session.current_plan)
 
     def _choose_patience(self, value: int) -> None:
-        """Set the patience; the usual number follows the strategy."""
+        """The usual number follows the strategy."""
         usual = usual_patience(self.session.current_plan.strategy)
         self._set_budget(patience=None if value == usual else value)
 
@@ -160,7 +160,7 @@ def _as_sentence(estimate: str) -> str:
 
 
 class ValuesCard(Card):
-    """A table of each setting and its values, for a grid only."""
+    """Each setting's values, for a grid only."""
 
     def __init__(self, session: Session) -> None:
         super().__init__()
@@ -201,7 +201,7 @@ class ValuesCard(Card):
 
 
 def _values_text(values: list[Any]) -> str:
-    """The values; of very many, the first and the last ones."""
+    """Of very many values, the first and the last ones."""
     if len(values) <= MAX_VALUES:
         return "   ".join(format_value(value) for value in values)
     half_count = MAX_VALUES // 2

@@ -288,7 +288,7 @@ class StrategyPage(Page):
 
 
 def _judges_itself(name: str) -> bool:
-    """Whether averages judge a model by the training rows by default."""
+    """Whether averages judge by the training rows by default."""
     model = MODELS.get(name)
     return model is not None and model.training_score is not None
 

@@ -46,7 +46,7 @@ MORE = 20
 
 
 class ManualTrials(QObject):
-    """The button, for runs that search the settings of one model."""
+    """The button, for runs of one model."""
 
     entered = Signal()  # a setting
 
@@ -59,7 +59,7 @@ class ManualTrials(QObject):
         self.button.setToolTip("Enter a setting yourself; it is tried next, beyond the budget.")
 
     def show_run(self, run: RunState) -> None:
-        """Show the button where this run can try a setting."""
+        """Show it where this run can try a setting."""
         # Another run, in which a trial of this number is another one.
         if run is not self._run:
             self._run, self._chosen_number = run, None
@@ -85,7 +85,7 @@ class ManualTrials(QObject):
 
 
 class SettingDialog(QDialog):
-    """A field for each axis; a fault is shown under its field."""
+    """A field an axis, its fault below."""
 
     def __init__(
         self, axes: Sequence[Axis], initial: Mapping[str, Any], parent: QWidget | None = None
@@ -161,7 +161,7 @@ class SettingDialog(QDialog):
 
 
 class TunePage(Page):
-    """One page for all runs: before the start, while running, and afterwards."""
+    """One page for all runs: before, during and afterwards."""
 
     topic = "tune"
 
@@ -239,7 +239,7 @@ class TunePage(Page):
         return next((view for view in views if view.name == "best"), next(iter(views), None))
 
     def _exclude_trial(self, number: int, excluded: bool) -> None:
-        """Exclude a trial or include it again; a paused run shows it at once."""
+        """A paused run shows it at once."""
         self.session.exclude_trial(number, excluded)
         # The worker tells of it only when the run goes on, and a person looks now.
         if self.session.state == "paused":
@@ -325,7 +325,7 @@ class TunePage(Page):
         self._lead_on = action
 
     def _primary_action(self) -> tuple[str, Callable[[], None], str]:
-        """The primary button: words, action, and why it is disabled."""
+        """Words, action, and why it is disabled."""
         session = self.session
         match session.state:
             case "running" | "paused":
@@ -365,7 +365,7 @@ class TunePage(Page):
         self.set_panel("What is happening", (*self._state_sentences(), *narration(self.run)))
 
     def _elapsed_seconds(self) -> float | None:
-        """Seconds of a run that goes on; None in a replay."""
+        """None in a replay."""
         is_live = self.session.state in ("running", "stopping") and self.run.ended is None
         return self._clock.seconds if is_live else None
 

@@ -48,7 +48,7 @@ NOTHING_YET = "There are no predictions to save yet: open a file of rows first."
 
 
 class FilePredictionCard(Card):
-    """The predictions of a file; `stop` ends the prediction, `save` asks for a path."""
+    """A file's predictions; `stop` ends them, `save` asks for a path."""
 
     file_dropped = Signal(str)  # of rows
 
@@ -113,7 +113,7 @@ class FilePredictionCard(Card):
             widget.hide()
 
     def show_progress(self, done: int, total: int) -> None:
-        """Show the progress of a file; hidden at the end."""
+        """Hidden at the end."""
         self.progress_row.setVisible(done < total)
         self.bar.setRange(0, 1000)
         self.bar.setValue(round(1000 * done / max(1, total)))
@@ -183,7 +183,7 @@ def is_data(file: str) -> bool:
 
 
 class UsePage(Page):
-    """Predictions of new rows by the model of the shown run or of a file."""
+    """Predictions of new rows by a run's model or a file's."""
 
     topic = "export"
     wide: ClassVar[bool] = True
@@ -268,7 +268,7 @@ class UsePage(Page):
     # What a person does -----------------------------------------------------------------------
 
     def take_model(self, model: str, trust: bool = False) -> None:
-        """Use a model file from now on; "" for the shown run."""
+        """Use a model file; "" for the shown run."""
         self._model, self._trust = model, trust
         self._file, self._described = "", ()
         self.file_card.clear_rows()
@@ -299,7 +299,7 @@ class UsePage(Page):
         self.session.predict_rows(file, self._model, self._trust)
 
     def predict_clipboard(self) -> None:
-        """Predict the rows in the clipboard: a file, or the cells of a table."""
+        """Predict copied rows: a file, or the cells of a table."""
         if not self.primary.isEnabled():
             return
         clipboard = QGuiApplication.clipboard()

@@ -17,7 +17,6 @@ MAX_STEPS = 200
 
 
 def _recommended(offered: Sequence[T]) -> T:
-    """The recommended model or strategy, else the first one."""
     return min(offered, key=lambda entry: not entry.recommended)
 
 
@@ -59,7 +58,7 @@ def with_strategy(plan: Plan, name: str, advice: Advice) -> Plan:
 
 @dataclass(frozen=True)
 class DataVersion:
-    """One version of the data plan, and the plans made of it."""
+    """A data plan and the plans made of it."""
 
     data: DataPlan
     first_plan: Plan | None  # as this version began; None where no model fits
@@ -82,7 +81,7 @@ class DataUndoStack:
     # What can be undone -----------------------------------------------------------------------
 
     def shown_and_neighbour(self, offset: int) -> tuple[DataVersion, DataVersion] | None:
-        """The version that is shown (or being read) and the one before (−1) or after it (+1)."""
+        """The version shown (or being read) and the one before (−1) or after (+1)."""
         index = self._position if self._target_position is None else self._target_position
         target = index + offset
         if not 0 <= target < len(self._steps):
@@ -92,12 +91,11 @@ class DataUndoStack:
     # What happens -----------------------------------------------------------------------------
 
     def reset_to(self, data: DataPlan, plan: Plan | None) -> None:
-        """Start again with other data."""
         self._steps, self._position = [DataVersion(data, plan, plan)], 0
         self.read_no_more()
 
     def add_change(self, data: DataPlan, plan: Plan | None) -> None:
-        """Add a version after a change, and drop what was undone."""
+        """Add a version, and drop what was undone."""
         step = DataVersion(data, plan, plan)
         self._target_position = None
         shown = self._shown_version if self._steps else None
@@ -117,12 +115,12 @@ class DataUndoStack:
         self.reading, self._target_position = data, None
 
     def read_no_more(self) -> bool:
-        """Forget what is being read; returns whether there was anything."""
+        """Forget what is being read; whether there was anything."""
         reading, self.reading, self._target_position = self.reading, None, None
         return reading is not None
 
     def begin_travel(self, offset: int) -> DataVersion | None:
-        """The version before or after, which has to be read; `end_travel` ends it."""
+        """The version before or after, to be read until `end_travel`."""
         pair = self.shown_and_neighbour(offset)
         if pair is None:
             return None
@@ -132,7 +130,7 @@ class DataUndoStack:
         return pair[1]
 
     def end_travel(self, advice: Advice, now: Plan | None) -> Plan | None:
-        """Show the version that was read, and return its plan, given the plan before (`now`)."""
+        """Show the version read; its plan, given the plan before (`now`)."""
         assert self._target_position is not None
         current, target = self._shown_version, self._steps[self._target_position]
         self._position = self._target_position

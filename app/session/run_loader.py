@@ -24,7 +24,7 @@ IsWanted = Callable[[], bool]
 
 
 class LatestTask(QObject):
-    """Computes one thing at a time in a thread; the latest that is started counts."""
+    """Computes one thing at a time in a thread; the latest started counts."""
 
     done = Signal(object)  # the outcome; None where it failed
 
@@ -73,7 +73,7 @@ class LatestTask(QObject):
 
 
 class _Task(QThread):
-    """Computes one thing; `outcome` is set when `ended` comes."""
+    """`outcome` is set when `ended` comes."""
 
     ended = Signal(object)
 

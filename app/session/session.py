@@ -33,7 +33,7 @@ PASTED = "pasted"  # the folder of pasted tables below the runs
 class Session(SessionState):
     """The actions on data, plan, run and model.
 
-    It holds plain data only; reading, tuning and exporting happen in the worker. States of the run:
+    It holds plain data only; the worker does the work. States of the run:
     idle (none yet), running, paused, stopping (results are computed), interrupted (the worker was
     lost, or the results abandoned; `resume` continues), finished.
     """
@@ -54,7 +54,7 @@ class Session(SessionState):
         self._open_given(str(path))
 
     def open_pasted(self, text: str) -> None:
-        """Open a pasted table, as a file that the program keeps."""
+        """As a file that the program keeps."""
         from core.datasets.files.addresses import keep_pasted
 
         try:
@@ -76,14 +76,14 @@ class Session(SessionState):
         self._open_data(data, is_given=True)
 
     def open_with_target(self, name: str, task: str = "") -> None:
-        """Open the file that was refused for its target again, with another one."""
+        """Open the file refused for its target with another one."""
         if self._opening is not None:
             roles = {column: role for column, role in self._opening.roles.items() if column != name}
             new_data = replace(self._opening, target=name, task=task, roles=roles)
             self._open_data(new_data, is_given=self._is_given)
 
     def open_otherwise(self, change: SuggestedChange) -> None:
-        """Open the refused file again, with a changed plan."""
+        """Open the refused file with a changed plan."""
         if self._opening is not None:
             self._open_data(replace(self._opening, **change.fields), is_given=self._is_given)
 
@@ -94,13 +94,13 @@ class Session(SessionState):
 
     @property
     def requested_data(self) -> DataPlan:
-        """The requested data: with a change that is still being read."""
+        """The data with a change that is still being read."""
         assert self.data is not None
         reading = self.changes.reading
         return reading if reading is not None and reading.file == self.data.file else self.data
 
     def undo_change(self) -> None:
-        """Undo the last change of data or groups; one that is being read is cancelled."""
+        """Undo the last change of data or groups; one being read is cancelled."""
         if self.data is None or not self._may_change():
             return
         # A change that is still being read is taken back by not waiting for it.
@@ -140,7 +140,6 @@ class Session(SessionState):
         return self._may_begin("change the data")
 
     def _may_begin(self, action: str) -> bool:
-        """Whether no run goes on; otherwise a person is told to stop it first."""
         if self.is_going_on:
             self.problem.emit(f"A run is in progress. Stop it first, then {action}.")
         return not self.is_going_on
@@ -168,17 +167,17 @@ class Session(SessionState):
 
     @property
     def requested_file(self) -> str:
-        """The file that was requested last; "" before the first."""
+        """The file requested last; "" before the first."""
         return self._opening.file if self._opening is not None else ""
 
     # Past runs ------------------------------------------------------------------------------
 
     def past_runs(self) -> list[RunSummary]:
-        """The runs on this computer, newest first."""
+        """Newest first."""
         return self.list_runs().runs
 
     def list_runs(self) -> PastRuns:
-        """The same, with the folders that cannot be read."""
+        """With the folders that cannot be read."""
         # Not needed for the first paint.
         from core.tuning.runs.past_runs import list_runs
 
@@ -191,7 +190,7 @@ class Session(SessionState):
             self.run_loader.start(partial(load_run, Path(folder)))
 
     def plan_again(self, folder: str | Path, seed: int) -> None:
-        """Plan a past run again with another seed, which splits the rows again."""
+        """Plan a past run with another seed, which splits the rows again."""
         from core.tuning.runs.run_folder import RunFolder
 
         if not self._may_begin("plan another"):
@@ -215,7 +214,7 @@ class Session(SessionState):
     # The plan -------------------------------------------------------------------------------
 
     def choose_model(self, name: str) -> None:
-        """Select a model; the strategy stays if it fits, else it becomes the recommended one."""
+        """The strategy stays if it fits, else it becomes the recommended one."""
         if self.plan is not None and self.advice is not None:
             self._change_plan(with_model(self.plan, name, self.advice))
 
@@ -229,7 +228,6 @@ class Session(SessionState):
             self.set_plan(options={**self.plan.options, name: value})
 
     def set_plan(self, **fields: Any) -> None:
-        """Change fields of the plan."""
         if self.plan is not None:
             plan = self.plan.changed(**fields)
             if self.data is not None and plan.groups != self.plan.groups:
@@ -278,26 +276,26 @@ class Session(SessionState):
             self._forget_run()
 
     def more_trials(self, count: int) -> None:
-        """Continue a run that ended, for more trials and without a limit of minutes."""
+        """Continue an ended run, without a limit of minutes."""
         if self.state in ("finished", "interrupted") and self.run_folder is not None:
             # With its limit of minutes, which are spent, it would end at once.
             self._go_on(self.shown.plan.changed(minutes=None), self.shown.budget_for(count))
 
     def more_minutes(self) -> None:
-        """Continue a run that ended, for as many minutes as it was given first."""
+        """Continue an ended run for as many minutes as it had first."""
         plan, folder = self.shown.plan, self.run_folder
         if self.state in ("finished", "interrupted") and folder is not None and plan.minutes:
             spent = self.shown.state.seconds
             self._go_on(plan.with_more_minutes(plan.minutes, spent))
 
     def _go_on(self, plan: Plan, more: int = 0) -> None:
-        """Continue the shown run, first with the entered settings that were not tried yet."""
+        """Continue, first with the entered settings not tried yet."""
         settings = tuple(self.shown.wanted)
         folder = str(self.run_folder)
         self._start_tuning(m.Tune(plan, folder=folder, more_trials=more, settings=settings))
 
     def try_setting(self, setting: Setting) -> None:
-        """Try a setting next, beyond the budget; a run that ended continues for it alone."""
+        """Try it next, beyond the budget; an ended run continues for it alone."""
         if self.state in ("running", "paused"):
             self.shown.wanted.append(setting)
             self._requests.send_control(m.TrySetting(setting))
@@ -329,7 +327,7 @@ class Session(SessionState):
         self._change_plan(plan)
 
     def exclude_trial(self, number: int, excluded: bool = True) -> None:
-        """Exclude a trial or include it again; the best is selected again."""
+        """Exclude or include a trial; the best is selected again."""
         control = m.Exclude(number, excluded)
         if self.state in ("running", "paused"):
             self._requests.send_control(control)
@@ -337,7 +335,7 @@ class Session(SessionState):
             self._conclude(control)
 
     def select_model(self, kind: str, number: int | None = None) -> None:
-        """Select another model (best, simplest, average, default or trial); its results follow."""
+        """Best, simplest, average, default or trial; its results follow."""
         if self.state == "finished" and self.run_folder is not None:
             self._conclude(pick=ModelSelected(kind=kind, number=number))
 
@@ -356,7 +354,7 @@ class Session(SessionState):
             self._requests.ask(m.Export(folder, format, str(path), which, examples))
 
     def predict_rows(self, file: str | Path, model: str = "", trust: bool = False) -> None:
-        """Predict rows of a file with the shown run or a model file; `rows_predicted` follows."""
+        """Predict with the shown run or a model file; `rows_predicted` follows."""
         if self._may_begin("predict") and (model or (self.run_folder and self.results)):
             folder = "" if model else str(self.run_folder)
             self.busy_changed.emit("Predicting …")
@@ -371,7 +369,7 @@ class Session(SessionState):
             self.problem.emit(error.sentence)
 
     def save_predictions(self, path: str | Path) -> None:
-        """Save the latest table with its predictions; `predictions_saved` follows."""
+        """Save the latest predicted table; `predictions_saved` follows."""
         if not self.is_going_on:
             self._requests.ask(m.SavePredictions(str(path)))
 
@@ -382,7 +380,7 @@ class Session(SessionState):
             self._requests.ask(request)
 
     def check_cluster(self) -> None:
-        """Check the chosen cluster; `cluster_checked` follows."""
+        """`cluster_checked` follows."""
         cluster = chosen_cluster()
         if self.is_going_on:
             self.cluster_checked.emit(m.ClusterChecked("A run is in progress. Try it afterwards."))
@@ -402,7 +400,7 @@ class Session(SessionState):
         self._evaluator.warm_up()
 
     def evaluate(self, request: EvaluationRequest) -> None:
-        """Evaluate a surrogate for a view; `evaluated` follows."""
+        """Evaluate a surrogate; `evaluated` follows."""
         self._evaluator.ask(request)
 
     # The end --------------------------------------------------------------------------------
@@ -436,7 +434,7 @@ class Session(SessionState):
 
 
 def chosen_cluster() -> m.Cluster | None:
-    """The cluster of the settings; None for this computer."""
+    """None for this computer."""
     match preferences.execution_mode():
         case preferences.LOCAL:
             return m.Cluster("local")

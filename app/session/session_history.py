@@ -101,7 +101,7 @@ class SessionHistory(QObject):
         self._change_history(lambda history: import_text(history.import_from(Path(path))))
 
     def import_optuna(self, request: ImportHistory) -> None:
-        """Import Optuna studies in the worker, for a storage may be large or far away."""
+        """In the worker, for a storage may be large or far away."""
         self.import_wanted.emit(request)
 
     def take_answer(self, imported: ImportCounts) -> None:

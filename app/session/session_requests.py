@@ -50,7 +50,7 @@ class PendingRequests:
         self._open.pop(self._run, None)
 
     def forget_kind(self, kind: type[m.Work]) -> list[m.Work]:
-        """Ignore answers of a kind; returns the requests of it that waited."""
+        """Ignore answers of a kind; its requests that waited."""
         forgotten = [work for work in self._open.values() if isinstance(work, kind)]
         self._open = {id: w for id, w in self._open.items() if not isinstance(w, kind)}
         return forgotten
@@ -67,7 +67,6 @@ class PendingRequests:
 
 
 def _is_last(answer: m.Answer) -> bool:
-    """Whether no other answer to the same request follows."""
     if isinstance(answer, m.Explained):
         return answer.done
     return not isinstance(answer, (Event, m.FolderMade, m.Paused, m.Concluding))
@@ -90,17 +89,17 @@ class SessionPrediction(QObject):
         self.trust = False
 
     def choose_model(self, folder: str, model: str = "", trust: bool = False) -> None:
-        """Use this model from now on; `described` brings its form."""
+        """`described` brings its form."""
         self.folder, self.model, self.trust = folder, model, trust
         if folder or model:
             self._ask(m.DescribeModel(folder, model, trust))
 
     def try_row(self, values: dict[str, CellValue]) -> None:
-        """Predict a row; `row_predicted` follows."""
+        """`row_predicted` follows."""
         self._ask(m.PredictRow(self.folder, self.model, self.trust, values))
 
     def find_row(self, number: int = 0, line: int = 0) -> None:
-        """Get the row of the test set with this number or line; `test_row_found` follows."""
+        """Find the test row with this number or line; `test_row_found` follows."""
         self._ask(m.FindTestRow(self.folder, number, line))
 
     def stop_predicting(self) -> None:

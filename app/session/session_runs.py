@@ -55,7 +55,7 @@ class SessionRuns(QObject):
     # Reading ----------------------------------------------------------------------------------
 
     def reload(self) -> None:
-        """Read the list again; `changed` follows, at once where the runs are few."""
+        """`changed` follows, at once where the runs are few."""
         if self._lister.goes_on:
             # The present reading may have begun before the change that is to be seen.
             self._needs_reload = True
@@ -92,12 +92,12 @@ class SessionRuns(QObject):
     # Changing ---------------------------------------------------------------------------------
 
     def rename_run(self, folder: str, name: str) -> bool:
-        """Rename a run, "" for the folder's name; returns whether it succeeded."""
+        """Rename a run, "" for the folder's name; whether it succeeded."""
         name = " ".join(name.split())
         return self._change_label(folder, "name", name, "The run has another name.", "Renaming")
 
     def write_note(self, folder: str, note: str) -> bool:
-        """Write a note to a run; returns whether it succeeded."""
+        """Whether it succeeded."""
         return self._change_label(folder, "note", note.rstrip(), "The note is kept.", "The note")
 
     def _change_label(self, folder: str, field: str, text: str, sentence: str, words: str) -> bool:

@@ -200,7 +200,6 @@ class SessionState(QObject):
         self._read_data(plan.data)
 
     def _read_data(self, data: DataPlan) -> None:
-        """Read data that are no change of the shown ones."""
         self.changes.read_no_more()
         self._requests.ask(m.OpenData(data))
 
@@ -392,7 +391,6 @@ class SessionState(QObject):
             self.problem.emit(f"{died.sentence} {loss}")
 
     def _was_stopped(self, died: m.WorkerDied) -> bool:
-        """Whether the worker ended because a person stopped the run."""
         is_stopping = self.state == "stopping" and not self._concludes
         return died.forced and is_stopping and self.run_folder is not None
 

@@ -97,7 +97,7 @@ class ShownRun:
 
     @property
     def phase(self) -> str:
-        """The state of a run that does not go on: idle (there is none), interrupted, finished."""
+        """Of a run that does not go on: idle (there is none), interrupted, finished."""
         if not self.events:
             return "idle"
         is_finished = self.state.results is not None and self.state.exclusion is None
@@ -133,14 +133,12 @@ class ShownRun:
         self._next_snapshot = count + KEPT_EVERY
 
     def _share_setting(self, event: TrialFinished) -> None:
-        """Store a setting once for the start and the end of a trial."""
         started_trial = self.state.pending.get(event.number)
         if started_trial is not None and started_trial.setting == event.setting:
             # Events are frozen, but nobody else has this one yet.
             object.__setattr__(event, "setting", started_trial.setting)
 
     def state_after(self, count: int) -> RunState:
-        """The state after the first `count` events."""
         if count >= len(self.events):
             return self.state
         snapshot_index = bisect_right(self._counts, count) - 1

@@ -198,7 +198,6 @@ def _ended_trial_text(run: RunState, trial: Trial) -> str:
 
 
 def _reason_text(event: TrialStarted, metric: str) -> str:
-    """Why a setting is tried, with a gap for the setting itself."""
     if event.reason == "explore" and event.uncertainty is not None:
         words = "Now: {setting} is tried because little is known there (give or take {sd})."
         # Not by `format`: the gap for the setting stays.
@@ -394,7 +393,7 @@ def where_they_differ(event: MembersDisagree) -> str:
 
 
 def why_drawn(event: TrialStarted) -> str:
-    """Why a drawn setting is tried, with a gap for the setting itself."""
+    """Why a drawn setting is tried, with a gap for it."""
     words = "Now: {setting} is tried; it is drawn from what the scores so far make likely."
     if event.candidates is None:
         return words

@@ -197,7 +197,6 @@ def _pair_arguments(option: str, entries: Mapping[str, Any]) -> Iterator[tuple[s
 
 
 def _is_plain(name: str) -> bool:
-    """Whether NAME=VALUE is parsed to the same name."""
     return bool(name) and name == name.strip() and "," not in name and not name.startswith("{")
 
 

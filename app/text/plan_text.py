@@ -36,7 +36,7 @@ def tunes_several_models(strategy: str) -> bool:
 
 
 def why_proposed(strategy: str) -> str:
-    """Why a setting is tried, with a gap for the setting itself."""
+    """Why a setting is tried, with a gap for it."""
     entry = STRATEGIES.get(strategy)
     # A strategy of a package that is gone has no words left.
     if entry is None or not entry.why:

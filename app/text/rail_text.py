@@ -86,7 +86,7 @@ def run_strategy_title(run: RunSummary) -> str:
 
 
 def state_text(run: RunSummary) -> str:
-    """Why a run has no score, in the words that the command line has."""
+    """Why a run has no score, in the command line's words."""
     return "no score" if run.state == "finished" else run.state
 
 

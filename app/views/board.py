@@ -30,7 +30,7 @@ NARROW = 520  # pixels at the usual text size, below which there is one column
 
 
 class Board(QScrollArea):
-    """The views of a run in two columns; wide ones and a last odd one span both."""
+    """A run's views in two columns; wide ones and a last odd one span both."""
 
     trial_selected = Signal(int)
     exclude_requested = Signal(int, bool)
@@ -123,7 +123,7 @@ class Board(QScrollArea):
         self._errors_shown = True
 
     def look_at(self, model: str) -> None:
-        """Show the trials of one of several models; "" for all."""
+        """Show one model's trials; "" for all."""
         if model != self.record.model:
             self.record.look_at(model)
             self._start_run()
@@ -134,7 +134,7 @@ class Board(QScrollArea):
         self._all_dirty()
 
     def select_trial(self, number: int | None) -> None:
-        """Select a trial in every view; None for none."""
+        """Select a trial; None for none."""
         if number != self.record.selected:
             self.record.selected = number
             self._all_dirty()
@@ -151,7 +151,7 @@ class Board(QScrollArea):
             self._unsettled = True
 
     def redraw_now(self) -> None:
-        """Draw everything that is dirty, also what is not visible."""
+        """Draw all that is dirty, also unseen."""
         self._update_layout()
         for view in self.views.values():
             if view.dirty:
@@ -226,7 +226,7 @@ class Board(QScrollArea):
         self._update_layout()
 
     def shown_views(self) -> list[View]:
-        """The views that have something to show; else all."""
+        """Views with something to show; else all."""
         needed = [view for name, view in self.views.items() if name in self._needed_names]
         return needed or list(self.views.values())
 
@@ -271,7 +271,7 @@ class Board(QScrollArea):
         return view
 
     def views_ahead(self, names: Sequence[str]) -> Iterator[View]:
-        """Make views before a run wants them, one at a time: all together stop the window."""
+        """Make views one at a time: all together stop the window."""
         for name in names:
             if name in VIEWS and name not in self._cached_views:
                 self._make_view(name).hide()
@@ -303,7 +303,7 @@ class Board(QScrollArea):
 
 
 def grid_positions(views: Sequence[QWidget], single: bool = False) -> list[tuple[int, int, int]]:
-    """(row, column, column span) of every card; single: in one column."""
+    """(row, column, column span) of every card."""
     if single:
         return [(row, 0, 2) for row in range(len(views))]
     cells: list[tuple[int, int, int]] = []

@@ -84,7 +84,6 @@ class NearestDatasets(ScrolledBars):
 
     @property
     def history(self) -> HistoryRead:
-        """The history, once it was read."""
         assert self.run.history is not None
         return self.run.history
 
@@ -230,7 +229,6 @@ class StandardizationView(View):
         self.set_question(f"{self.question} {self.describe()}")
 
     def _standard_lines(self, settled: bool, end: float) -> tuple[Lines, np.ndarray, np.ndarray]:
-        """The mean as a staircase, and the edges of one deviation."""
         standards = self._known_standards()
         until = [number - 0.5 for number, _ in standards[1:]] + [end]
         steps = [

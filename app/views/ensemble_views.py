@@ -47,7 +47,7 @@ BAR_TARGETS = 9  # places of a bar that can be clicked
 
 
 class MemberWeights(EnsembleView, ScrolledBars):
-    """A bar for each member, the best first."""
+    """A bar a member, the best first."""
 
     name = "members"
     title = "Who is in the average"
@@ -112,7 +112,7 @@ class Disagreement(EnsembleView, ScrolledBars):
 
     @property
     def disagreement(self) -> MembersDisagree:
-        """The latest event; empty before the first."""
+        """Empty before the first event."""
         return self.run.disagreement or MembersDisagree()
 
     def has_content(self) -> bool:

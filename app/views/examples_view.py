@@ -29,7 +29,7 @@ class ExamplesView(View, Generic[Example]):
         return started.kind == "penalties" and started.dataset.task == cls.task
 
     def examples(self) -> Sequence[Example]:
-        """The examples of the latest event; empty before the first."""
+        """Empty before the first event."""
         raise NotImplementedError
 
     def example_title(self, example: Example) -> str:

@@ -63,7 +63,6 @@ class WhyView(ResultView, Generic[A_co]):
 
     @property
     def answer(self) -> A_co:
-        """The answer that is drawn, where there is one."""
         assert self._answer is not None
         return self._answer
 
@@ -139,12 +138,12 @@ def of_rows(results: Results) -> bool:
 
 
 def has_classes(results: Results) -> bool:
-    """Whether the targets are classes."""
+    """Whether targets are classes."""
     return results.confusion is not None and bool(results.confusion.labels)
 
 
 def has_numbers(results: Results) -> bool:
-    """Whether the targets are numbers."""
+    """Whether targets are numbers."""
     return results.predictions is not None and bool(results.predictions.actual)
 
 
@@ -152,7 +151,7 @@ def has_numbers(results: Results) -> bool:
 
 
 class ColumnsView(WhyView[ColumnImportance], ScrolledBars):
-    """A bar for each column with its interval; a click or Enter chooses one."""
+    """A bar a column with its interval; a click or Enter chooses one."""
 
     name = "columns"
     title = figures.COLUMNS
@@ -307,7 +306,7 @@ class DependenceView(WhyView[Dependence]):
 
 
 class SettingsView(WhyView[SettingImportance], ScrolledBars):
-    """A bar for each hyperparameter with its interval."""
+    """A bar a hyperparameter with its interval."""
 
     name = "mattered"
     title = figures.SETTINGS
@@ -339,7 +338,7 @@ class SettingsView(WhyView[SettingImportance], ScrolledBars):
 
 
 class ResidualsView(WhyView[RegressionDiagnostics]):
-    """Residuals of a regression against its predictions or any column."""
+    """Residuals of a regression against predictions or any column."""
 
     name = "residuals"
     title = figures.RESIDUALS
@@ -376,7 +375,7 @@ class ResidualsView(WhyView[RegressionDiagnostics]):
 
 
 class WrongRowsView(WhyView[RowDiagnostics]):
-    """A table of the rows with the largest errors."""
+    """The rows with the largest errors."""
 
     name = "wrong"
     title = "Which rows is it most wrong about?"

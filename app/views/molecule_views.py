@@ -49,7 +49,6 @@ class MoleculeView(ExamplesView[FoldedMolecule]):
         return example.name
 
     def pair_picture(self) -> PairPicture:
-        """What is shown of the example."""
         return PairPicture(self.example())
 
 
@@ -58,7 +57,7 @@ TICKS = 10  # bases between two ticks where letters have no room
 
 
 class Arcs(pg.UIGraphicsItem):
-    """Half ellipses over pairs of bases; the widest reaches ±1."""
+    """Half ellipses; the widest reaches ±1."""
 
     def __init__(self, below: bool = False) -> None:
         super().__init__()
@@ -71,7 +70,7 @@ class Arcs(pg.UIGraphicsItem):
         self.update()
 
     def set_data(self, pairs: list[tuple[int, int]], highest: int) -> None:
-        """Set the pairs, and the bases that the widest spans."""
+        """`highest` is what the widest spans."""
         self.pairs, self._highest = pairs, highest
         self.update()
 
@@ -98,7 +97,7 @@ class Strand(pg.UIGraphicsItem):
         self.lettered = False  # whether the last painting had room for letters
 
     def set_data(self, letters: str, words: tuple[str, str]) -> None:
-        """Set the letters, and the words above and below."""
+        """`words` go above and below."""
         self.letters, self.words = letters, words
         self.update()
 
@@ -139,7 +138,7 @@ class Strand(pg.UIGraphicsItem):
 
 
 class ArcView(MoleculeView):
-    """Arcs between paired bases: solid right, dashed wrong, dotted missed."""
+    """Arcs between pairs: solid right, dashed wrong, dotted missed."""
 
     name = "arcs"
     title = "How one molecule folds"
@@ -220,7 +219,7 @@ FAINTEST = 0.25  # opacity of the least likely pair
 
 
 class Squares(pg.UIGraphicsItem):
-    """Squares filled by their shares, or frames of one size."""
+    """Squares filled by shares, or frames of one size."""
 
     def __init__(self, framed: bool) -> None:
         super().__init__()

@@ -30,7 +30,7 @@ NAMES = 130  # pixels below the axes for upright names
 
 
 class ParallelCoordinates(View):
-    """One axis a hyperparameter and one for the score."""
+    """One axis a hyperparameter, one for the score."""
 
     name = "parallel"
     title = "All settings at once"
@@ -62,7 +62,7 @@ class ParallelCoordinates(View):
         return bool(np.isfinite(self.run.scores).any())
 
     def drawn_rows(self) -> np.ndarray:
-        """The rows that have a line, worst first."""
+        """Rows with a line, worst first."""
         count = min(self.record.best_k or MAX_LINES, MAX_LINES)
         return self.run.best_rows(count, estimates=True)[::-1]
 
@@ -196,7 +196,6 @@ class UprightAxes(pg.UIGraphicsItem):
         self.update()
 
     def _with_beyond(self, ticks: Ticks, foot: float, top: float, name: str) -> Ticks:
-        """The ticks of the last axis, with what lies beyond its worse end there."""
         if not self._beyond:
             return ticks
         sign, end = ("▾", foot) if name.endswith("↑") else ("▴", top)

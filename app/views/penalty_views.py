@@ -23,7 +23,7 @@ ALL_NAMED = 16  # groups up to which each has a colour and a name, if the height
 
 
 class StepsView(View):
-    """A view of the steps of a learner that needs no held-out rows."""
+    """Steps of a learner that needs no held-out rows."""
 
     listens: ClassVar[tuple[type[Event], ...]] = (PenaltyStep,)
 
@@ -36,7 +36,7 @@ class StepsView(View):
 
 
 class GradientView(View):
-    """A view of the steps of a gradient of the loss on held-out rows."""
+    """Steps of a gradient of the loss on held-out rows."""
 
     listens: ClassVar[tuple[type[Event], ...]] = (HyperGradientStep,)
 
@@ -81,7 +81,7 @@ class PenaltyTrajectory(StepsView):
 
 
 class LogPenaltyPath(GradientView, PenaltyTrajectory):
-    """The path of the penalty of every group; dashed lines are bounds."""
+    """The penalty of every group; dashed lines are bounds."""
 
     name = "path"
     title = "Path of the penalties"
@@ -91,7 +91,7 @@ class LogPenaltyPath(GradientView, PenaltyTrajectory):
 
 
 class Objective(StepsView):
-    """The objective of a penalty learner over its steps."""
+    """The objective over the steps."""
 
     name = "objective"
     title = "Objective"
@@ -104,7 +104,7 @@ class Objective(StepsView):
 
 
 class HoldoutLoss(GradientView, Objective):
-    """The loss on held-out data, which the gradient strategy minimizes."""
+    """The held-out loss, which the gradient strategy minimizes."""
 
     name = "holdout"
     title = "Held-out loss"

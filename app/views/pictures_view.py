@@ -33,8 +33,6 @@ class PictureRow:
 
 @dataclass
 class _Placed:
-    """The layout of a row."""
-
     row: PictureRow
     caption: QRectF = field(default_factory=QRectF)
     boxes: list[QRectF] = field(default_factory=list)
@@ -60,7 +58,7 @@ class PictureRows:
         self.min_height = 0.0
 
     def set_data(self, rows: Sequence[PictureRow]) -> None:
-        """Replace the rows; all pictures have one size."""
+        """All pictures have one size."""
         self.rows = [_Placed(row) for row in rows]
 
     def lay_out(self, width: float, height: float) -> float:
@@ -80,7 +78,6 @@ class PictureRows:
     def _max_scales(
         self, rows: list[_Placed], width: float, height: float, further: int = 0
     ) -> tuple[float, float]:
-        """The largest scales by width and by height."""
         size = self.rows[0].row.pictures[0].size()
         across = max(_column_count(placed, 1) for placed in rows) + further
         wide = ((width + GAP) / across - GAP) / size.width()
@@ -165,7 +162,7 @@ def _paint_picture(painter: QPainter, picture: QImage, box: QRectF) -> None:
 
 
 class PicturesView(PaintedView):
-    """Pictures of the data, their reconstructions, and generated ones."""
+    """Pictures, their reconstructions, and generated ones."""
 
     name = "pictures"
     title = "What the model draws"
@@ -184,7 +181,7 @@ class PicturesView(PaintedView):
 
     @property
     def latest_images(self) -> ImagesDrawn:
-        """The latest pictures; empty before the first."""
+        """Empty before the first pictures."""
         return self.run.images or ImagesDrawn()
 
     def has_content(self) -> bool:

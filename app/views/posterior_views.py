@@ -72,7 +72,7 @@ class PosteriorView(SurrogateView):
         return self.run.common if self.run.history is not None else None
 
     def responses(self) -> np.ndarray:
-        """The trials' responses, NaN where unknown, shape (n,)."""
+        """NaN where unknown, shape (n,)."""
         run, common = self.run, self.common
         responses = np.full(len(run.numbers), np.nan)
         for number, response in zip(common.numbers, common.responses, strict=True):

@@ -61,14 +61,14 @@ LEFT_OUT = (TIME, SEEN, TRIALS)  # columns that go next
 
 @dataclass(frozen=True)
 class ScoreRange:
-    """The range of scores common to all rows."""
+    """The range common to all rows."""
 
     low: float
     high: float
     baseline: float | None
 
     def position_of(self, score: float) -> float:
-        """The position of a score, 0 to 1."""
+        """From 0 to 1."""
         return (score - self.low) / ((self.high - self.low) or 1.0)
 
     @lru_cache(maxsize=8)  # noqa: B019 - ranges are values
@@ -103,7 +103,7 @@ def common_range(
 
 
 class ScoreHeader(QHeaderView):
-    """The names of the columns, and the ticks of the scores above the picture."""
+    """The columns' names, and the ticks of the scores."""
 
     def __init__(self, board: RaceBoard) -> None:
         super().__init__(Qt.Orientation.Horizontal)
@@ -127,7 +127,7 @@ class ScoreHeader(QHeaderView):
 
 
 class ScorePicture(QStyledItemDelegate):
-    """Draws what is known of a model: its score on a bar of one standard error to each side."""
+    """Draws a model's score on a bar of one standard error to each side."""
 
     def __init__(self, board: RaceBoard) -> None:
         super().__init__(board)
@@ -212,7 +212,7 @@ class RaceGrid(PlainTable):
 
 
 class RaceBoard(View):
-    """Every model with what is known of it, and their average."""
+    """Every model, and their average."""
 
     name = "models"
     title = "Models"
@@ -255,7 +255,7 @@ class RaceBoard(View):
         return tunes_several(self.run.started)
 
     def picture_box(self, rect: QRect) -> QRectF:
-        """Where scores lie in a cell of the picture, which ends with room for their labels."""
+        """Where scores lie in a cell, with room for labels."""
         return QRectF(rect).adjusted(MARGIN, 0, -self._label_room - 2 * MARGIN, 0)
 
     def ticks_in(self, box: QRectF) -> Ticks:
@@ -387,7 +387,7 @@ def _descriptions(row: LeaderboardRow, run: RunState) -> dict[int, str]:
 
 
 def _cell_values(cells: list[str], descriptions: dict[int, str]) -> list[dict[int, Any]]:
-    """What a row's cells are for every role: models that dropped out pale, the leader bold."""
+    """Models that dropped out pale, the leader bold."""
     theme, state, bold = appearance.current(), cells[STATE], _bold_font()
     ink = (
         {STATE: theme.accent} if state in STRONG else {STATE: theme.ink} if state == "next" else {}

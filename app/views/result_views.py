@@ -120,7 +120,7 @@ class PictureView(ResultView):
 
 
 class ModelsView(PictureView):
-    """The scores; beside those of several models a button each, which selects it."""
+    """The scores, with buttons that select among several models."""
 
     shown_picture = SCORES
     choice = "Which model do you want?"
@@ -140,7 +140,7 @@ class ModelsView(PictureView):
         return holder
 
     def show_candidates(self, candidates: Sequence[CandidateText]) -> None:
-        """Show the results with what may be selected beside them; nothing of a single model."""
+        """Show what may be selected; nothing of a single model."""
         for row in self._rows:
             row.deleteLater()
         self._candidates, self.buttons = candidates, {}
@@ -201,7 +201,7 @@ class ModelsView(PictureView):
 
 
 class CalibrationView(PictureView):
-    """The calibration; once there is an answer, of each class and with intervals."""
+    """The calibration; once answered, of each class and with intervals."""
 
     shown_picture = CALIBRATION
     explained = "Bars: 95\u00a0% confidence."
@@ -338,7 +338,7 @@ class ConfusionMatrix(ResultView):
 
     @property
     def counts(self) -> ConfusionCounts:
-        """The counts of all models; empty before there are any."""
+        """Of all models; empty before there are any."""
         return self.results.confusion or ConfusionCounts()
 
     def make_content(self) -> QWidget:

@@ -82,7 +82,7 @@ class RunsComparison(ResultView):
         self.draw_afresh()
 
     def run_names(self) -> list[str]:
-        """The name of each row; equal names are numbered."""
+        """Equal names are numbered."""
         seen: dict[str, int] = {}
         names = []
         for run in self.runs:
@@ -154,7 +154,7 @@ OVER = {"trials": "over trials", "seconds": "over time"}
 
 
 class RunCurves(ResultView):
-    """A staircase a run, each with its colour and mark."""
+    """A staircase a run."""
 
     name = "run-curves"
     title = RUN_CURVES

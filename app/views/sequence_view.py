@@ -46,7 +46,7 @@ class SequenceLabels:
 
 
 class Geometry:
-    """The layout of a grid; columns fit their words."""
+    """A grid's layout; columns fit their words."""
 
     def __init__(
         self, shown: SequenceLabels, width: float, height: float, entries: list[LegendEntry]
@@ -74,7 +74,7 @@ class Geometry:
         self.down = self.top + count * self.row + EDGE
 
     def cell_box(self, token: int, row: int) -> QRectF:
-        """The rectangle of a cell when nothing is scrolled."""
+        """The cell when nothing is scrolled."""
         first, last = self.edges[token], self.edges[token + 1]
         return QRectF(self.left + first, self.top + row * self.row, last - first, self.row)
 
@@ -299,7 +299,7 @@ class SequenceView(ExamplesView[LabelledSequence]):
 
     @property
     def latest_labels(self) -> SequencesLabelled:
-        """The latest event; empty before the first."""
+        """Empty before the first event."""
         return self.run.labelled or SequencesLabelled()
 
     def examples(self) -> list[LabelledSequence]:

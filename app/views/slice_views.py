@@ -91,11 +91,11 @@ class SliceView(SurrogateView):
         return Scale()
 
     def heights(self) -> np.ndarray:
-        """Heights of the trials, NaN for those not drawn, shape (n,)."""
+        """NaN for those not drawn, shape (n,)."""
         raise NotImplementedError
 
     def draw_more(self, x: np.ndarray, scale: Scale) -> np.ndarray:
-        """Draw more; returns heights that must be visible."""
+        """Returns heights that must be visible."""
         return np.empty(0)
 
     @property
@@ -230,7 +230,7 @@ ACQUISITIONS = {"ei": "gain", "pi": "chance", "mean": "score"}
 
 
 class GpSlice(SliceView):
-    """Mean with bands of one and two deviations, and acquisition."""
+    """Mean with bands, and acquisition."""
 
     answer: ScoreSlice
     name = "slice"

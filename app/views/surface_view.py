@@ -46,7 +46,7 @@ class SmoothImage(pg.ImageItem):
 
 
 class PairView(ChooserView):
-    """A view over two settings that are chosen."""
+    """A view over two chosen settings."""
 
     @classmethod
     def wants(cls, started: RunStarted) -> bool:
@@ -169,7 +169,7 @@ class SurfaceView(PairView, SurrogateView):
         self.bar.set_range(low, high, self.height_scale(), maximize=self.maximize(), cut=ends)
 
     def heights(self) -> np.ndarray:
-        """What was found of the trials in the unit of the surface, shape (n,)."""
+        """What was found, in the unit of the surface, shape (n,)."""
         return self.run.scores
 
     def _shown_levels(self, mean: np.ndarray) -> tuple[float, float]:
@@ -220,7 +220,7 @@ class SurfaceView(PairView, SurrogateView):
 
     @property
     def columns(self) -> list[int]:
-        """The indices of the answer's axes: bottom, left."""
+        """Indices of the axes: bottom, left."""
         names = [axis.name for axis in self.record.axes]
         return [names.index(self.answer.first), names.index(self.answer.second)]
 
@@ -275,7 +275,7 @@ class Surface(SurfaceView):
 
 
 class TrialRanks(PairView):
-    """A dot for each trial over two settings, stronger the better its rank."""
+    """A dot a trial, stronger the better its rank."""
 
     name = "ranks"
     title = "Trials by their ranks"

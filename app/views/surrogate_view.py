@@ -49,7 +49,7 @@ def expected_text(mean: float, sd: float, scale: Scale, limits: tuple[float, flo
 
 
 class ChooserView(View):
-    """A view with choosers beside its title."""
+    """A view with choosers."""
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -104,11 +104,11 @@ class SurrogateView(ChooserView):
         return self.score_limits
 
     def near_heights(self, heights: np.ndarray) -> tuple[float, float]:
-        """What is shown of heights: the same as in every picture of the run's scores."""
+        """The same as in every picture of the run's scores."""
         return shown_scores(self.run, heights)
 
     def axes_to_evaluate(self) -> tuple[str] | tuple[str, str]:
-        """The chosen axes: one for a slice, two for a surface."""
+        """One for a slice, two for a surface."""
         raise NotImplementedError
 
     def ask_if_new(self) -> None:

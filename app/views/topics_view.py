@@ -34,7 +34,7 @@ class _Card:
 
 
 class TopicCards:
-    """The drawing; the largest topic comes first."""
+    """The largest topic comes first."""
 
     def __init__(self) -> None:
         self.cards: list[_Card] = []
@@ -109,7 +109,7 @@ def _place_words(card: _Card, left: float, top: float, width: float) -> None:
 
 
 def _end_line(card: _Card, line: list[tuple[str, QFont, float]], top: float) -> float:
-    """Align words on a baseline; returns the next line's top."""
+    """Returns the next line's top."""
     fonts = [QFontMetricsF(font) for _, font, _ in line]
     above = max((metrics.ascent() for metrics in fonts), default=0.0)
     below = max((metrics.descent() for metrics in fonts), default=0.0)
@@ -174,7 +174,7 @@ class TopicsView(PaintedView):
 
     @property
     def latest_topics(self) -> TopicsFound:
-        """The latest topics; empty before the first."""
+        """Empty before the first topics."""
         return self.run.topics or TopicsFound()
 
     def has_content(self) -> bool:

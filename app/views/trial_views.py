@@ -49,7 +49,7 @@ class BestSoFar(View):
 
 
 class Timeline(View):
-    """A bar for each trial, in the row of the worker that was free."""
+    """A bar a trial, in its worker's row."""
 
     name = "timeline"
     title = "When did each trial run?"
@@ -73,7 +73,7 @@ class Timeline(View):
 
 
 class PredictedVsObserved(View):
-    """A dot for each trial with a whisker of one deviation."""
+    """A dot a trial with a whisker of one deviation."""
 
     name = "predicted"
     title = "Predicted and observed score"

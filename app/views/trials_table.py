@@ -51,11 +51,9 @@ class TrialsModel(QAbstractTableModel):
 
     @property
     def run(self) -> RunState:
-        """The state of the run that the record shows."""
         return self.record.run
 
     def restart(self) -> None:
-        """Reset columns and rows for a new run."""
         self.beginResetModel()
         self._take_axes()
         self.order, self._trial_count = np.empty(0, dtype=int), 0
@@ -264,7 +262,7 @@ PADDING = 20  # of a cell, left and right together, as resources/style.qss has i
 
 
 class TrialsGrid(PlainTable):
-    """The table; Delete excludes or includes, Ctrl+C copies."""
+    """Delete excludes or includes, Ctrl+C copies."""
 
     def __init__(self, view: TrialsTable) -> None:
         super().__init__()

@@ -85,14 +85,13 @@ class PlainButton(QPushButton):
         self.setAccessibleName(_spoken_name(text))
 
     def set_allowed(self, allowed: bool, why_not: str = "") -> None:
-        """Enable it, or disable it with a reason."""
         self.setEnabled(allowed)
         self.setToolTip("" if allowed else plain_tooltip(why_not))
         self.setAccessibleDescription("" if allowed else why_not)
 
 
 class PrimaryButton(PlainButton):
-    """The button of a page that leads on."""
+    """The button that leads on."""
 
     token = "accent_text"
     style_property = "primary"

@@ -44,7 +44,7 @@ class Card(QFrame):
 
 
 class SideBySide(QWidget):
-    """Two cards beside each other where both have room, else one below the other."""
+    """Two cards beside each other if both fit, else below."""
 
     def __init__(self, first: Card, second: Card) -> None:
         super().__init__()
@@ -123,7 +123,7 @@ class CardOption:
 
 
 class ChoiceCard(QFrame):
-    """A card with a radio button as its title."""
+    """A card whose title is a radio button."""
 
     def __init__(self, choice: CardOption, badge: str) -> None:
         super().__init__()

@@ -54,7 +54,7 @@ def data_folder(file: str) -> str:
 
 
 class DropArea(QFrame):
-    """A dashed box with a button to choose a file, and one to paste a table."""
+    """A dashed box with buttons to choose a file and paste a table."""
 
     file_chosen = Signal(str)  # the path
     paste_wanted = Signal()

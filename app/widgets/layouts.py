@@ -98,7 +98,7 @@ def in_lines(*widgets: QWidget, gap: int = 8, column_width: int = 0) -> QWidget:
 
 
 def scrolling(inner: QWidget) -> QScrollArea:
-    """An area that scrolls a widget up and down, without a frame or a ground of its own."""
+    """An area that scrolls up and down, without frame or ground."""
     inner.setObjectName("scrolled")
     area = QScrollArea()
     area.setWidgetResizable(True)
@@ -111,7 +111,7 @@ def scrolling(inner: QWidget) -> QScrollArea:
 
 
 def clear_layout(layout: QLayout) -> None:
-    """Delete the widgets of a layout."""
+    """Delete its widgets."""
     while (layout_item := layout.takeAt(0)) is not None:
         if (widget := layout_item.widget()) is not None:
             # It goes with the next turn of the event loop, and would show until then.
@@ -132,7 +132,7 @@ class FlowLayout(QLayout):
         self.setContentsMargins(0, 0, 0, 0)
 
     def set_column_width(self, width: int) -> None:
-        """Change the smallest width of a column, in pixels."""
+        """`width` is in pixels."""
         if width != self._column_width:
             self._column_width = width
             self.invalidate()

@@ -21,7 +21,7 @@ _WIDTH, _HEIGHT = 108, 75
 
 
 def has_picture(name: str) -> bool:
-    """Whether a picture of this name is shipped; models of extensions have none."""
+    """Whether such a picture is shipped; models of extensions have none."""
     return bool(name) and (FOLDER / f"{name}.svg").is_file()
 
 
@@ -60,7 +60,7 @@ def _picture_renderer(name: str, theme: Theme) -> QSvgRenderer:
 
 
 class ScaleDots(QWidget):
-    """Each scale's name and dots, in as many lines as the width asks for."""
+    """Scales' names and dots, in lines that fit the width."""
 
     def __init__(self, scales: Sequence[ModelScale]) -> None:
         super().__init__()
@@ -78,7 +78,6 @@ class ScaleDots(QWidget):
         return self.fontMetrics().ascent() * 0.85  # from dot to dot
 
     def _corners_of(self, width: float) -> list[QPointF]:
-        """Where each scale begins: beside the one before, or in the next line."""
         corners, x, y = [], 0.0, 0.0
         for scale in self._scales:
             item_width = self.fontMetrics().horizontalAdvance(scale.name) + 6 * self._dot_step

@@ -78,7 +78,7 @@ class PlainTable(QTableView):
         return not Qt.AlignmentFlag(side) & Qt.AlignmentFlag.AlignRight
 
     def wanted_widths(self) -> list[int]:
-        """The width of each column that cuts nothing."""
+        """Widths that cut nothing."""
         head = self.horizontalHeader()
         # Each hint of a sorted table has room for an arrow, which only one column shows.
         arrow = appearance.pixels(ARROW) if head.isSortIndicatorShown() else 0
@@ -92,7 +92,7 @@ class PlainTable(QTableView):
         ]
 
     def least_widths(self, wanted: Sequence[int]) -> list[int]:
-        """The width of each column below which the table scrolls sideways instead."""
+        """Widths below which the table scrolls sideways."""
         low = appearance.pixels(NARROWEST)
         least = [min(w, low) - 1 if w and self.is_elastic(c) else w for c, w in enumerate(wanted)]
         # What tells rows apart is cut last.
@@ -104,14 +104,12 @@ class PlainTable(QTableView):
         return least
 
     def fit_columns(self) -> None:
-        """Fit the columns to their content and to the width of the table."""
         wanted = self.wanted_widths()
         widths = fitted_widths(wanted, self.least_widths(wanted), self.viewport().width())
         for column, width in enumerate(widths):
             self.setColumnWidth(column, width)
 
     def fit_height(self, row_count: int) -> None:
-        """Make the table as high as so many rows."""
         line = max(TARGET, self.fontMetrics().height() + 12)
         self.verticalHeader().setDefaultSectionSize(line)
         head, frame = self.horizontalHeader().sizeHint().height(), 2 * self.frameWidth()
@@ -128,13 +126,12 @@ class PlainTable(QTableView):
             self.fit_columns()
 
     def tooltip_at(self, position: QPointF) -> str:
-        """The tooltip of the cell at a position, or ""."""
         index = self.indexAt(position.toPoint())
         return str(index.data(Qt.ItemDataRole.ToolTipRole) or "") if index.isValid() else ""
 
 
 class CellModel(QAbstractTableModel):
-    """Cells under heads, of which some columns are numbers; a subclass has the rows."""
+    """Cells under heads, some columns numbers; a subclass has the rows."""
 
     heads: ClassVar[Sequence[str]] = ()
     numbers: ClassVar[Sequence[int]] = ()  # right-aligned columns

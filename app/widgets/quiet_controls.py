@@ -74,7 +74,6 @@ class QuietDoubleSpinBox(QDoubleSpinBox):
         return verdict, text, position
 
     def stepBy(self, steps: int) -> None:
-        """Step small numbers by a tenth of their size."""
         size = abs(self.value())
         if 0 < size < 1:
             unit = 10 ** math.floor(math.log10(size))

@@ -36,7 +36,7 @@ AXES = "axes"  # the property with the titles of the axes of a plot
 
 
 class TermHelp(QObject):
-    """The dotted line under the term where the pointer or the focus is; it opens the entry."""
+    """The dotted line under a pointed or focused term; it opens the entry."""
 
     entry_wanted = Signal(str)  # an anchor in the help
 
@@ -97,7 +97,7 @@ class TermHelp(QObject):
         return near_area.contains(self._window.mapFromGlobal(position))
 
     def point_at(self, widget: QWidget, position: QPoint | None = None) -> None:
-        """Underline the term of a widget that has one; otherwise hide the line."""
+        """Underline the widget's term; otherwise hide the line."""
         self.entries = terms_in(words_of(widget, position))
         self._about = widget
         if not self.entries:
@@ -150,7 +150,7 @@ class TermHelp(QObject):
     # Entries ----------------------------------------------------------------------------------
 
     def explain_focus(self) -> bool:
-        """Explain the focused control; False without terms."""
+        """False without terms."""
         control = self._window.focusWidget()
         if control is None or not terms_in(words_of(control)):
             return False
@@ -194,7 +194,7 @@ class TermPopover(QFrame):
         self.setFixedWidth(min(appearance.pixels(WIDE), parent.width() - 20))
 
     def show_beside(self, widget: QWidget) -> None:
-        """Show it below or above a widget, inside the window."""
+        """Below or above a widget, inside the window."""
         self.ensurePolished()
         # A popup that is not shown yet has no height that fits wrapped text.
         high = self._column.totalHeightForWidth(self.width())

@@ -35,7 +35,7 @@ def show_text(label: QLabel, text: str) -> None:
 
 
 def plain_tooltip(text: str) -> str:
-    """The text as a plain tooltip, without markup."""
+    """Text without markup."""
     if "<" not in text and "&" not in text:
         return text
     return f"<qt>{escape(text)}</qt>".replace("\n", "<br>")

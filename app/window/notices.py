@@ -53,7 +53,7 @@ class Notice(QFrame):
     def show_message(
         self, sentence: str, button: str = "", action: Callable[[], object] | None = None
     ) -> None:
-        """Show and announce the sentence, perhaps with a button."""
+        """Show and announce it, perhaps with a button."""
         self._sentence.setText(sentence)
         self.setAccessibleName(sentence)
         self._button.setVisible(bool(button))
@@ -87,7 +87,7 @@ class BusyNotice(QFrame):
         self.hide()
 
     def show_message(self, activity: str, can_stop: bool = False) -> None:
-        """Show a long activity; "" hides it at once."""
+        """Hidden at once for ""."""
         self.stop_button.setVisible(can_stop)
         self._label.setText(activity)
         self._bar.setAccessibleName(activity)
@@ -131,7 +131,6 @@ class EndNotice(QObject):
         QTimer.singleShot(MESSAGE_MILLISECONDS, self._tray, self._tray.hide)
 
     def message_text(self) -> str:
-        """The run that ended, and its best score."""
         from core.tuning.scores.score import metric_in_short, score_text
 
         run = self._session.shown.state

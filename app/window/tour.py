@@ -263,7 +263,7 @@ class Tour(QObject):
     def __init__(
         self, window: QWidget, session: Session, shown_page: Callable[[], tuple[str, Page]]
     ) -> None:
-        """`shown_page` is the page that is in front, with its key."""
+        """`shown_page` is the page in front, with its key."""
         super().__init__(window)
         self._window, self._session, self._shown_page = window, session, shown_page
         self._first_page = shown_page()[0]
@@ -306,7 +306,7 @@ class Tour(QObject):
             self._go_to(START - 1 if self.index == TUNE else self.index - 1)
 
     def end_tour(self, has_gone_on: bool = False) -> None:
-        """End it where it began, unless the person is elsewhere already."""
+        """End where it began, unless the person is elsewhere."""
         if self.index < 0:
             return
         self.index = -1

@@ -146,7 +146,6 @@ class Window(QMainWindow):
     # Pages ----------------------------------------------------------------------------------
 
     def show_page(self, key: str) -> None:
-        """Bring a step's page to the front."""
         key = "start" if key == "data" and not self.session.summary else key
         page = self.make_page(key)
         self.here = key
@@ -165,7 +164,7 @@ class Window(QMainWindow):
         return self.pages[self.here]
 
     def make_page(self, key: str) -> Page:
-        """Make a step's page, unless it is there."""
+        """Make it, unless it is there."""
         if key not in self.pages:
             module, name = PAGES[key]
             page: Page = getattr(importlib.import_module(module), name)(self.session)
@@ -180,7 +179,7 @@ class Window(QMainWindow):
         return self.pages[key]
 
     def rail_press(self, key: str) -> None:
-        """Go to a step if it is open; explain why if it is locked."""
+        """Go to an open step; explain why one is locked."""
         # The rail knows why a step is locked, and says it.
         if key in self.rail.steps:
             self.rail.steps[key].pressed.emit()
@@ -245,7 +244,7 @@ class Window(QMainWindow):
         self.session.open_otherwise(offer)
 
     def offer_details(self, sentence: str, details: str) -> None:
-        """Show the sentence, and a button that copies the details."""
+        """Show a sentence, and a button that copies details."""
         copy = QGuiApplication.clipboard().setText
         self.notice.show_message(sentence, "Copy details", lambda: copy(details))
 
@@ -285,7 +284,7 @@ class Window(QMainWindow):
             self.current_page.show_and_compare(folders)
 
     def open_run(self, folder: str | Path) -> None:
-        """Show the results of a past run, or its Tune page."""
+        """Show a run's results, or its Tune page."""
         if self.session.is_going_on:
             self.rail.explain("A run is in progress. Stop it first, then open another.")
             return
@@ -317,7 +316,7 @@ class Window(QMainWindow):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Open the file: data, a model, or the folder of a run."""
+        """Open data, a model, or a run's folder."""
         event.acceptProposedAction()
         self.session.open_file(drop_area.dropped_file(event))
 

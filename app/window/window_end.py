@@ -25,7 +25,7 @@ _error_handlers: list[Callable[[int], int]] = []  # Xlib holds a bare pointer to
 
 
 def may_close(window: QWidget, session: Session) -> bool:
-    """Whether the window may close now; asks only during a run."""
+    """Whether the window may close; asks only during a run."""
     if not session.is_going_on:
         return True
     more = (
@@ -110,7 +110,7 @@ def report_lost_display(session: Session) -> None:
 
 
 def say_display_gone(session: Session) -> None:
-    """Print that the display has gone, and how to continue the run."""
+    """Print that the display has gone, and how to continue."""
     goes_on = ""
     if session.is_going_on and session.run_folder is not None:
         name = session.run_folder.name

@@ -45,7 +45,7 @@ PIECE = re.compile(r"[^_./-]{20}|[_./-]+")  # a long word may be broken after it
 
 @dataclass(frozen=True)
 class StepState:
-    """Choice and state of a step; `locked` says why it is."""
+    """A step's choice; `locked` says why it is."""
 
     chosen: str = ""
     done: bool = False
@@ -53,8 +53,6 @@ class StepState:
 
 
 class _Step(QFrame):
-    """A step: number or tick, name, choice."""
-
     pressed = Signal()
 
     def __init__(self, number: int, name: str) -> None:
@@ -182,7 +180,7 @@ class Rail(QFrame):
         return press_step
 
     def explain(self, why: str) -> None:
-        """Show why a step is locked; "" hides it."""
+        """Show why; "" hides it."""
         show_text(self._why, why)
 
     def show_steps(self, states: dict[str, StepState], here: str) -> None:
@@ -200,7 +198,7 @@ class Rail(QFrame):
     def show_runs(
         self, runs: list[RunSummary], left_out: Iterable[str] = (), deleted: Iterable[object] = ()
     ) -> bool:
-        """List the newest past runs; True where the list changed."""
+        """True where the list changed."""
         content = (runs[:SHOWN_RUNS], list(left_out), bool(runs or left_out or deleted))
         # The list is read every few seconds, and the keyboard may be on one of its buttons.
         if content == self._listed:
@@ -312,7 +310,7 @@ class SidePanel(QFrame):
         self.fold_button.setAccessibleName(words)
 
     def fit_width(self, width: int) -> None:
-        """Take `width` pixels, or those of the button alone."""
+        """`width` in pixels, or the button alone."""
         self.setFixedWidth(appearance.pixels(FOLDED_WIDTH) if self.is_folded else width)
 
     def show_words(self, title: str, sentences: Sequence[str]) -> None:

@@ -182,13 +182,13 @@ class Engine:
         return m.HistoryImported(imported)
 
     def folder(self, request: m.Tune) -> str:
-        """The run's folder: a new one, or the one to continue."""
+        """A new one, or the one to continue."""
         if request.folder:
             return str(RunFolder.open(request.folder).path)
         return str(RunFolder.create(request.plan, root=Path(request.root)).path)
 
     def tune(self, request: m.Tune, folder: str, requests: deque[Event]) -> Generator[Event]:
-        """The events of a run, after those in its folder."""
+        """The events after those in its folder."""
         run = RunFolder.open(folder)
         strategy = STRATEGIES.get(request.plan.strategy)
         requests.extend(SettingRequested(setting=setting) for setting in request.settings)
@@ -237,7 +237,7 @@ class Engine:
     def explain(
         self, request: m.Explain, stop_reason: Callable[[], str] = str
     ) -> Generator[m.Explained]:
-        """The answers to a question about a run: the stored one, or new ones until it is left."""
+        """The stored answer, or new ones until it is left."""
         folder = RunFolder.open(request.folder)
         state = state_from_events(folder.all_events())
         results = state.results or Results()

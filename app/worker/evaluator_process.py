@@ -83,7 +83,7 @@ def _import_all() -> None:
 
 
 def evaluate_request(request: EvaluationRequest) -> EvaluationReply:
-    """The slice or the image of a request, or the error."""
+    """The slice or the image, or the error."""
     # Events of a damaged or an older run must not end the process for the other views.
     try:
         return EvaluationReply(request.view, request.number, _evaluate(request))

@@ -31,7 +31,7 @@ class SurrogateEvaluator(ProcessThread):
     # Called by the window's thread ----------------------------------------------------------
 
     def ask(self, request: EvaluationRequest) -> None:
-        """Hand in a request; it replaces a waiting one of the same view."""
+        """It replaces a waiting one of the same view."""
         with self._changed:
             if self._closing:
                 return
@@ -43,7 +43,7 @@ class SurrogateEvaluator(ProcessThread):
             self.start()
 
     def warm_up(self) -> None:
-        """Start the process, so that the first answer does not wait for imports."""
+        """The first answer then does not wait for imports."""
         if not self._closing and not self.isRunning():
             self.start()
 

@@ -34,7 +34,6 @@ class Work:
     lets_through: ClassVar[tuple[type[Work], ...]] = ()  # answered between two of its answers
 
     def refused(self, refusal: Refusal) -> Answer:
-        """The answer where it cannot be done."""
         return refusal
 
 
@@ -137,7 +136,7 @@ class Export(Work):
 
 @dataclass(frozen=True)
 class Predict(Work):
-    """Write the predictions of a model file for the rows of another file (`PredictionsSaved`)."""
+    """Write a model file's predictions for the rows of another file (`PredictionsSaved`)."""
 
     model: str
     file: str
@@ -162,7 +161,7 @@ class Explain(Work):
 
 @dataclass(frozen=True)
 class DescribeModel(Work):
-    """Describe the form for one row of the model of a run or of a file (`ModelDescribed`)."""
+    """Describe the form of one row for a model (`ModelDescribed`)."""
 
     only_latest = True
 
@@ -208,7 +207,7 @@ class FindTestRow(Work):
 
 @dataclass(frozen=True)
 class PredictRows(Work):
-    """Predict the rows of a file, and keep the predictions for saving (`RowsPredicted`)."""
+    """Predict a file's rows, and keep the predictions (`RowsPredicted`)."""
 
     only_latest, urgency, yields_to = True, URGENT, URGENT
     lets_through = (DescribeModel, PredictRow, FindTestRow)

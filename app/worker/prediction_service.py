@@ -49,7 +49,7 @@ class PredictionService:
     def use(
         self, request: m.PredictRows, stop_reason: Callable[[], str] = str
     ) -> Generator[m.UseProgress | m.RowsPredicted]:
-        """Predict the rows of a file in chunks until `stop_reason`; they are kept for saving."""
+        """Predict in chunks until `stop_reason`; the rows are kept for saving."""
         model = self._open_model(request.folder, request.model, request.trust)
         stream, table, chunks, sentences = self._answered(request, model)
         answers = KeptAnswers(request.file, table)
@@ -100,7 +100,7 @@ class PredictionService:
         return predict_file(request.model, request.file, trust=request.trust)
 
     def save_predictions(self, path: str) -> m.PredictionsSaved:
-        """Write the last table with all of its predictions."""
+        """Write the last table with all predictions."""
         if self._answers is None:
             cure = "open the file of rows again"
             raise UnusableError("the predictions are not there any more", cure=cure)

@@ -171,7 +171,7 @@ class _Worker:
     # The working thread ---------------------------------------------------------------------
 
     def make_engine(self, make: Callable[[], Engine]) -> Engine:
-        """Make the engine; where that fails, send the reason and raise."""
+        """Where it fails, send the reason and raise."""
         try:
             return make()
         except Exception as error:
@@ -217,7 +217,7 @@ class _Worker:
             self._send_answer(id, work.refused(refusal_of(error)))
 
     def _stop_reason(self, id: int, yields_to: int) -> str:
-        """Why the request that is being answered is left; "" where it is not."""
+        """Why the current request is left; "" where it is not."""
         with self._condition:
             if id in self._cancelled_ids:
                 return STOPPED

@@ -76,7 +76,7 @@ class WorkerThread(ProcessThread):
     # Called by the window's thread ----------------------------------------------------------
 
     def ask(self, request: m.Request) -> None:
-        """Send a request to the worker; never blocks."""
+        """Never blocks."""
         self._requests.put(request)
         self._wake_thread()
 
@@ -91,7 +91,7 @@ class WorkerThread(ProcessThread):
     # Called by this thread ------------------------------------------------------------------
 
     def run(self) -> None:
-        """Forward requests and answers, and notice the end of the process, until closed."""
+        """Forward requests and answers until closed."""
         try:
             self._serve_requests()
         # Also after a defect of this thread: no process stays behind.
@@ -128,7 +128,6 @@ class WorkerThread(ProcessThread):
         return max(0.0, min(deadlines) - time.monotonic()) if deadlines else None
 
     def _start_process(self) -> OwnedProcess | None:
-        """Start a process; None, and a message, where that fails."""
         self._is_ready, self._start_fault = False, None
         try:
             self._scratch = tempfile.mkdtemp(prefix="tunescope-")

@@ -140,7 +140,6 @@ def settings_figure(importance: SettingImportance) -> Figure:
 def _interval_bars(
     bars: Sequence[tuple[float, float | None, float | None]], words: list[str]
 ) -> tuple[Mark, ...]:
-    """Bars for (mean, low, high)."""
     means, lows, highs = zip(*bars, strict=True)
     rows = np.arange(len(means), dtype=float)
     y, x = whiskers(rows, lows, highs)
@@ -202,7 +201,6 @@ def dependence_figure(answer: Dependence) -> Figure:
 def _histogram(
     answer: Dependence, x: np.ndarray, floor: float, height: float
 ) -> tuple[Band, tuple[float, float]]:
-    """The counts of rows, and the ends of the axis."""
     counts, edges = np.array(answer.counts, dtype=float), np.array(answer.edges, dtype=float)
     if not len(edges):
         corners = np.ravel(x[:, None] + [-0.3, -0.3, 0.3, 0.3])

@@ -173,7 +173,7 @@ def score_axis(
     title: str = "{}",
     full_range: tuple[float, float] | None = None,
 ) -> FigureAxis:
-    """The axis of a score, in the unit in which it is told; `title` has a place for its name."""
+    """The axis of a score, in the unit shown; `title` has a place for its name."""
     words = title.format(metric_in_short(metric))
     return FigureAxis(words, score_scale(metric), maximize, low, high, full_range=full_range)
 
@@ -213,7 +213,7 @@ def range_of(*values: Iterable[float | None] | np.ndarray) -> tuple[float, float
 
 
 def spaced_apart(positions: Sequence[float], widths: Sequence[float], limit: int) -> list[int]:
-    """The indices of up to `limit` texts around positions of which none overlaps an earlier one."""
+    """The indices of up to `limit` texts that overlap no earlier one."""
     chosen: list[int] = []
     for index, (position, width) in enumerate(zip(positions, widths, strict=True)):
         gaps = (abs(position - positions[i]) - (width + widths[i]) / 2 for i in chosen)

@@ -197,7 +197,6 @@ def _shown_class(event: MembersDisagree, row: DisputedRow) -> int:
 
 
 def _true_value(event: MembersDisagree, row: DisputedRow) -> float:
-    """The x of the truth, NaN where it is unknown."""
     if not event.classes:
         return _parse_number(row.truth)
     is_known = row.truth in event.classes

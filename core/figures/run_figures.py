@@ -114,7 +114,7 @@ def exploring_rows(run: RunState) -> np.ndarray:
 
 
 def shown_scores(run: RunState, scores: np.ndarray | None = None) -> tuple[float, float]:
-    """The range of scores that every picture of the run shows; NaN before there are any."""
+    """The range of scores in every picture of the run; NaN before any."""
     scores = run.scores[run.scored_rows] if scores is None else scores
     error = run.best_trial.error if run.best_trial is not None else 0.0
     return near_range(scores, run.started.maximize, error, score_limits(run.started.metric))
@@ -187,8 +187,8 @@ def run_curves_figure(curves: Mapping[str, BestSoFarCurve], *, is_over_time: boo
     """The best validation score so far of each run as a staircase with its own mark.
 
     Args:
-        curves: by the runs' names; those without scores keep their colour for themselves.
-        is_over_time: whether the seconds lie along the bottom; else the trials.
+        curves: by the runs' names; those without scores keep their colour.
+        is_over_time: over seconds; else over trials.
     """
     marks, legend, named = list[Mark](), [], []
     for index, (name, curve) in enumerate(curves.items()):
@@ -494,7 +494,6 @@ def timeline_figure(run: RunState) -> Figure:
 
 
 def _lanes_of(spans: Sequence[tuple[float, float]]) -> list[int]:
-    """The row of every span, in order of their starts: the first that is free by then."""
     ends: list[float] = []
     lanes = []
     for start, end in spans:

@@ -94,7 +94,7 @@ def scale_of(axis: Axis) -> Scale:
 
 
 def score_scale(metric: str) -> Scale:
-    """The scale of a score, in the unit in which it is told."""
+    """The scale of a score, in the unit shown."""
     return Scale("percent" if metric in SHARES else "linear")
 
 

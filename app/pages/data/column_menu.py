@@ -21,7 +21,7 @@ _SEVERAL = {"feature": "Use them to predict", "ignore": "Leave them out"}
 
 
 class ColumnMenus:
-    """Menus that change roles, kinds and groups; `set_role` also takes "topics"."""
+    """Menus of roles, kinds and groups; `set_role` also takes "topics"."""
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class ColumnMenus:
         self._set_role, self._parent = set_role, parent
 
     def menu_for_column(self, name: str) -> QMenu:
-        """The roles, kinds and groups of a column, the current ones ticked."""
+        """Roles, kinds and groups, the current ones ticked."""
         column = self._session.current_summary.column(name)
         menu = self._make_menu(name)
         roles = QActionGroup(menu)
@@ -81,7 +81,7 @@ class ColumnMenus:
         self._session.change_data(roles=roles)
 
     def set_kinds(self, names: Sequence[str], kind: str) -> None:
-        """Set the kind of several columns; how they were read otherwise is forgotten."""
+        """Set several columns' kind; other readings are forgotten."""
         data = self._session.requested_data
         kinds = {**data.kinds, **dict.fromkeys(names, kind)}
         readings = {name: word for name, word in data.readings.items() if name not in names}
@@ -136,7 +136,7 @@ class ColumnMenus:
             action.triggered.connect(lambda _on=False, kind=kind: self.set_kinds(names, kind))
 
     def _add_readings(self, menu: QMenu, name: str) -> None:
-        """How else the column can be read, and as at first where that was changed."""
+        """Other readings, and as at first where that was changed."""
         session = self._session
         readings = [r for r in session.current_summary.readings if r.column == name and r.proposal]
         is_changed = name in session.requested_data.readings

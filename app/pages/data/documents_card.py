@@ -27,7 +27,7 @@ _GAP = 22  # pixels between columns
 
 
 class DocumentsCard(Card):
-    """Figures about the documents, frequent words, and the counting rules."""
+    """Figures, frequent words, and the counting rules."""
 
     def __init__(self, session: Session) -> None:
         super().__init__()

@@ -34,7 +34,7 @@ _NAME_WIDTH = 150  # pixels of a name at most
 
 
 class ListCard(Card):
-    """The first few items, and more where a person asks for them; hidden without any."""
+    """The first few items, and more on request; hidden without any."""
 
     title = caption = ""
     first_items = FIRST_ITEMS

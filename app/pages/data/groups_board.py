@@ -62,7 +62,7 @@ _NARROW, _WIDE = 170, 340  # of a box; the names of motifs are long
 
 
 def feature_names(summary: DatasetSummary) -> list[str]:
-    """What can be grouped, in file order: columns, weights of sequences, or motifs."""
+    """In file order: columns, weights of sequences, or motifs."""
     if summary.task.has_pairs:
         return list(MOTIFS)
     names = [column.name for column in summary.feature_columns]
@@ -70,7 +70,7 @@ def feature_names(summary: DatasetSummary) -> list[str]:
 
 
 def shown_groups(spec: Spec, summary: DatasetSummary, all_name: str, other_name: str) -> Groups:
-    """The groups of a spec, {group: columns}; the remaining ones go to `other_name`."""
+    """The groups, {group: columns}; remaining columns go to `other_name`."""
     names = feature_names(summary)
     if spec == "single":
         return {all_name: names}
@@ -93,7 +93,7 @@ def shown_groups(spec: Spec, summary: DatasetSummary, all_name: str, other_name:
 
 
 def move_columns(groups: Groups, columns: Sequence[str], group: str) -> Groups:
-    """Move columns into a group, which may be new; empty groups go."""
+    """The group may be new; empty groups go."""
     moved_columns = set(columns)
     changed = {n: [c for c in members if c not in moved_columns] for n, members in groups.items()}
     changed.setdefault(group, []).extend(columns)
@@ -101,7 +101,7 @@ def move_columns(groups: Groups, columns: Sequence[str], group: str) -> Groups:
 
 
 def rename_group(groups: Groups, old: str, new: str) -> Groups:
-    """Rename a group; two of the same name become one."""
+    """Two groups of the same name become one."""
     changed: Groups = {}
     for name, columns in groups.items():
         changed.setdefault(new if name == old else name, []).extend(columns)
@@ -109,7 +109,7 @@ def rename_group(groups: Groups, old: str, new: str) -> Groups:
 
 
 def fresh_name(groups: Groups, pattern: str) -> str:
-    """The pattern with the first number that makes an unused name."""
+    """The pattern with the first number that is unused."""
     number = len(groups) + 1
     while (name := pattern.format(number=number)) in groups:
         number += 1
@@ -117,7 +117,7 @@ def fresh_name(groups: Groups, pattern: str) -> str:
 
 
 class GroupBox(QFrame):
-    """A group of columns; columns can be dropped on it."""
+    """A group on which columns can be dropped."""
 
     dropped = Signal(object)  # columns
     renamed = Signal(str)  # the new name
@@ -192,7 +192,7 @@ class GroupBox(QFrame):
 
 
 class GroupsBoard(Card):
-    """Shows the groups of the plan; columns are dragged, or moved with the keyboard."""
+    """The groups of the plan; columns are dragged or moved by keys."""
 
     def __init__(self, session: Session, parent: QWidget) -> None:
         # It shows itself already while it is made, and would be a window without a parent.
@@ -238,7 +238,7 @@ class GroupsBoard(Card):
                 self.ways.addItem(way_text, key)
 
     def current_groups(self) -> Groups:
-        """The groups of the plan, and a new empty one if there is one."""
+        """Those of the plan, and perhaps a new empty one."""
         if self.session.plan is None or self.session.summary is None:
             return {}
         groups = shown_groups(
@@ -412,7 +412,6 @@ class GroupsBoard(Card):
         menu.popup(position)
 
     def menu_for(self, column: str) -> QMenu:
-        """The groups that a column can be moved to."""
         columns = self._with_picked(column)
         menu = QMenu(self)
         columns_text = f"“{column}”" if len(columns) == 1 else f"{len(columns)} columns"
@@ -421,7 +420,7 @@ class GroupsBoard(Card):
         return menu
 
     def add_groups(self, menu: QMenu, columns: Sequence[str]) -> None:
-        """Add an action for each group that columns can move to, and for a new one."""
+        """Add an action for each possible group, and for a new one."""
         moved_columns = set(columns)
         for name, members in self.current_groups().items():
             # Where all of them are already they cannot be moved to.
@@ -460,7 +459,7 @@ class GroupsBoard(Card):
             self.save_groups(path)
 
     def save_groups(self, path: str) -> None:
-        """Write the groups as JSON: {group: [columns]}."""
+        """Write JSON: {group: [columns]}."""
         text = json.dumps(self._without_empty(), ensure_ascii=False, indent=2)
         try:
             write_whole(Path(path), text + "\n")

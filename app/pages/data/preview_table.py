@@ -68,7 +68,7 @@ class SpreadHeader(QHeaderView):
         super().mousePressEvent(event)
 
     def show_columns(self, columns: Sequence[ColumnSummary | None], rows: int) -> None:
-        """Set the columns of the sections, None for one without a description, of so many rows."""
+        """Set the columns, None for one without a description, of so many rows."""
         self._columns, self._rows = columns, rows
         self._pictures = any(c and (c.distribution or c.missing) for c in columns)
         if columns:  # another height, perhaps
@@ -117,7 +117,7 @@ class SpreadHeader(QHeaderView):
 
 
 def draw_bars(painter: QPainter, area: QRectF, spread: Distribution) -> None:
-    """Draw a distribution: bins of numbers touch, single values do not, the others are hollow."""
+    """Bins of numbers touch, single values do not, the others are hollow."""
     theme = appearance.current()
     counts, single = spread.counts, spread.kind == "values"
     heights = (*counts, spread.other) if spread.other else counts
@@ -159,7 +159,7 @@ class PreviewModel(QAbstractTableModel):
         self._rows: list[list[str]] = []
 
     def show_summary(self, summary: DatasetSummary, words: Mapping[str, str]) -> None:
-        """Show the preview of a summary; `words` says what each column is."""
+        """`words` says what each column is."""
         described = {column.name: column for column in summary.columns}
         names = list(summary.preview.columns)
         preview_names = set(names)
@@ -273,7 +273,7 @@ class _Cell(QStyledItemDelegate):
 
 
 class PreviewTable(PlainTable):
-    """The table; Enter, or a click on a head, opens the menu of the column."""
+    """Enter, or a click on a head, opens the menu of the column."""
 
     column_pressed = Signal(str, QPoint)  # name, position of the menu on the screen
     columns_pressed = Signal(object, QPoint)  # names and position
@@ -322,7 +322,7 @@ class PreviewTable(PlainTable):
         return [self.preview.names[index] for index in sorted(column_indices)]
 
     def fit_columns(self) -> None:
-        """Fit columns to their content, wider where there is room, and rows to the text."""
+        """Fit columns to content and room, and rows to the text."""
         line = self.fontMetrics().height()
         self.verticalHeader().setDefaultSectionSize(line + 12)
         # The preview has the row of kinds and fifty of the file at most.
@@ -338,7 +338,7 @@ class PreviewTable(PlainTable):
         return [min(width, longest) for width in wanted]
 
     def wanted_widths(self) -> list[int]:
-        """The width of each column by its longest cell: measuring each takes too long."""
+        """By the longest cell: measuring each takes too long."""
         count, head = self.preview.columnCount(), self.horizontalHeader()
         if not count:
             return []

@@ -58,7 +58,7 @@ def wish_text(task: Task, name: str) -> str:
 
 
 class QuestionCard(Card):
-    """What to predict or to find, the task, and the test set."""
+    """What to predict or find, the task, and the test set."""
 
     def __init__(self, session: Session) -> None:
         super().__init__()
@@ -161,12 +161,12 @@ class QuestionCard(Card):
             self.find_topics(name)
 
     def find_topics(self, name: str) -> None:
-        """Find the topics of the texts in a column, or of counts ("")."""
+        """Find topics of texts in a column, or of counts ("")."""
         if wish_of(self.session.current_summary) != (Task.TOPICS, name):
             self.session.change_data(target=name, task=Task.TOPICS)
 
     def choose_target(self, name: str) -> None:
-        """Predict another column; the task is detected again."""
+        """The task is detected again."""
         data = self.session.requested_data
         if name and name != self.session.current_summary.target:
             roles = {column: role for column, role in data.roles.items() if column != name}

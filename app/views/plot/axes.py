@@ -57,7 +57,7 @@ class ScaleAxis(pg.AxisItem):
             self.fit_thickness()
 
     def set_title(self, title: str, maximize: bool | None = None) -> None:
-        """Set the title; `maximize` adds an arrow to better scores."""
+        """`maximize` adds an arrow to better scores."""
         if (title, maximize) != (self.title, self.maximize):
             self.title, self.maximize = title, maximize
             self.fit_thickness()

@@ -62,7 +62,7 @@ class FocusRing(_Area):
 
 
 class PaintedArea(FocusRing, QAbstractScrollArea):
-    """A scroll area that paints its content itself and is reached by keys."""
+    """A scroll area that paints its content and is reached by keys."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -74,11 +74,10 @@ class PaintedArea(FocusRing, QAbstractScrollArea):
         return QSize(320, 180)
 
     def tooltip_at(self, position: QPointF) -> str:
-        """The text at a position of the viewport; "" for none."""
+        """The text at a viewport position; "" for none."""
         raise NotImplementedError
 
     def paint_content(self, painter: QPainter) -> None:
-        """Paint what is in sight."""
         raise NotImplementedError
 
     def paintEvent(self, _event: QPaintEvent) -> None:
@@ -204,7 +203,7 @@ REACH = 12.0  # pixels from a dot within which a click or the pointer means it
 
 
 class Canvas(FocusRing, pg.GraphicsLayoutWidget):
-    """The drawing area of a view, with hover texts and pickable dots."""
+    """A view's drawing area, with hover texts and pickable dots."""
 
     picked = Signal(int)
     resized = Signal()
@@ -234,7 +233,7 @@ class Canvas(FocusRing, pg.GraphicsLayoutWidget):
         self.paint_theme()
 
     def let_zoom(self, *, enlarges: bool = True) -> None:
-        """Let the whole range be shown, and a drag enlarge a part of the plots."""
+        """Let the whole range be shown, and a drag enlarge a part."""
         self.zoom = Zoom(self, self.plots, enlarges)
         self.zoom.changed.connect(self.zoomed)
         self._hint = DRAGS * enlarges + WHOLE
@@ -275,23 +274,19 @@ class Canvas(FocusRing, pg.GraphicsLayoutWidget):
         return max(120.0, self.full_width - plot.left.needed_thickness())
 
     def align_left(self) -> None:
-        """Give all plots the same left edge."""
         width = max(plot.left.needed_thickness() for plot in self.plots)
         for plot in self.plots:
             plot.left.refit = self.align_left
             plot.left.set_thickness(width)
 
     def set_pickable(self, plot: Plot, x: np.ndarray, y: np.ndarray, numbers: np.ndarray) -> None:
-        """Set the dots of a plot and their trials."""
         self._dots = [dots for dots in self._dots if dots[0] is not plot]
         self._dots.append((plot, x, y, numbers))
 
     def set_trial_text(self, trial_text: Callable[[int], str]) -> None:
-        """Set the function that gives a trial's hover text."""
         self._trial_text = trial_text
 
     def set_hover_text(self, hover_text: Callable[[Plot, float, float], HoverText | None]) -> None:
-        """Set the function of plot, x, y for hover texts."""
         self._hover_text = hover_text
 
     def hover_text_at(self, position: QPointF) -> tuple[Plot, HoverText] | None:

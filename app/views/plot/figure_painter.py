@@ -24,7 +24,7 @@ SYMBOL = 13  # pixels of a symbol in a legend, at most
 
 
 class FigurePainter:
-    """One plot of a canvas that shows one figure after the other."""
+    """A plot that shows one figure after the other."""
 
     def __init__(
         self,
@@ -185,7 +185,7 @@ class FigurePainter:
 
 
 def colour_of(role: str) -> str:
-    """The colour of a role in the current theme."""
+    """A role's colour in the current theme."""
     theme = appearance.current()
     if role.startswith("series"):
         return theme.series[int(role[6:]) % len(theme.series)]
@@ -205,7 +205,7 @@ def dot_style(mark: data.Dots) -> tuple[str | QColor | None, str | None]:
 
 
 def line_pens(mark: data.Lines) -> tuple[QPen, QPen | None]:
-    """The pen of a line, and that of what lies below it."""
+    """The pens of a line and of what lies below it."""
     colour = colour_of(mark.colour)
     shade = items.clear_colour(colour, mark.opacity) if mark.opacity < 1 else colour
     line = items.pen(shade, mark.width, mark.dashed)
@@ -223,7 +223,7 @@ def _dots_sample(mark: data.Dots, line: QPen | None = None) -> Callable[[QPainte
 
 
 def unique_names(names: list[str]) -> tuple[str, ...]:
-    """Names that differ, by joiners that are not seen."""
+    """Names made different by unseen joiners."""
     seen: dict[str, int] = {}
     unique = []
     for name in names:
@@ -233,7 +233,7 @@ def unique_names(names: list[str]) -> tuple[str, ...]:
 
 
 def _avoided(figure: data.Figure) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
-    """Dots, shape (n, 2), and the corners of lines, which words are not to cover."""
+    """Dots, shape (n, 2), and the corners of lines."""
     dots = [m for m in figure.marks if isinstance(m, data.Dots) and not m.at_floor]
     lines = [m for m in figure.marks if isinstance(m, data.Lines)]
     points = [np.column_stack([mark.x, mark.y]) for mark in dots]

@@ -45,7 +45,6 @@ class Dots(pg.UIGraphicsItem):
         self._fragments = PrimitiveArray(QPainter.PixmapFragment, 10)
 
     def set_style(self, fill: str | QColor | None, outline: str | None, width: float = 1.2) -> None:
-        """Set the colours of fill and outline (None for none)."""
         style = (str(fill), str(outline), width)
         if style == self._style:
             return
@@ -57,13 +56,13 @@ class Dots(pg.UIGraphicsItem):
         self.update()
 
     def set_shape(self, symbol: str, size: float) -> None:
-        """Set the symbol and its size in pixels."""
+        """`size` is in pixels."""
         if (symbol, size) != (self.symbol, self.size):
             self.symbol, self.size, self._sprite = symbol, size, None
             self.update()
 
     def set_data(self, x: Any, y: Any) -> None:
-        """Set the positions; those with a NaN are skipped."""
+        """Positions with a NaN are skipped."""
         x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
         is_finite = np.isfinite(x) & np.isfinite(y)
         self.x, self.y = x[is_finite], y[is_finite]
@@ -156,7 +155,7 @@ class Lines(pg.UIGraphicsItem):
         self._pen, self._under = QPen(Qt.PenStyle.NoPen), QPen(Qt.PenStyle.NoPen)
 
     def set_style(self, line: QPen, under: QPen | None = None) -> None:
-        """Set the pen, and a wider one below it."""
+        """`under` is a wider pen below."""
         self._pen, self._under = QPen(line), QPen(under or Qt.PenStyle.NoPen)
         for stroke in (self._pen, self._under):
             # 125 crossing antialiased segments take Qt 1 ms with square ends, 20 ms with round ones
@@ -164,7 +163,7 @@ class Lines(pg.UIGraphicsItem):
         self.update()
 
     def set_data(self, x: Any, y: Any) -> None:
-        """Set the corners; a NaN leaves a gap."""
+        """A NaN leaves a gap."""
         self.x, self.y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
         finite = np.isfinite(self.x) & np.isfinite(self.y)
         self._starts = np.flatnonzero(finite[:-1] & finite[1:])
@@ -211,7 +210,7 @@ class Band(pg.UIGraphicsItem):
         self.update()
 
     def set_data(self, x: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
-        """Set x and both edges; NaN separates areas."""
+        """NaN separates areas."""
         self.x, self.low, self.high = x, low, high
         self._path = QPainterPath()
         for finite_run in _finite_runs(np.isfinite(low) & np.isfinite(high)):
@@ -232,7 +231,7 @@ def _finite_runs(finite: np.ndarray) -> list[slice]:
 
 
 class HorizontalBars(pg.UIGraphicsItem):
-    """Horizontal bars; hatching repeats what the colour means."""
+    """Hatching repeats what the colour means."""
 
     def __init__(self, thickness: float = 0.62) -> None:
         super().__init__()
@@ -243,7 +242,6 @@ class HorizontalBars(pg.UIGraphicsItem):
         self._edge = QPen()
 
     def set_data(self, bars: list[Bar], fills: list[str], hatched: list[bool], edge: str) -> None:
-        """Set bars, colours, which are hatched, and the edges' colour."""
         self.bars, self._hatched = bars, hatched
         self._fills, self._edge = [QColor(fill) for fill in fills], pen(edge, 1.0)
         self.update()
@@ -266,7 +264,7 @@ class HorizontalBars(pg.UIGraphicsItem):
 
 
 def _unique_pixels(points: np.ndarray) -> np.ndarray:
-    """The distinct pixels of the points, shape (n, 2)."""
+    """Distinct pixels, shape (n, 2)."""
     rounded = np.round(points)
     low = rounded.min(axis=0)
     size = rounded.max(axis=0) - low + 1

@@ -133,7 +133,7 @@ LONGEST = 250  # pixels of a name; the rest of it is left out in its middle
 
 
 class EndLabels(pg.UIGraphicsItem):
-    """Names at the right of a plot, joined to their lines."""
+    """Names at the right, joined to their lines."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -200,7 +200,7 @@ class Marker(pg.UIGraphicsItem):
     def set_value(
         self, value: float | None, words: str, avoided: tuple[float, float] | None = None
     ) -> None:
-        """Set position (None for no line), words, and a dot to avoid."""
+        """None for no line; `avoided` is a dot."""
         self.value, self._words, self._avoided = value, words, avoided
         self.update()
 
@@ -255,7 +255,7 @@ class DefaultLine(pg.UIGraphicsItem):
     def set_value(
         self, value: float | None, words: str, number: str, dots: np.ndarray, stairs: Line
     ) -> None:
-        """Set score, words, a number for the edge, and what they avoid: dots (n, 2), a line."""
+        """`number` is for the edge; dots, shape (n, 2), and stairs are avoided."""
         self.value, self._words, self._number, self._dots = value, words, number, dots
         self._stairs = _points_along(*stairs)
         self.update()
@@ -316,7 +316,6 @@ def emptiest_box(area: QRectF, height: float, size: Size, busy: np.ndarray) -> Q
 
 
 def _filling_points(box: QRectF) -> np.ndarray:
-    """Points that make a box the busiest."""
     return np.array([(x, box.center().y()) for x in np.linspace(box.left(), box.right(), 30)] * 40)
 
 

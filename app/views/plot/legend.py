@@ -22,7 +22,7 @@ APART = 16  # between two entries
 
 @dataclass(frozen=True)
 class LegendEntry:
-    """A mark, drawn into a box, and its meaning."""
+    """A mark and its meaning."""
 
     draw: Callable[[QPainter, QRectF], None]
     words: str
@@ -46,7 +46,7 @@ def line_sample(pen: QPen) -> Callable[[QPainter, QRectF], None]:
 def symbol_sample(
     symbol: str, size: float, outline: QPen, fill: QColor | None = None, line: QPen | None = None
 ) -> Callable[[QPainter, QRectF], None]:
-    """A function that draws a symbol, on a line where there is one."""
+    """A function that draws a symbol, perhaps on a line."""
 
     def draw(painter: QPainter, box: QRectF) -> None:
         if line is not None:
@@ -59,7 +59,7 @@ def symbol_sample(
 
 
 def arrange_entries(entries: list[LegendEntry], width: float) -> list[tuple[QPointF, LegendEntry]]:
-    """The position of every entry, wrapped at the width."""
+    """Positions of entries, wrapped at the width."""
     metrics = QFontMetricsF(small_font())
     placed: list[tuple[QPointF, LegendEntry]] = []
     x, y = 0.0, 0.0
@@ -79,7 +79,7 @@ def height_of(entries: list[LegendEntry], width: float) -> float:
 
 
 def paint_entries(painter: QPainter, entries: list[LegendEntry], area: QRectF) -> None:
-    """Draw all entries from the top left of an area."""
+    """Draw entries from the top left."""
     metrics = QFontMetricsF(small_font())
     painter.setFont(small_font())
     for offset, entry in arrange_entries(entries, area.width()):
@@ -101,7 +101,7 @@ class Legend(pg.GraphicsWidget):
         self.entries: list[LegendEntry] = []
 
     def set_entries(self, entries: list[LegendEntry], width: float) -> None:
-        """Replace the entries; `width` is in pixels."""
+        """`width` is in pixels."""
         self.entries = entries
         tall = height_of(entries, width) + 2
         self.setMinimumHeight(tall)
@@ -118,7 +118,7 @@ MARGIN = 8
 
 
 class ColourBar(pg.GraphicsWidget):
-    """A gradient beside a plot, low scores below."""
+    """A gradient, low scores below."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -141,7 +141,7 @@ class ColourBar(pg.GraphicsWidget):
         maximize: bool,
         cut: tuple[bool, bool] = (False, False),
     ) -> None:
-        """Set both ends, the scale of the ticks, the better end, and which end is `cut`."""
+        """Set both ends, the ticks' scale, the better end, and which end is `cut`."""
         self._low, self._high, self._scale, self._maximize = low, high, scale, maximize
         self._cut = cut
         texts = [self.better_label, *(text for _, text in self._scale_ticks())]

@@ -37,20 +37,20 @@ class Plot(pg.PlotItem):
         self.is_whole = False  # a person asked for all
 
     def add_marks(self, *marks: pg.GraphicsObject) -> None:
-        """Add items, the lowest first."""
+        """The lowest first."""
         for mark in marks:
             self.addItem(mark)
 
     def hold_x(self, low: float, high: float, *, exact: bool = False) -> None:
-        """Show at least this range along the bottom."""
+        """Show at least this range."""
         self._hold_range(0, low, high, exact)
 
     def hold_y(self, low: float, high: float, *, exact: bool = False) -> None:
-        """Show at least this range along the left."""
+        """Show at least this range."""
         self._hold_range(1, low, high, exact)
 
     def forget_ranges(self) -> None:
-        """Choose ranges anew from the next data."""
+        """Choose ranges anew."""
         self._held, self.widest = [None, None], None
 
     @property
@@ -131,7 +131,7 @@ CHANGES: dict[int, float] = {**dict.fromkeys(CLOSER_KEYS, CLOSER), Qt.Key.Key_Mi
 
 
 class Zoom(QObject):
-    """What drags, keys and the wheel do: a drag or + enlarges, Shift pans, Home shows all."""
+    """A drag or + enlarges, Shift pans, Home shows all."""
 
     changed = Signal()
 
@@ -153,7 +153,6 @@ class Zoom(QObject):
 
     @property
     def has_more(self) -> bool:
-        """Whether there is more to see than is shown."""
         return self.is_zoomed or any(plot.has_more for plot in self._plots)
 
     # The mouse --------------------------------------------------------------------------------
@@ -204,7 +203,7 @@ class Zoom(QObject):
     # The keys ---------------------------------------------------------------------------------
 
     def handle_key(self, event: QKeyEvent) -> bool:
-        """Handle a key; False for other keys."""
+        """False for other keys."""
         if event.key() == Qt.Key.Key_Home:
             self.toggle_whole()
         elif not self._enlarges:
@@ -222,7 +221,7 @@ class Zoom(QObject):
         return True
 
     def turn_wheel(self, steps: float, position: QPointF) -> bool:
-        """Widen or narrow the ranges around a position; False where nothing changes."""
+        """Widen or narrow the ranges; False where nothing changes."""
         is_wider = steps < 0
         # The page scrolls on where there is no more to see.
         if self.is_whole if is_wider else not (self._enlarges or self.is_whole):

@@ -23,7 +23,7 @@ class Drawing(Protocol):
     min_height: float
 
     def lay_out(self, width: float, height: float) -> float:
-        """Place everything in the width; returns the height needed."""
+        """Returns the height needed."""
 
     def paint(self, painter: QPainter) -> None:
         """Paint what was laid out."""
@@ -99,7 +99,7 @@ MIN_ROWS = 4  # rows that take the full height where there are fewer
 
 
 class ScrolledBars(View):
-    """A figure of rows, such as horizontal bars, of which those that fit are seen."""
+    """Rows, such as horizontal bars, of which those that fit are seen."""
 
     listed = ""  # what the rows are, for the scroll bar's name
     names_share = NAMES

@@ -107,12 +107,11 @@ class View(Card):
 
     @property
     def run(self) -> RunState:
-        """The state of the run that is shown."""
         return self.record.run
 
     @property
     def is_seen(self) -> bool:
-        """Whether any part of it is on the screen."""
+        """Whether any part is on the screen."""
         return not self.visibleRegion().isEmpty()
 
     # -- what a subclass writes ----------------------------------------------------------------
@@ -123,7 +122,7 @@ class View(Card):
         raise NotImplementedError
 
     def make_content(self) -> QWidget:
-        """The widget that it draws in; a canvas by default."""
+        """A canvas by default."""
         self.canvas = Canvas()
         self.canvas.picked.connect(self.trial_selected)
         self.canvas.stepped.connect(self._step_trial)
@@ -145,7 +144,6 @@ class View(Card):
         return []
 
     def has_content(self) -> bool:
-        """Whether there is anything to draw."""
         raise NotImplementedError
 
     def waiting_reason(self) -> str:
@@ -157,11 +155,10 @@ class View(Card):
         raise NotImplementedError
 
     def shown_figure(self) -> Figure:
-        """The figure, made once for a drawing."""
+        """Made once for a drawing."""
         return self._figure or self.figure()
 
     def draw(self) -> None:
-        """Draw the current record."""
         self.painter.paint(self.shown_figure())
 
     def describe(self) -> str:
@@ -173,7 +170,6 @@ class View(Card):
         return self.shown_figure().table()
 
     def hover_text(self, plot: Plot, x: float, y: float) -> HoverText | None:
-        """The hover text at (x, y) of a plot, or None."""
         return nearest_mark(plot, x, y)
 
     def tooltip_at(self, position: QPointF) -> str:
@@ -201,7 +197,7 @@ class View(Card):
     # -- what the board calls ------------------------------------------------------------------
 
     def consume(self, event: Event) -> None:
-        """Take an event in; nothing is drawn before `redraw`."""
+        """Nothing is drawn before `redraw`."""
         if self._owns_record:
             self.record.consume(event)
         if isinstance(event, RunStarted):
@@ -261,7 +257,6 @@ class View(Card):
     # -- table, copy, save ---------------------------------------------------------------------
 
     def copy_picture(self) -> None:
-        """Copy the picture with its title."""
         image = picture_image(self.picture(), self.title, self.question)
         QGuiApplication.clipboard().setImage(image)
 
@@ -358,18 +353,17 @@ class View(Card):
     # -- trials in plots -----------------------------------------------------------------------
 
     def mark_trials(self, x: np.ndarray, y: np.ndarray) -> None:
-        """Let the trials, which lie at x and y of the plot, be chosen; ring the selected one."""
+        """Let trials at x and y be chosen; ring the selected one."""
         self.ring_trials(x, y)
         self.canvas.set_pickable(self.plot, x, y, self.run.numbers)
 
     def ring_trials(self, x: np.ndarray, y: np.ndarray) -> None:
-        """Ring the selected one of the trials at x and y."""
         if self.highlight.scene() is None:
             self.plot.addItem(self.highlight)
         self.highlight.ring_selected(self.record, x, y)
 
     def set_question(self, words: str) -> None:
-        """Ask more in the caption, unless it names the model that is looked at."""
+        """Ask more in the caption, unless it names a model."""
         if self.record.exploring.any():
             words = f"{words} Squares explore: little was known there."
         if self.of_all or not self.record.model:
@@ -383,11 +377,11 @@ class View(Card):
 
     @property
     def shown_moment(self) -> int:
-        """How many trials or steps had ended when what it shows was known."""
+        """How many trials or steps had ended when its content was known."""
         return self.moment_of(None)
 
     def moment_of(self, event: Event | None) -> int:
-        """That of an event; None for that of the run."""
+        """None for that of the run."""
         run = self.record.whole_run
         done_count = run.done_count if event is None else run.done_at(event)
         # The first step of a learner is its start, which counts as number 0.
@@ -418,7 +412,7 @@ class View(Card):
 
 
 def trial_text(trial: Trial, run: RunState) -> str:
-    """A trial's number, result and setting, one a line."""
+    """Number, result and setting, one a line."""
     result = trial.failure or f"score {format_value(trial.score, 4)}"
     lines = [f"Trial {trial.number}: {result}"]
     if trial.reason == "explore":

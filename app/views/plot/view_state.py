@@ -18,7 +18,7 @@ from core.tuning.runs.trial_table import GrowingArray
 
 
 class ViewState:
-    """The run that is shown, and what a person chose."""
+    """The shown run, and what a person chose."""
 
     def __init__(self) -> None:
         self.best_k: int | None = None  # how many of the best trials are shown; None for all
@@ -45,7 +45,7 @@ class ViewState:
             self._follow_run()
 
     def look_at(self, model: str) -> None:
-        """Show the trials of one of several models; "" for all."""
+        """Show one model's trials; "" for all."""
         self.model = model
         self._model_state = ModelRunState(model, self.whole_run) if model else None
         self._follow_run()
@@ -71,7 +71,7 @@ class ViewState:
 
     @property
     def positions(self) -> np.ndarray:
-        """Positions of the settings on the scales, shape (n, axes)."""
+        """Positions on the scales, shape (n, axes)."""
         # A resumed run tells trials anew, with other settings perhaps; else only those of new
         # trials are looked up.
         trials, replaced = self.run.trials, (self.run, len(self.run.replaced))
@@ -96,11 +96,11 @@ class ViewState:
 
     @property
     def exploring(self) -> np.ndarray:
-        """Trials that were tried because little is known there, boolean (n,)."""
+        """Trials tried because little is known there, boolean (n,)."""
         return exploring_rows(self.run)
 
     def filtered(self) -> np.ndarray:
-        """Trials with a score that pass the best-k filter, boolean (n,)."""
+        """Scored trials that pass the best-k filter, boolean (n,)."""
         if self.best_k is None:
             return np.isfinite(self.run.scores)
         mask = np.zeros(len(self.run.scores), dtype=bool)
@@ -109,7 +109,7 @@ class ViewState:
 
 
 class TrialDots:
-    """Trials in a plot: clear ones, those that explored, the others, and a star for the best."""
+    """Clear trials, those that explored, the others, and a star for the best."""
 
     def __init__(self, size: float) -> None:
         self.clear, self.hollow = Dots("circle", size), Dots("circle", size - 3)
@@ -123,7 +123,7 @@ class TrialDots:
         self.best.set_style("#F2B632", ink, 1.4)
 
     def show_trials(self, record: ViewState, x: np.ndarray, y: np.ndarray) -> None:
-        """Show all trials, which lie at x and y; those with a NaN are not drawn."""
+        """Trials with a NaN are not drawn."""
         clear, explores = record.filtered() & ~record.run.is_excluded, record.exploring
         groups = (np.isfinite(record.run.scores) & ~clear, clear & ~explores, clear & explores)
         for dots, rows in zip(self.marks, (*groups, record.run.best_rows(1)), strict=True):

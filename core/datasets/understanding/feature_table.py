@@ -135,7 +135,6 @@ def _without_leaks(
     roles: Mapping[str, str],
     texts: Callable[[], Sequence[str]],
 ) -> Dataset:
-    """Without columns that leak the target, unless a person uses them or there are no others."""
     free = [name for name in dataset.feature_names if name not in roles]
     leaks = [] if choices.leaks else check.leaking_columns(free)
     # Mere copies are left out in any case: they would hide everything else.

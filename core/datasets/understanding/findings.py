@@ -191,7 +191,6 @@ def _is_copy(values: pd.Series, target: PreparedTarget) -> bool:
 
 
 def _pairs_off(values: pd.Series, target: PreparedTarget, *, has_all_rows: bool = True) -> bool:
-    """Whether each value of the first rows has one class, and each class one value."""
     codes, uniques = pd.factorize(values)
     if len(uniques) > target.classes or codes.min() < 0:
         return False
@@ -309,7 +308,6 @@ def _predictions_worth(classes: np.ndarray, predictions: np.ndarray) -> float:
 def _best_columns(
     table: pd.DataFrame, names: Sequence[str], rows: np.ndarray, target: np.ndarray, linear: bool
 ) -> list[str]:
-    """The columns, or of very many those of which the target explains the most variance."""
     if len(names) <= _MAX_OTHER_COLUMNS:
         return list(names)
     positions = evenly_spaced(np.arange(len(rows)), max(60, _RANKED_CELLS // len(names)))
@@ -471,7 +469,6 @@ def _gap_findings(dataset: Dataset) -> list[Finding]:
 def _merged_findings(
     findings: Sequence[Finding], sentence: str, words: str, option: str
 ) -> list[Finding]:
-    """The findings, or of many one with all changes; {columns} in `sentence` are names."""
     if len(findings) < MANY:
         return list(findings)
     named = ", ".join(f"“{finding.column}”" for finding in findings[:_NAMED])

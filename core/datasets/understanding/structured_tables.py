@@ -259,8 +259,6 @@ def _token_column(values: pd.Series, is_target: bool, role: str) -> Column:
 
 
 def _checked_tokens(raw_table: RawTable, shape: StructuredLayout) -> tuple[np.ndarray, np.ndarray]:
-    """Sequence and label of every token, as text; each sequence must be contiguous."""
-
     def check(has_fault: np.ndarray, column: str, fault: str, cure: str) -> None:
         if has_fault.any():
             line = raw_table.line_of(int(has_fault.argmax()))
@@ -380,7 +378,6 @@ def molecules_test_part(
 def _read_molecules(
     raw_table: RawTable, shape: StructuredLayout, other_letters: bool, prefix: str = ""
 ) -> tuple[RawTable, np.ndarray, list[Finding]]:
-    """The table with bases alone, its structures, and findings that begin with `prefix`."""
     column, findings = shape.sequence, list[Finding]()
     values = raw_table.table[column]
     texts = values.where(values.isna(), values.astype(str).str.strip())

@@ -58,7 +58,6 @@ def _signature(key: bytes, content: bytes) -> bytes:
 
 
 def _read_key() -> bytes | None:
-    """The key; None where missing or accessible to others."""
     try:
         with key_path().open("rb") as file:
             # Of the open file: by its name another could stand there by now.

@@ -48,7 +48,6 @@ def migrate(database: sqlite3.Connection, path: Path) -> None:
 
 
 def _create_tables(database: sqlite3.Connection) -> None:
-    """Datasets and their trials, settings as JSON objects."""
     database.execute(
         "CREATE TABLE datasets (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, "
         "began TEXT NOT NULL, model TEXT NOT NULL, task TEXT NOT NULL, metric TEXT NOT NULL, "
@@ -272,7 +271,6 @@ def _refuse_strangers(database: sqlite3.Connection, path: Path) -> None:
 
 
 def _check_integrity(database: sqlite3.Connection) -> None:
-    """Raise sqlite3.DatabaseError with SQLITE_CORRUPT where the file is damaged."""
     report = database.execute("PRAGMA quick_check(1)").fetchone()[0]
     try:
         for table, columns in TABLES.items():
@@ -286,7 +284,7 @@ def _check_integrity(database: sqlite3.Connection) -> None:
 
 
 def _start_new_file(path: Path, patience: float) -> OpenFile:
-    """Rename a damaged file and begin a new one, with the same switches if they can be read."""
+    """Rename a damaged file and begin a new one, with its switches if readable."""
     switches = read_switches(path)
     name = _put_aside(path)
     notice = f"The history was damaged. It was renamed to {name}, and a new one begun."
@@ -310,7 +308,6 @@ def read_switches(path: Path) -> list[tuple[str, str]]:
 
 
 def _put_aside(path: Path) -> str:
-    """Rename a damaged file and its companions; the new name."""
     new_path = _free_name(path)
     try:
         # The file itself goes last: until then its log belongs to it.
@@ -397,7 +394,7 @@ class HistoryFile:
         self.database.close()
 
     def switch_value(self, name: str) -> str:
-        """The value of a switch; "" where it was never set."""
+        """The value, "" where never set."""
         cursor = self.database.execute("SELECT value FROM switches WHERE name = ?", (name,))
         row = cursor.fetchone()
         return str(row[0]) if row else ""

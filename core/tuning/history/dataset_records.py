@@ -199,9 +199,9 @@ T = TypeVar("T")
 def setting_reader(
     space: Sequence[Axis], names: Sequence[str]
 ) -> Callable[[Rows], list[Setting | None]]:
-    """A function that makes settings in a space of rows of values, None where they do not fit.
+    """A function that makes settings of rows of values, None where they do not fit the space.
 
-    `names` are those of the values, in their order.
+    `names`: of the values, in order.
     """
     # Class weights are an axis of some tables only: where either side lacks it, it means none.
     optional = CLASS_WEIGHT.name
@@ -231,12 +231,12 @@ def setting_reader(
 
 
 def settings_in(space: Sequence[Axis], names: Sequence[str], rows: Rows) -> list[Setting | None]:
-    """The settings of rows of values in a space; None for those that do not fit it."""
+    """The settings of rows of values; None for those that do not fit."""
     return setting_reader(space, names)(rows)
 
 
 def _value_reader(axis: Axis) -> Callable[[Any], Any]:
-    """A function that checks a value against the axis: ValueError or TypeError if it is off it."""
+    """Checks a value against the axis: ValueError or TypeError if it is off it."""
     if axis.kind == "choice":
         return lambda value: _read_choice(axis, value)
     # Rounding on the way through JSON and the unit cube may leave a range by its last digit.
@@ -425,7 +425,7 @@ def earlier_dataset(
 
 
 def read_records(database: sqlite3.Connection, excluded_origin: str) -> list[DatasetRecord]:
-    """Every dataset with its trials, except those of one origin, in order of insertion."""
+    """All but those of one origin, in order of insertion."""
     rows = database.execute(
         "SELECT number, id, began, model, task, metric, maximize, strategy, log_rows, "
         "log_features, classes, axes FROM datasets WHERE origin != ? ORDER BY number",
@@ -462,7 +462,7 @@ def _parse_record(row: Row, trials: tuple[StoredTrial, ...]) -> DatasetRecord:
 
 
 def read_entries(database: sqlite3.Connection) -> tuple[list[HistoryEntry], int]:
-    """Every dataset in a line, the latest first, and how many are damaged and left out."""
+    """The latest first, and how many are damaged and left out."""
     sound = f"CASE WHEN abs(score) <= {FARTHEST} AND typeof(score) = 'real' THEN score END"
     rows = database.execute(
         "SELECT id, began, model, task, metric, strategy, log_rows, log_features, classes, origin, "
@@ -499,7 +499,6 @@ def _parse_names(text: str) -> tuple[str, ...]:
 
 
 def _parse_rows(texts: Iterable[str]) -> list[list[Any]]:
-    """Lists of values, parsed in one go where all are sound."""
     text_list = list(texts)
     try:
         rows = json.loads(f"[{','.join(text_list)}]")

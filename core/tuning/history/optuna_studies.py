@@ -87,7 +87,7 @@ def studies_as_records(
 
 
 def _own_facts(study: Study, statistics: Statistics) -> StudyFacts | None:
-    """What this program wrote into a study beside its trials; None in one of another program."""
+    """What this program wrote into a study beside its trials, if it did."""
     attributes = study.user_attrs
     try:
         task, names = Task(attributes["dataset task"]), study.metric_names or []
@@ -102,7 +102,7 @@ def _own_facts(study: Study, statistics: Statistics) -> StudyFacts | None:
 
 
 def _trials_by_model(study: Study, model: str) -> dict[str, StudyTrials]:
-    """The finished trials by their model, which names it and its parameters where several race."""
+    """The finished trials by model, without its name in parameters where several race."""
     trials_by_model: dict[str, StudyTrials] = {}
     for trial in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
         params, name = trial.params, model
@@ -117,7 +117,6 @@ def _trials_by_model(study: Study, model: str) -> dict[str, StudyTrials]:
 
 
 def _check_names(facts: StudyFacts) -> tuple[Model, str, Metric | None]:
-    """The model, the task and the metric, None for a usual one; UnusableError where wrong."""
     model = registry_entry(MODELS, "model", facts.model)
     task = facts.task or _dataset_task(model, facts.statistics)
     if task not in model.tasks:
@@ -228,7 +227,6 @@ def _as_record(
 def _stored_trials(
     space: Sequence[Axis], trials: StudyTrials, model: Model
 ) -> tuple[tuple[StoredTrial, ...], list[str]]:
-    """The trials whose settings lie in a space, and what is wrong with the others."""
     names = [axis.name for axis in space]
     fitting_trials = [trial for trial in trials if set(trial[1]) == set(names)]
     problems = []
@@ -256,7 +254,6 @@ def _has_direction(study: Study, metric: Metric) -> bool:
 
 
 def _usual_metric(study: Study, task: str) -> Metric:
-    """The task's usual metric, or its loss where the study minimizes."""
     usual = METRICS[default_metric(task)]
     return usual if _has_direction(study, usual) else METRICS[Task(task).averaged_metric]
 

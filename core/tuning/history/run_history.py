@@ -85,7 +85,7 @@ class RunHistory:
     def record_model_trial(
         self, problem: Problem, trial: TrialFinished, *, past: bool = False
     ) -> None:
-        """Add one finished trial of one of several models; `past`: it ended before a resumption."""
+        """Add a trial of one of several models; `past`: it ended before a resumption."""
         name = problem.model.name
         # A dataset that was deleted while the run stood still is not begun again.
         if self._history is not None and self.name and not past and name not in self._begun:

@@ -114,11 +114,11 @@ class History:
 
     @property
     def enabled(self) -> bool:
-        """Whether runs are stored and used; read from the file each time."""
+        """Read from the file each time."""
         return self._file.switch_value("enabled") != "no"
 
     def set_enabled(self, on: bool) -> None:
-        """Switch storing and using runs on or off; what is stored stays."""
+        """What is stored stays."""
         self.set_switches([("enabled", "yes" if on else "no")])
 
     def set_switches(self, switches: Sequence[tuple[str, str]]) -> None:
@@ -153,7 +153,7 @@ class History:
         return id
 
     def add_trial(self, id: str, number: int, setting: Setting, score: float) -> None:
-        """Store a finished trial; it is committed when this returns."""
+        """It is committed when this returns."""
         # Ignored are a known trial, a forgotten dataset, one that was written to while the history
         # was off, a setting that lacks an axis, and its entries that are no axes.
         if not id or not self._file.writable or not math.isfinite(score):
@@ -185,7 +185,6 @@ class History:
 
         Args:
             facts: of the present run; only trials whose settings fit its axes count.
-            without: an id that is left out.
             max_datasets: the nearest ones are taken, in order of insertion.
         """
         with self._file.reading() as database:
@@ -221,7 +220,7 @@ class History:
         return HistoryCounts(len(datasets), int(near.sum()), starter_count, self.enabled, same)
 
     def entries(self) -> list[HistoryEntry]:
-        """Every dataset, the latest first; a notice reports damaged ones."""
+        """The latest first; a notice reports damaged ones."""
         with self._file.reading() as database:
             entries, damaged = dataset_records.read_entries(database)
         if damaged:
@@ -233,7 +232,7 @@ class History:
     # ------------------------------------------------------------------------------ forgetting
 
     def forget_dataset(self, id: str) -> None:
-        """Delete a dataset and its trials irrecoverably, in every file."""
+        """Irrecoverably, in every file."""
         self._delete_datasets("id = ?", id)
         self.notices += forget_in_readers(self.path, {id})
         self.notices += forget_copies(self.path, {id})
@@ -244,11 +243,11 @@ class History:
         self.notices += forget_copies(self.path, None)
 
     def forget_starter(self) -> int:
-        """Delete the starter history for good; how many datasets."""
+        """For good; how many datasets."""
         return self._delete_datasets("origin = ?", dataset_records.STARTER, removes_starter=True)
 
     def restore_starter(self) -> int:
-        """Bring the starter history back; how many datasets are new."""
+        """How many datasets are new."""
         with self._file.writing() as database:
             return self._write_starter(database)
 
@@ -292,7 +291,7 @@ class History:
             storage: a URL (sqlite:///studies.db, mysql://…), or the path of a journal or SQLite
                 file.
             statistics: of the dataset that was tuned on; see `statistics_of`.
-            study: its name; None for all studies of the storage.
+            study: None for all of the storage.
             metric: of the studies' values; "" for the task's default.
         """
         from core.tuning.history.optuna_studies import studies_as_records

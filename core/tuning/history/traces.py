@@ -47,7 +47,6 @@ def erase_traces(database: sqlite3.Connection, path: Path) -> bool:
 
 
 def _replace_file(database: sqlite3.Connection, path: Path) -> bool:
-    """Replace the file by a copy without traces; False where the system forbids it."""
     with (
         hold_file_lock(path),
         closing(sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)) as guard,
@@ -158,7 +157,6 @@ def _renumber(event: Event, new_index: dict[int, int]) -> Event:
 
 
 def _overwrite(file: BinaryIO, line: bytes, event: Event | None) -> None:
-    """Replace the line just read by a shorter one, padded with spaces."""
     if event is None:
         return
     text = to_json(event).encode()

@@ -172,7 +172,6 @@ def fit_rows(run: RunState) -> int:
 
 
 def _early_trials(run: RunState) -> dict[str, list[Trial]]:
-    """{model: its trials that were ended early with an estimated score, best first}."""
     trials_by_model: dict[str, list[Trial]] = {}
     for row in np.flatnonzero(run.is_ended_early & run.scored_rows):
         trial = run.trials[row]
@@ -192,7 +191,6 @@ def _with_early(row: LeaderboardRow, trials: list[Trial]) -> LeaderboardRow:
 
 
 def _with_seen(row: LeaderboardRow, run: RunState) -> LeaderboardRow:
-    """With the rows and folds seen, also where the run does not tell them."""
     if row.rows or row.best_known_score is None:
         return row
     if row.trials or row.early:

@@ -226,7 +226,6 @@ def _split_key(plan: Plan, first: RunStarted) -> str:
 
 
 def _just_begun(folder: RunFolder, plan: Plan) -> RunSummary:
-    """A run without an event: new, or killed as it began."""
     created_at = datetime.fromtimestamp((folder.path / PLAN).stat().st_mtime, UTC)
     return replace(
         _planned_run(folder, plan, None),
@@ -290,7 +289,6 @@ def _run_state(folder: RunFolder, last: Event | None) -> str:
 
 
 def _first_and_last(path: Path) -> tuple[Event | None, Event | None]:
-    """The first event and the last readable one; None where there is none yet."""
     with open_ordinary(path, MOST_EVENT_BYTES) as file:
         line = file.readline(LONGEST)
         if not line.endswith(b"\n"):
@@ -400,7 +398,6 @@ def _list_bin(parent: Path) -> PastRuns:
 
 
 def _check_ours(folder: Path, parent: Path, action: str) -> None:
-    """Check that a run's folder lies directly in `parent`, and is no link."""
     if folder.parent.resolve() != parent.resolve():
         raise UnusableError(
             f"this run is not among those that can be {action} here",
@@ -439,7 +436,6 @@ def _running_error(folder: Path, owner: str) -> UnusableError:
 
 
 def _move_folder(folder: Path, parent: Path) -> Path:
-    """Move a folder under its name, with a number appended where that is taken."""
     target, count = parent / folder.name, 1
     while os.path.lexists(target):
         count += 1
@@ -459,7 +455,6 @@ def _write_mark(folder: Path, now: datetime) -> None:
 
 
 def _read_mark(folder: Path, now: datetime) -> datetime:
-    """The time of deletion; now, which is then written, where it cannot be read."""
     with contextlib.suppress(OSError, ValueError, TypeError, KeyError, RecursionError):
         content = read_ordinary(folder / MARK, MAX_BYTES)
         deleted_at = datetime.fromisoformat(json.loads(content)["deleted_at"])
@@ -471,7 +466,6 @@ def _read_mark(folder: Path, now: datetime) -> datetime:
 
 
 def _remove_leftovers(parent: Path) -> None:
-    """Remove folders whose removal a kill interrupted."""
     with contextlib.suppress(OSError):
         for folder in parent.glob(f"{_GOING}*"):
             shutil.rmtree(folder, ignore_errors=True)

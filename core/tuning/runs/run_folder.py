@@ -134,7 +134,7 @@ class RunFolder:
 
     @property
     def address(self) -> str:
-        """What commands find it by: its name, or its path where it is not below the usual root."""
+        """Its name, or its path where it is not below the usual root."""
         return self.name if self.path.parent == runs_root() else str(self.path)
 
     @property
@@ -157,11 +157,11 @@ class RunFolder:
         return self.path / TAKEAWAY
 
     def all_events(self) -> list[Event]:
-        """Every recorded event in order, without the torn last line of a killed run."""
+        """In order, without the torn last line of a killed run."""
         return list(self.read_events())
 
     def read_events(self, beats: bool = True) -> Iterator[Event]:
-        """The events one by one, all Progress among them only if `beats`."""
+        """One by one, all Progress among them only if `beats`."""
         if not (self.path / EVENTS).exists():
             return
         number = 1
@@ -190,7 +190,7 @@ class RunFolder:
         return UnusableError(f"this line of the run is damaged ({fault})", where=where, cure=cure)
 
     def append(self, event: Event) -> None:
-        """Record one event; a Progress with no more trials than the last is skipped."""
+        """A Progress with no more trials than the last is skipped."""
         if isinstance(event, Progress) and event.done == self._recorded_done:
             return
         try:
@@ -206,7 +206,7 @@ class RunFolder:
             raise _cannot_write(self.path, error) from error
 
     def restore(self) -> None:
-        """Make the folder again, with its plan and events, if it was removed (or raise OSError)."""
+        """Make the folder, its plan and events again if removed (or raise OSError)."""
         # Without a name that leads to the open file, the folder was removed.
         if self._file is None or os.fstat(self._file.fileno()).st_nlink:
             return
@@ -322,7 +322,6 @@ def new_folder(root: Path, plan: Plan) -> Path:
 
 
 def _make_folder(path: Path) -> bool:
-    """Make a folder and its parents; whether it is new."""
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         path.mkdir(mode=0o700)  # it holds a person's rows

@@ -135,7 +135,7 @@ class RunState(TrialTable):
 
     @property
     def default_trial(self) -> Trial | None:
-        """The default setting's trial, once it has a score."""
+        """Once it has a score."""
         trial = self.find_trial(self._default)
         return None if trial is None or trial.failure else trial
 
@@ -182,7 +182,7 @@ class RunState(TrialTable):
         return dict(zip(self.ensemble.members, self.ensemble.weights, strict=True))
 
     def prediction(self, trial: Trial) -> tuple[float, float | None] | None:
-        """The predicted score of a trial and its standard deviation, if there is one."""
+        """The predicted score and its standard deviation, if there is one."""
         # A standardized prediction becomes a score once this dataset's mean and scale are settled.
         if trial.response is None:
             return None if trial.expected is None else (trial.expected, trial.uncertainty)
@@ -210,7 +210,7 @@ class RunState(TrialTable):
     # Taking events in ---------------------------------------------------------------------------
 
     def consume(self, event: Event) -> None:
-        """Add one more event; RunStarted begins anew."""
+        """RunStarted begins anew."""
         if event.seconds > self.seconds:
             self.seconds = event.seconds
         match event:  # the frequent ones first
@@ -277,7 +277,6 @@ class RunState(TrialTable):
         return bool(space) and event.setting == default_setting(space)
 
     def _is_usual(self, setting: Setting) -> bool:
-        """Whether a default setting is the run's: of several models, the first one's."""
         space = self.started.space
         return not self.tunes_several_models or setting.get(MODEL) == space[0].default
 
@@ -311,7 +310,6 @@ class RunState(TrialTable):
     def _take_turn(
         self, event: RunResumed | FoldTested | RunFinished | RunStopped | RunFailed
     ) -> None:
-        """Take an event that makes the latest news outdated."""
         self.begun, self.latest, self.resumed, self.exclusion = None, None, None, None
         match event:
             case RunResumed():
@@ -413,7 +411,7 @@ class RunSnapshot:
     standards: int
 
     def restored_state(self) -> RunState:
-        """The run as it was then, independent of the run."""
+        """Independent of the run."""
         light, state = self.light, self.light._copy_state()
         state._copy_first(light, self.trials, self.replaced)
         state.steps = light.steps[: self.steps]

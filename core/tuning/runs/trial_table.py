@@ -55,7 +55,7 @@ class GrowingArray:
 
     @property
     def rows(self) -> np.ndarray:
-        """The rows so far (a view, not a copy)."""
+        """A view, not a copy."""
         if self._fresh:
             self._flush_rows()
         return self._rows[: self._used]
@@ -182,7 +182,7 @@ class TrialTable:
         return [trial for trial in self.trials if not trial.failure]
 
     def add_trial(self, trial: Trial) -> None:
-        """Add a trial that ended, in a resumed run perhaps for the second time."""
+        """In a resumed run perhaps for the second time."""
         self._count_trial(trial, 1)
         number = trial.number
         if number in self.row_of:
@@ -201,7 +201,7 @@ class TrialTable:
                 self._best, self._finished_at_best = row, self.finished
 
     def exclude(self, number: int, excluded: bool) -> None:
-        """Take a trial out or back in, even one that has not ended yet."""
+        """Also one that has not ended yet."""
         (self.excluded.add if excluded else self.excluded.discard)(number)
         if number in self.row_of:
             self.is_excluded[self.row_of[number]] = excluded

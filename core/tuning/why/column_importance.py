@@ -56,7 +56,7 @@ _MAX_CELLS = 2e7  # of the prepared test rows
 
 
 def importance(tested_model: TestedModel) -> Iterator[ColumnImportance]:
-    """The importance so far, several times, then the answer."""
+    """Partial answers, then the answer."""
     names = [str(name) for name in tested_model.dataset.feature_names]
     permuter, rows, chosen_columns = _affordable_shuffling(tested_model, len(names))
     alike = _similar_columns(tested_model, chosen_columns)
@@ -94,7 +94,7 @@ def _with_losses(
     losses: Mapping[tuple[int, ...], ScoreLoss],
     weights: Mapping[int, float],
 ) -> ColumnImportance:
-    """The answer with single columns, and with similar ones together, the largest mean first."""
+    """Single columns, and similar ones together, the largest mean first."""
     grouped = {column for group in losses if len(group) > 1 for column in group}
     falling = sorted(losses.items(), key=lambda entry: -entry[1].mean)
     columns = [

@@ -86,7 +86,6 @@ def _row_samples(problem: Problem, seed: int) -> list[np.ndarray]:
 
 
 def _has_enough_rows(problem: Problem, rows: np.ndarray) -> bool:
-    """Whether a model can be fitted: all classes, and a few rows each."""
     if not problem.dataset.classes:
         return len(rows) >= 10
     class_count = len(np.unique(problem.dataset.target[problem.train_rows]))

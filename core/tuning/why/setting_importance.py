@@ -44,7 +44,7 @@ _REPORT_SECONDS = 0.5  # seconds
 
 
 def setting_importance(state: RunState) -> Iterator[SettingImportance | NoAnswer]:
-    """The importance so far, several times, then the answer."""
+    """Partial answers, then the answer."""
     axes, trials = _axes_and_trials(state)
     if len(axes) < 2 or len(trials) < MIN_TRIALS:
         yield NoAnswer(f"It takes two settings and {MIN_TRIALS} trials to tell.", done=True)
@@ -100,7 +100,6 @@ def _setting_shares(
 
 
 def _model_name(state: RunState) -> str:
-    """The tuned model; of several the best."""
     started = state.started
     if tunes_several(started) and state.best_trial is not None:
         return str(state.best_trial.setting.get(MODEL, ""))

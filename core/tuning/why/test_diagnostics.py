@@ -90,7 +90,6 @@ def _class_diagnostics(tested_model: TestedModel) -> ClassDiagnostics:
 
 
 def _wrong_rows(tested_model: TestedModel) -> WrongRows:
-    """The rows with the least probability (or score) of their class, or the largest error."""
     y, predictions = tested_model.y, tested_model.predictions
     if tested_model.dataset.task.has_numbers:
         badness = np.abs(y - predictions.labels)
@@ -166,7 +165,7 @@ def _residuals(tested_model: TestedModel) -> Residuals:
 
 
 def _column_values(tested_model: TestedModel) -> dict[str, np.ndarray]:
-    """Test rows' values of the first columns that are numbers or have few different words."""
+    """Values of the first columns of numbers or few different words."""
     values_by_column: dict[str, np.ndarray] = {}
     for column, name in enumerate(tested_model.dataset.feature_names[:MAX_COLUMNS]):
         values = tested_model.column_values(column)
@@ -179,7 +178,6 @@ def _column_values(tested_model: TestedModel) -> dict[str, np.ndarray]:
 
 
 def _residual_bins(values: np.ndarray, residual: np.ndarray, units: Units) -> list[ResidualBin]:
-    """The mean residual with its 95 % interval, of an eighth of the rows each, or of a word."""
     if values.dtype.kind != "f":
         words = sorted(set(values.tolist()))
         return [_residual_bin(word, residual, units, values == word) for word in words]

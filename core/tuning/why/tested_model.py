@@ -45,7 +45,7 @@ class TestedFold:
         return TestedFold(self.pipeline, self.problem, X, y, rows)
 
     def sample_rows(self, max_rows: int, generator: np.random.Generator) -> TestedFold:
-        """The fold with so many of the test rows at most, drawn at random."""
+        """With at most `max_rows` test rows, drawn at random."""
         if len(self.y) <= max_rows:
             return self
         return self.subset(np.sort(generator.choice(len(self.y), max_rows, replace=False)))
