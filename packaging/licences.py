@@ -41,9 +41,9 @@ def needed(names: list[tuple[str, tuple[str, ...]]]) -> list[metadata.Distributi
     from packaging.requirements import Requirement
 
     found: dict[str, metadata.Distribution] = {}
-    todo, done = list(names), set()
-    while todo:
-        name, extras = todo.pop()
+    waiting, done = list(names), set()
+    while waiting:
+        name, extras = waiting.pop()
         if (normal(name), extras) in done:
             continue
         done.add((normal(name), extras))
@@ -59,7 +59,7 @@ def needed(names: list[tuple[str, tuple[str, ...]]]) -> list[metadata.Distributi
                 wanted.marker.evaluate({"extra": extra}) for extra in ("", *extras)
             )
             if fits:
-                todo.append((wanted.name, tuple(sorted(wanted.extras))))
+                waiting.append((wanted.name, tuple(sorted(wanted.extras))))
     return [found[name] for name in sorted(found)]
 
 

@@ -168,9 +168,11 @@ def _tuning_text(results: Results) -> str:
     size = difference_text(metric, abs(gain.difference))
     if metric not in _POINTS:
         size = f"{metric_in_short(metric)} {size}"
+    elif metric != "accuracy":  # which the first line speaks of
+        size = f"{size} of {metric_in_short(metric)}"
     if gain.difference == 0:
         return "Neither better nor worse than the default setting."
-    sign, verb = ("+", "over") if gain.is_positive else ("−", "below")
+    sign, verb = ("+", "over") if gain.is_positive else ("", "below")
     change = f"{sign}{size} {verb} the default setting"
     if metric not in _POINTS:
         change = f"{size} {'better' if gain.is_positive else 'worse'} than the default setting"

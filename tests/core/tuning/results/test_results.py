@@ -199,10 +199,12 @@ def answered(made, task="binary", **facts):
     [
         ({}, r"\+2\.6 points over .*likely real", "export"),
         ({"gain": gain(0.01, -0.02, 0.04, False)}, r"\+1\.0 points? .*81 rows .*chance", "rows"),
-        ({"gain": gain(-0.021, -0.04, -0.01, True)}, r"−2\.1 points below .*better", "default"),
+        ({"gain": gain(-0.021, -0.04, -0.01, True)}, r"^2\.1 points below .*better", "default"),
         ({"setting": {"C": 1.0}}, "No setting .* default", "export"),
         ({"metric": "mse", "gain": gain(0.5, 0.1, 0.9, True, "mse")},
          r"Mean squared error 0\.5 better .*likely real", "export"),
+        ({"metric": "auc", "gain": gain(0.053, 0.02, 0.08, True, "auc")},
+         r"^\+5\.3 points of area under the ROC curve over", "export"),
         ({"gain": gain(0.0, 0.0, 0.0, False)}, "Neither better nor worse", "rows"),
         (beside(difference=-0.01, low=-0.05, high=0.03, real=False), "", "columns"),
     ],
