@@ -86,3 +86,21 @@ FONT_CARD = 11
 TARGET = 28  # pixels, the smallest height of a control
 GAP = 12
 RADIUS = 8
+
+
+def css_colours(theme: Theme) -> dict[str, str]:
+    """{variable: colour} for pages of HTML."""
+    colours = {name: value for name, value in vars(theme).items() if str(value).startswith("#")}
+    return colours | {f"series{index}": colour for index, colour in enumerate(theme.series)}
+
+
+def css_variables() -> str:
+    """The colours as variables of CSS: on the screen as the system has them, light on paper."""
+    light, dark = (
+        " ".join(f"--{name}: {colour};" for name, colour in css_colours(theme).items())
+        for theme in (LIGHT, DARK)
+    )
+    return (
+        f":root {{ color-scheme: light dark; {light} }}\n"
+        f"@media screen and (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}\n"
+    )

@@ -6,58 +6,15 @@ import json
 from html import escape
 from pathlib import Path
 
+from app.help.glossary import FOLDER
 from app.help.help_pages import PICTURES, HelpPage, page_of, pages_by_key
 from app.help.markup import page_html, without_markup
 from core.errors import UnusableError, write_error
 from core.writing import whole_file
-from resources.theme import DARK, LIGHT, Theme
+from resources.theme import css_variables
 
 INDEX = "index.html"
 _OURS = '<meta name="generator" content="Tunescope help">'
-_STYLE = """
-:root { %(light)s }
-@media (prefers-color-scheme: dark) { :root { %(dark)s } }
-body { margin: 0; background: var(--canvas); color: var(--ink); line-height: 1.5;
-  font-family: Inter, "Segoe UI", "Noto Sans", system-ui, sans-serif; }
-main { max-width: 46rem; margin: 0 auto; padding: 1.2rem 1.4rem 3rem; background: var(--paper);
-  min-height: 100vh; box-sizing: border-box; overflow-wrap: break-word; }
-a { color: var(--accent); } h1 { line-height: 1.2; } h2 { margin-top: 1.8em; }
-img { max-width: 100%%; height: auto; border: 1px solid var(--line); border-radius: 8px; }
-table { border-collapse: collapse; width: 100%%; } th, td { text-align: left; vertical-align: top;
-  padding: .4rem .6rem .4rem 0; border-bottom: 1px solid var(--line); }
-code { overflow-wrap: anywhere; } nav { margin-bottom: 1rem; } small { color: var(--muted); }
-input { font: inherit; width: 100%%; box-sizing: border-box; padding: .4rem .6rem; color: inherit;
-  background: var(--paper); border: 1px solid var(--control); border-radius: 6px; }
-ul.found { padding-left: 1.2rem; } :focus-visible { outline: 2px solid var(--accent); }
-"""
-# Search: a page must contain every word; matches in titles come first.
-_SCRIPT = """
-const pages = %s;
-const box = document.getElementById("search"), all = document.getElementById("all");
-const found = document.getElementById("found"), said = document.getElementById("said");
-document.getElementById("searching").hidden = false;
-box.addEventListener("input", () => {
-  const words = box.value.toLowerCase().split(/\\s+/).filter(Boolean);
-  all.hidden = words.length > 0;
-  found.replaceChildren();
-  said.textContent = "";
-  if (!words.length) return;
-  const titled = page => words.every(word => page[1].toLowerCase().includes(word)) ? 0 : 1;
-  const hits = pages.filter(page => words.every(
-    word => (page[1] + " " + page[2]).toLowerCase().includes(word)));
-  hits.sort((a, b) => titled(a) - titled(b));
-  said.textContent = hits.length ? hits.length + " found" : "Nothing found.";
-  for (const [file, title, text] of hits) {
-    const item = document.createElement("li"), link = document.createElement("a");
-    link.href = file; link.textContent = title;
-    const at = Math.max(0, text.toLowerCase().indexOf(words[0]) - 40);
-    const near = document.createElement("small");
-    near.textContent = " " + (at ? "…" : "") + text.slice(at, at + 120) + "…";
-    item.append(link, document.createElement("br"), near);
-    found.append(item);
-  }
-});
-"""
 
 
 def write_help(folder: Path) -> Path:
@@ -133,17 +90,19 @@ def _index_document() -> str:
     # A text that holds “</script>” would end the script.
     search_index = [[file_of(page), page.title, without_markup(page.text)] for page in pages]
     data = json.dumps(search_index, ensure_ascii=False).replace("</", "<\\/")
+    script = (FOLDER / "search.js").read_text(encoding="utf-8")
     body = f"""<h1>Help of Tunescope</h1>
 <div id="searching" hidden><label for="search">Search</label>
 <input id="search" type="search" autocomplete="off">
 <p id="said" role="status"></p><ul id="found" class="found"></ul></div>
 <div id="all"><ul>{"".join(items)}{"</ul>" if open_list else ""}</ul></div>
-<script>{_SCRIPT % data}</script>"""
+<script>const pages = {data};
+{script}</script>"""
     return _html_document("Help of Tunescope", body)
 
 
 def _html_document(title: str, body: str) -> str:
-    style = _STYLE % {"light": _colours(LIGHT), "dark": _colours(DARK)}
+    style = css_variables() + (FOLDER / "page.css").read_text(encoding="utf-8")
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -159,8 +118,3 @@ def _html_document(title: str, body: str) -> str:
 </main></body>
 </html>
 """
-
-
-def _colours(theme: Theme) -> str:
-    names = ("ink", "muted", "line", "control", "paper", "canvas", "accent")
-    return " ".join(f"--{name}: {getattr(theme, name)};" for name in names)
