@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QPointF
-from PySide6.QtGui import QGuiApplication, QImage, QKeySequence, QShortcut
+from PySide6.QtGui import QGuiApplication, QHelpEvent, QImage, QKeySequence, QShortcut
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QAbstractScrollArea, QComboBox, QScrollBar, QToolTip
 
@@ -269,8 +269,9 @@ def test_what_a_resting_pointer_is_told_stays(runs, feed, board, run):
         QTest.mouseMove(port, place)
         told = view.tooltip_at(QPointF(place))
         assert QToolTip.text() == told, view.name
-        # Qt asks for the tip of a widget on which the pointer has rested for 0.7 seconds.
-        QTest.qWait(1000)
+        # What Qt sends to a widget on which the pointer has rested for 0.7 seconds.
+        rest = QHelpEvent(QEvent.Type.ToolTip, place, port.mapToGlobal(place))
+        QGuiApplication.sendEvent(port, rest)
         assert QToolTip.text() == told, view.name
 
 
