@@ -2,10 +2,10 @@
 
 | what | function | examples |
 | --- | --- | --- |
-| a number | ``format_number`` | 0.672, 250, 10⁻⁷ |
+| a number | ``format_number`` | 0.672, 2310, 20,628, 10⁻⁷ |
 | a whole number | ``format_integer`` | 12, 2,310 |
 | an amount | ``amount_text`` | 20,600 €, 0.672 |
-| a duration | ``duration_text`` | 0.3 s, 40 s, 1 min 40 s, 2 h 5 min |
+| a duration | ``duration_text`` | 0.3 s, 40 s, 1 min, 1 min 40 s, 2 h 5 min |
 | an estimated duration | ``rough_duration_text`` | 3 s, 45 s, 12 min |
 | a share of one | ``percent`` | 25 %, 3.3 %, < 0.1 % |
 | a count | ``count_text`` | 1 row, 2,310 rows |
@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterable, Sequence
 NBSP = "\N{NO-BREAK SPACE}"
 PERCENT = f"{NBSP}%"  # no line break before it
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-_LONGEST_SECONDS = 90  # from here on minutes are read more easily
+_MIN_MARKED = 10_000  # below it a number may be a year
 
 
 class _Marks:
@@ -48,7 +48,8 @@ def format_number(value: float | None, digits: int = 3) -> str:
     size = math.floor(math.log10(abs(value)) + 1e-12)
     if not -5 <= size <= 6:
         return _powered(value, size, digits)
-    text = f"{value:.{max(0, digits - 1 - size)}f}"
+    mark = "," if abs(value) >= _MIN_MARKED else ""
+    text = f"{value:{mark}.{max(0, digits - 1 - size)}f}"
     text = text.rstrip("0").rstrip(".") if "." in text else text
     return _localized(text)
 
@@ -89,7 +90,9 @@ def format_value(value: object, digits: int = 3) -> str:
     """Any value of a setting."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return str(value)
-    return str(value) if isinstance(value, int) else format_number(value, digits)
+    if isinstance(value, int):
+        return str(value) if abs(value) < _MIN_MARKED else format_integer(value)
+    return format_number(value, digits)
 
 
 def power_of_ten(exponent: int) -> str:
@@ -113,7 +116,7 @@ def duration_text(seconds: float) -> str:
         return f"< {format_decimals(0.1, 1)} s"
     if seconds < 9.95:  # above it would be rounded to 10.0
         return f"{format_number(round(seconds, 1))} s"
-    if seconds < _LONGEST_SECONDS:
+    if seconds < 59.5:
         return f"{seconds:.0f} s"
     minutes, second = divmod(round(seconds), 60)
     if minutes < 60:
@@ -124,7 +127,7 @@ def duration_text(seconds: float) -> str:
 
 def rough_duration_text(seconds: float) -> str:
     """An estimate, no finer than it can be true: in seconds, in fives of them, in minutes."""
-    step = 1 if seconds < 10 else 5 if seconds < _LONGEST_SECONDS else 60
+    step = 1 if seconds < 10 else 5 if seconds < 90 else 60
     return duration_text(max(1, step * round(seconds / step)))
 
 

@@ -16,6 +16,7 @@ from app.pages.page import Page
 from app.pages.result_cards import AnswerLines, DefaultComparisonCard, FactsCard, MembersCard
 from app.pages.shared_cards import CopyButtons, RangeEdgeNotice
 from app.text.candidate_text import candidate_texts, completed_results
+from app.text.run_head import more_time_text
 from app.views.board import NARROW, grid_positions
 from app.views.explanation_views import (
     ColumnsView,
@@ -326,7 +327,7 @@ class ResultsPage(Page):
         self._shown = results
         minutes = self.session.shown.state.more_minutes
         self.more_button.setVisible(bool(minutes) and self.session.state == "finished")
-        self.more_button.set_label(f"{minutes:g} more minute{'' if minutes == 1 else 's'}")
+        self.more_button.set_label(more_time_text(minutes))
         self._nothing.setVisible(results is None)
         self.primary.set_allowed(results is not None, "There is no result yet.")
         started = next((e for e in self.session.events if isinstance(e, RunStarted)), None)

@@ -22,6 +22,7 @@ from app.text.run_head import (
     before_the_start,
     interrupted_sentences,
     model_text,
+    more_time_text,
     progress_text,
     run_title,
     stopping_sentences,
@@ -310,8 +311,8 @@ class TunePage(Page):
         self.resume_button.setVisible(state == "paused")
         self.more_button.setVisible(state == "finished" and has_trials)
         minutes = self.run.more_minutes
-        text = f"{minutes:g} more minute{'' if minutes == 1 else 's'}"
-        self.more_button.set_label(text if minutes else f"{MORE} more trials")
+        text = more_time_text(minutes) if minutes else f"{MORE} more trials"
+        self.more_button.set_label(text)
         self.leave_button.setVisible(state == "stopping")
         self.keep_button.setVisible(state == "interrupted" and has_begun)
         self.discard_button.setVisible(has_begun or state in ("running", "paused"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from app.text.plan_text import setting_text
 from core.estimators.model_settings import model_and_values, noun_of
 from core.tuning.events import EnsembleUpdated, HyperGradientStep, RunStarted
@@ -14,6 +16,7 @@ from core.wording import count_text, duration_text, format_number, rough_duratio
 
 STALE = 5  # trials without improvement that are mentioned
 STILL = 1e-4  # relative change of the objective that counts as none
+LATE = 5.0  # seconds over the minutes that are explained
 
 
 def model_text(model: str) -> str:
@@ -73,6 +76,14 @@ def before_the_start(plan: Plan | None, elapsed: float) -> str:
         total=0 if learns else total or 0,
     )
     return how_far(state_from_events([started]), elapsed)
+
+
+def more_time_text(minutes: float) -> str:
+    """What a run is given in addition: "2 more minutes", "50 more seconds"."""
+    if minutes >= 1 and minutes == int(minutes):
+        return count_text(int(minutes), "more minute")
+    seconds = 60 * minutes
+    return count_text(round(seconds) if seconds < 10 else 5 * round(seconds / 5), "more second")
 
 
 def window_title(run: RunState, elapsed: float) -> str:
@@ -208,7 +219,11 @@ def _time_left(run: RunState, elapsed: float | None) -> list[str]:
         return ["nearly done"]
     ending = rough_duration_text(seconds.kept) if seconds.free and seconds.kept >= 1 else ""
     last = f", the last {ending} for finishing" if ending else ""
-    return [f"about {rough_duration_text(seconds.left)} left{last}"]
+    now = run.seconds if elapsed is None else max(elapsed, run.seconds)
+    limit = 60 * (run.started.run_plan.minutes or math.inf)
+    # Its fits are given longer than planned where other programs take the processor.
+    why = ", longer because the computer is busy" if now + seconds.left > limit + LATE else ""
+    return [f"about {rough_duration_text(seconds.left)} left{last}{why}"]
 
 
 def ledger_parts(run: RunState, elapsed: float | None = None) -> list[tuple[str, float, str]]:

@@ -9,7 +9,7 @@ from importlib.resources import files
 
 from core.datasets.task import Task
 from core.records import Record
-from core.wording import format_number
+from core.wording import duration_text
 
 ENOUGH_ROWS = 1000  # for flexible models to beat a linear one
 # A fit below these seconds has five, four, three, two dots; a share above these as many.
@@ -93,7 +93,7 @@ def model_scales(model: str, task: Task, complexity: int) -> tuple[ModelScale, .
     seconds, share = measured["seconds"], measured["learned"]
     quick = 5 - sum(seconds >= limit for limit in _QUICK_SECONDS)
     flexible = 5 - sum(share < limit for limit in _FLEXIBLE_SHARES)
-    time = f"a fit on 2,000 rows of 10 columns takes {format_number(seconds)} s"
+    time = f"a fit on 2,000 rows of 10 columns takes {duration_text(seconds)}"
     board = f"it learns {100 * share:.0f} % of a chessboard of 16 fields"
     return (
         ModelScale("quick", quick, time),

@@ -12,6 +12,7 @@ from core.wording import (
     format_decimals,
     format_integer,
     format_number,
+    format_value,
     list_text,
     percent,
     rough_duration_text,
@@ -21,7 +22,8 @@ from core.wording import (
 @pytest.mark.parametrize(
     ("value", "text"),
     [(0.672, "0.672"), (250.0, "250"), (0, "0"), (-1.5, "−1.5"), (math.nan, "–"), (None, "–"),
-     (1e-7, "10⁻⁷"), (2.5e9, "2.5×10⁹")],
+     (1e-7, "10⁻⁷"), (2.5e9, "2.5×10⁹"), (2024.0, "2024"), (1234567.2, "1,234,567"),
+     (-20628.3, "−20,628")],
 )  # fmt: skip
 def test_a_number_has_three_digits(value, text):
     assert format_number(value) == text
@@ -47,7 +49,7 @@ def test_an_amount_has_its_unit_and_marks_between_thousands(amount, unit, text):
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [(0, "0 s"), (0.004, "< 0.1 s"), (0.29, "0.3 s"), (3.0, "3 s"), (9.97, "10 s"), (12.4, "12 s"),
-     (89, "89 s"), (90, "1 min 30 s"), (100, "1 min 40 s"), (120, "2 min"), (3599.6, "1 h"),
+     (59, "59 s"), (59.7, "1 min"), (90, "1 min 30 s"), (100, "1 min 40 s"), (120, "2 min"), (3599.6, "1 h"),
      (7500, "2 h 5 min")],
 )  # fmt: skip
 def test_a_duration_is_said_in_one_way(seconds, text):
@@ -60,6 +62,11 @@ def test_a_duration_is_said_in_one_way(seconds, text):
 )
 def test_an_estimate_is_no_finer_than_it_can_be(seconds, text):
     assert rough_duration_text(seconds) == text
+
+
+def test_a_setting_has_marks_between_thousands_where_it_is_no_year():
+    values = [format_value(value) for value in (2024, 20_000, 31_623.4, "rbf", True)]
+    assert values == ["2024", "20,000", "31,623", "rbf", "True"]
 
 
 def test_shares_counts_and_lists():
