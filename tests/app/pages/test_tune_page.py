@@ -18,7 +18,14 @@ from app.pages.run_bar import (
 )
 from app.pages.tune_page import ManualTrials, SettingDialog, TunePage
 from app.session.shown_run import ShownRun
-from app.text.run_head import before_the_start, done_share, progress_text, run_title, window_title
+from app.text.run_head import (
+    before_the_start,
+    done_share,
+    more_time_text,
+    progress_text,
+    run_title,
+    window_title,
+)
 from app.widgets import buttons
 from app.worker import messages as m
 from app.worker.messages import (
@@ -277,7 +284,14 @@ COUNTED = [
             None,
             "Step 8 · objective 411.3 · no validation data needed · took 3 s",
         ),
-        (TIMED, "running", 12.4, "0 trials, 12 s of 60 s"),
+        (TIMED, "running", 12.4, "0 trials, 12 s of 1 min"),
+        (
+            [*TIMED, Progress(seconds=13.0, seconds_left=60.0, ending=60.0)],
+            "running",
+            13.0,
+            "0 trials, 13 s of 1 min · about 2 min left, the last 1 min for finishing, longer "
+            "because the computer is busy",
+        ),
         (COUNTED[:1], "running", 2.0, "0 of 40, 2 s"),
         (
             [RunStarted(total=9, baseline=0.33), TrialFinished(number=0, score=0.9)],
@@ -297,10 +311,19 @@ def test_the_title_says_what_is_done_and_how_far_it_is_from_the_first_second():
     assert done_share(state_from_events(trials(4, total=0)), "running") == pytest.approx(4 / 44)
     assert run_title(run) == "Tuning a support vector machine"
     assert run_title(state_from_events(STEPS)) == "Learning one penalty for each group of columns"
-    assert before_the_start(IN_MINUTES, 2.0) == "0 trials, 2 s of 60 s"
+    assert before_the_start(IN_MINUTES, 2.0) == "0 trials, 2 s of 1 min"
     assert before_the_start(PLAN, 1.2) == "0 of 10, 1 s"
-    assert window_title(state_from_events(TIMED), 12.4) == "0 trials, 12 s of 60 s – iris"
+    assert window_title(state_from_events(TIMED), 12.4) == "0 trials, 12 s of 1 min – iris"
     assert window_title(state_from_events(COUNTED), 20.0) == "12 of 40 – iris"
+
+
+@pytest.mark.parametrize(
+    ("minutes", "text"),
+    [(0.8, "50 more seconds"), (1.0, "1 more minute"), (1.5, "90 more seconds"),
+     (20.0, "20 more minutes"), (0.1, "6 more seconds")],
+)  # fmt: skip
+def test_more_time_is_a_round_number(minutes, text):
+    assert more_time_text(minutes) == text
 
 
 def test_the_stopwatch_goes_on_and_never_back(monkeypatch):
