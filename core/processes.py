@@ -23,6 +23,8 @@ from collections.abc import Callable, Generator, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
+from core.awake_timer import AWAKE
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -81,7 +83,8 @@ class OwnedProcess:
         group: bool = False,
     ) -> None:
         self.name, self.forced = name, False
-        self._group, self._deadline = group, 0.0
+        self._group = group
+        self.deadline: float | None = None  # when `escalate` acts, in AWAKE.seconds
         self._kills_before = memory_kills()
         self.pipe, theirs = context.Pipe()
         try:
@@ -117,18 +120,13 @@ class OwnedProcess:
         """Whether it still runs."""
         return bool(self._process.is_alive())
 
-    @property
-    def deadline(self) -> float:
-        """When `escalate` acts, in seconds of time.monotonic(); 0.0 for never."""
-        return self._deadline
-
     def expect_reaction(self, seconds: float | None) -> None:
         """Expect a reaction within so many seconds; None: it has reacted."""
-        self._deadline = 0.0 if seconds is None else time.monotonic() + seconds
+        self.deadline = None if seconds is None else AWAKE.seconds + seconds
 
     def escalate(self) -> None:
         """After the deadline terminate the process, and kill it a second later."""
-        if not self._deadline or time.monotonic() < self._deadline:
+        if self.deadline is None or AWAKE.seconds < self.deadline:
             return
         if self.forced:
             _kill_process(self._process, self._group)

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, TextIO
 
+from core.awake_timer import AWAKE
 from core.estimators.multi_model import MODEL
 from core.tuning import events
 from core.tuning.events import DatasetFacts
@@ -34,7 +35,7 @@ class ProgressLine:
         self._live = stream.isatty()
         self._drawn = False
         self._text = ""  # of the bar
-        self._began = self._printed = time.monotonic()
+        self._began, self._printed = AWAKE.seconds, time.monotonic()
         self._lock = threading.RLock()
         self._ended: threading.Event | None = None  # of the thread that moves the bar
         self._compared = False
@@ -212,7 +213,7 @@ class ProgressLine:
             threading.Thread(target=self._tick_until, args=ended, daemon=True).start()
 
     def _drawn_text(self) -> str:
-        minutes, seconds = divmod(int(time.monotonic() - self._began), 60)
+        minutes, seconds = divmod(int(AWAKE.seconds - self._began), 60)
         # Asked each time, for windows change; a full last column would begin a new line.
         width = shutil.get_terminal_size().columns - 1
         return "\r" + f"{minutes}:{seconds:02} {self._text}"[:width].ljust(width)

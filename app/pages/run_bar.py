@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 
 from PySide6.QtCore import QRectF, QSize, Qt, QTimer, Signal
@@ -17,6 +16,7 @@ from app.widgets.buttons import IconButton
 from app.widgets.layouts import in_column, in_row
 from app.widgets.quiet_controls import QuietSlider
 from app.widgets.text_labels import ElidedLabel, plain_tooltip, wrapping_label
+from core.awake_timer import AWAKE
 from core.tuning.events import ClusterWorker, Event
 from core.tuning.runs.state import RunState
 from core.wording import count_text
@@ -37,16 +37,16 @@ class Stopwatch:
 
     @property
     def seconds(self) -> float:
-        return self._base_seconds + (time.monotonic() - self._since if self._is_running else 0.0)
+        return self._base_seconds + (AWAKE.seconds - self._since if self._is_running else 0.0)
 
     def set_seconds(self, seconds: float) -> None:
         """Never goes back while it runs."""
         # Events tell of moments before now; a clock that jumps back looks broken.
-        self._base_seconds, self._since = max(seconds, self.seconds), time.monotonic()
+        self._base_seconds, self._since = max(seconds, self.seconds), AWAKE.seconds
 
     def set_running(self, is_running: bool, seconds: float) -> None:
         if is_running != self._is_running:
-            self._base_seconds, self._since = seconds, time.monotonic()
+            self._base_seconds, self._since = seconds, AWAKE.seconds
             self._is_running = is_running
 
 

@@ -14,6 +14,7 @@ from PySide6.QtCore import QThread, Signal
 
 from app.worker import messages as m
 from app.worker.worker_process import run_worker
+from core.awake_timer import AWAKE
 from core.processes import LEAVES, OwnedProcess
 from core.tuning.events import Progress, SurrogateFitted, WorkersSeen
 
@@ -123,9 +124,10 @@ class WorkerThread(ProcessThread):
             self._flush_messages()
 
     def _wait_seconds(self) -> float | None:
-        deadlines = [self._flushed + FRAME] if self._waiting else []
-        deadlines += [self._process.deadline] if self._process and self._process.deadline else []
-        return max(0.0, min(deadlines) - time.monotonic()) if deadlines else None
+        waits = [self._flushed + FRAME - time.monotonic()] if self._waiting else []
+        if self._process is not None and self._process.deadline is not None:
+            waits.append(self._process.deadline - AWAKE.seconds)
+        return max(0.0, min(waits)) if waits else None
 
     def _start_process(self) -> OwnedProcess | None:
         self._is_ready, self._start_fault = False, None

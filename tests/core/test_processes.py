@@ -133,7 +133,7 @@ def test_escalation_asks_first_and_kills_then():
         process.escalate()
         time.sleep(0.01)
     assert not process.is_alive
-    assert process.deadline == 0.0
+    assert process.deadline is None
     process.end_process()
 
 

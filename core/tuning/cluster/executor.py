@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import pickle
 import queue
-import time
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from core.awake_timer import AWAKE
 from core.errors import UnusableError
 from core.tuning.cluster.cluster_monitor import (
     BackgroundCall,
@@ -20,7 +20,6 @@ from core.tuning.cluster.cluster_monitor import (
 )
 from core.tuning.cluster.on_worker import close_idle, run_trial, shorten_limits
 from core.tuning.events import Event
-from core.tuning.runs.run_clock import AWAKE
 from core.tuning.scores.scoring import ScoringJob, TrialRequest, TrialResult, one_line_error
 from core.tuning.trials.executors import TrialExecutor
 
@@ -201,8 +200,8 @@ class ClusterExecutor(TrialExecutor):
                 self._restart_all()
             return
         if self._gone_since is None:
-            self._gone_since = time.monotonic()
-        elif time.monotonic() - self._gone_since > GONE_SECONDS or self._client.status == "closed":
+            self._gone_since = AWAKE.seconds
+        elif AWAKE.seconds - self._gone_since > GONE_SECONDS or self._client.status == "closed":
             raise UnusableError(
                 "the scheduler of the cluster has gone",
                 where=str(getattr(self._client, "_start_arg", "") or "option cluster"),

@@ -14,13 +14,13 @@ scores are cross-fitted: what the other folds choose is scored on each fold, wit
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from core.awake_timer import AWAKE
 from core.estimators.multi_model import split_model_setting
 from core.samplers.averaging import effective_members
 from core.space import Setting
@@ -135,7 +135,7 @@ class MultiModelEnsemble:
 
     def updates(self, *, last: bool = False) -> Iterator[Event]:
         """The members and weights now, if they are due or `last`."""
-        start_time = time.monotonic()
+        start_time = AWAKE.seconds
         is_due = self._is_uncorrected if last else self._new and start_time >= self._due
         if not is_due:
             return
@@ -148,7 +148,7 @@ class MultiModelEnsemble:
         members = sorted(w, key=lambda n: (-w[n], -self._trials[n].score))
         weights = np.array([w[n] for n in members])
         # By what the last one took: with many trials and rows, updates would hold up the run.
-        self._due = time.monotonic() + PAUSE_FACTOR * (time.monotonic() - start_time)
+        self._due = AWAKE.seconds + PAUSE_FACTOR * (AWAKE.seconds - start_time)
         update = EnsembleUpdated(
             finished=self._finished,
             members=members,

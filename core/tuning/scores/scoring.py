@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from core.awake_timer import AWAKE
 from core.datasets.memory_limit import memory_failure
 from core.datasets.preparation import OwnColumns
 from core.datasets.task import Task
@@ -137,7 +138,7 @@ def score_setting(job: ScoringJob, number: int, setting: Setting) -> TrialResult
 
 def score_trial(job: ScoringJob, request: TrialRequest) -> TrialResult:
     """Fit and score a request; any failure becomes the reason."""
-    start_time, start_cpu = time.perf_counter(), time.process_time()
+    start_time, start_cpu = AWAKE.seconds, time.process_time()
     event, estimate = None, None
     number, setting = request.number, request.setting
     try:
@@ -155,11 +156,11 @@ def score_trial(job: ScoringJob, request: TrialRequest) -> TrialResult:
                 if estimate is not None:
                     break
     except Exception as error:  # a trial may fail in any way; the run goes on
-        seconds, failure = time.perf_counter() - start_time, one_line_error(error)
+        seconds, failure = AWAKE.seconds - start_time, one_line_error(error)
         if isinstance(error, MemoryError) and job.memory:
             failure = memory_failure(job.memory)
         return TrialResult(number, setting, (), seconds, failure)
-    seconds = time.perf_counter() - start_time
+    seconds = AWAKE.seconds - start_time
     scores = tuple(fold_score.score for fold_score in fold_scores)
     if not all(math.isfinite(score) for score in scores):
         return TrialResult(number, setting, (), seconds, "The score was not a number.")

@@ -22,12 +22,12 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Protocol
 
+from core.awake_timer import AWAKE
 from core.datasets.memory_limit import available_memory
 from core.errors import UnusableError, write_error
 from core.processes import LEAVES, OwnedProcess, limit_memory, memory_in_use, watch_parent
 from core.space import Setting
 from core.tuning.events import Event
-from core.tuning.runs.run_clock import AWAKE
 from core.tuning.runs.run_lock import hold_run_lock, lock_holder
 from core.tuning.scores.scoring import (
     ScoringJob,

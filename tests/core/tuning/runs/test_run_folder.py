@@ -11,7 +11,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from io import FileIO
 from pathlib import Path
@@ -35,9 +34,9 @@ from core.tuning.events import (
 )
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.results import conclude
-from core.tuning.runs import run_clock, run_folder
+from core.tuning.runs import run_folder
 from core.tuning.runs.best import has_best
-from core.tuning.runs.run_clock import LONGEST, TICK, AwakeTimer, RunClock, time_is_up
+from core.tuning.runs.run_clock import RunClock, time_is_up
 from core.tuning.runs.run_folder import READ_AT_ONCE, RunFolder
 from core.tuning.runs.state import state_from_events
 
@@ -432,49 +431,6 @@ def test_what_an_event_speaks_of_is_on_the_disk_before_it(iris, tmp_path, monkey
         assert done[at + 1] == "run"  # its name in the folder
         assert at + 1 < event
     assert done[end - 1] == "events.jsonl"
-
-
-class Hands:
-    """The clocks of a system, put by hand."""
-
-    def __init__(self):
-        self.now = self.used = 1000.0
-
-    def monotonic(self):
-        return self.now
-
-    def process_time(self):
-        return self.used
-
-    def sleep(self, _seconds):
-        threading.Event().wait()  # the ticking thread waits for ever: the test looks itself
-
-
-@pytest.fixture
-def hands(monkeypatch):
-    made = Hands()
-    monkeypatch.setattr(run_clock, "time", made)
-    return made
-
-
-@pytest.mark.parametrize(
-    ("passed", "used", "counted"),
-    [
-        (0.4, 0.0, 0.4),  # waiting for trials is work of the run
-        (LONGEST, 0.1, LONGEST),  # so is a busy computer
-        (3600.0, 0.0, TICK),  # asleep
-        (60.0, 58.0, 58.0),  # compiled code kept the ticking thread from looking
-        (10.0, 20.0, 10.0),  # on two processors
-    ],
-)
-def test_a_gap_in_which_nothing_was_worked_is_no_time(hands, passed, used, counted):
-    awake = AwakeTimer()
-    assert awake.seconds == 0.0
-    hands.now += passed
-    hands.used += used
-    assert awake.seconds == pytest.approx(counted)
-    hands.now += 1.0
-    assert awake.seconds == pytest.approx(counted + 1.0)
 
 
 def test_a_pause_between_events_is_no_time():
