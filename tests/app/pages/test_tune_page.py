@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtTest import QTest
@@ -327,16 +329,16 @@ def test_more_time_is_a_round_number(minutes, text):
 
 
 def test_the_stopwatch_goes_on_and_never_back(monkeypatch):
-    now = [100.0]
-    monkeypatch.setattr("app.pages.run_bar.time.monotonic", lambda: now[0])
+    clock = SimpleNamespace(seconds=100.0)
+    monkeypatch.setattr("app.pages.run_bar.AWAKE", clock)
     watch = Stopwatch()
     watch.set_running(True, 5.0)
-    now[0] += 3.0
+    clock.seconds += 3.0
     assert watch.seconds == 8.0
     watch.set_seconds(7.0)  # an event tells of a moment before
     assert watch.seconds == 8.0
     watch.set_running(False, 7.5)
-    now[0] += 60.0
+    clock.seconds += 60.0
     assert watch.seconds == 7.5
     watch.set_running(True, 7.5)
     assert watch.seconds == 7.5
