@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,6 +30,7 @@ from core.figures.figure import (
 )
 from core.figures.scales import Scale, bounds_of, near_range, scale_of, score_scale
 from core.space import Axis, axis_title
+from core.tuning.events import EnsembleUpdated, RunStarted
 from core.tuning.runs.state import RunState
 from core.tuning.runs.trial_table import Trial
 from core.tuning.scores.score import (
@@ -225,38 +225,24 @@ def run_curves_figure(curves: Mapping[str, BestSoFarCurve], *, is_over_time: boo
         # every line below every dot
         tuple(sorted(marks, key=lambda mark: isinstance(mark, Dots))),
         f"Best validation scores. {'; '.join(texts)}.",
-        lambda: _run_curves_table(named),
+        lambda: (["run", "trials", "seconds", "best score"], [
+            [name, trial, format_number(seconds, 4), score]
+            for name, c in named
+            for trial, seconds, score in zip(c.trials, c.seconds, c.best, strict=True)
+        ]),
         tuple(legend),
     )  # fmt: skip
-
-
-def _run_curves_table(named: Sequence[tuple[str, BestSoFarCurve]]) -> Table:
-    return ["run", "trials", "seconds", "best score"], [
-        [name, trial, format_number(seconds, 4), score]
-        for name, c in named
-        for trial, seconds, score in zip(c.trials, c.seconds, c.best, strict=True)
-    ]
 
 
 # The average against the single best -----------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class ScoredAverage:
-    """The average after a trial."""
-
-    finished: int
-    weights: list[float]
-    average: float
-    single: float
-
-
-def scored_averages(run: RunState) -> list[ScoredAverage]:
+def scored_averages(run: RunState) -> list[EnsembleUpdated]:
     """The updates of an average of two or more that have both scores, in order."""
     updates = {update.finished: update for update in run.ensembles}
     return [
-        ScoredAverage(count, update.weights, update.average, update.single)
-        for count, update in sorted(updates.items())
+        update
+        for _, update in sorted(updates.items())
         if len(update.weights) > 1 and update.average is not None and update.single is not None
     ]
 
@@ -269,14 +255,19 @@ def average_figure(run: RunState) -> Figure:
     single = np.array([update.single for update in updates], dtype=float)
     scores = np.concatenate([average, single])
     # The first averages are of few trials, often bad ones; the last are always seen.
-    low, high = range_of(shown_scores(run, scores), [average[-1], single[-1]])
+    low, high = range_of(shown_scores(run, scores), average[-1:], single[-1:])
     marked = slice(None) if len(x) <= MARKED else slice(-1, None)
     default, metric = run.unchosen_default, run.started.metric
     level = default if default is not None and low <= default <= high else None
     first, last = float(x[0]), float(x[-1])
     end = max(float(run.total), last, first + 4)
     start = first - 0.03 * (end - first)
-    headers = ["trials with a score", "members", "average", "single best"]
+    ends = float(average[-1]), float(single[-1])
+    named = {"average": ends[0], "single best": ends[1]}
+    named |= {} if level is None else {"default setting": level}
+    texts = score_texts(list(named.values()), metric)
+    names = [f"{name} {text}" for name, text in zip(named, texts, strict=True)]
+    headers = ["trials with a score", "members", "average", "single best", "effective members"]
     return Figure(
         "Average against single best",
         FigureAxis("trials with a score", Scale("whole"), None, start, end, exact=True),
@@ -289,30 +280,25 @@ def average_figure(run: RunState) -> Figure:
                  label="single best"),
             Dots("average", x[marked], average[marked], AVERAGE, label="average"),
             edge_marks(np.tile(x, 2), scores, (low, high), score_scale(run.started.metric)),
-            _end_names(updates[-1], level, metric),
+            EndNames("names", [last] * len(named), list(named.values()), names),
         ),
-        _average_text(updates[-1], default, metric, maximize),
-        lambda: (headers, [[u.finished, len(u.weights), u.average, u.single] for u in updates]),
+        _average_text(updates[-1], ends, default, run.started),
+        lambda: (
+            headers,
+            [[u.finished, len(u.weights), u.average, u.single, u.effective] for u in updates],
+        ),
     )  # fmt: skip
 
 
-def _end_names(last: ScoredAverage, default: float | None, metric: str) -> EndNames:
-    names = ["average", "single best", "default setting"]
-    scores = [last.average, last.single, *([] if default is None else [default])]
-    texts = [
-        f"{name} {text}" for name, text in zip(names, score_texts(scores, metric), strict=False)
-    ]
-    return EndNames("names", [float(last.finished)] * len(scores), scores, texts)
-
-
-def _average_text(last: ScoredAverage, default: float | None, metric: str, maximize: bool) -> str:
-    measured = metric_in_short(metric)
-    average, single = (score_text(score, metric) for score in (last.average, last.single))
+def _average_text(
+    last: EnsembleUpdated, ends: tuple[float, float], default: float | None, run: RunStarted
+) -> str:
+    metric, (average, single) = run.metric, (score_text(score, run.metric) for score in ends)
     count = sum(weight > 0 for weight in last.weights)
-    sentence = f"After {last.finished} trials the average of {count} has {measured} "
+    sentence = f"After {last.finished} trials the average of {count} has {metric_in_short(metric)} "
     sentence += f"{average}, the single best {single}"
     sentence += "." if default is None else f", the default setting {score_text(default, metric)}."
-    ahead = last.average - last.single if maximize else last.single - last.average
+    ahead = ends[0] - ends[1] if run.maximize else ends[1] - ends[0]
     if ahead == 0:
         return f"{sentence} Neither is ahead."
     leader = "average" if ahead > 0 else "single best"

@@ -25,7 +25,13 @@ FLOOR = 6  # pixels of a mark above the axis
 TICKS = 7
 MOST_NUMBERS = 6  # of marks at the edges
 # Width and height of a figure by the width of its card.
-SIZES = {"full": (980, 280), "wide": (680, 320), "half": (540, 320), "narrow": (420, 320)}
+SIZES = {
+    "": (760, 300),
+    "full": (980, 280),
+    "wide": (680, 320),
+    "half": (540, 320),
+    "narrow": (420, 320),
+}
 
 
 @dataclass(frozen=True)
@@ -55,7 +61,7 @@ class _Plot:
             yield (self.x(position), self.y(height)) if inside else (math.nan, math.nan)
 
 
-def figure_svg(figure: Figure, width: int = 760, height: int = 300) -> str:
+def figure_svg(figure: Figure, width: int = SIZES[""][0], height: int = SIZES[""][1]) -> str:
     """An SVG element; the height of rows is their own."""
     rows = figure.y.scale.choices if figure.y.scale.kind == "choice" else ()
     if rows:

@@ -8,7 +8,14 @@ from typing import Any
 
 from core.export.finished_run import FinishedRun, file_name_of
 from core.export.report.figure_svg import SIZES, figure_svg
-from core.export.report.html import collapsible, html_table, inline_code, paragraphs, section_card
+from core.export.report.html import (
+    collapsible,
+    figure_card,
+    html_table,
+    inline_code,
+    paragraphs,
+    section_card,
+)
 from core.export.report.models_section import model_and_setting
 from core.figures.penalty_figures import descent_figure, penalty_path_figure, penalty_steps
 from core.figures.run_figures import best_so_far_figure
@@ -17,7 +24,6 @@ from core.tuning.runs.trial_table import Trial
 
 # More rows make the page slow to open; the JSON export has all.
 MAX_ROWS = 500
-MAX_GROUPS = 8
 
 
 def history_sections(run: FinishedRun) -> list[str]:
@@ -25,10 +31,8 @@ def history_sections(run: FinishedRun) -> list[str]:
     sections, state = [], run.state
     if state.finished:
         sections += [_best_so_far_section(state), _trials_section(run)]
-    if state.steps:
-        sections += _penalty_steps(state)
-    if state.gradients:
-        sections += _gradient_steps(state)
+    if state.steps or state.gradients:
+        sections += _step_sections(state)
     return [*sections, _data_section(run), _method_section(run)]
 
 
@@ -82,32 +86,21 @@ def _trials_section(run: FinishedRun) -> str:
     return section_card("What was tried", "The best first.", body, "long")
 
 
-def _penalty_steps(run: RunState) -> list[str]:
-    steps, path = run.steps, penalty_path_figure(penalty_steps(run))
-    groups = list(steps[-1].penalties)[:MAX_GROUPS]
-    facts = ((s.step, s.objective, s.loss, s.iterations) for s in steps)
-    rows = [(*f, *(s.penalties.get(g) for g in groups)) for f, s in zip(facts, steps, strict=True)]
-    header = ("step", "objective", "loss", "iterations", *(f"C of {group}" for group in groups))
-    question = "How did every group find its penalty? A high line means that it is mostly noise."
-    body = figure_svg(path, *SIZES["wide"]) + collapsible("As a table", html_table(header, rows))
-    sections = [section_card(path.title, question, body, "wide")]
-    if any(math.isfinite(step.objective) for step in steps):
-        objective = descent_figure(run)
-        question = "Has it settled? The run stops when the line no longer moves."
-        body = figure_svg(objective, *SIZES["narrow"])
-        sections.append(section_card(objective.title, question, body, "narrow"))
+def _step_sections(run: RunState) -> list[str]:
+    path, descent = penalty_path_figure(penalty_steps(run)), descent_figure(run)
+    questions = (
+        "How did every group find its penalty? A high line means that it is mostly noise.",
+        "Has it settled? The run stops when the line no longer moves.",
+    )
+    if run.gradients:
+        questions = (
+            "Where did the gradient lead every group's penalty?",
+            "Do validation rows agree?",
+        )
+    sections = [figure_card(questions[0], path, "wide")]
+    if math.isfinite(descent.y.high):
+        sections.append(figure_card(questions[1], descent, "narrow"))
     return sections
-
-
-def _gradient_steps(run: RunState) -> list[str]:
-    path, loss = penalty_path_figure(penalty_steps(run)), descent_figure(run)
-    question = "Where did the gradient lead every group's penalty?"
-    as_table = collapsible("As a table", html_table(*loss.table()))
-    body = figure_svg(loss, *SIZES["narrow"]) + as_table
-    return [
-        section_card(path.title, question, figure_svg(path, *SIZES["wide"]), "wide"),
-        section_card(loss.title, "Do validation rows agree?", body, "narrow"),
-    ]
 
 
 def _data_section(run: FinishedRun) -> str:

@@ -7,10 +7,14 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
+from core.export.report.figure_svg import SIZES, figure_svg
 from core.export.report.svg import svg_number
 from core.export.spreadsheet_cells import escape_formula
+from core.figures.figure import Figure
 from resources.theme import LIGHT, css_colours, css_variables
 
+MAX_COLUMNS = 40  # of the table of a figure
+TABLE = "As a table"
 CROWDED = 10  # columns of a table beyond which it is set in small print
 
 
@@ -18,6 +22,16 @@ def section_card(title: str, question: str, body: str, kind: str = "") -> str:
     """A card with a title and the question that it answers."""
     subtitle = f'<p class="question">{escape(question)}</p>' if question else ""
     return f'<section class="{kind}"><h2>{escape(title)}</h2>{subtitle}{body}</section>'
+
+
+def figure_card(
+    question: str, figure: Figure, kind: str = "", *, title: str = "", below: str = ""
+) -> str:
+    """A card of a figure in the size of its kind, called as it is, with `below` and its table."""
+    headers, rows = figure.table()
+    table = html_table(headers[:MAX_COLUMNS], [row[:MAX_COLUMNS] for row in rows])
+    body = figure_svg(figure, *SIZES[kind]) + below
+    return section_card(title or figure.title, question, body + collapsible(TABLE, table), kind)
 
 
 def paragraphs(sentences: Iterable[str]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -10,11 +9,10 @@ from typing import Any
 from core.estimators.model_settings import title_of
 from core.export.finished_run import EnsembleMember, FinishedRun, members_of
 from core.export.report.figure_svg import SIZES, figure_svg
-from core.export.report.html import cell_text, collapsible, html_table, paragraphs, section_card
+from core.export.report.html import cell_text, figure_card, html_table, paragraphs, section_card
 from core.figures.member_figures import member_bars_figure, member_name
-from core.figures.run_figures import average_figure
+from core.figures.run_figures import average_figure, scored_averages
 from core.figures.score_figures import ScoreRow, intervals_figure
-from core.tuning.events import EnsembleUpdated
 from core.tuning.run_results import EnsembleResults
 from core.tuning.runs.model_runs import LeaderboardRow, model_leaderboard, state_text
 from core.tuning.scores.metrics import METRICS
@@ -77,8 +75,7 @@ def average_sections(run: FinishedRun) -> list[str]:
     members = members_of(run)
     if not members:
         return []
-    updates = [update for update in run.events_of_kind(EnsembleUpdated) if update.finished]
-    return [_members_section(run, members), *_course_section(run, updates)]
+    return [_members_section(run, members), *_course_section(run)]
 
 
 def _members_section(run: FinishedRun, members: list[EnsembleMember]) -> str:
@@ -122,25 +119,12 @@ def _members_text(members: list[EnsembleMember], ensemble: EnsembleResults) -> s
     return f"The {len(members)} best{trials_text}{worth}."
 
 
-def _course_section(run: FinishedRun, updates: list[EnsembleUpdated]) -> list[str]:
-    has_both = [u for u in updates if _is_finite(u.average) and _is_finite(u.single)]
-    scored = [update for update in has_both if len(update.members) > 1]
-    figure = as_table = ""
-    if len(scored) > 1:
-        figure = figure_svg(average_figure(run.state), *SIZES["wide"])
-        rows = [(u.finished, u.average, u.single, len(u.members), u.effective) for u in scored]
-        header = ("trials", "average", "single best", "members", "effective members")
-        as_table = collapsible("As a table", html_table(header, rows))
-    scores = _held_out_table(run)
-    if not figure and not scores:
-        return []
-    question = "Held-out rows that had no part in choosing the members." if figure else ""
-    body = figure + scores + as_table
-    return [section_card("Is the average better than the single best?", question, body, "wide")]
-
-
-def _is_finite(value: float | None) -> bool:
-    return value is not None and math.isfinite(value)
+def _course_section(run: FinishedRun) -> list[str]:
+    title, scores = "Is the average better than the single best?", _held_out_table(run)
+    if len(scored_averages(run.state)) > 1:
+        question = "Held-out rows that had no part in choosing the members."
+        return [figure_card(question, average_figure(run.state), "wide", title=title, below=scores)]
+    return [section_card(title, "", scores, "wide")] if scores else []
 
 
 def _held_out_table(run: FinishedRun) -> str:

@@ -5,11 +5,17 @@ from __future__ import annotations
 from core.estimators.model_settings import compare_settings
 from core.export.finished_run import FinishedRun, members_of
 from core.export.report.figure_svg import SIZES, figure_svg
-from core.export.report.html import collapsible, html_table, paragraphs, section_card
+from core.export.report.html import (
+    TABLE,
+    collapsible,
+    figure_card,
+    html_table,
+    paragraphs,
+    section_card,
+)
 from core.export.report.structured_section import example_sections
 from core.figures.penalty_figures import RANGES, penalties_figure
 from core.figures.registry import RESULT_PICTURES
-from core.figures.result_picture import ResultPicture
 from core.figures.score_figures import SCORES, confusion_rows
 from core.tuning.events import PenaltyStep
 from core.tuning.run_results import ConfusionCounts, CostResults, Results
@@ -28,7 +34,7 @@ def result_sections(run: FinishedRun) -> list[str]:
     # Scores are above, in a section with a table of their own.
     for picture in RESULT_PICTURES:
         if picture is not SCORES and picture.is_suitable(results):
-            sections.append(_picture_section(picture, results))
+            sections.append(figure_card(picture.question, picture.figure(results), picture.width))
     if results.confusion is not None:
         sections.append(_confusion_section(results.confusion, run.takeaway.task.units))
     if results.costs is not None:
@@ -78,13 +84,6 @@ def _validation_note(results: Results) -> str:
 
 def _metric_title(measure: str) -> str:
     return METRICS[measure].title if measure in METRICS else measure.replace("_", " ")
-
-
-def _picture_section(picture: ResultPicture, results: Results) -> str:
-    figure = picture.figure(results)
-    body = figure_svg(figure, *SIZES[picture.width])
-    body += collapsible("As a table", html_table(*figure.table()))
-    return section_card(picture.title, picture.question, body, picture.width)
 
 
 def _confusion_section(confusion: ConfusionCounts, units: str) -> str:
@@ -156,7 +155,7 @@ def _penalties_section(run: FinishedRun) -> str:
     ]
     inverse_title = "1/λ, scikit-learn's C" if takeaway.task.is_table else "1/λ"
     as_table = html_table(("group", "penalty (λ)", inverse_title, "size of its weights"), rows)
-    body = figure + (collapsible("As a table", as_table) if figure else as_table)
+    body = figure + (collapsible(TABLE, as_table) if figure else as_table)
     if (hidden := len(penalties) - MAX_BARS) > 0:
         body += paragraphs([f"The {hidden} groups in the middle are in the table only."])
     question = f"Which {takeaway.task.penalty_noun} does the model trust?"
