@@ -320,12 +320,17 @@ def write_records(
     return new_count, max(0, written.rowcount), known_count
 
 
-def delete_datasets(database: sqlite3.Connection, condition: str, *values: Any) -> int:
-    """Delete the datasets whose row meets a condition, and their trials; how many."""
+def delete_trials(database: sqlite3.Connection, condition: str, *values: Any) -> None:
+    """Delete the trials of the datasets whose row meets a condition."""
     database.execute(
         f"DELETE FROM trials WHERE dataset IN (SELECT number FROM datasets WHERE {condition})",
         values,
     )
+
+
+def delete_datasets(database: sqlite3.Connection, condition: str, *values: Any) -> int:
+    """Delete the datasets whose row meets a condition, and their trials; how many."""
+    delete_trials(database, condition, *values)
     deleted = database.execute(f"DELETE FROM datasets WHERE {condition}", values).rowcount
     # The switch that closed a dataset names its id, which is to be gone as well.
     database.execute(

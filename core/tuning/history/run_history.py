@@ -25,8 +25,8 @@ from core.tuning.problem import Problem
 class RunHistory:
     """The history as one run uses it.
 
-    A run of several models begins a dataset for each with its first full trial, but not again after
-    it was deleted.
+    It begins a dataset, of several models one for each, with its first full trial and before the
+    event that tells of that; so one that is not there at a resumption was deleted, and stays so.
 
     Args:
         opened: opens the history; None to read and write nothing.
@@ -47,18 +47,19 @@ class RunHistory:
         self._problem = problem
         self._history: History | None = None
         self._sentences: list[str] = []
-        self._begun: set[str] = set()  # models of which a dataset was begun, of several
+        self._begun: set[str] = set()  # ids of datasets
         if opened is None or problem.strategy.kind != "trials":
             return
-        several = problem.strategy.several
         try:
             self._history = opened()
-            if fresh and not name and several:
+            if fresh and not name:
                 self.name = self._history.fresh_id()
-            elif fresh and not name:
-                self.name = self._history.begin_dataset(metadata_of(problem))
             # Only a run that reads the history keeps something that has to be forgotten later.
-            reads = several or problem.strategy.uses_history or problem.warm_start_datasets > 0
+            reads = (
+                problem.strategy.several
+                or problem.strategy.uses_history
+                or problem.warm_start_datasets > 0
+            )
             if folder is not None and reads and self._history.enabled:
                 remember_reader(self._history.path, folder)
         except UnusableError as error:
@@ -70,42 +71,39 @@ class RunHistory:
         metadata, datasets = metadata_of(model_problem), tuple[EarlierDataset, ...]()
         if self._history is not None and self._history.enabled:
             try:
-                datasets = self._history.datasets_for(
-                    metadata, without=self._name_of(model_problem)
-                )
+                datasets = self._history.datasets_for(metadata, without=self._id_of(model_problem))
             except UnusableError as error:
                 self._give_up(error)
         present = (metadata.statistics, *metadata.test_statistics)
         datasets, same_count = teaching_datasets(datasets, present)
         return replace(event_of(datasets, model_problem), same=same_count or None)
 
-    def record_trial(self, trial: TrialFinished) -> None:
-        self._add_trial(self._problem, trial)
-
-    def record_model_trial(
-        self, problem: Problem, trial: TrialFinished, *, past: bool = False
-    ) -> None:
-        """Add a trial of one of several models; `past`: it ended before a resumption."""
-        name = problem.model.name
-        # A dataset that was deleted while the run stood still is not begun again.
-        if self._history is not None and self.name and not past and name not in self._begun:
-            try:
-                self._history.begin_dataset(metadata_of(problem), self._name_of(problem))
-            except UnusableError as error:
-                self._give_up(error)
-        self._begun.add(name)
-        self._add_trial(problem, trial)
-
-    def _add_trial(self, problem: Problem, trial: TrialFinished) -> None:
+    def record_trial(self, problem: Problem, trial: TrialFinished) -> None:
+        """Add a trial of this run, of several models of that of `problem`."""
         if self._history is None or not self.name:
             return
+        id = self._id_of(problem)
         try:
-            name = self._name_of(problem)
-            self._history.add_trial(name, trial.number, trial.setting, trial.score)
+            if id not in self._begun:
+                self._history.begin_dataset(metadata_of(problem), id)
+                self._begun.add(id)
+            self._history.add_trial(id, trial.number, trial.setting, trial.score)
         except UnusableError as error:
             self._give_up(error)
 
-    def _name_of(self, problem: Problem) -> str:
+    def restore_trials(self, problem: Problem, trials: Sequence[TrialFinished]) -> None:
+        """Make a dataset hold the trials that a resumed run has recorded, and no other."""
+        if self._history is None or not self.name:
+            return
+        id = self._id_of(problem)
+        if trials:
+            self._begun.add(id)
+        try:
+            self._history.replace_trials(id, [(t.number, t.setting, t.score) for t in trials])
+        except UnusableError as error:
+            self._give_up(error)
+
+    def _id_of(self, problem: Problem) -> str:
         is_per_model = self.name and self._problem.strategy.several
         return f"{self.name}-{problem.model.name}" if is_per_model else self.name
 

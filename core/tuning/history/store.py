@@ -133,11 +133,13 @@ class History:
         return uuid.uuid4().hex if self._file.writable and self.enabled else ""
 
     def begin_dataset(self, facts: RunMetadata, id: str = "") -> str:
-        """Begin a dataset under `id`, or a fresh one; "" where none can be, which a notice says."""
+        """Begin a dataset under `id`, or a fresh one; "" where none can be, which a notice says.
+
+        One that is there already stays as it is.
+        """
         fresh = self.fresh_id()
         if not fresh:
             return ""
-        # A run of several models names the datasets itself, one for each model.
         id = id or fresh
         names = tuple(axis.name for axis in facts.axes)
         began = datetime.now(UTC).isoformat(timespec="seconds")
@@ -146,6 +148,8 @@ class History:
         try:
             with self._file.single_statement(), self._file.writing() as database:
                 dataset_records.write_dataset(database, record, dataset_records.RUN)
+            # On the disk before an event tells of its trials, so that a power failure deletes none.
+            self._file.database.execute("PRAGMA wal_checkpoint(PASSIVE)")
         except UnusableError as error:  # what is known can still be used
             self.notices.append(f"{error.sentence} Nothing is added to the history.")
             return ""
@@ -154,16 +158,28 @@ class History:
 
     def add_trial(self, id: str, number: int, setting: Setting, score: float) -> None:
         """It is committed when this returns."""
+        self._write_trials(id, [(number, setting, score)])
+
+    def replace_trials(self, id: str, trials: Sequence[tuple[int, Setting, float]]) -> None:
+        """Make these (number, setting, score) the only trials of a dataset, all or nothing."""
+        self._write_trials(id, trials, is_replaced=True)
+
+    def _write_trials(
+        self, id: str, trials: Sequence[tuple[int, Setting, float]], is_replaced: bool = False
+    ) -> None:
         # Ignored are a known trial, a forgotten dataset, one that was written to while the history
         # was off, a setting that lacks an axis, and its entries that are no axes.
-        if not id or not self._file.writable or not math.isfinite(score):
+        if not id or not self._file.writable:
             return
         with self._file.single_statement(), self._file.writing() as database:
             if not self._may_grow(database, id):
                 return
-            values = dataset_records.values_in(setting, self._axis_names(id))
-            if values is not None:
-                dataset_records.write_trial(database, id, int(number), values, float(score))
+            if is_replaced:
+                dataset_records.delete_trials(database, "id = ?", id)
+            for number, setting, score in trials:
+                values = dataset_records.values_in(setting, self._axis_names(id))
+                if values is not None and math.isfinite(score):
+                    dataset_records.write_trial(database, id, int(number), values, float(score))
 
     def _may_grow(self, database: sqlite3.Connection, id: str) -> bool:
         """Whether a dataset takes trials; never again once the history was off meanwhile."""

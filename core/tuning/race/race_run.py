@@ -52,9 +52,6 @@ class RaceRun(TrialRun):
         self, past: Sequence[Event]
     ) -> Generator[Event, None, dict[str, HistoryRead]]:
         """The history of each model, if there is any."""
-        for event in past:
-            if isinstance(event, TrialFinished):
-                self._record_trial(event, past=True)  # a kill may have come between
         events_by_model = {event.model: event for event in read_before(past)}
         # A run that has screened a model goes on with what it read, or without.
         if any(isinstance(event, (ModelScreened, TrialFinished)) for event in past):
@@ -76,12 +73,10 @@ class RaceRun(TrialRun):
         read = self._run_history.read(problem)
         return read if problem.strategy.uses_history else warm_start_history(read, problem)
 
-    def _record_trial(self, event: TrialFinished, *, past: bool = False) -> None:
+    def _model_trial(self, event: TrialFinished) -> tuple[str, TrialFinished]:
         # The estimate of a trial that was ended early is no score to learn from.
         name, model_setting = split_model_setting(event.setting)
-        if not event.behind and name in self._problem_by_model:
-            problem, event = self._problem_by_model[name], replace(event, setting=model_setting)
-            self._run_history.record_model_trial(problem, event, past=past)
+        return "" if event.behind else name, replace(event, setting=model_setting)
 
     def _before_trials(self, executor: TrialExecutor) -> Generator[Event, None, None]:
         """Screen every model."""

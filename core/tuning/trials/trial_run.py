@@ -271,6 +271,7 @@ class TrialRun:
 
     def events(self, past: Sequence[Event]) -> Generator[Event, None, None]:
         """Every trial until the budget is spent or the sampler proposes nothing more."""
+        self._restore_history(past)
         history = yield from self._read_history(past)
         self._warm_starts = yield from self._read_warm_starts(past)
         yield from self._run_history.notices()
@@ -332,10 +333,6 @@ class TrialRun:
 
     def _read_history(self, past: Sequence[Event]) -> Generator[Event, None, Any]:
         """The sampler's history of earlier datasets; for a resumed run as before."""
-        for event in past:
-            # A kill may have come between the event and its record.
-            if isinstance(event, TrialFinished):
-                self._record_trial(event, past=True)
         if not self._problem.strategy.uses_history:
             return TuningHistory()
         read = next(iter(read_before(past)), None)
@@ -358,8 +355,26 @@ class TrialRun:
             yield read
         return settings_in(read)
 
-    def _record_trial(self, event: TrialFinished, *, past: bool = False) -> None:
-        self._run_history.record_trial(event)
+    @property
+    def _problem_by_model(self) -> Mapping[str, Problem]:
+        """Those that have a dataset each in the history."""
+        return {self._problem.model.name: self._problem}
+
+    def _model_trial(self, event: TrialFinished) -> tuple[str, TrialFinished]:
+        """The model of a trial, "" where the history leaves it out, and the trial as its own."""
+        return self._problem.model.name, event
+
+    def _record_trial(self, event: TrialFinished) -> None:
+        name, trial = self._model_trial(event)
+        if name in self._problem_by_model:
+            self._run_history.record_trial(self._problem_by_model[name], trial)
+
+    def _restore_history(self, past: Sequence[Event]) -> None:
+        # A kill may have come between a row and the event, a power failure after the event.
+        model_trials = [self._model_trial(e) for e in past if isinstance(e, TrialFinished)]
+        for name, problem in self._problem_by_model.items() if past else ():
+            trials = [trial for model, trial in model_trials if model == name]
+            self._run_history.restore_trials(problem, trials)
 
     def _handle_requests(self) -> Generator[Event, None, None]:
         while self._requests:

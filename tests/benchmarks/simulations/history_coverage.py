@@ -136,7 +136,9 @@ def _record(problem: Problem, path: Path, random: np.random.Generator) -> str:
     run = RunHistory(problem, lambda: History(path, starter=False))
     for number, C in enumerate((1.0, *10.0 ** random.uniform(-2, 3, 2))):
         setting = {**problem.default, "C": C}
-        run.record_trial(TrialFinished(number=number, setting=setting, score=random.uniform()))
+        run.record_trial(
+            problem, TrialFinished(number=number, setting=setting, score=random.uniform())
+        )
     run.close()
     return run.name
 

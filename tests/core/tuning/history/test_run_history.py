@@ -7,6 +7,7 @@ import math
 import shutil
 import sqlite3
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -197,6 +198,41 @@ def test_what_a_kill_left_out_of_the_history_is_added_when_the_run_goes_on(iris,
     list(tune(plan("random", trials=2), iris, past=RecordedRun(events, 1), history=opened))
     kept = [(entry.id, entry.trials) for entry in kept_in(opened)]
     assert kept == [(events[0].remembered_as, 3)]
+
+
+def copy_of(path, name):
+    """A copy of a history as it is now, which other runs may write."""
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        database.execute("VACUUM INTO ?", (str(path.with_name(name)),))
+    return path.with_name(name)
+
+
+def rows_of(path):
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        return database.execute(
+            "SELECT id, trials.number, setting, score FROM datasets LEFT JOIN trials "
+            "ON dataset = datasets.number ORDER BY id, trials.number"
+        ).fetchall()
+
+
+def test_a_run_killed_anywhere_leaves_the_history_of_one_that_was_not(iris, tmp_path):
+    """Killed before an event is recorded and after it, with the history as it was then."""
+    path, events, copies = tmp_path / "history.sqlite3", [], []
+    short = plan("random", trials=2)
+    for event in tune(short, iris, history=lambda: History(path, starter=False)):
+        events.append(event)
+        copies.append(copy_of(path, f"{len(events)}.sqlite3"))
+        if isinstance(event, TuningEnded):
+            break
+    whole, file = rows_of(path), tmp_path / "resumed.sqlite3"
+    resumed = partial(History, file, starter=False)
+    assert [row[1] for row in whole] == [0, 1]
+    for count in range(1, len(events)):
+        for kept in (copies[count - 1], copies[count]):
+            copy_of(kept, file.name)
+            until(tune(short, iris, past=events[:count], history=resumed))
+            assert rows_of(file) == whole, f"after event {count}, {events[count - 1]}"
+            file.unlink()
 
 
 def unusable(*_):

@@ -229,6 +229,41 @@ def test_a_resume_completes_the_history_and_records_nothing_twice(first, opened)
     assert sorted(kept) == sorted((trial.setting[MODEL], trial.score) for trial in ended.values())
 
 
+class Killed(BaseException):
+    """In place of SIGKILL: nothing after it runs."""
+
+
+@pytest.mark.parametrize("is_written", [False, True])
+def test_a_kill_around_the_row_of_a_first_trial_loses_none(
+    first, tmp_path, monkeypatch, is_written
+):
+    data, path, events = first[2], tmp_path / "history.sqlite3", []
+    write = History.add_trial
+
+    def killed(history, id, *trial):
+        if is_written or not id.endswith("svm"):
+            write(history, id, *trial)
+        if id.endswith("svm"):
+            raise Killed
+
+    monkeypatch.setattr(History, "add_trial", killed)
+    opened = {"history": lambda: History(path, starter=False), "executor": InProcess}
+    with pytest.raises(Killed):
+        events.extend(tune(planned(data, 5), read_data(data), **opened))
+    monkeypatch.setattr(History, "add_trial", write)
+    assert not of_model(TrialFinished, events, "svm")
+    # A score that is another one where the trial is repeated: the events have the last word.
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        database.execute("UPDATE trials SET score = -1.0")
+        database.commit()
+    events += run(planned(data, 5), opened["history"], past=events)
+    kept = rows(path, "SELECT model, score FROM trials JOIN datasets ON dataset = datasets.number")
+    assert "svm" in dict(kept)
+    assert sorted(kept) == sorted(
+        (model, trial.score) for model in NAMES for trial in whole_trials(events, model)
+    )
+
+
 def test_what_was_deleted_meanwhile_does_not_come_back(first, opened):
     events, _, data = first
     past = events[: events.index(of_model(TrialFinished, events, "svm")[0]) + 1]
