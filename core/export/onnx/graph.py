@@ -37,19 +37,20 @@ class OnnxGraph:
         self._count += 1
         return f"{self._prefix}{self._count}"
 
-    def add_node(self, kind: str, *inputs: str, domain: str = "", **attributes: Any) -> str:
-        """Add a node with one output; its name."""
+    def add_node(self, kind: str, *inputs: Any, domain: str = "", **attributes: Any) -> str:
+        """Add a node with one output; its name. Inputs are names, or values of constants."""
         return self.add_multi_output_node(kind, 1, *inputs, domain=domain, **attributes)[0]
 
     def add_multi_output_node(
-        self, kind: str, results: int, *inputs: str, domain: str = "", **attributes: Any
+        self, kind: str, results: int, *inputs: Any, domain: str = "", **attributes: Any
     ) -> list[str]:
         """Add a node with several outputs; their names."""
         from onnx import helper
 
         names = [self._next_name() for _ in range(results)]
         attributes |= {"name": names[0], "domain": domain}
-        self._nodes.append(helper.make_node(kind, list(inputs), names, **attributes))
+        sources = [x if isinstance(x, str) else self.add_constant(x) for x in inputs]
+        self._nodes.append(helper.make_node(kind, sources, names, **attributes))
         return names
 
     def add_constant(self, value: Any) -> str:
@@ -64,13 +65,9 @@ class OnnxGraph:
         self._constants.append(numpy_helper.from_array(array, name))
         return name
 
-    def add_sum(self, terms: Sequence[str]) -> str:
-        """The sum of several terms."""
-        return terms[0] if len(terms) == 1 else self.add_node("Sum", *terms)
-
     def add_affine(self, X: str, weights: np.ndarray, constant: Any) -> str:
         """X W + b."""
-        W, b = (self.add_constant(np.asarray(a, dtype=np.float64)) for a in (weights, constant))
+        W, b = (np.asarray(array, dtype=np.float64) for array in (weights, constant))
         return self.add_node("Add", self.add_node("MatMul", X, W), b)
 
     def add_input(self, column: str, *, text: bool, width: int = 1) -> str:

@@ -46,15 +46,14 @@ def onnx_model(pipeline: Any) -> Any:
     labels = np.asarray(getattr(model, "classes_", []))
     if labels.size:
         outputs = add_model(graph, X, model)
-        prediction = graph.add_node("Gather", graph.add_constant(labels), outputs.class_index)
+        prediction = graph.add_node("Gather", labels, outputs.class_index)
         scores_name = "probabilities" if outputs.has_probabilities else "scores"
         # Text has no length in the file.
         label_type = np.dtype(object) if labels.dtype.kind == "U" else labels.dtype
         graph.add_output("prediction", prediction, label_type)
         graph.add_output(scores_name, outputs.scores, np.dtype(float), len(labels))
     else:
-        flat = graph.add_constant(np.array([-1]))
-        number = graph.add_node("Reshape", add_model(graph, X, model), flat)
+        number = graph.add_node("Reshape", add_model(graph, X, model), [-1])
         graph.add_output("prediction", number, np.dtype(float))
     model_proto = graph.model_proto()
     model_proto.doc_string = INPUTS

@@ -75,14 +75,10 @@ def _linear_numbers(graph: OnnxGraph, X: str, model: Any) -> str:
     return graph.add_affine(X, coefficients, constant)
 
 
-def _dummy_numbers(graph: OnnxGraph, X: str, model: DummyRegressor) -> str:
-    return _same_for_every_row(graph, X, model.constant_.reshape(1, 1))
-
-
-def _same_for_every_row(graph: OnnxGraph, X: str, row_values: np.ndarray) -> str:
+def _same_for_every_row(graph: OnnxGraph, X: str, values: np.ndarray) -> str:
     rows = graph.add_node("Shape", X, start=0, end=1)
-    shape = graph.add_node("Concat", rows, graph.add_constant(np.array([1])), axis=0)
-    return graph.add_node("Expand", graph.add_constant(row_values.astype(np.float64)), shape)
+    shape = graph.add_node("Concat", rows, [1], axis=0)
+    return graph.add_node("Expand", values.reshape(1, -1).astype(float), shape)
 
 
 def _support_regression(graph: OnnxGraph, X: str, model: SVR) -> str:
@@ -108,7 +104,7 @@ def _on_scaled_target(graph: OnnxGraph, X: str, model: TransformedTargetRegresso
         else:
             raise _no_counterpart(step)
         for kind, values in inverse:
-            numbers = graph.add_node(kind, numbers, *map(graph.add_constant, values))
+            numbers = graph.add_node(kind, numbers, *values)
     return numbers
 
 
@@ -127,7 +123,7 @@ def _logistic_classes(graph: OnnxGraph, X: str, model: LogisticRegression) -> Cl
 def _dummy_classes(graph: OnnxGraph, X: str, model: DummyClassifier) -> ClassifierOutputs:
     if model.strategy != "prior":
         raise _no_counterpart(model)
-    return _likeliest(graph, _same_for_every_row(graph, X, model.class_prior_[None]))
+    return _likeliest(graph, _same_for_every_row(graph, X, model.class_prior_))
 
 
 def _linked_classes(graph: OnnxGraph, z: str, model: Any) -> ClassifierOutputs:
@@ -139,7 +135,7 @@ def _linked_classes(graph: OnnxGraph, z: str, model: Any) -> ClassifierOutputs:
 
 
 def _both_shares(graph: OnnxGraph, second: str) -> str:
-    first = graph.add_node("Sub", graph.add_constant(np.ones((1, 1))), second)
+    first = graph.add_node("Sub", 1.0, second)
     return graph.add_node("Concat", first, second, axis=1)
 
 
@@ -174,21 +170,19 @@ def _support_classes(graph: OnnxGraph, X: str, model: SVC) -> ClassifierOutputs:
     pairs = list(combinations(range(len(model.classes_)), 2))
     # Positive for the first class of a pair.
     f = graph.add_affine(_rbf_kernel(graph, X, model), *_pair_weights(model, pairs))
-    # One row that ONNX spreads over all rows.
-    zeros, ones = graph.add_constant(np.zeros((1, 1))), graph.add_constant(np.ones((1, 1)))
     firsts, seconds = (np.eye(len(model.classes_))[list(side)] for side in zip(*pairs, strict=True))
     if len(pairs) == 1:
-        scores = graph.add_node("MatMul", f, graph.add_constant(np.array([[1.0, -1.0]])))
+        scores = graph.add_node("MatMul", f, np.array([[1.0, -1.0]]))
         class_index = graph.add_node("ArgMax", scores, axis=1, keepdims=0)
         return ClassifierOutputs(class_index, scores, False)
-    first_wins = graph.add_node("Where", graph.add_node("Greater", f, zeros), ones, zeros)
-    second_wins = graph.add_node("Sub", ones, first_wins)
-    first_votes = graph.add_node("MatMul", first_wins, graph.add_constant(firsts))
-    second_votes = graph.add_node("MatMul", second_wins, graph.add_constant(seconds))
-    votes = graph.add_sum([first_votes, second_votes])
-    confidence = graph.add_node("MatMul", f, graph.add_constant(firsts - seconds))
-    size = graph.add_node("Add", graph.add_node("Abs", confidence), ones)
-    size = graph.add_node("Mul", size, graph.add_constant(np.full((1, 1), 3.0)))
+    first_wins = graph.add_node("Where", graph.add_node("Greater", f, 0.0), 1.0, 0.0)
+    second_wins = graph.add_node("Sub", 1.0, first_wins)
+    first_votes = graph.add_node("MatMul", first_wins, firsts)
+    second_votes = graph.add_node("MatMul", second_wins, seconds)
+    votes = graph.add_node("Sum", first_votes, second_votes)
+    confidence = graph.add_node("MatMul", f, firsts - seconds)
+    size = graph.add_node("Add", graph.add_node("Abs", confidence), 1.0)
+    size = graph.add_node("Mul", size, 3.0)
     tie_break = graph.add_node("Div", confidence, size)
     class_index = graph.add_node("ArgMax", votes, axis=1, keepdims=0)
     return ClassifierOutputs(class_index, graph.add_node("Add", votes, tie_break), False)
@@ -214,15 +208,12 @@ def _rbf_kernel(graph: OnnxGraph, X: str, model: SVC | SVR) -> str:
     if model.kernel != "rbf":
         raise _no_counterpart(model)
     vectors, gamma = _to_dense(model.support_vectors_), float(model._gamma)
-    columns = graph.add_constant(np.array([1]))
-    row_squares = graph.add_node("ReduceSumSquare", X, columns, keepdims=1)
-    vector_squares = graph.add_constant((vectors**2).sum(axis=1)[None])
-    products = graph.add_node("MatMul", X, graph.add_constant(-2.0 * vectors.T))
-    squares = graph.add_sum([row_squares, products, vector_squares])
+    row_squares = graph.add_node("ReduceSumSquare", X, [1], keepdims=1)
+    products = graph.add_node("MatMul", X, -2.0 * vectors.T)
+    squares = graph.add_node("Sum", row_squares, products, (vectors**2).sum(axis=1)[None])
     # Rounding can leave the square of a distance a little below 0.
-    squares = graph.add_node("Max", squares, graph.add_constant(np.zeros((1, 1))))
-    exponent = graph.add_node("Mul", squares, graph.add_constant(np.full((1, 1), -gamma)))
-    return graph.add_node("Exp", exponent)
+    squares = graph.add_node("Max", squares, 0.0)
+    return graph.add_node("Exp", graph.add_node("Mul", squares, -gamma))
 
 
 def _calibrated_classes(
@@ -241,12 +232,12 @@ def _one_calibrated(graph: OnnxGraph, X: str, model: Any) -> str:
     a, b = (np.array([[getattr(sigmoid, name) for sigmoid in sigmoids]]) for name in ("a_", "b_"))
     decisions = inner.scores
     if len(sigmoids) == 1:  # of the second class
-        decisions = graph.add_node("Gather", decisions, graph.add_constant(np.array([1])), axis=1)
-    scaled = graph.add_node("Mul", decisions, graph.add_constant(-a))
-    shares = graph.add_node("Sigmoid", graph.add_node("Sub", scaled, graph.add_constant(b)))
+        decisions = graph.add_node("Gather", decisions, [1], axis=1)
+    scaled = graph.add_node("Mul", decisions, -a)
+    shares = graph.add_node("Sigmoid", graph.add_node("Sub", scaled, b))
     if len(sigmoids) == 1:
         return _both_shares(graph, shares)
-    total = graph.add_node("ReduceSum", shares, graph.add_constant(np.array([1])), keepdims=1)
+    total = graph.add_node("ReduceSum", shares, [1], keepdims=1)
     return graph.add_node("Div", shares, total)
 
 
@@ -264,12 +255,10 @@ def _threshold_classes(
     # The file compares the probability of the second class, nothing else.
     if not inner.has_probabilities or model.pos_label != model.classes_[1]:
         raise _no_counterpart(model)
-    second = graph.add_node("Gather", inner.scores, graph.add_constant(np.array([1])), axis=1)
-    threshold = graph.add_constant(np.array([float(model.threshold)]))
-    is_second = graph.add_node("GreaterOrEqual", second, threshold)
+    second = graph.add_node("Gather", inner.scores, [1], axis=1)
+    is_second = graph.add_node("GreaterOrEqual", second, float(model.threshold))
     class_index = graph.add_node("Cast", is_second, to=_INT64)
-    flat = graph.add_node("Reshape", class_index, graph.add_constant(np.array([-1])))
-    return replace(inner, class_index=flat)
+    return replace(inner, class_index=graph.add_node("Reshape", class_index, [-1]))
 
 
 def _boosted_classes(graph: OnnxGraph, X: str, model: Any) -> ClassifierOutputs:
@@ -282,14 +271,13 @@ def _forest_classes(graph: OnnxGraph, X: str, model: Any) -> ClassifierOutputs:
 
 def _naive_bayes(graph: OnnxGraph, X: str, model: GaussianNB) -> ClassifierOutputs:
     """Softmax of log π_k − ½ Σ_j log 2πσ²_kj − ½ Σ_j ((x_j − θ_kj) / σ_kj)²."""
-    wide = graph.add_node("Unsqueeze", X, graph.add_constant(np.array([1])))  # (N, 1, p)
-    difference = graph.add_node("Sub", wide, graph.add_constant(model.theta_[None]))
-    scaled = graph.add_node("Div", difference, graph.add_constant(np.sqrt(model.var_)[None]))
-    columns = graph.add_constant(np.array([2]))
-    squares = graph.add_node("ReduceSumSquare", scaled, columns, keepdims=0)
-    exponent = graph.add_node("Mul", squares, graph.add_constant(np.full((1, 1), -0.5)))
+    wide = graph.add_node("Unsqueeze", X, [1])  # (N, 1, p)
+    difference = graph.add_node("Sub", wide, model.theta_[None])
+    scaled = graph.add_node("Div", difference, np.sqrt(model.var_)[None])
+    squares = graph.add_node("ReduceSumSquare", scaled, [2], keepdims=0)
+    exponent = graph.add_node("Mul", squares, -0.5)
     constant = np.log(model.class_prior_) - 0.5 * np.log(2 * np.pi * model.var_).sum(axis=1)
-    joint = graph.add_node("Add", exponent, graph.add_constant(constant[None]))
+    joint = graph.add_node("Add", exponent, constant[None])
     return _likeliest(graph, graph.add_node("Softmax", joint, axis=1))
 
 
@@ -304,19 +292,18 @@ def _vote_of_neighbours(graph: OnnxGraph, X: str, model: KNeighborsClassifier) -
 
 
 def _neighbour_mean(graph: OnnxGraph, row_indices: str, weights: str, targets: np.ndarray) -> str:
-    nearest = graph.add_node("Gather", graph.add_constant(targets), row_indices, axis=0)
-    wide = graph.add_node("Unsqueeze", weights, graph.add_constant(np.array([2])))
+    nearest = graph.add_node("Gather", targets, row_indices, axis=0)
+    wide = graph.add_node("Unsqueeze", weights, [2])
     weighted = graph.add_node("Mul", nearest, wide)  # (N, k, outputs)
-    sums = graph.add_node("ReduceSum", weighted, graph.add_constant(np.array([1])), keepdims=0)
-    total = graph.add_node("ReduceSum", weights, graph.add_constant(np.array([1])), keepdims=1)
+    sums = graph.add_node("ReduceSum", weighted, [1], keepdims=0)
+    total = graph.add_node("ReduceSum", weights, [1], keepdims=1)
     return graph.add_node("Div", sums, total)
 
 
 def _weighted(graph: OnnxGraph, results: list[str], weights: Any) -> str:
     raw = np.ones(len(results)) if weights is None else np.asarray(weights, dtype=np.float64)
-    shares = [graph.add_constant(np.full((1, 1), share)) for share in raw / raw.sum()]
-    pairs = zip(results, shares, strict=True)
-    return graph.add_sum([graph.add_node("Mul", result, share) for result, share in pairs])
+    pairs = zip(results, raw / raw.sum(), strict=True)
+    return graph.add_node("Sum", *(graph.add_node("Mul", result, share) for result, share in pairs))
 
 
 def _to_dense(matrix: Any) -> np.ndarray:
@@ -328,8 +315,7 @@ def _model_of_own_columns(graph: OnnxGraph, X: str, model: Pipeline) -> Any:
     if inner is model:
         raise _no_counterpart(model)
     start, end = columns.start or 0, columns.stop or np.iinfo(np.int64).max
-    bounds = [graph.add_constant(np.array([n], dtype=np.int64)) for n in (start, end, 1)]
-    return add_model(graph, graph.add_node("Slice", X, *bounds), inner)
+    return add_model(graph, graph.add_node("Slice", X, [start], [end], [1]), inner)
 
 
 MAX_COLUMNS = 500  # each is a node of its own
@@ -342,18 +328,17 @@ def neighbours(graph: OnnxGraph, X: str, model: Any) -> tuple[str, str]:
         problem = f"ONNX would take too long to compare {s.shape[1]:,} columns"
         raise UnusableError(problem, cure="export it as skops")
     powers = _distance_powers(graph, X, np.asarray(s, dtype=np.float64), model.p)
-    count = graph.add_constant(np.array([int(model.n_neighbors)]))
+    count = [int(model.n_neighbors)]
     nearest, row_indices = graph.add_multi_output_node("TopK", 2, powers, count, axis=1, largest=0)
     distances = nearest if model.p == 1 else graph.add_node("Sqrt", nearest)
-    ones, zeros = graph.add_constant(np.ones((1, 1))), graph.add_constant(np.zeros((1, 1)))
     # Ones in the shape of the distances, which is known when rows come.
     if model.weights == "uniform":
-        return row_indices, graph.add_node("Add", graph.add_node("Mul", distances, zeros), ones)
+        return row_indices, graph.add_node("Add", graph.add_node("Mul", distances, 0.0), 1.0)
     # Where training rows are the same as the row, these alone count.
-    is_same = graph.add_node("Where", graph.add_node("Equal", distances, zeros), ones, zeros)
-    has_same = graph.add_node("ReduceMax", is_same, graph.add_constant(np.array([1])), keepdims=1)
-    inverse = graph.add_node("Div", ones, distances)
-    has_same = graph.add_node("Greater", has_same, zeros)
+    is_same = graph.add_node("Where", graph.add_node("Equal", distances, 0.0), 1.0, 0.0)
+    has_same = graph.add_node("ReduceMax", is_same, [1], keepdims=1)
+    inverse = graph.add_node("Div", 1.0, distances)
+    has_same = graph.add_node("Greater", has_same, 0.0)
     return row_indices, graph.add_node("Where", has_same, is_same, inverse)
 
 
@@ -361,8 +346,8 @@ def _distance_powers(graph: OnnxGraph, X: str, s: np.ndarray, p: int) -> str:
     """Σ_j |x_j − s_j|^p of every row and training row, (N, S)."""
     total = ""
     for column in range(s.shape[1]):
-        x = graph.add_node("Gather", X, graph.add_constant(np.array([column])), axis=1)
-        gap = graph.add_node("Sub", x, graph.add_constant(s[None, :, column]))
+        x = graph.add_node("Gather", X, [column], axis=1)
+        gap = graph.add_node("Sub", x, s[None, :, column])
         power = graph.add_node("Abs", gap) if p == 1 else graph.add_node("Mul", gap, gap)
         total = graph.add_node("Add", total, power) if total else power
     return total
@@ -396,7 +381,7 @@ def forest_mean(graph: OnnxGraph, X: str, model: Any) -> str:
     # scikit-learn's forests compare in single precision.
     single = graph.add_node("Cast", X, to=TensorProto.FLOAT)
     double = graph.add_node("Cast", single, to=TensorProto.DOUBLE)
-    return graph.add_node("Add", _sum_of_trees(graph, double, trees), graph.add_constant(mean))
+    return graph.add_node("Add", _sum_of_trees(graph, double, trees), mean)
 
 
 def boosted_sum(graph: OnnxGraph, X: str, model: Any) -> str:
@@ -413,7 +398,7 @@ def boosted_sum(graph: OnnxGraph, X: str, model: Any) -> str:
             trees.append(_Tree(leaf, features, thresholds, nodes["left"], nodes["right"], values))
     # Added outside of the trees, in double precision.
     start = np.asarray(model._baseline_prediction, dtype=np.float64).reshape(1, -1)
-    return graph.add_node("Add", _sum_of_trees(graph, X, trees), graph.add_constant(start))
+    return graph.add_node("Add", _sum_of_trees(graph, X, trees), start)
 
 
 def _sum_of_trees(graph: OnnxGraph, X: str, trees: list[_Tree]) -> str:
@@ -464,7 +449,7 @@ _WRITERS: dict[type, Callable[..., str | ClassifierOutputs]] = {
     HistGradientBoostingRegressor: boosted_sum,
     TransformedTargetRegressor: _on_scaled_target,
     VotingRegressor: _mean_of_numbers,
-    DummyRegressor: _dummy_numbers,
+    DummyRegressor: lambda graph, X, model: _same_for_every_row(graph, X, model.constant_),
     LogisticRegression: _logistic_classes,
     SVC: _support_classes,
     MLPClassifier: _network_classes,

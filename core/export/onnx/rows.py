@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -100,14 +101,14 @@ def _filled_and_scaled(graph: OnnxGraph, numbers: str, step: Any) -> str:
 
 
 def _fill_missing(graph: OnnxGraph, numbers: str, values: np.ndarray) -> str:
-    fill = graph.add_constant(np.nan_to_num(np.asarray(values, dtype=np.float64)))
+    fill = np.nan_to_num(np.asarray(values, dtype=np.float64))
     return graph.add_node("Where", graph.add_node("IsNaN", numbers), fill, numbers)
 
 
 def _scale_numbers(graph: OnnxGraph, numbers: str, scaler: StandardScaler) -> str:
     if scaler.with_mean:
-        numbers = graph.add_node("Sub", numbers, graph.add_constant(scaler.mean_))
-    return graph.add_node("Div", numbers, graph.add_constant(scaler.scale_))
+        numbers = graph.add_node("Sub", numbers, scaler.mean_)
+    return graph.add_node("Div", numbers, scaler.scale_)
 
 
 def _date_numbers(graph: OnnxGraph, part: str, step: Pipeline, seconds: str) -> str:
@@ -117,7 +118,7 @@ def _date_numbers(graph: OnnxGraph, part: str, step: Pipeline, seconds: str) -> 
     if (one_hot := encoder_of(step, OneHotEncoder)) is None:
         return _filled_and_scaled(graph, values, Pipeline([*step.steps[-2:]]))
     values = _fill_missing(graph, values, step.named_steps["fill"].statistics_)
-    levels = graph.add_constant(np.asarray(one_hot.categories_, dtype=np.float64))
+    levels = np.asarray(one_hot.categories_, dtype=np.float64)
     return graph.add_node("Cast", graph.add_node("Equal", values, levels), to=DOUBLE)
 
 
@@ -129,8 +130,8 @@ def _encoded_column(
         is_level = graph.add_node(
             "OneHotEncoder", texts, domain="ai.onnx.ml", cats_strings=levels, zeros=1
         )
-        shape = graph.add_constant(np.array([-1, len(levels)], dtype=np.int64))
-        return graph.add_node("Cast", graph.add_node("Reshape", is_level, shape), to=DOUBLE)
+        flat = graph.add_node("Reshape", is_level, [-1, len(levels)])
+        return graph.add_node("Cast", flat, to=DOUBLE)
     keys, table = text_table(step, names, position)
     numbers = graph.add_node(
         "LabelEncoder",
@@ -140,71 +141,46 @@ def _encoded_column(
         values_int64s=list(range(len(keys))),
         default_int64=len(keys),
     )
-    flat = graph.add_node("Reshape", numbers, graph.add_constant(np.array([-1], dtype=np.int64)))
-    return graph.add_node("Gather", graph.add_constant(table), flat, axis=0)
+    flat = graph.add_node("Reshape", numbers, [-1])
+    return graph.add_node("Gather", table, flat, axis=0)
 
 
 def date_part(graph: OnnxGraph, part: str, seconds: str) -> str:
     """The year (since 1970), month (from 1), weekday (Monday is 1) or hour, (N, 1)."""
-    calculate = _Arithmetic(graph)
     if part == "hour":
         # Division downwards, so that moments before 1970 come out right.
-        number = calculate.remainder(calculate.quotient(seconds, 3600), 24)
+        number = _remainder(graph, _quotient(graph, seconds, 3600), 24)
     elif part == "weekday":
-        days = calculate.quotient(seconds, 86_400)  # 1970 began on a Thursday
-        number = calculate.plus(calculate.remainder(calculate.plus(days, 3), 7), 1)
+        days = _quotient(graph, seconds, 86_400)  # 1970 began on a Thursday
+        weekday = _remainder(graph, graph.add_node("Add", days, 3.0), 7)
+        number = graph.add_node("Add", weekday, 1.0)
     else:
-        year, month = _year_and_month(calculate, calculate.quotient(seconds, 86_400))
-        number = month if part == "month" else calculate.plus(year, -1970)
+        year, month = _year_and_month(graph, _quotient(graph, seconds, 86_400))
+        number = month if part == "month" else graph.add_node("Sub", year, 1970.0)
     # What is no number goes on as none.
     return graph.add_node("Where", graph.add_node("IsNaN", seconds), seconds, number)
 
 
-class _Arithmetic:
-    """Whole numbers in double precision, divided downwards."""
-
-    def __init__(self, graph: OnnxGraph) -> None:
-        self.graph = graph
-
-    def node(self, kind: str, first: str, second: str | float) -> str:
-        if not isinstance(second, str):
-            second = self.graph.add_constant(float(second))
-        return self.graph.add_node(kind, first, second)
-
-    def plus(self, first: str, second: str | float) -> str:
-        return self.node("Add", first, second)
-
-    def minus(self, first: str, second: str | float) -> str:
-        return self.node("Sub", first, second)
-
-    def times(self, first: str, second: str | float) -> str:
-        return self.node("Mul", first, second)
-
-    def quotient(self, first: str, second: float) -> str:
-        return self.graph.add_node("Floor", self.node("Div", first, second))
-
-    def remainder(self, first: str, second: float) -> str:
-        return self.minus(first, self.times(self.quotient(first, second), second))
-
-    def choose(self, condition: str, yes: str, no: str) -> str:
-        return self.graph.add_node("Where", condition, yes, no)
+def _quotient(graph: OnnxGraph, number: str, divisor: float) -> str:
+    """A whole number in double precision, divided downwards."""
+    return graph.add_node("Floor", graph.add_node("Div", number, float(divisor)))
 
 
-def _year_and_month(c: _Arithmetic, days: str) -> tuple[str, str]:
-    days = c.plus(days, 719_468)  # since March 1 of the year 0
-    era = c.quotient(days, 146_097)
-    day_of_era = c.remainder(days, 146_097)
-    leap_days = c.minus(
-        c.plus(day_of_era, c.quotient(day_of_era, 36_524)),
-        c.plus(c.quotient(day_of_era, 1460), c.quotient(day_of_era, 146_096)),
-    )
-    year_of_era = c.quotient(leap_days, 365)
-    years_days = c.minus(
-        c.plus(c.times(year_of_era, 365), c.quotient(year_of_era, 4)), c.quotient(year_of_era, 100)
-    )
-    day_of_year = c.minus(day_of_era, years_days)
-    month = c.quotient(c.plus(c.times(day_of_year, 5), 2), 153)  # March is 0
-    is_next_year = c.node("GreaterOrEqual", month, 10)
-    month = c.choose(is_next_year, c.plus(month, -9), c.plus(month, 3))
-    year = c.plus(year_of_era, c.times(era, 400))
-    return c.choose(is_next_year, c.plus(year, 1), year), month
+def _remainder(graph: OnnxGraph, number: str, divisor: float) -> str:
+    multiple = graph.add_node("Mul", _quotient(graph, number, divisor), float(divisor))
+    return graph.add_node("Sub", number, multiple)
+
+
+def _year_and_month(graph: OnnxGraph, days: str) -> tuple[str, str]:
+    plus, minus, times = (partial(graph.add_node, kind) for kind in ("Add", "Sub", "Mul"))
+    quotient = partial(_quotient, graph)
+    days = plus(days, 719_468.0)  # since March 1 of the year 0
+    day = _remainder(graph, days, 146_097)  # of the era of 400 years
+    leap_days = minus(plus(quotient(day, 1460), quotient(day, 146_096)), quotient(day, 36_524))
+    year = quotient(minus(day, leap_days), 365)  # of the era
+    years_days = minus(plus(times(year, 365.0), quotient(year, 4)), quotient(year, 100))
+    month = quotient(plus(times(minus(day, years_days), 5.0), 2.0), 153)  # March is 0
+    is_next_year = graph.add_node("GreaterOrEqual", month, 10.0)
+    month = graph.add_node("Where", is_next_year, minus(month, 9.0), plus(month, 3.0))
+    year = plus(year, times(quotient(days, 146_097), 400.0))
+    return graph.add_node("Where", is_next_year, plus(year, 1.0), year), month

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import io
 import re
+import shutil
 import zipfile
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from importlib.resources import files
 from itertools import chain
 from pathlib import Path
 from typing import IO
@@ -36,6 +38,10 @@ MAX_ROWS, MAX_COLUMNS, MAX_LETTERS = 2**20, 2**14, 32_767  # of a sheet, in spre
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,14})(?:[.,]\d{1,14})?")
 _DECIMALS = 15  # styles of numbers: with 0, 1, … 14 digits behind the sign
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # in XML
+_SHEET_START = (
+    b'<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<worksheet '
+    b'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>'
+)
 _PIECE = 2**18  # bytes unpacked at a time
 _SPANS = re.compile(rb"""\sspans\s*=\s*("[^"]*"|'[^']*')""")
 
@@ -260,12 +266,8 @@ def _copy_archive(source_path: Path, part_name: str, edits: Sequence[_Edit], pat
                 archive.open(entry) as source,
                 copy.open(_entry_like(entry), "w", force_zip64=entry.file_size > 2**30) as target,
             ):
-                if entry.filename == part_name:
-                    _copy_edited(source, edits, target)
-                    continue
                 # The other parts stay as they are, in pieces: media may be larger than memory.
-                while piece := source.read(_PIECE):
-                    target.write(piece)
+                _copy_edited(source, edits if entry.filename == part_name else (), target)
 
 
 def _entry_like(entry: zipfile.ZipInfo) -> zipfile.ZipInfo:
@@ -280,22 +282,13 @@ def _entry_like(entry: zipfile.ZipInfo) -> zipfile.ZipInfo:
 def _copy_edited(source: IO[bytes], edits: Sequence[_Edit], target: IO[bytes]) -> None:
     position = 0
     for edit in edits:
-        position += _copy_bytes(source, edit.start - position, target)
+        while position < edit.start and (piece := source.read(min(_PIECE, edit.start - position))):
+            target.write(piece)
+            position += len(piece)
         dropped = source.read(edit.end - position) if edit.end > position else b""
         position += len(dropped)
         target.write(_SPANS.sub(b"", dropped) if edit.keeps else edit.content)
-    _copy_bytes(source, -1, target)
-
-
-def _copy_bytes(source: IO[bytes], size: int, target: IO[bytes]) -> int:
-    copied = 0
-    while size < 0 or copied < size:
-        piece = source.read(_PIECE if size < 0 else min(_PIECE, size - copied))
-        if not piece:
-            break
-        target.write(piece)
-        copied += len(piece)
-    return copied
+    shutil.copyfileobj(source, target, _PIECE)
 
 
 # A new workbook ---------------------------------------------------------------------------
@@ -312,24 +305,26 @@ def write_workbook(
     # In number columns, a text that is a number becomes one that shows as many digits as it had;
     # every other text stays a text, which no spreadsheet calculates.
     formulas = 0
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for part_name, content in _workbook_parts().items():
-            archive.writestr(part_name, content)
-        with archive.open("xl/worksheets/sheet1.xml", "w", force_zip64=True) as stream:
-            sheet = io.BufferedWriter(stream)
-            sheet.write(_SHEET_START)
-            for number, row in enumerate(chain([names], rows), 1):
-                if number > MAX_ROWS or len(row) > MAX_COLUMNS:
-                    fault = f"a sheet holds {MAX_ROWS:,} rows of {MAX_COLUMNS:,} columns at most"
-                    raise UnusableError(fault, where=name, cure="end the name in .csv or .parquet")
-                formulas += sum(isinstance(cell, str) and is_formula(cell) for cell in row)
-                indices = number_columns if number > 1 else ()
-                cells = (_sheet_cell(c, is_number=i in indices) for i, c in enumerate(row))
-                sheet.write(f'<row r="{number}">{"".join(cells)}</row>'.encode())
-            sheet.write(b"</sheetData></worksheet>")
-            sheet.flush()
-            # The archive closes its entry, so the buffer must not.
-            sheet.detach()
+    # All but the sheet; its styles 0, 1 … 14 show a number with as many digits behind the sign.
+    path.write_bytes((files("resources") / "workbook.zip").read_bytes())
+    with (
+        zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive,
+        archive.open("xl/worksheets/sheet1.xml", "w", force_zip64=True) as stream,
+    ):
+        sheet = io.BufferedWriter(stream)
+        sheet.write(_SHEET_START)
+        for number, row in enumerate(chain([names], rows), 1):
+            if number > MAX_ROWS or len(row) > MAX_COLUMNS:
+                fault = f"a sheet holds {MAX_ROWS:,} rows of {MAX_COLUMNS:,} columns at most"
+                raise UnusableError(fault, where=name, cure="end the name in .csv or .parquet")
+            formulas += sum(isinstance(cell, str) and is_formula(cell) for cell in row)
+            indices = number_columns if number > 1 else ()
+            cells = (_sheet_cell(c, is_number=i in indices) for i, c in enumerate(row))
+            sheet.write(f'<row r="{number}">{"".join(cells)}</row>'.encode())
+        sheet.write(b"</sheetData></worksheet>")
+        sheet.flush()
+        # The archive closes its entry, so the buffer must not.
+        sheet.detach()
     return [formulas_sentence(formulas)] if formulas else []
 
 
@@ -369,61 +364,3 @@ def sheet_text(text: str) -> str:
     """A text as a sheet can hold it."""
     # Spreadsheet programs call a whole file damaged for one such letter.
     return _FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text)[:MAX_LETTERS]
-
-
-_XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
-_FORMATS = "http://schemas.openxmlformats.org"
-_MAIN = f"{_FORMATS}/spreadsheetml/2006/main"
-_LINKS = f"{_FORMATS}/officeDocument/2006/relationships"
-_SHEET_START = f'{_XML}<worksheet xmlns="{_MAIN}"><sheetData>'.encode()
-
-
-def _workbook_parts() -> dict[str, str]:
-    # ECMA-376, part 1, chapters 12 and 18.
-    kind = "application/vnd.openxmlformats-officedocument.spreadsheetml"
-    package = f"{_FORMATS}/package/2006"
-    digits, number = range(1, _DECIMALS), ' xfId="0" applyNumberFormat="1"'
-    number_format = '<numFmt numFmtId="{}" formatCode="0.{}"/>'
-    formats = "".join(number_format.format(164 + d, "0" * d) for d in digits)
-    style = '<xf numFmtId="{}" fontId="0" fillId="0" borderId="0"{}/>'
-    styles = "".join(
-        [style.format(0, ' xfId="0"'), *(style.format(164 + d, number) for d in digits)]
-    )
-    return {
-        "[Content_Types].xml": (
-            f'{_XML}<Types xmlns="{package}/content-types">'
-            '<Default Extension="rels" '
-            'ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
-            f'<Override PartName="/xl/workbook.xml" ContentType="{kind}.sheet.main+xml"/>'
-            f'<Override PartName="/xl/worksheets/sheet1.xml" ContentType="{kind}.worksheet+xml"/>'
-            f'<Override PartName="/xl/styles.xml" ContentType="{kind}.styles+xml"/></Types>'
-        ),
-        "_rels/.rels": _links(package, [("officeDocument", "xl/workbook.xml")]),
-        "xl/_rels/workbook.xml.rels": _links(
-            package, [("worksheet", "worksheets/sheet1.xml"), ("styles", "styles.xml")]
-        ),
-        "xl/workbook.xml": (
-            f'{_XML}<workbook xmlns="{_MAIN}" xmlns:r="{_LINKS}"><sheets>'
-            '<sheet name="Sheet1" sheetId="1" r:id="rId1"/></sheets></workbook>'
-        ),
-        "xl/styles.xml": (
-            f'{_XML}<styleSheet xmlns="{_MAIN}">'
-            f'<numFmts count="{_DECIMALS - 1}">{formats}</numFmts>'
-            '<fonts count="1"><font><sz val="11"/><name val="Calibri"/></font></fonts>'
-            '<fills count="2"><fill><patternFill patternType="none"/></fill>'
-            '<fill><patternFill patternType="gray125"/></fill></fills>'
-            '<borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border>'
-            f'</borders><cellStyleXfs count="1">{style.format(0, "")}</cellStyleXfs>'
-            f'<cellXfs count="{_DECIMALS}">{styles}</cellXfs>'
-            '<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles>'
-            "</styleSheet>"
-        ),
-    }
-
-
-def _links(package: str, targets: Sequence[tuple[str, str]]) -> str:
-    links = "".join(
-        f'<Relationship Id="rId{number}" Type="{_LINKS}/{kind}" Target="{target}"/>'
-        for number, (kind, target) in enumerate(targets, 1)
-    )
-    return f'{_XML}<Relationships xmlns="{package}/relationships">{links}</Relationships>'
