@@ -50,10 +50,10 @@ class WhyView(ResultView, Generic[A_co]):
     answer_requested = Signal(str)  # the question
     stop_requested = Signal(str)  # the question
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        self._answer: A_co | None = None
-        self._message = ""
-        super().__init__(parent)
+    _answer: A_co | None = None
+    _message = ""  # instead of an answer
+
+    def make_plots(self) -> None:
         if hasattr(self, "canvas"):
             self.canvas.setMinimumHeight(TALL)
 
@@ -169,10 +169,10 @@ class ColumnsView(WhyView[ColumnImportance], ScrolledBars):
 
     column_chosen = Signal(str)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        # The bar that the arrow keys are on.
-        self.row = 0
-        super().__init__(parent)
+    row = 0  # of the bar that the arrow keys are on
+
+    def make_plots(self) -> None:
+        super().make_plots()
         self.row_mark = Lines()
         self.plot.addItem(self.row_mark)
         self.canvas.installEventFilter(self)
@@ -387,10 +387,7 @@ class WrongRowsView(WhyView[RowDiagnostics]):
     asks = "rows"
     answer_type = RowDiagnostics
     wide = True
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._table_button.hide()
+    is_table = True
 
     def make_content(self) -> QWidget:
         self.table = DataTable("Rows that it is most wrong about")

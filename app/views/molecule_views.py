@@ -15,7 +15,6 @@ from app.views.plot.canvas import HoverText
 from app.views.plot.items import Lines, clear_colour, pen
 from app.views.plot.legend import LegendEntry, line_sample
 from app.views.plot.plot import Plot
-from app.views.plot.view_state import ViewState
 from core.datasets.task import Task
 from core.figures.example_figures import PairPicture
 from core.figures.figure import Table
@@ -147,8 +146,7 @@ class ArcView(MoleculeView):
 
     choosing = "Which molecule"
 
-    def __init__(self, record: ViewState | None = None, parent: QWidget | None = None) -> None:
-        super().__init__(record, parent)
+    def make_plots(self) -> None:
         self.legend = self.canvas.add_legend()
         self.plot = self.canvas.add_plot(Scale("whole"), row=1)
         self.plot.hideAxis("left")
@@ -157,7 +155,6 @@ class ArcView(MoleculeView):
         self.found_arcs, self.missed = Arcs(below=True), Arcs(below=True)
         self.strand = Strand()
         self.plot.add_marks(self.missed, self.found_arcs, self.wrong, self.right, self.strand)
-        self.paint_theme()
 
     def paint_theme(self) -> None:
         theme = appearance.current()
@@ -261,8 +258,7 @@ class DotPlotView(MoleculeView):
     question = "Which bases may pair? Above the line: model. Below: truth."
     waiting = "The likely base pairs of a training molecule appear here at step 0."
 
-    def __init__(self, record: ViewState | None = None, parent: QWidget | None = None) -> None:
-        super().__init__(record, parent)
+    def make_plots(self) -> None:
         self.legend = self.canvas.add_legend()
         self.plot = self.canvas.add_plot(Scale("whole"), Scale("whole"), row=1)
         self.plot.vb.invertY(True)

@@ -15,7 +15,6 @@ from app.views.plot.canvas import HoverText
 from app.views.plot.items import Lines, clear_colour, pen
 from app.views.plot.plot import Plot
 from app.views.plot.view import View, trial_text
-from app.views.plot.view_state import ViewState
 from app.views.trials_table import BestK
 from core.figures.figure import Table, joined, range_of
 from core.figures.run_figures import shown_scores
@@ -41,8 +40,7 @@ class ParallelCoordinates(View):
     crops = True
     interval = 0.08
 
-    def __init__(self, record: ViewState | None = None, parent: QWidget | None = None) -> None:
-        super().__init__(record, parent)
+    def make_plots(self) -> None:
         self.plot = self.canvas.add_plot()
         self.plot.hideAxis("left")
         self.plot.hideAxis("bottom")

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QPainter
-from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
 from app.text.history_text import dataset_size_text, datasets_used
 from app.text.plan_text import setting_title, surrogate_of
 from app.views.plot.items import Dots, clear_colour, pen
 from app.views.plot.legend import LegendEntry, line_sample, symbol_sample
-from app.views.plot.view_state import ViewState
 from app.views.slice_views import SliceView
 from app.views.surface_view import SurfaceView
 from app.views.surrogate_view import RANKING, WITH_HISTORY, SurrogateView
@@ -117,10 +115,9 @@ class PosteriorSlice(PosteriorView, SliceView):
     )
     top = 1
 
-    def __init__(self, record: ViewState | None = None, parent: QWidget | None = None) -> None:
-        super().__init__(record, parent)
+    def make_plots(self) -> None:
+        super().make_plots()
         self.legend = self.canvas.add_legend()
-        self.paint_theme()
 
     def start(self, started: RunStarted) -> None:
         super().start(started)

@@ -63,9 +63,7 @@ def hidden_chooser(name: str, on_chosen: Callable[[], None]) -> QuietComboBox:
 class ResultView(View):
     """A view of the results of a finished run."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        self.results = Results()
-        super().__init__(None, parent)
+    results = Results()
 
     @classmethod
     def wants(cls, started: RunStarted) -> bool:
@@ -214,11 +212,8 @@ class CalibrationView(PictureView):
         labels = results.confusion.labels if results.confusion is not None else ()
         return len(labels) > 2 and "log_loss" in results.test and not results.task
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        self.bins_by_class: dict[str, list[CalibrationBin]] = {}
-        super().__init__(parent)
-
     def controls(self) -> list[QWidget]:
+        self.bins_by_class: dict[str, list[CalibrationBin]] = {}
         self.which = hidden_chooser("Class", self.redraw)
         return [self.which]
 
@@ -326,11 +321,8 @@ class ConfusionMatrix(ResultView):
     title = "Where is it wrong?"
     question = "Confusion matrix of the test set. Right answers are bold."
     wide = False
+    is_table = True
     waiting = "A table of right and wrong answers appears here."
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._table_button.hide()
 
     @classmethod
     def is_suitable(cls, results: Results) -> bool:

@@ -55,8 +55,7 @@ class RunsComparison(ResultView):
     question = "Test score, models fitted, and time of every run of this dataset."
     waiting = "Runs of one dataset are compared here."
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def make_plots(self) -> None:
         self.runs: list[ComparedRun] = []
         self.score = self.canvas.add_plot(Scale(), Scale("choice"), column=0)
         self.fits = self.canvas.add_plot(Scale("log"), Scale("choice"), column=1)
@@ -163,11 +162,8 @@ class RunCurves(ResultView):
     zooms = True
     has_legend = True
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        self._curves: dict[str, BestSoFarCurve] = {}
-        super().__init__(parent)
-
     def controls(self) -> list[QWidget]:
+        self._curves: dict[str, BestSoFarCurve] = {}
         self.chooser = QuietComboBox()
         self.chooser.setAccessibleName("Draw the curves over")
         for key, words in OVER.items():

@@ -13,7 +13,7 @@ from app.views.plot.canvas import HoverText
 from app.views.plot.items import Band, Dots, Lines, clear_colour, pen
 from app.views.plot.labels import EdgeMarks, Marker
 from app.views.plot.plot import Plot
-from app.views.plot.view_state import TrialDots, ViewState
+from app.views.plot.view_state import TrialDots
 from app.views.surrogate_view import SurrogateView, expected_text
 from core.figures.figure import Table, range_of
 from core.figures.run_figures import edge_marks
@@ -38,8 +38,7 @@ class SliceView(SurrogateView):
     zooms = True
     top: ClassVar[int] = 0
 
-    def __init__(self, record: ViewState | None = None, parent: QWidget | None = None) -> None:
-        super().__init__(record, parent)
+    def make_plots(self) -> None:
         self.plot = self.canvas.add_plot(row=self.top)
         self.wide_band, self.band, self.mean = Band(), Band(), Lines()
         self.trials, self.beyond, self.next = TrialDots(9), EdgeMarks(), Marker()
@@ -238,8 +237,8 @@ class GpSlice(SliceView):
     question = "Where might better settings be? Bands: one and two standard deviations."
     waiting = "Its expectation appears here after the first few trials."
 
-    def __init__(self, record: ViewState | None = None, parent: QWidget | None = None) -> None:
-        super().__init__(record, parent)
+    def make_plots(self) -> None:
+        super().make_plots()
         self.below = self.canvas.add_plot(row=1)
         self.below.setXLink(self.plot)
         self.plot.bottom.hide_labels()
@@ -248,7 +247,6 @@ class GpSlice(SliceView):
         self.area, self.promise, self.next_below = Band(), Lines(), Marker()
         self.markers.append(self.next_below)
         self.below.add_marks(self.area, self.promise, self.next_below)
-        self.paint_theme()
 
     def paint_theme(self) -> None:
         super().paint_theme()

@@ -17,7 +17,7 @@ from app.views.plot.canvas import HoverText
 from app.views.plot.items import Dots, Lines, pen
 from app.views.plot.legend import ColourBar
 from app.views.plot.plot import Plot
-from app.views.plot.view_state import TrialDots, ViewState
+from app.views.plot.view_state import TrialDots
 from app.views.surrogate_view import ChooserView, SurrogateView, expected_text
 from core.figures.figure import Figure, Table
 from core.figures.run_figures import rank_figure
@@ -82,8 +82,7 @@ class SurfaceView(PairView, SurrogateView):
     zooms = True
     interval = 0.09
 
-    def __init__(self, record: ViewState | None = None, parent: QWidget | None = None) -> None:
-        super().__init__(record, parent)
+    def make_plots(self) -> None:
         self.plot = self.canvas.add_plot()
         self.image = SmoothImage(axisOrder="row-major")
         self.contours = Lines()
@@ -93,7 +92,6 @@ class SurfaceView(PairView, SurrogateView):
         )
         self.bar = ColourBar()
         self.canvas.addItem(self.bar, row=0, col=1)
-        self.paint_theme()
 
     def behind_trials(self) -> list[Dots]:
         return []

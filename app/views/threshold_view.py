@@ -48,8 +48,8 @@ class ThresholdView(WhyView[ClassDiagnostics]):
     answer_type = ClassDiagnostics
     wide = True
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def make_plots(self) -> None:
+        super().make_plots()
         self.curve_painters = [FigurePainter(self.canvas, column=column) for column in range(2)]
         self.canvas.viewport().installEventFilter(self)
         self._dragged = False

@@ -338,10 +338,7 @@ class TrialsTable(View):
     )
 
     wide = True
-
-    def __init__(self, record: ViewState | None = None, parent: QWidget | None = None) -> None:
-        super().__init__(record, parent)
-        self._table_button.hide()
+    is_table = True
 
     @classmethod
     def wants(cls, started: events.RunStarted) -> bool:

@@ -58,6 +58,7 @@ class View(Card):
     crops: ClassVar[bool] = False  # leaves out what is far from the best, until all is asked for
     has_legend: ClassVar[bool] = False  # above a figure
     names_share: ClassVar[float | None] = None  # of the width, for the names of a figure's rows
+    is_table: ClassVar[bool] = False  # needs no table beside it
     late: ClassVar[bool] = False  # may be empty for long, and takes no room until then
     interval: ClassVar[float] = 0.03  # minimum seconds between two drawings
 
@@ -103,6 +104,8 @@ class View(Card):
         for control in self.controls():
             self.corner.addWidget(control)
         self._add_buttons()
+        self.make_plots()
+        self.paint_theme()
         appearance.notifier.themed.connect(self._on_theme_changed)
 
     @property
@@ -138,6 +141,9 @@ class View(Card):
             )
             self.plot, self.marks = self.painter.plot, self.painter.marks
         return self.canvas
+
+    def make_plots(self) -> None:
+        """Add plots and marks of its own, below the controls that are there by now."""
 
     def controls(self) -> list[QWidget]:
         """Choosers for the corner."""
@@ -278,6 +284,8 @@ class View(Card):
         self._table_button = IconButton("table", f"Show “{self.title}” as a table")
         self._table_button.setCheckable(True)
         self._table_button.toggled.connect(lambda _shown: self.redraw())
+        if self.is_table:
+            self._table_button.hide()
         self.save_button = IconButton("download", f"Save or copy “{self.title}”")
         self.save_button.setPopupMode(IconButton.ToolButtonPopupMode.InstantPopup)
         menu = QMenu(self.save_button)
