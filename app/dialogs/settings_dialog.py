@@ -79,20 +79,14 @@ class ExecutionSettings(QWidget):
     def _make_field(self, name: str) -> QLineEdit:
         line = QLineEdit(settings.cluster_field(name))
         line.setPlaceholderText(FIELDS[name][1])
-        line.setAccessibleName(FIELDS[name][0])
         return line
 
     def _make_grid(self) -> QWidget:
         self.scheduler = QWidget()
-        grid = QGridLayout(self.scheduler)
+        grid = labelled_grid({FIELDS[name][0]: line for name, line in self.fields.items()})
         grid.setContentsMargins(0, 0, 0, 0)
-        grid.setHorizontalSpacing(16)
-        for row, (name, line) in enumerate(self.fields.items()):
-            title = QLabel(FIELDS[name][0])
-            title.setBuddy(line)
-            title.setMinimumWidth(appearance.pixels(90))
-            grid.addWidget(title, row, 0)
-            grid.addWidget(line, row, 1)
+        grid.setColumnMinimumWidth(0, appearance.pixels(90))
+        self.scheduler.setLayout(grid)
         return self.scheduler
 
     def show_choice(self) -> None:

@@ -13,8 +13,9 @@ from app.look import appearance
 from app.views.plot.data_table import DataTable
 from app.views.plot.items import Lines, pen
 from app.views.plot.scrolled_views import ScrolledBars
-from app.views.result_views import ResultView, hidden_chooser
+from app.views.result_views import ResultView
 from app.widgets.buttons import PlainButton
+from app.widgets.quiet_controls import chooser
 from core.datasets.finding import column_title
 from core.estimators.multi_model import MODEL
 from core.figures import explanation_figures as figures
@@ -36,6 +37,7 @@ from core.wording import percent, rough_duration_text
 A_co = TypeVar("A_co", bound=Answer, covariant=True)
 TALL = 210  # pixels, the least height of a picture
 WORKING = "This is being worked out …"
+GROUPINGS = {"columns": "each column alone", "groups": "correlated columns together"}
 MIN_TRIALS = 10  # fewer are not enough for an estimate of which settings mattered
 
 
@@ -180,9 +182,8 @@ class ColumnsView(WhyView[ColumnImportance], ScrolledBars):
         self.canvas.viewport().installEventFilter(self)
 
     def controls(self) -> list[QWidget]:
-        self.grouping = hidden_chooser("Columns alone or together", self._regroup)
-        self.grouping.addItem("each column alone", "columns")
-        self.grouping.addItem("correlated columns together", "groups")
+        self.grouping = chooser("Columns alone or together", self._regroup, GROUPINGS)
+        self.grouping.hide()  # until there are groups
         return [self.grouping, *super().controls()]
 
     def losses(self) -> Sequence[ScoreLoss]:
@@ -276,7 +277,7 @@ class DependenceView(WhyView[Dependence]):
 
     def controls(self) -> list[QWidget]:
         wanted = self.column_wanted
-        self.which = hidden_chooser("Column", lambda: wanted.emit(self.which.currentText()))
+        self.which = chooser("Column", lambda: wanted.emit(self.which.currentText()))
         return [self.which, *super().controls()]
 
     def set_columns(self, names: list[str]) -> None:
@@ -357,7 +358,7 @@ class ResidualsView(WhyView[RegressionDiagnostics]):
         return of_rows(results) and has_numbers(results)
 
     def controls(self) -> list[QWidget]:
-        self.along = hidden_chooser("Over", self.draw_afresh)
+        self.along = chooser("Over", self.draw_afresh)
         return [self.along, *super().controls()]
 
     def show_answer(self, answer: Answer) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -23,7 +23,7 @@ from app.views.plot.data_table import DISPLAY, DataTable, DataTableModel, Index
 from app.views.plot.items import clear_colour
 from app.views.plot.view import View
 from app.widgets.layouts import in_column, in_row
-from app.widgets.quiet_controls import QuietComboBox
+from app.widgets.quiet_controls import chooser
 from app.widgets.text_labels import ElidedLabel, plain_tooltip, wrapping_label
 from core.evaluation.calibration_bin import CalibrationBin
 from core.figures.figure import Figure, Table
@@ -49,15 +49,6 @@ AFTER_TEST = (
     "trials in step 4. One that is picked after seeing test scores looks a little better than it "
     "is."
 )
-
-
-def hidden_chooser(name: str, on_chosen: Callable[[], None]) -> QuietComboBox:
-    """A chooser that is hidden until it has choices."""
-    chooser = QuietComboBox()
-    chooser.setAccessibleName(name)
-    chooser.activated.connect(lambda _index: on_chosen())
-    chooser.hide()
-    return chooser
 
 
 class ResultView(View):
@@ -214,7 +205,7 @@ class CalibrationView(PictureView):
 
     def controls(self) -> list[QWidget]:
         self.bins_by_class: dict[str, list[CalibrationBin]] = {}
-        self.which = hidden_chooser("Class", self.redraw)
+        self.which = chooser("Class", self.redraw)
         return [self.which]
 
     def show_results(self, results: Results) -> None:
@@ -343,12 +334,8 @@ class ConfusionMatrix(ResultView):
         return self.table
 
     def controls(self) -> list[QWidget]:
-        self.which = QuietComboBox()
-        self.which.setAccessibleName("Whose answers")
-        self.which.addItem("tuned", "tuned")
-        self.which.addItem("default setting", "default")
-        self.which.addItem("baseline", "baseline")
-        self.which.activated.connect(lambda _index: self.redraw())
+        models = {"tuned": "tuned", "default": "default setting", "baseline": "baseline"}
+        self.which = chooser("Whose answers", self.redraw, models)
         return [self.which]
 
     def draw(self) -> None:

@@ -15,7 +15,7 @@ from app.views.plot.items import Bar, Dots, HorizontalBars, Lines, pen
 from app.views.plot.labels import BarLabels
 from app.views.plot.plot import Plot
 from app.views.result_views import ResultView
-from app.widgets.quiet_controls import QuietComboBox
+from app.widgets.quiet_controls import chooser
 from core.figures.figure import Figure, Table, range_of, whiskers
 from core.figures.run_figures import MAX_RUNS, RUN_CURVES, run_curves_figure
 from core.figures.scales import Scale, score_scale
@@ -164,11 +164,7 @@ class RunCurves(ResultView):
 
     def controls(self) -> list[QWidget]:
         self._curves: dict[str, BestSoFarCurve] = {}
-        self.chooser = QuietComboBox()
-        self.chooser.setAccessibleName("Draw the curves over")
-        for key, words in OVER.items():
-            self.chooser.addItem(words, key)
-        self.chooser.currentIndexChanged.connect(lambda _index: self.draw_afresh())
+        self.chooser = chooser("Draw the curves over", self.draw_afresh, OVER)
         return [self.chooser]
 
     def has_content(self) -> bool:

@@ -12,10 +12,9 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from app.views.explanation_views import WhyView, has_classes, of_rows
 from app.views.plot.figure_painter import FigurePainter
-from app.views.result_views import hidden_chooser
 from app.widgets.buttons import LinkButton, PlainButton
 from app.widgets.layouts import in_column, in_row
-from app.widgets.quiet_controls import QuietSlider
+from app.widgets.quiet_controls import QuietSlider, chooser
 from app.widgets.text_labels import wrapping_label
 from core.figures.explanation_figures import (
     THRESHOLD,
@@ -59,7 +58,7 @@ class ThresholdView(WhyView[ClassDiagnostics]):
         return of_rows(results) and has_classes(results)
 
     def controls(self) -> list[QWidget]:
-        self.which = hidden_chooser("Class", self._restart_slider)
+        self.which = chooser("Class", self._restart_slider)
         return [self.which, *super().controls()]
 
     def make_content(self) -> QWidget:

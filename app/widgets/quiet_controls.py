@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import QLocale, QSize
 from PySide6.QtGui import QPaintEvent, QValidator, QWheelEvent
@@ -106,3 +107,17 @@ class QuietSlider(QSlider):
     """A number on a line."""
 
     wheelEvent = _ignore_wheel
+
+
+def chooser(
+    name: str, on_chosen: Callable[[], object], choices: Mapping[str, str] | None = None
+) -> QuietComboBox:
+    """A box with {data: words}; without choices it is hidden until it has some."""
+    box = QuietComboBox()
+    box.setAccessibleName(name)
+    for data, words in (choices or {}).items():
+        box.addItem(words, data)
+    box.activated.connect(lambda _index: on_chosen())
+    if choices is None:
+        box.hide()
+    return box

@@ -156,6 +156,7 @@ def test_the_curves_of_several_runs_over_trials_and_time(shown):
     assert "grid: 80.0\u00a0% after 9 trials, 30 s" in view.describe()
     assert view.table_data()[1][-1] == ["race", 3, "2", 0.9]
     view.chooser.setCurrentIndex(1)
+    view.chooser.activated.emit(1)
     assert view.marks["race"].x.tolist() == [0.5, 2.0, 2.0]
     view.show_curves([race], ["grid"])
     assert view.marks["grid dots"].symbol == "circle"
