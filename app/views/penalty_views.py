@@ -67,8 +67,9 @@ class PenaltyTrajectory(StepsView):
         self.canvas.setMinimumHeight(self._height_for_names(len(started.groups)))
 
     def figure(self) -> Figure:
-        steps = figures.penalty_steps(self.run)
-        return figures.penalty_path_figure(steps, self._room_for_names(len(steps.values[-1])))
+        step = self.run.last_step
+        names = step.penalties if step is not None else ()
+        return figures.penalty_path_figure(self.run, self._room_for_names(len(names)))
 
     def _height_for_names(self, count: int) -> int:
         named = count if count <= ALL_NAMED else figures.NAMED

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -45,60 +44,12 @@ NAMED = 12  # of many groups, the most extreme, which have a name and a colour
 # Over the steps ---------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class PenaltySteps:
-    """Values of every group at every step.
-
-    Attributes:
-        groups: all of the run, in the order of their colours.
-        values: λ, which some learners move within `bounds`.
-        notes: of every step, a column of the table; may be empty.
-    """
-
-    title: str
-    groups: list[str]
-    numbers: list[int]
-    values: list[dict[str, float]]
-    bounds: tuple[float, float] | None = None
-    switched_off: frozenset[str] = frozenset()
-    notes: list[list[str]] | None = None
-    is_over: bool = False
-
-    def table(self) -> tuple[list[str], np.ndarray, np.ndarray]:
-        """Groups, steps, and values (steps, groups), NaN where unknown."""
-        names = list(self.values[-1])
-        rows = [_in_order(step_values, names) for step_values in self.values]
-        return names, np.array(self.numbers, dtype=float), np.array(rows, dtype=float)
-
-
-def _in_order(values: Mapping[str, float], names: list[str]) -> list[float]:
-    if list(values) == names:
-        return list(values.values())
-    return [values.get(name, np.nan) for name in names]
-
-
-def penalty_steps(run: RunState) -> PenaltySteps:
-    """The penalties of a run at every step."""
-    facts: dict[str, Any] = {}
+def penalty_path_figure(run: RunState, max_names: int = NAMED) -> Figure:
+    """A line a group over the steps, λ on a log axis; of many, only the most extreme."""
     steps = run.gradients or run.steps
-    if run.gradients:
-        options = GradientOptions.from_values(run.started.run_plan.options)
-        facts = {"bounds": (math.exp(options.low), math.exp(options.high))}
-        facts["notes"] = [list(step.at_bound) for step in run.gradients]
-    return PenaltySteps(
-        "Path of the penalties" if facts else "Regularization trajectory",
-        list(run.started.groups),
-        [step.step for step in steps],
-        [step.penalties for step in steps],
-        switched_off=frozenset(steps[-1].switched_off or ()),
-        is_over=run.ended is not None,
-        **facts,
-    )
-
-
-def penalty_path_figure(steps: PenaltySteps, max_names: int = NAMED) -> Figure:
-    """A line a group over the steps; of many, only the most extreme."""
-    names, numbers, values = steps.table()
+    names = list(steps[-1].penalties)
+    numbers = np.array([step.step for step in steps], dtype=float)
+    values = np.array([_in_order(step.penalties, names) for step in steps], dtype=float)
     scale = Scale("log")
     heights = scale.positions_of(values.ravel()).reshape(values.shape)
     chosen = list(range(len(names)))
@@ -106,17 +57,19 @@ def penalty_path_figure(steps: PenaltySteps, max_names: int = NAMED) -> Figure:
         # Not all names would fit: the most and the least penalized groups are asked for.
         chosen = [int(column) for column in most_extreme(heights[-1], max_names)]
     other_columns = [column for column in range(len(names)) if column not in set(chosen)]
-    bounds = _near_bounds(steps, heights)
+    bounds = _near_bounds(run, heights)
     low, high = range_of(heights)
     # Where no penalty is known yet, NaN stays NaN.
     alike = max(0.0, MIN_SPAN - (high - low)) / 2
     low, high = range_of([low - alike, high + alike], bounds)
     last = float(numbers[-1])
     named = [column for column in chosen if np.isfinite(heights[-1, column])]
-    shown = max(5.0, last if steps.is_over else 1.25 * last)
+    is_over = run.ended is not None
+    shown = max(5.0, last if is_over else 1.25 * last)
+    lines = _group_lines(run, numbers, heights, {names[column]: column for column in chosen})
     return Figure(
-        steps.title,
-        FigureAxis("step", Scale("whole"), None, -0.1, shown, steps.is_over, air=0.02),
+        "Path of the penalties" if run.gradients else "Regularization trajectory",
+        FigureAxis("step", Scale("whole"), None, -0.1, shown, is_over, air=0.02),
         FigureAxis(PENALTY, scale, None, low, high),
         (
             *(Level(f"bound {bound:.1f}", bound, "") for bound in bounds),
@@ -127,17 +80,23 @@ def penalty_path_figure(steps: PenaltySteps, max_names: int = NAMED) -> Figure:
                 heights[-1, named],
                 [names[column] for column in named],
             ),
-            *_group_lines(steps, numbers, heights, {names[column]: column for column in chosen}),
+            *lines,
         ),
-        _path_text(steps, names, numbers, values[-1]),
-        lambda: _path_table(steps, names, numbers, values),
+        _path_text(run, names, numbers, values[-1]),
+        lambda: _path_table(run, names, numbers, values),
     )
 
 
+def _in_order(values: Mapping[str, float], names: list[str]) -> list[float]:
+    if list(values) == names:
+        return list(values.values())
+    return [values.get(name, np.nan) for name in names]
+
+
 def _group_lines(
-    steps: PenaltySteps, numbers: np.ndarray, heights: np.ndarray, chosen: Mapping[str, int]
+    run: RunState, numbers: np.ndarray, heights: np.ndarray, chosen: Mapping[str, int]
 ) -> list[Mark]:
-    rank, marks = {name: position for position, name in enumerate(steps.groups)}, list[Mark]()
+    rank, marks = {name: position for position, name in enumerate(run.started.groups)}, list[Mark]()
     for name, column in chosen.items():
         position = rank.setdefault(name, len(rank))
         colour, is_repeated = group_colour(position), position // SERIES % 2 == 1
@@ -156,11 +115,12 @@ def group_colour(position: int) -> str:
     return f"series{position % SERIES}"
 
 
-def _near_bounds(steps: PenaltySteps, heights: np.ndarray) -> list[float]:
-    if steps.bounds is None:
+def _near_bounds(run: RunState, heights: np.ndarray) -> list[float]:
+    if not run.gradients:
         return []
     least, most = range_of(heights)
-    low, high = map(math.log10, steps.bounds)
+    options = GradientOptions.from_values(run.started.run_plan.options)
+    low, high = (end / math.log(10) for end in (options.low, options.high))
     return [low] * (least < low + NEAR) + [high] * (most > high - NEAR)
 
 
@@ -171,7 +131,7 @@ def most_extreme(last: np.ndarray, count: int) -> np.ndarray:
     return np.sort(np.concatenate([order[: count - top_count], order[-top_count:]]))
 
 
-def _path_text(steps: PenaltySteps, names: list[str], numbers: np.ndarray, last: np.ndarray) -> str:
+def _path_text(run: RunState, names: list[str], numbers: np.ndarray, last: np.ndarray) -> str:
     step = int(numbers[-1])
     if not np.isfinite(last).any():
         return f"Step {step}."
@@ -180,22 +140,20 @@ def _path_text(steps: PenaltySteps, names: list[str], numbers: np.ndarray, last:
     if len(names) > 1:
         largest = f"largest λ {format_number(last[high])} for {names[high]}"
         text = f"Step {step}: {largest}, smallest {format_number(last[low])} for {names[low]}."
-    at_bound = steps.notes[-1] if steps.notes else []
+    at_bound = run.gradients[-1].at_bound if run.gradients else ()
     return text + (f" At a bound: {', '.join(at_bound)}." if at_bound else "")
 
 
-def _path_table(
-    steps: PenaltySteps, names: list[str], numbers: np.ndarray, values: np.ndarray
-) -> Table:
-    off = steps.switched_off
+def _path_table(run: RunState, names: list[str], numbers: np.ndarray, values: np.ndarray) -> Table:
+    off = set((run.gradients or run.steps)[-1].switched_off or ())
     last = (PenaltyRow(n, float(values[-1, column]), n in off) for column, n in enumerate(names))
     ranked = [row.name for row in by_penalty(last)]
     order = [names.index(name) for name in ranked]
     rows = [[int(n), *map(float, row[order])] for n, row in zip(numbers, values, strict=True)]
-    if steps.notes is None:
+    if not run.gradients:
         return ["step", *ranked], rows
-    pairs = zip(rows, steps.notes, strict=True)
-    return ["step", *ranked, "at a bound"], [[*row, ", ".join(groups)] for row, groups in pairs]
+    pairs = zip(rows, run.gradients, strict=True)
+    return ["step", *ranked, "at a bound"], [[*row, ", ".join(s.at_bound)] for row, s in pairs]
 
 
 def descent_figure(run: RunState) -> Figure:

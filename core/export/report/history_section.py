@@ -17,7 +17,7 @@ from core.export.report.html import (
     section_card,
 )
 from core.export.report.models_section import model_and_setting
-from core.figures.penalty_figures import descent_figure, penalty_path_figure, penalty_steps
+from core.figures.penalty_figures import descent_figure, penalty_path_figure
 from core.figures.run_figures import best_so_far_figure
 from core.tuning.runs.state import RunState
 from core.tuning.runs.trial_table import Trial
@@ -87,7 +87,7 @@ def _trials_section(run: FinishedRun) -> str:
 
 
 def _step_sections(run: RunState) -> list[str]:
-    path, descent = penalty_path_figure(penalty_steps(run)), descent_figure(run)
+    path, descent = penalty_path_figure(run), descent_figure(run)
     questions = (
         "How did every group find its penalty? A high line means that it is mostly noise.",
         "Has it settled? The run stops when the line no longer moves.",

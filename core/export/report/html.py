@@ -8,9 +8,9 @@ from importlib.resources import files
 from typing import Any
 
 from core.export.report.figure_svg import SIZES, figure_svg
-from core.export.report.svg import svg_number
 from core.export.spreadsheet_cells import escape_formula
 from core.figures.figure import Figure
+from core.wording import format_value
 from resources.theme import LIGHT, css_colours, css_variables
 
 MAX_COLUMNS = 40  # of the table of a figure
@@ -99,7 +99,7 @@ def cell_text(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, (int, float)):
-        return "–" if value != value else svg_number(value)
+        return format_value(value, 4)
     if isinstance(value, (list, tuple)):
         return ", ".join(cell_text(element) for element in value)
     # A table can be copied from the page into a spreadsheet.

@@ -8,18 +8,6 @@ from html import escape
 CHARACTER = 6.6  # pixels, the usual width of a character at 12 px
 
 
-def svg_number(value: float) -> str:
-    """A number as text: 0.05, 12, 1,500, 2e-7."""
-    if value == 0:
-        return "0"
-    size = abs(value)
-    if size >= 1e7 or size < 1e-4:
-        return f"{value:.3g}".replace("e+0", "e").replace("e-0", "e-").replace("e+", "e")
-    if size >= 1000:
-        return f"{value:,.0f}"
-    return f"{value:.4g}"
-
-
 def shorten_name(name: str, max_length: int = 24) -> str:
     """A name, cut at its end where it is longer."""
     return name if len(name) <= max_length else name[: max_length - 1] + "…"

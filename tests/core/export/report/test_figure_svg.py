@@ -7,11 +7,10 @@ from xml.etree import ElementTree
 import pytest
 
 from core.export.report.figure_svg import figure_svg
+from core.export.report.html import cell_text
 from core.export.report.structured_section import pair_arcs, token_strip
-from core.export.report.svg import svg_number
 from core.figures.example_figures import LabelPicture, PairPicture
 from core.figures.penalty_figures import penalties_figure, penalty_path_figure
-from core.figures.penalty_figures import penalty_steps as steps_of
 from core.figures.run_figures import best_so_far_figure
 from core.figures.score_figures import PAIRS
 from core.tuning.events import (
@@ -44,10 +43,11 @@ def learned(penalties, off):
 
 
 @pytest.mark.parametrize(
-    ("value", "words"), [(0, "0"), (0.05, "0.05"), (1500, "1,500"), (2e-7, "2e-7"), (3e9, "3e9")]
+    ("value", "words"),
+    [(0, "0"), (0.05, "0.05"), (20628, "20,628"), (2e-7, "2×10⁻⁷"), (3e9, "3×10⁹")],
 )
 def test_numbers_as_people_write_them(value, words):
-    assert svg_number(value) == words
+    assert cell_text(value) == words
 
 
 def test_best_so_far_is_a_staircase():
@@ -82,7 +82,7 @@ def test_groups_at_their_cap_get_no_number():
 
 def test_hundreds_of_groups_stay_readable():
     steps = [{f"g{i}": 1.0 + i * t for i in range(300)} for t in range(5)]
-    drawing = figure_svg(penalty_path_figure(steps_of(learned(steps, []))))
+    drawing = figure_svg(penalty_path_figure(learned(steps, [])))
     assert drawing.count('class="curve s-control"') == 288
     assert drawing.count('class="curve s-series') == 12
 
