@@ -33,7 +33,7 @@ def add_read(commands: Any) -> None:
     """Add the command."""
     read = commands.add_parser("read", help="say how a file is read, and what it could mean else")
     add_columns(read)
-    read.add_argument("--json", action="store_true", help="print as JSON")
+    read.add_argument("--json", action="store_true")
     read.set_defaults(run=_read)
 
 
@@ -145,26 +145,11 @@ def add_predict(commands: Any) -> None:
         " every class or the ends of an interval, and how a row is unlike the training rows. A"
         " name is numbered where the table has it already.",
     )
-    help_text = "a .skops, .joblib, .onnx, .npz, .json or .zip file; or a run: its name, a part of"
-    help_text += " it, or last"
-    predict.add_argument("model", metavar="MODEL", help=help_text)
-    predict.add_argument(
-        "file",
-        metavar="FILE",
-        help="a table in any format, or a LIBSVM file, with raw rows, new texts, sequences or"
-        " molecules",
-    )
-    predict.add_argument(
-        "--out",
-        metavar="FILE",
-        help="write here instead of standard output, in the format that the name says: .csv, .tsv,"
-        " .txt (with .gz, .bz2 or .xz behind), .xlsx, .parquet, .feather; .ods and .arff where FILE"
-        " is such a file",
-    )
-    help_text = "write the predictions alone, without the table"
-    predict.add_argument("--only", action="store_true", help=help_text)
-    help_text = "open a model file that can run any code that is in it (.joblib)"
-    predict.add_argument("--trust", action="store_true", help=help_text)
+    predict.add_argument("model", metavar="MODEL")
+    predict.add_argument("file", metavar="FILE")
+    predict.add_argument("--out", metavar="FILE")
+    predict.add_argument("--only", action="store_true")
+    predict.add_argument("--trust", action="store_true")
     predict.set_defaults(run=run_predict)
 
 

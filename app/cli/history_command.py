@@ -24,14 +24,14 @@ USUAL_ROWS, USUAL_COLUMNS = 1000, 10  # of the data of a study, by default
 def add_history(commands: Any) -> None:
     """Add the command."""
     history = commands.add_parser("history", help="the history of earlier datasets")
-    history.add_argument("--json", action="store_true", help="print as JSON")
+    history.add_argument("--json", action="store_true")
     history.set_defaults(run=_list_datasets)
     actions = history.add_subparsers(dest="part", metavar="PART")
 
     forget = actions.add_parser("delete", aliases=["forget"], help="delete some datasets, or all")
-    forget.add_argument("ids", nargs="*", metavar="ID", help="as tunescope history shows it")
-    forget.add_argument("--all", action="store_true", help="everything")
-    forget.add_argument("--starter", action="store_true", help="what is shipped with the program")
+    forget.add_argument("ids", nargs="*", metavar="ID")
+    forget.add_argument("--all", action="store_true")
+    forget.add_argument("--starter", action="store_true")
     forget.set_defaults(run=_delete_datasets)
 
     restore = actions.add_parser("restore", help="restore what is shipped with the program")
@@ -54,19 +54,12 @@ def add_history(commands: Any) -> None:
 
 def _add_optuna(actions: Any) -> None:
     optuna = actions.add_parser("import-optuna", help="import Optuna studies")
-    optuna.add_argument("storage", metavar="STORAGE", help="a storage URL, or a file")
-    help_text = "whose settings were tried; a study that tunescope exported says it itself"
-    optuna.add_argument("--model", default="", metavar="NAME", help=help_text)
-    help_text = "of the scores (default: by the study's direction, accuracy or log loss of classes,"
-    help_text += " R² or mean squared error of numbers)"
-    optuna.add_argument("--metric", default="", metavar="NAME", help=help_text)
-    optuna.add_argument("--study", metavar="NAME", help="one study of the storage (default: all)")
-    for name, help_text in (
-        ("rows", f"rows of the data (default {USUAL_ROWS})"),
-        ("columns", f"columns of the data (default {USUAL_COLUMNS})"),
-        ("classes", "classes of the data (default 2, or 0 where a number is predicted)"),
-    ):
-        optuna.add_argument(f"--{name}", type=int, metavar="N", help=help_text)
+    optuna.add_argument("storage", metavar="STORAGE")
+    optuna.add_argument("--model", default="", metavar="NAME")
+    optuna.add_argument("--metric", default="", metavar="NAME")
+    optuna.add_argument("--study", metavar="NAME")
+    for name in ("rows", "columns", "classes"):
+        optuna.add_argument(f"--{name}", type=int, metavar="N")
     optuna.set_defaults(run=_import_optuna)
 
 

@@ -18,36 +18,6 @@ _MOVED = {
 }
 
 
-# The help of a command ends with those that begin with its words, else with its name alone.
-EXAMPLES = """
-tune orders.csv --target left --minutes 3
-tune orders.csv --model svm --trials 40 --export best.skops
-predict last new.csv --out answers.csv
-predict best.skops new.csv --out answers.csv
-read orders.csv --target left
-runs rename last 'First try'
-runs note last 'without prices'
-runs delete orders
-runs restore 2026-05-01_120000_orders.csv_auto_race
-runs bin --empty
-resume last --minutes 5
-resume orders --stop
-replay last
-report last --out report.html
-pick last simplest --export simple.skops
-export last best.skops model.json
-export last simple.skops --which simplest
-export last --format optuna --out study.db
-history delete 3f2a9c
-history export history.json
-history import history.json
-history import-optuna study.db
-history import-optuna other.db --model svm --metric auc --rows 5000 --columns 20
-install onnx --dry-run
-help history
-""".strip().splitlines()
-
-
 class Parser(argparse.ArgumentParser):
     """A parser of one-line errors, whose help ends with examples and what `closing` gives."""
 
@@ -56,8 +26,18 @@ class Parser(argparse.ArgumentParser):
         self._closing = closing
 
     def format_help(self) -> str:
+        from app.help.glossary import FOLDER, read_help
+
         words = self.prog.split()[1:]
-        examples = [line for line in EXAMPLES if line.split()[: len(words)] == words]
+        shared_texts, own_texts = (
+            read_help("options.json").get(k, {}) for k in ("", " ".join(words))
+        )
+        for action in self._actions:
+            name = (action.option_strings or [action.dest])[0]
+            action.help = action.help or own_texts.get(name) or shared_texts.get(name)
+        # Those that begin with the command's words, else its name alone.
+        all_examples = (FOLDER / "examples.txt").read_text(encoding="utf-8").splitlines()
+        examples = [line for line in all_examples if line.split()[: len(words)] == words]
         lines = [f"  tunescope {line}" for line in examples or [" ".join(words)]]
         lines.insert(0, "For example:")
         # Only now: the registries take a second to import, for which no run should wait.

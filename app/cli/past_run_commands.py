@@ -18,7 +18,6 @@ from app.cli.tune_arguments import (
     add_cluster,
     add_ending,
     add_examples,
-    add_memory,
     cluster_connection,
     executor_arguments,
 )
@@ -34,36 +33,35 @@ if TYPE_CHECKING:
     from core.tuning.runs.run_folder import RunFolder
 
 MAX_NAME = 24  # letters of a column in the list of runs
-RUN = "a name that tunescope runs shows, a part of it, last, or a path"
 
 
 def add_runs(commands: Any) -> None:
     """Add the command."""
     runs = commands.add_parser("runs", help="list past runs; rename, delete and restore them")
-    runs.add_argument("--json", action="store_true", help="print as JSON")
+    runs.add_argument("--json", action="store_true")
     runs.set_defaults(run=_list_runs)
     actions = runs.add_subparsers(dest="part", metavar="PART")
 
     rename = actions.add_parser("rename", help="give a run a name of your own")
-    rename.add_argument("folder", metavar="RUN", help=RUN)
-    rename.add_argument("text", metavar="NAME", help='"" for that of its folder')
+    rename.add_argument("folder", metavar="RUN")
+    rename.add_argument("text", metavar="NAME")
     rename.set_defaults(run=_write_label, field="name")
     note = actions.add_parser("note", help="write a note to a run; without a text, print it")
-    note.add_argument("folder", metavar="RUN", help=RUN)
-    note.add_argument("text", metavar="TEXT", nargs="?", help='"" for none')
+    note.add_argument("folder", metavar="RUN")
+    note.add_argument("text", metavar="TEXT", nargs="?")
     note.set_defaults(run=_write_label, field="note")
 
     delete = actions.add_parser("delete", help="put runs into the bin, from where they come back")
-    delete.add_argument("folders", nargs="+", metavar="RUN", help=RUN)
+    delete.add_argument("folders", nargs="+", metavar="RUN")
     delete.set_defaults(run=_delete_runs)
     restore = actions.add_parser("restore", help="bring runs back from the bin")
-    restore.add_argument("folders", nargs="+", metavar="RUN", help="as tunescope runs bin shows it")
+    restore.add_argument("folders", nargs="+", metavar="RUN")
     restore.set_defaults(run=_restore_runs)
     bin_parser = actions.add_parser(
         "bin", help="list the runs in the bin, and until when they are kept"
     )
-    bin_parser.add_argument("--json", action="store_true", help="print as JSON")
-    bin_parser.add_argument("--empty", action="store_true", help="remove all of them for good, now")
+    bin_parser.add_argument("--json", action="store_true")
+    bin_parser.add_argument("--empty", action="store_true")
     bin_parser.set_defaults(run=_list_deleted)
 
 
@@ -182,26 +180,23 @@ def _deleted_as_json(entry: DeletedRun) -> JsonObject:
 def add_replays(commands: Any) -> None:
     """Add the commands."""
     resume = commands.add_parser("resume", help="continue an interrupted or finished run")
-    resume.add_argument("folder", metavar="RUN", help=RUN)
-    help_text = "so many trials more than planned"
-    resume.add_argument("--trials", type=int, default=0, metavar="N", help=help_text)
-    help_text = "so many minutes more, of a run that minutes bound"
-    resume.add_argument("--minutes", type=float, default=0.0, metavar="M", help=help_text)
-    help_text = "try nothing more: fit, test and save the best so far"
-    resume.add_argument("--stop", action="store_true", help=help_text)
-    add_memory(resume)
+    resume.add_argument("folder", metavar="RUN")
+    resume.add_argument("--trials", type=int, default=0, metavar="N")
+    resume.add_argument("--minutes", type=float, default=0.0, metavar="M")
+    resume.add_argument("--stop", action="store_true")
+    resume.add_argument("--memory", default="", metavar="SIZE")
     add_cluster(resume)
     add_ending(resume)
     resume.set_defaults(run=_resume_run)
 
     replay = commands.add_parser("replay", help="tell a past run again")
     replay.add_argument("folder", metavar="RUN")
-    replay.add_argument("--json", action="store_true", help="print its events as JSON lines")
+    replay.add_argument("--json", action="store_true")
     replay.set_defaults(run=_replay_run)
 
     report = commands.add_parser("report", help="write the HTML report of a past run")
     report.add_argument("folder", metavar="RUN")
-    report.add_argument("--out", metavar="FILE.html", help="where to (default: RUN.html here)")
+    report.add_argument("--out", metavar="FILE.html")
     add_examples(report)
     report.set_defaults(run=_write_report)
 
@@ -336,39 +331,20 @@ def add_export(commands: Any) -> None:
     export = commands.add_parser(
         "export", help="save a model of a past run: the tuned one, or another"
     )
-    export.add_argument("folder", metavar="RUN", help=RUN)
+    export.add_argument("folder", metavar="RUN")
+    export.add_argument("paths", nargs="*", metavar="PATH")
     export.add_argument(
-        "paths",
-        nargs="*",
-        metavar="PATH",
-        help="where to; the ending says what (see tunescope tune --help). Without one, the models"
-        " that there are to choose from are listed",
+        "--which", default="tuned", metavar="tuned|best|simplest|average|default|baseline|TRIAL"
     )
-    export.add_argument(
-        "--which",
-        default="tuned",
-        metavar="tuned|best|simplest|average|default|baseline|TRIAL",
-        help="which model: tuned (default), the default setting, the baseline (always the most"
-        " frequent class, or the mean), or the number of a trial: others than the tuned one are"
-        " fitted now, and the run stays as it is. Or best, simplest (within one standard error of"
-        " the best) or average: it is fitted, tested, and from then on the tuned model of the run",
-    )
-    export.add_argument(
-        "--format",
-        default="",
-        metavar="NAME",
-        help="what to write to --out, whatever its ending: one of the formats, or optuna, which is"
-        " the whole run as a study, in a SQLite file or (.log) a journal; --out may then be a"
-        " storage URL too",
-    )
-    export.add_argument("--out", default="", metavar="PATH", help="where to, with --format")
+    export.add_argument("--format", default="", metavar="NAME")
+    export.add_argument("--out", default="", metavar="PATH")
     add_examples(export)
-    export.add_argument("--json", action="store_true", help="print as JSON")
+    export.add_argument("--json", action="store_true")
     export.set_defaults(run=_export_models)
     # The earlier spelling of --which, which the list of commands leaves out.
     pick = commands.add_parser("pick")
-    pick.add_argument("folder", metavar="RUN", help=RUN)
-    pick.add_argument("which", metavar="WHICH", help="as of tunescope export --which")
+    pick.add_argument("folder", metavar="RUN")
+    pick.add_argument("which", metavar="WHICH")
     add_ending(pick)
     pick.set_defaults(run=_pick_model)
 

@@ -174,9 +174,9 @@ def add_install(commands: Any) -> None:
         "install", help="install extras: further models, kinds of files, ONNX", closing=extras_text
     )
     add = install.add_argument
-    add("names", nargs="*", metavar="NAME", help="which ones; without a name, they are listed")
-    add("--dry-run", action="store_true", help="say what would be run, and change nothing")
-    add("--again", action="store_true", help="install even what is there, to repair it")
+    add("names", nargs="*", metavar="NAME")
+    add("--dry-run", action="store_true")
+    add("--again", action="store_true")
     install.set_defaults(run=run_install)
 
 
@@ -237,10 +237,8 @@ def extras_text() -> str:
 def add_help(commands: Any) -> None:
     """Add the command."""
     command = commands.add_parser("help", help="read the help, or write it as HTML pages")
-    help_text = "a page to print (default: list them)"
-    command.add_argument("page", nargs="?", default="", metavar="PAGE", help=help_text)
-    help_text = "write every page into this folder as HTML"
-    command.add_argument("--html", default="", metavar="FOLDER", help=help_text)
+    command.add_argument("page", nargs="?", default="", metavar="PAGE")
+    command.add_argument("--html", default="", metavar="FOLDER")
     command.set_defaults(run=run_help)
 
 

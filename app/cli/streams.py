@@ -42,30 +42,31 @@ class SafeStream(io.TextIOBase):
 
     def write(self, text: str) -> int:
         """Write or drop the text; its length."""
-        if (stream := self._open_stream()) is not None:
-            try:
+        with self._writing() as stream:
+            if stream is not None:
                 stream.write(text)
-            except OSError as error:
-                self._give_up(error)
         return len(text)
 
     def write_bytes(self, data: bytes) -> None:
         """Write bytes as they are, or drop them."""
-        if (stream := self._open_stream()) is not None:
-            try:
+        with self._writing() as stream:
+            if stream is not None:
                 # Text that waits in the stream comes before these bytes.
                 stream.flush()
                 stream.buffer.write(data)
-            except OSError as error:
-                self._give_up(error)
 
     def flush(self) -> None:
         """Flush, unless writing has failed."""
-        if (stream := self._open_stream()) is not None:
-            try:
+        with self._writing() as stream:
+            if stream is not None:
                 stream.flush()
-            except OSError as error:
-                self._give_up(error)
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[TextIO | None]:
+        try:
+            yield self._open_stream()
+        except OSError as error:
+            self._give_up(error)
 
     def _open_stream(self) -> TextIO | None:
         # An imported module may keep this object after the stream was closed.

@@ -33,25 +33,12 @@ def add_tune_arguments(commands: Any) -> argparse.ArgumentParser:
     named: dict[str, Any] = {"default": "", "metavar": "NAME"}
     repeated: dict[str, Any] = {"action": "append", "default": []}
     add_columns(tune)
-    add("--model", **named, help="which model (below; default: what suits the data)")
-    add("--strategy", **named, help="which way of tuning (below; default: what suits the model)")
-    add(
-        "--option",
-        **repeated,
-        metavar="KEY=VALUE",
-        help="an option of the strategy (see tunescope strategies), or one of those below; may be"
-        " given again",
-    )
-    add(
-        "--groups",
-        default="",
-        metavar="prefix|each|column|single|FILE.json|JSON",
-        help='which columns share one penalty; JSON such as {"blood": ["iron", "salt"]} (default:'
-        " single, or what is recommended)",
-    )
-    add("--trials", type=int, metavar="N", help="how many trials at most (default: below)")
-    help_text = "how long at most (default: no limit; for auto a few minutes, by the rows)"
-    add("--minutes", type=float, metavar="M", help=help_text)
+    add("--model", **named)
+    add("--strategy", **named)
+    add("--option", **repeated, metavar="KEY=VALUE")
+    add("--groups", default="", metavar="prefix|each|column|single|FILE.json|JSON")
+    add("--trials", type=int, metavar="N")
+    add("--minutes", type=float, metavar="M")
     add(
         "--patience",
         type=int,
@@ -59,128 +46,42 @@ def add_tune_arguments(commands: Any) -> argparse.ArgumentParser:
         help="stop when N trials in a row improve nothing; 0 for never (default: what suits the"
         f" strategy, for most of them {DEFAULT_PATIENCE})",
     )
-    add(
-        "--range",
-        **repeated,
-        metavar="SETTING=FROM:TO",
-        help="search a setting of the model over this range, for example C=0.01:100; may be given"
-        " again for another one",
-    )
-    add(
-        "--fix",
-        **repeated,
-        metavar="SETTING=VALUE",
-        help="do not search a setting of the model but take this value, for example gamma=0.1; may"
-        " be given again",
-    )
-    add("--seed", type=int, default=0, metavar="K", help="of everything random (default: 0)")
-    add(
-        "--rows",
-        type=_parse_row_count,
-        metavar="N|all",
-        help="read at most N rows of each file, drawn at random with the seed, or all (default: as"
-        " many as fit into memory)",
-    )
-    add("--rows-seed", type=int, metavar="K", help="of that draw alone (default: that of --seed)")
-    help_text = "of the file of --test (default: --rows)"
-    add("--test-rows", type=_parse_row_count, metavar="N|all", help=help_text)
+    add("--range", **repeated, metavar="SETTING=FROM:TO")
+    add("--fix", **repeated, metavar="SETTING=VALUE")
+    add("--seed", type=int, default=0, metavar="K")
+    add("--rows", type=_parse_row_count, metavar="N|all")
+    add("--rows-seed", type=int, metavar="K")
+    add("--test-rows", type=_parse_row_count, metavar="N|all")
     testing = tune.add_mutually_exclusive_group()
-    help_text = "a second file to test on"
-    testing.add_argument("--test", dest="test_file", default="", metavar="FILE", help=help_text)
-    help_text = "share of rows held out (default: 0.3, at most some 10,000 rows)"
-    testing.add_argument("--test-size", type=float, metavar="SHARE", help=help_text)
-    add(
-        "--evaluation",
-        choices=("auto", "test", "nested"),
-        default="auto",
-        help="how the result is judged: by one test set, or by nested cross-validation, in which"
-        " every row is tested once and the tuning is done 5 times more (default: nested for"
-        " penalty learners on tables of fewer than 1,000 rows)",
-    )
-    add(
-        "--no-refit",
-        dest="refit",
-        action="store_false",
-        help="keep exactly the model that was tested; otherwise the model is fitted on all rows"
-        " once it has been tested",
-    )
-    add(
-        "--mistake-costs",
-        **repeated,
-        metavar="CLASS=COST,CLASS=COST",
-        help="for two classes: what it costs to call a row of each class the other one, for"
-        " example healthy=1,sick=5; the threshold between them is chosen by it",
-    )
-    help_text = "test on the rows that are the latest by this column of dates"
-    add("--test-latest", dest="latest", default="", metavar="COLUMN", help=help_text)
-    help_text = "keep equal rows, and molecules of one family, on one side of every split"
-    add("--together", action=argparse.BooleanOptionalAction, default=True, help=help_text)
-    help_text = "use columns that leak the target (for one of them: --role COLUMN=feature)"
-    add("--leaks", action=argparse.BooleanOptionalAction, default=False, help=help_text)
-    help_text = "for molecules: read letters that are no bases as N, a base that is not known"
-    add("--other-letters", action="store_true", help=help_text)
-    add(
-        "--gamma",
-        dest="gamma_choice",
-        default="",
-        metavar="NUMBER|best|sensitivity=SHARE",
-        help="for molecules: how much a base pair counts beside an unpaired base (default: 4); best"
-        " F1, or finding a share of the true pairs, on training molecules held out",
-    )
-    help_text = (
-        "trials at a time (default: 1; of several models in some minutes one a processor; on a"
-        " cluster as many as it has threads)"
-    )
-    add("--workers", type=int, metavar="N", help=help_text)
-    add_memory(tune)
+    testing.add_argument("--test", dest="test_file", default="", metavar="FILE")
+    testing.add_argument("--test-size", type=float, metavar="SHARE")
+    add("--evaluation", choices=("auto", "test", "nested"), default="auto")
+    add("--no-refit", dest="refit", action="store_false")
+    add("--mistake-costs", **repeated, metavar="CLASS=COST,CLASS=COST")
+    add("--test-latest", dest="latest", default="", metavar="COLUMN")
+    add("--together", action=argparse.BooleanOptionalAction, default=True)
+    add("--leaks", action=argparse.BooleanOptionalAction, default=False)
+    add("--other-letters", action="store_true")
+    add("--gamma", dest="gamma_choice", default="", metavar="NUMBER|best|sensitivity=SHARE")
+    add("--workers", type=int, metavar="N")
+    add("--memory", default="", metavar="SIZE")
     add_cluster(tune)
-    add("--events", metavar="FILE.jsonl", help="write every event there as well")
-    add("--run-dir", metavar="DIR", help="the folder of this run (default: a new one)")
+    add("--events", metavar="FILE.jsonl")
+    add("--run-dir", metavar="DIR")
     add_ending(tune)
     return tune
-
-
-def add_memory(parser: argparse.ArgumentParser) -> None:
-    """Add the option about the memory of a process."""
-    help_text = "that each process of trials may take, for example 2GB; a fit that needs more fails"
-    help_text += " (on Linux; default: a quarter of what is free)"
-    parser.add_argument("--memory", default="", metavar="SIZE", help=help_text)
 
 
 def add_columns(parser: argparse.ArgumentParser) -> None:
     """Add the file and what a person says of its columns."""
     add = parser.add_argument
     repeated: dict[str, Any] = {"action": "append", "default": []}
-    add(
-        "file",
-        metavar="FILE",
-        help="a table (CSV, Excel, OpenDocument, Parquet, Feather, ARFF), a LIBSVM file, or"
-        " sample:NAME; book.xlsx#SHEET for a sheet of a workbook",
-    )
-    add("--target", default="", metavar="COL", help="the column to predict")
-    add(
-        "--task",
-        metavar="NAME",
-        help="regression, binary, multiclass, sequence, structure, or topics: those of the texts"
-        " in the column of --target (default: detected in the file)",
-    )
-    add(
-        "--role",
-        **repeated,
-        metavar="COLUMN=ROLE",
-        help="what a column is for: feature, ignore, or group (its equal values stay on one side"
-        " of every split); may be given again for another column",
-    )
-    help_text = "what a column holds: number, category, yes/no or date; may be given again"
-    add("--kind", **repeated, metavar="COLUMN=KIND", help=help_text)
-    add(
-        "--reading",
-        **repeated,
-        metavar="COLUMN=WORD",
-        help="how its cells are read: missing or values (NA, None and the like), number or text,"
-        " comma or point (before decimals), day first or month first, any case (Berlin is berlin);"
-        " may be given again",
-    )
+    add("file", metavar="FILE")
+    add("--target", default="", metavar="COL")
+    add("--task", metavar="NAME")
+    add("--role", **repeated, metavar="COLUMN=ROLE")
+    add("--kind", **repeated, metavar="COLUMN=KIND")
+    add("--reading", **repeated, metavar="COLUMN=WORD")
 
 
 def _parse_row_count(text: str) -> int:
@@ -193,35 +94,25 @@ def _parse_row_count(text: str) -> int:
 
 def add_ending(parser: argparse.ArgumentParser) -> None:
     """Add the options about the result."""
-    parser.add_argument(
-        "--export",
-        action="append",
-        default=[],
-        metavar="PATH",
-        help="save the result: .skops .joblib .onnx .json .py .html; for sequences and molecules "
-        ".npz .json .py .html; for topics and deep latent Gaussian models .zip .json .html; of any "
-        "run .db or .log, all its trials as a study of Optuna",
-    )
+    parser.add_argument("--export", action="append", default=[], metavar="PATH")
     add_examples(parser)
-    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
-    parser.add_argument("--verbose", action="store_true", help="print all that is known of it")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--verbose", action="store_true")
 
 
 def add_examples(parser: argparse.ArgumentParser) -> None:
     """Add the option that keeps data values out of exports."""
-    parser.add_argument(
-        "--without-examples",
-        dest="examples",
-        action="store_false",
-        help="keep rows, words and values of the data out of report, JSON and script; models keep"
-        " the categories and words that they need to predict",
-    )
+    parser.add_argument("--without-examples", dest="examples", action="store_false")
 
 
-_EXAMPLES = {
-    "--role": "--role patient=group",
-    "--kind": "--kind code=category",
-    "--reading": "--reading country=missing",
+# {option: (form, example)} of those that take pairs
+_PAIRS = {
+    "--role": ("COLUMN=ROLE", "--role patient=group"),
+    "--kind": ("COLUMN=KIND", "--kind code=category"),
+    "--reading": ("COLUMN=READING", "--reading country=missing"),
+    "--option": ("KEY=VALUE", "tau=0.8"),
+    "--range": ("SETTING=FROM:TO", "C=0.01:100"),
+    "--fix": ("SETTING=VALUE", "gamma=0.1"),
 }
 
 
@@ -229,7 +120,7 @@ def parse_column_words(texts: Sequence[str], option: str) -> dict[str, str]:
     """{column: word} of every COLUMN=WORD, or of JSON objects; UnusableError: syntax, two words."""
     words: dict[str, str] = {}
     for text in texts:
-        for column, word in (json_object(text, str) or _column_and_word(text, option)).items():
+        for column, word in (json_object(text, str) or dict([_pair_in(text, option)])).items():
             if words.get(column, word) != word:
                 fault = f"“{column}” is there as {words[column]} and as {word}"
                 raise UnusableError(fault, where=option, cure="give each column once")
@@ -250,13 +141,16 @@ def json_object(text: str, *kinds: type) -> JsonObject:
     return read if is_valid else {}
 
 
-def _column_and_word(text: str, option: str) -> dict[str, str]:
+def _pair_in(text: str, option: str) -> tuple[str, str]:
+    """What stands before and behind the sign =, or UnusableError."""
+    form, example = _PAIRS[option]
     # The last sign: a column's name may have others, a word has none.
-    column, equals, word = (piece.strip() for piece in text.rpartition("="))
-    if not (column and equals and word):
-        fault = f"“{text}” is not COLUMN={option.strip('-').upper()}"
-        raise UnusableError(fault, where=option, cure=f"write for example {_EXAMPLES[option]}")
-    return {column: word}
+    split = text.rpartition if form.startswith("COLUMN") else text.partition
+    name, _, value = (piece.strip() for piece in split("="))
+    if not (name and (value or (option == "--option" and "=" in text))):
+        fault = f"“{text}” is not {form}"
+        raise UnusableError(fault, where=option, cure=f"write for example {example}")
+    return name, value
 
 
 def refuse_role_of_target(roles: Mapping[str, str], target: str) -> None:
@@ -270,20 +164,9 @@ def refuse_role_of_target(roles: Mapping[str, str], target: str) -> None:
 def add_cluster(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     # A run folder never names a cluster: a stranger's would lead this program to their machine.
-    parser.add_argument(
-        "--cluster",
-        default="",
-        metavar="ADDRESS|local",
-        help="run trials on the workers of a dask.distributed scheduler (tcp://HOST:PORT or"
-        " tls://HOST:PORT), or on a cluster that is started on this machine",
-    )
-    for name, description in (
-        ("ca", "the authority that signed the scheduler's certificate"),
-        ("cert", "this program's certificate"),
-        ("key", "the key of this program's certificate"),
-    ):
-        help_text = f"for a tls:// address: {description} (default: as dask is configured)"
-        parser.add_argument(f"--tls-{name}", default="", metavar="FILE.pem", help=help_text)
+    parser.add_argument("--cluster", default="", metavar="ADDRESS|local")
+    for name in ("ca", "cert", "key"):
+        parser.add_argument(f"--tls-{name}", default="", metavar="FILE.pem")
 
 
 @contextlib.contextmanager
@@ -358,7 +241,7 @@ def _fields_of(plan_type: type, arguments: argparse.Namespace) -> JsonObject:
 
 
 def _options_of_data(arguments: argparse.Namespace) -> dict[str, Any]:
-    options = dict(_key_and_value(text) for text in arguments.option)
+    options = dict(_pair_in(text, "--option") for text in arguments.option)
     return {name: _read_option(name, options[name]) for name in DATA_OPTIONS if name in options}
 
 
@@ -390,7 +273,7 @@ def plan_of(arguments: argparse.Namespace, data: DataPlan, dataset: Dataset) -> 
     from core.tuning.plan import Plan
     from core.tuning.strategies.registry import STRATEGIES
 
-    options = dict(_key_and_value(text) for text in arguments.option)
+    options = dict(_pair_in(text, "--option") for text in arguments.option)
     _refuse_word_options(options, dataset.task)
     options = {name: text for name, text in options.items() if name not in DATA_OPTIONS}
     model, strategy, groups = chosen_or_recommended(dataset, arguments.model, arguments.strategy)
@@ -427,42 +310,26 @@ def _parse_groups(text: str) -> str | dict[str, list[str]]:
     return groups_from_file(text)
 
 
-def _key_and_value(text: str) -> tuple[str, str]:
-    key, equals, value = text.partition("=")
-    if not equals or not key:
-        fault = f"“{text}” is not KEY=VALUE"
-        raise UnusableError(fault, where="--option", cure="write for example tau=0.8")
-    return key.strip(), value.strip()
-
-
 def _parse_ranges(texts: Sequence[str]) -> dict[str, list[float]]:
     """{setting: [from, to]} of every SETTING=FROM:TO."""
     ranges: dict[str, list[float]] = {}
     for text in texts:
-        name, equals, ends = text.partition("=")
+        name, ends = _pair_in(text, "--range")
         low, colon, high = ends.partition(":")
-        if not (name.strip() and equals and colon):
-            fault = f"“{text}” is not SETTING=FROM:TO"
-            raise UnusableError(fault, where="--range", cure="write for example C=0.01:100")
         try:
-            ranges[name.strip()] = [float(low), float(high)]
+            ranges[name] = [float(low), float(high)]
         except ValueError:
-            fault = f"“{ends}” is not a range of numbers"
-            cure = "write for example 0.01:100"
-            raise UnusableError(fault, where=f"range of {name.strip()}", cure=cure) from None
+            where, fault = f"range of {name}", f"“{ends}” is not a range of numbers"
+            if not colon:
+                where, fault = "--range", f"“{text}” is not SETTING=FROM:TO"
+            raise UnusableError(fault, where=where, cure="write for example C=0.01:100") from None
     return ranges
 
 
 def _parse_fixed_values(texts: Sequence[str]) -> Setting:
     """{setting: value} of every SETTING=VALUE; numbers as such."""
-    fixed: Setting = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not (name.strip() and equals and value.strip()):
-            fault = f"“{text}” is not SETTING=VALUE"
-            raise UnusableError(fault, where="--fix", cure="write for example gamma=0.1")
-        fixed[name.strip()] = _parse_number(value.strip())
-    return fixed
+    pairs = (_pair_in(text, "--fix") for text in texts)
+    return {name: _parse_number(value) for name, value in pairs}
 
 
 def _parse_number(text: str) -> Any:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 from app.cli.interrupt_handler import (
     INTERRUPTED,
@@ -21,7 +21,7 @@ from app.cli.interrupt_handler import (
     untested_best_text,
 )
 from app.cli.progress_line import ProgressLine
-from app.cli.streams import print_remark
+from app.cli.streams import SafeStream, print_remark
 from app.cli.tune_arguments import (
     add_tune_arguments,
     cluster_connection,
@@ -187,7 +187,7 @@ def _run_tuning(arguments: argparse.Namespace) -> int:
     if problem.strategy.kind != "trials":
         arguments.cluster = ""  # unused_option_texts printed that it has no effect
     restore_collection()
-    copy = _open_events_copy(Path(arguments.events)) if arguments.events else None
+    copy = _EventsCopy(arguments.events) if arguments.events else None
     with cluster_connection(arguments, arguments.workers) as connection:
         if connection is not None and arguments.workers is None:
             new_run = new_run.with_workers(connection.threads)
@@ -244,47 +244,33 @@ def _option_text(finding: Finding | ColumnReading) -> str:
     return f" ({option})" if option else ""
 
 
-def _open_events_copy(path: Path) -> TextIO:
-    try:
-        return path.open("w", encoding="utf-8", buffering=1)
-    except OSError as error:
-        cure = "choose a file that you may write to"
-        raise write_error("the events", str(path), error, cure=cure) from error
+class _EventsCopy:
+    """The events in a file as well; a write error does not end the run."""
 
+    def __init__(self, path: str) -> None:
+        try:
+            # Closed when the run has ended.
+            self._file = open(path, "w", encoding="utf-8", buffering=1)  # noqa: SIM115
+        except OSError as error:
+            cure = "choose a file that you may write to"
+            raise write_error("the events", path, error, cure=cure) from error
+        self._stream = SafeStream(self._file)
 
-class _Copy:
-    """A write error does not end the run."""
-
-    def __init__(self, file: TextIO | None, say: Callable[[str], None]) -> None:
-        self._file, self._say = file, say
-
-    def __enter__(self) -> _Copy:
-        return self
-
-    def add_event(self, event: Event) -> None:
+    def add_event(self, event: Event, say: Callable[[str], None]) -> None:
         from core.tuning.events import to_json
 
-        if self._file is None:
-            return
-        try:
-            self._file.write(to_json(event) + "\n")
-        except OSError as error:
+        was_whole = self._stream.fault is None
+        self._stream.write(to_json(event) + "\n")
+        if was_whole and (error := self._stream.fault):
             why = error.strerror or type(error).__name__
-            self._say(
+            say(
                 f"The copy of the events in {self._file.name} ends here ({why});"
                 " the run continues, and its folder has them all."
             )
-            self._close_file()
 
-    def _close_file(self) -> None:
-        if self._file is not None:
-            # Closing writes the buffer once more.
-            with contextlib.suppress(OSError):
-                self._file.close()
-        self._file = None
-
-    def __exit__(self, *_error: object) -> None:
-        self._close_file()
+    def close(self) -> None:
+        with contextlib.suppress(OSError):  # closing writes the buffer once more
+            self._file.close()
 
 
 @dataclass(frozen=True)
@@ -297,7 +283,7 @@ class FollowedRun:
     dataset: Dataset
     folder: RunFolder
     past: Sequence[Event] = ()
-    copy: TextIO | None = None  # takes every event as a JSON line
+    copy: _EventsCopy | None = None
 
 
 def follow_run(run: FollowedRun, arguments: argparse.Namespace) -> int:
@@ -313,9 +299,10 @@ def follow_run(run: FollowedRun, arguments: argparse.Namespace) -> int:
         line, run.requests, lambda: _report_untested(line.run_state, run, arguments)
     ) as stopping:
         try:
-            with contextlib.closing(run.stream), _Copy(run.copy, line.print_line) as copy:
+            with contextlib.closing(run.stream):
                 for last in run.stream:
-                    copy.add_event(last)
+                    if run.copy is not None:
+                        run.copy.add_event(last, line.print_line)
                     line.consume(last)
         except KeyboardInterrupt:
             # From the folder: the stream was left in the middle of an event.
@@ -328,6 +315,8 @@ def follow_run(run: FollowedRun, arguments: argparse.Namespace) -> int:
             line.consume(last)
         finally:
             line.close()
+            if run.copy is not None:
+                run.copy.close()
         # From here on an interrupt ends the process at once: the run is whole.
         stopping.answered()
         status = INTERRUPTED if stopping.interrupted else 0

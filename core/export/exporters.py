@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -51,89 +53,45 @@ def _write_study(run: FinishedRun, path: Path) -> None:
     export_study(run.folder, path)
 
 
-_TABLE, _UNSTRUCTURED = ("table",), ("table", Task.TOPICS, "classes")
-_SKOPS = "The tuned model, for predictions here or in any Python program with scikit-learn. "
-_SKOPS += "Opening it runs no hidden code."
-_JOBLIB = "The same model for programs that expect a joblib file."
+def _write_script(run: FinishedRun, path: Path) -> None:
+    # The source of models of ours is carried with their arrays.
+    writer = carrier.write_script if run.takeaway.task in STRUCTURED else python_script.write
+    writer(run, path)
+
+
+# {format: its titles and sentences by forms of run}
+_WORDS = json.loads((files("resources") / "exports.json").read_text(encoding="utf-8"))
 _CODE = "Opening a joblib file can run any code in it. Open only files from people you trust."
-_ONNX = "The same model for programs in any language, by an ONNX runtime. It calculates "
-_ONNX += "in double precision; only sums over trees are single. Its inputs are values as they are "
-_ONNX += "read: numbers without units, dates as seconds since 1970, texts as in the training rows."
 _GET_ONNX = f"To save it, {OPTIONAL_DEPENDENCIES['onnx'].install_advice}."
-_TOPICS = "The topics, their words, and a program that finds them in new texts. Unpacked, "
-_TOPICS += "it needs only numpy. It predicts here as it is."
-_CLASSES = "The model and a program that predicts the classes of new rows. Unpacked, it needs "
-_CLASSES += "only numpy and pandas. It predicts here as it is."
-_NPZ = "The tuned model as named arrays, for predictions here or in any program with "
-_NPZ += "numpy. Opening it runs no code."
-_JSON = "Settings, penalties, scores, versions and seed as text that any program reads."
-_WEIGHTS = "Every weight of the model by its name, penalties, scores, versions and seed "
-_WEIGHTS += "as text that any program reads. It predicts here as well."
-_SCRIPT = "A short program that trains the tuned model from your file again and prints the "
-_SCRIPT += "same test score. It needs scikit-learn, numpy and pandas, and the model's own "
-_SCRIPT += "library if it has one."
-_LABELS = "A program with the model inside that labels new sequences. It needs only numpy, "
-_LABELS += "and is faster where numba is installed."
-_FOLDS = "A program with the model inside that folds new molecules. It needs only numpy, "
-_FOLDS += "and is much faster where numba is installed."
-_REPORT = "One page with the results, plots and all trials, to read, print or send."
-_EXAMPLE = "One page with the results, penalties, plots and an example, to read, print or send."
-_STUDY = "Every trial of the run, for Optuna and optuna-dashboard. A file that holds other "
-_STUDY += "studies keeps them."
 
 
-def _variants(
-    forms: Iterable[str], title: str, sentence: str, write: Callable[[FinishedRun, Path], None]
-) -> dict[str, ExportVariant]:
-    return dict.fromkeys(forms, ExportVariant(title, sentence, write))
+def _variants(name: str, write: Callable[[FinishedRun, Path], None]) -> dict[str, ExportVariant]:
+    return {
+        form: ExportVariant(words["title"], words["sentence"], write)
+        for words in _WORDS[name]
+        for form in words["forms"]
+    }
 
 
 _ROWS = (
-    Exporter("skops", ".skops", _variants(_TABLE, "Model", _SKOPS, model_file.write_skops)),
-    Exporter(
-        "joblib",
-        ".joblib",
-        _variants(_TABLE, "Model as joblib", _JOBLIB, model_file.write_joblib),
-        _CODE,
-    ),
+    Exporter("skops", ".skops", _variants("skops", model_file.write_skops)),
+    Exporter("joblib", ".joblib", _variants("joblib", model_file.write_joblib), _CODE),
     Exporter(
         "onnx",
         ".onnx",
-        _variants(_TABLE, "Model as ONNX", _ONNX, onnx_file.write),
+        _variants("onnx", onnx_file.write),
         "" if is_installed("onnx") else _GET_ONNX,
         extra="onnx",
     ),
-    Exporter(
-        "folder",
-        ".zip",
-        _variants([Task.TOPICS], "Topics as a folder", _TOPICS, carrier.write_folder)
-        | _variants(["classes"], "Model as a folder", _CLASSES, carrier.write_folder),
-    ),
-    Exporter("npz", ".npz", _variants(STRUCTURED, "Model", _NPZ, carrier.write_npz)),
-    Exporter(
-        "json",
-        ".json",
-        _variants(_UNSTRUCTURED, "Numbers", _JSON, json_file.write)
-        | _variants(STRUCTURED, "Numbers", _WEIGHTS, json_file.write),
-    ),
-    Exporter(
-        "script",
-        ".py",
-        _variants(_TABLE, "Python script", _SCRIPT, python_script.write)
-        | _variants([Task.SEQUENCE], "Python script", _LABELS, carrier.write_script)
-        | _variants([Task.STRUCTURE], "Python script", _FOLDS, carrier.write_script),
-    ),
-    Exporter(
-        "report",
-        ".html",
-        _variants(_UNSTRUCTURED, "Report", _REPORT, report.write)
-        | _variants(STRUCTURED, "Report", _EXAMPLE, report.write),
-        of_run=True,
-    ),
+    Exporter("folder", ".zip", _variants("folder", carrier.write_folder)),
+    Exporter("npz", ".npz", _variants("npz", carrier.write_npz)),
+    Exporter("json", ".json", _variants("json", json_file.write)),
+    Exporter("script", ".py", _variants("script", _write_script)),
+    Exporter("report", ".html", _variants("report", report.write), of_run=True),
     Exporter(
         "optuna",
         ".db",
-        _variants(export_variants_of(), "Optuna study", _STUDY, _write_study),
+        _variants("optuna", _write_study),
         of_run=True,
         endings={".db": "SQLite file", ".log": "Journal"},
         joins=True,

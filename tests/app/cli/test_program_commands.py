@@ -16,7 +16,7 @@ import app.__main__ as program
 from app.cli import main
 from app.cli import program_commands as command
 from app.cli.commands import build_parser
-from app.cli.parser import EXAMPLES
+from app.help.glossary import FOLDER
 from core import extras
 from core.estimators import package_installation as installation
 from core.estimators.registry import MODELS
@@ -85,7 +85,8 @@ def test_every_help_ends_with_examples_that_are_commands(monkeypatch):
             assert words[: len(parser.prog.split()) - 1] == parser.prog.split()[1:]
             build_parser().parse_args(words)
         shown.update(examples)
-    assert shown >= set(EXAMPLES)
+    examples = (FOLDER / "examples.txt").read_text(encoding="utf-8").splitlines()
+    assert shown >= set(examples)
 
 
 def test_tune_lists_models_strategies_and_metrics_by_task(capsys):
