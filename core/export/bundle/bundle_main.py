@@ -14,7 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from core.export.bundle.csv_rows import UnreadableError, cell_format_of, columns_of, text_of
+from core.export.bundle.csv_rows import (
+    UnreadableError,
+    cell_format_of,
+    columns_of,
+    names_beside,
+    text_of,
+)
 
 
 def run_packed(packed_model: str, predict_table: Callable[..., Any], arguments: list[str]) -> int:
@@ -77,13 +83,7 @@ def _behind_own_columns(
         return header, rows
     starts = [header.index(name) for name in ("prediction", "structure") if name in header]
     start = min(starts, default=0)  # columns of the table stand before
-    names = list(columns)
-    for name in header[start:]:
-        number, unique = 1, name
-        while unique in names:
-            number += 1
-            unique = f"{name} ({number})"
-        names.append(unique)
+    names = [*columns, *names_beside(header[start:], columns)]
     pairs = zip(cells, rows, strict=True)
     return names, [[*own_cells, *row[start:]] for own_cells, row in pairs]
 

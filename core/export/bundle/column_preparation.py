@@ -9,7 +9,13 @@ import numpy as np
 import pandas as pd
 
 from core.datasets.cell_values import ColumnFormat, moments, read_cells
-from core.export.bundle.csv_rows import CellFormat, UnreadableError, cell_format_of, columns_of
+from core.export.bundle.csv_rows import (
+    CellFormat,
+    UnreadableError,
+    cell_format_of,
+    columns_of,
+    libsvm_pairs,
+)
 
 TRUTH = {"true": 1.0, "false": 0.0}
 
@@ -117,20 +123,11 @@ def _date_part(texts: pd.Series, transform: ColumnTransform) -> np.ndarray:
 def _libsvm_rows(text: str, width: int, first: int) -> np.ndarray:
     """LIBSVM lines, with or without labels; features that are not known are passed over."""
     rows = []
-    for line_number, line in enumerate(text.splitlines(), start=1):
-        cells = line.partition("#")[0].split()
-        if not cells:
-            continue
+    for _, pairs in libsvm_pairs(text):
         row = np.zeros(width)
-        for cell in cells[":" not in cells[0] :]:
-            index, _, value = cell.partition(":")
-            try:
-                position, number = int(index) - first, float(value)
-            except ValueError:
-                fault = f"“{cell[:40]}” is no index:value"
-                raise UnreadableError(fault, f"line {line_number}") from None
-            if 0 <= position < width:
-                row[position] = number
+        for index, number in pairs:
+            if 0 <= index - first < width:
+                row[index - first] = number
         rows.append(row)
     if not rows:
         raise UnreadableError("there are no rows", cure="add rows")

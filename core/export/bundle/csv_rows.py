@@ -231,3 +231,36 @@ def number_of(cell: str, line: int, column: str, cell_format: CellFormat) -> flo
     if not math.isfinite(number):
         raise UnreadableError(f"“{cell[:40]}” is no number", f"line {line}, column {column}")
     return number
+
+
+def libsvm_pairs(text: str) -> Iterator[tuple[int, list[tuple[int, float]]]]:
+    """(line, its pairs index:value) of every LIBSVM line, with or without a label.
+
+    Raises:
+        UnreadableError: what is no pair.
+    """
+    for line_number, line in enumerate(text.splitlines(), start=1):
+        cells = line.partition("#")[0].split()
+        pairs = []
+        for cell in cells[":" not in cells[0] :] if cells else ():
+            index, _, value = cell.partition(":")
+            try:
+                pairs.append((int(index), float(value)))
+            except ValueError:
+                fault = f"“{cell[:40]}” is no index:value"
+                raise UnreadableError(fault, f"line {line_number}") from None
+        if cells:
+            yield line_number, pairs
+
+
+def names_beside(names: Iterable[str], used_names: Iterable[str]) -> list[str]:
+    """The names, numbered where they are used already."""
+    taken_names, new_names = {name.strip() for name in used_names}, []
+    for name in names:
+        number, new_name = 1, name
+        while new_name in taken_names:
+            number += 1
+            new_name = f"{name} ({number})"
+        taken_names.add(new_name)
+        new_names.append(new_name)
+    return new_names

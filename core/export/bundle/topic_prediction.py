@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from core.datasets.texts.words import words_of
-from core.export.bundle.csv_rows import UnreadableError, cell_format_of, columns_of
+from core.export.bundle.csv_rows import UnreadableError, cell_format_of, columns_of, libsvm_pairs
 
 MIN_DENOMINATOR = 1e-300  # keeps 0/0 away where a word is impossible
 
@@ -124,15 +124,8 @@ def _documents(
             for document in documents
         ]
     columns = {int(column): number for number, column in enumerate(arrays["columns"])}
-    zero_based = bool(settings["zero_based"])
-    return [
-        _counts_of_columns(pairs, columns, 0 if zero_based else 1)
-        for pairs in (
-            _parse_counts(line, line_number)
-            for line_number, line in enumerate(text.splitlines(), start=1)
-        )
-        if pairs is not None
-    ]
+    first = 0 if settings["zero_based"] else 1
+    return [_counts_of_columns(*line, columns, first) for line in libsvm_pairs(text)]
 
 
 def _count_words(numbers: list[int]) -> tuple[np.ndarray, np.ndarray]:
@@ -140,30 +133,14 @@ def _count_words(numbers: list[int]) -> tuple[np.ndarray, np.ndarray]:
     return words, times.astype(float)
 
 
-def _parse_counts(line: str, line_number: int) -> list[tuple[int, float]] | None:
-    """The pairs index:count of a line; None for a line that says nothing."""
-    cells = line.partition("#")[0].split()
-    if not cells:
-        return None
-    pairs = []
-    for cell in cells[":" not in cells[0] :]:
-        index, _, count = cell.partition(":")
-        try:
-            pairs.append((int(index), float(count)))
-        except ValueError:
-            fault = f"“{cell[:40]}” is no index:count"
-            raise UnreadableError(fault, f"line {line_number}") from None
-        if not (float(count) >= 0 and float(count).is_integer()):
-            fault = f"“{cell[:40]}” is no whole number of words"
-            raise UnreadableError(fault, f"line {line_number}")
-    return pairs
-
-
 def _counts_of_columns(
-    pairs: list[tuple[int, float]], columns: dict[int, int], first: int
+    line_number: int, pairs: list[tuple[int, float]], columns: dict[int, int], first: int
 ) -> tuple[np.ndarray, np.ndarray]:
     count_of_word: dict[int, float] = {}
     for index, count in pairs:
+        if not (count >= 0 and count.is_integer()):
+            fault = f"“{index}:{count:g}” is no whole number of words"
+            raise UnreadableError(fault, f"line {line_number}")
         number = columns.get(index - first)
         if number is not None and count > 0:
             count_of_word[number] = count_of_word.get(number, 0.0) + count

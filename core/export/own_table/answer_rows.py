@@ -16,6 +16,7 @@ import pandas as pd
 from core.datasets.files.table_reader import TableReader
 from core.datasets.raw_table import RawTable
 from core.errors import UnusableError
+from core.export.bundle.csv_rows import names_beside
 from core.export.destination import OutputForm
 
 Cell = str | float | int | None
@@ -39,15 +40,7 @@ class Answers:
 
     def names_beside(self, table_names: Iterable[str]) -> list[str]:
         """The columns' names, numbered where the table has a column of that name."""
-        used_names, names = {name.strip() for name in table_names}, []
-        for column in self.columns:
-            name, number = column, 1
-            while name in used_names:
-                number += 1
-                name = f"{column} ({number})"
-            used_names.add(name)
-            names.append(name)
-        return names
+        return names_beside(self.columns, table_names)
 
     def rows(self) -> Iterator[list[Cell]]:
         """The answers that are not drawn yet, row by row."""
