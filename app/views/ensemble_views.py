@@ -36,7 +36,7 @@ class EnsembleView(View):
 
     @classmethod
     def wants(cls, started: RunStarted) -> bool:
-        return started.kind == "trials" and started.averages
+        return super().wants(started) and started.averages
 
     @property
     def shown_moment(self) -> int:

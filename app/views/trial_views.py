@@ -31,10 +31,6 @@ class BestSoFar(View):
         *(events.Progress, events.RunResumed),
     )
 
-    @classmethod
-    def wants(cls, started: events.RunStarted) -> bool:
-        return started.kind == "trials"
-
     def has_content(self) -> bool:
         return bool(self.run.trials)
 
@@ -60,10 +56,6 @@ class Timeline(View):
     of_all = True
     interval = 0.2
     listens = (TrialFinished, TrialFailed)
-
-    @classmethod
-    def wants(cls, started: RunStarted) -> bool:
-        return started.kind == "trials"
 
     def has_content(self) -> bool:
         return len(self.run.trials) > 1

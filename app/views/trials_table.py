@@ -340,10 +340,6 @@ class TrialsTable(View):
     wide = True
     is_table = True
 
-    @classmethod
-    def wants(cls, started: events.RunStarted) -> bool:
-        return started.kind == "trials"
-
     def make_content(self) -> QWidget:
         self.model = TrialsModel(self.record)
         self.table = TrialsGrid(self)

@@ -121,8 +121,8 @@ class View(Card):
 
     @classmethod
     def wants(cls, started: RunStarted) -> bool:
-        """Whether it has something to show of such a run."""
-        raise NotImplementedError
+        """Whether it has something to show of such a run: by default, of trials."""
+        return started.kind == "trials"
 
     def make_content(self) -> QWidget:
         """A canvas by default."""
