@@ -423,9 +423,9 @@ def binned_distribution(
     if not len(values):
         return None
     low, high = float(values.min()), float(values.max())
-    if low == high:
-        return Distribution(kind, (len(values),), low, high, rows=rows, of=of)
     # Halved, so that no span is beyond what a float holds.
+    if low / 2 == high / 2:
+        return Distribution(kind, (len(values),), low, high, rows=rows, of=of)
     fractions = (values / 2 - low / 2) / (high / 2 - low / 2)
     span = high - low
     # Few whole numbers: bins of equal width would hold now one of them, now two.

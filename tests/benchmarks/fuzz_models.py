@@ -1,33 +1,33 @@
 """Model files with something changed at random, opened and asked in processes of their own.
 
-`python tests/benchmarks/fuzz_models.py --count 100000` is the long form.
+    python tests/benchmarks/fuzz_models.py [--count 10000] [--first 0] [--replay skops:1234]
+
+`--count 100000` is the long form. Exit status 1 where there are findings.
 """
 
 from __future__ import annotations
 
-import argparse
 import copy
 import io
 import json
-import os
-import random
 import sys
-import tempfile
-import time
-import warnings
 import zipfile
-from collections import Counter
 from collections.abc import Iterator
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests/benchmarks")]
+
+from fuzzing import Ask, Draw, Format, run_command
+
+from core.export.prediction import predict_file
+
 FILES = ROOT / "tests/earlier_version/files"
 DATA = {"houses": "houses", "elastic-net": "houses", "mlp": "houses", "visits": "visits"}
-SECONDS, BYTES = 20.0, 1 << 30  # that one file may take to be opened and asked, beyond our own
-BATCH = 100  # files of one process
 SCALARS = [
     *(None, True, False, 0, 1, -1, 2, 7, 255, 65_536, 2**31 - 1, 2**31, 2**63 - 1, -(2**63)),
     *(10**30, 0.5, 1e308, float("nan"), float("inf"), "", "precomputed", "brute", "filename"),
@@ -53,7 +53,7 @@ def nodes_of(schema: Any) -> Iterator[tuple[Any, Any, dict[str, Any]]]:
             waiting += [(value, place, item) for place, item in enumerate(value)]
 
 
-def mutate_array(content: bytes, draw: random.Random) -> bytes:
+def mutate_array(content: bytes, draw: Draw) -> bytes:
     """A .npy file with another number, shape, type or order."""
     array = np.load(io.BytesIO(content))
     extremes = [0, 1, -1, array.size, 2**31 - 1, 10**6]
@@ -79,7 +79,7 @@ def mutate_array(content: bytes, draw: random.Random) -> bytes:
     return content.replace(b"'shape': (", b"'shape': (9", 1) if draw.random() < 0.05 else content
 
 
-def mutate_node(schema: Any, draw: random.Random) -> None:
+def mutate_node(schema: Any, draw: Draw) -> None:
     """Change one node: its value, its place, its name, its kind, or a name that it holds."""
     nodes = list(nodes_of(schema))
     holder, key, node = draw.choice(nodes)
@@ -110,13 +110,17 @@ def mutate_node(schema: Any, draw: random.Random) -> None:
         node["__id__"] = draw.choice(nodes)[2].get("__id__")
 
 
-def write_mutation(seed: int, path: Path) -> Path:
-    """Write the file of a seed; the model that it was."""
-    draw = random.Random(seed)
-    models = sorted((FILES / "models").glob("*.skops"))
-    source = models[seed % len(models)]
+@cache
+def members_of(source: Path) -> dict[str, bytes]:
+    """The members of an archive."""
     with zipfile.ZipFile(source) as archive:
-        members = {name: archive.read(name) for name in archive.namelist()}
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def write_skops(draw: Draw, path: Path) -> Ask:
+    """Write a changed model; what asks it."""
+    source = draw.choice(MODELS)
+    members = dict(members_of(source))
     schema = json.loads(members["schema.json"])
     for _ in range(draw.choice([1, 1, 1, 2, 3])):
         arrays = [name for name in members if name.endswith(".npy")]
@@ -129,76 +133,13 @@ def write_mutation(seed: int, path: Path) -> Path:
     with zipfile.ZipFile(path, "w") as archive:
         for name, content in members.items():
             archive.writestr(name, content)
-    return source
-
-
-def ask_mutation(seed: int, path: Path) -> str:
-    """What opening and asking the file of a seed comes to: answers, or a sentence."""
-    from core.errors import UnusableError
-    from core.export.prediction import predict_file
-
-    source = write_mutation(seed, path)
     data = next((name for word, name in DATA.items() if word in source.name), "patients")
-    try:
-        predict_file(path, FILES / "data" / f"{data}-new.csv")
-    except (UnusableError, MemoryError):
-        return "sentence"
-    return "answers"
+    return partial(predict_file, path, FILES / "data" / f"{data}-new.csv")
 
 
-def ask_batch(seeds: range, pipe: int) -> None:
-    """Ask the files of some seeds; what they came to goes into the pipe, a line each."""
-    from core.processes import data_size, limit_memory
-
-    warnings.simplefilter("ignore")
-    limit_memory(BYTES + data_size())
-    with tempfile.TemporaryDirectory() as folder, os.fdopen(pipe, "w", buffering=1) as out:
-        for seed in seeds:
-            out.write(f"{seed} ")
-            began = time.process_time()
-            try:
-                result = ask_mutation(seed, Path(folder) / "model.skops")
-            except Exception as error:
-                result = f"traceback {type(error).__name__}"
-            late = "late " if time.process_time() - began > SECONDS else ""
-            out.write(f"{late}{result}\n")
-
-
-def results_of(seeds: range) -> Counter[str]:
-    """How often the files of these seeds came to what; one that ends its process is a signal."""
-    results: Counter[str] = Counter()
-    for first in range(seeds.start, seeds.stop, BATCH):
-        reading, writing = os.pipe()
-        child = os.fork()
-        if not child:
-            os.close(reading)
-            ask_batch(range(first, min(first + BATCH, seeds.stop)), writing)
-            os._exit(0)
-        os.close(writing)
-        line = ""
-        with os.fdopen(reading) as lines:
-            for line in lines:
-                seed, _, result = line.strip().partition(" ")
-                if result not in ("answers", "sentence"):
-                    print(f"seed {seed}: {result}", flush=True)
-                results[result.partition(" ")[0]] += bool(result)
-        if status := os.waitpid(child, 0)[1]:
-            results["signal"] += 1
-            print(f"seed {line.partition(' ')[0]}: the process ended with {status}", flush=True)
-    return results
-
-
-def main() -> int:
-    """The long form."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=10_000)
-    parser.add_argument("--first", type=int, default=0)
-    arguments = parser.parse_args()
-    results = results_of(range(arguments.first, arguments.first + arguments.count))
-    print(dict(results))
-    return 0 if set(results) <= {"answers", "sentence"} else 1
+MODELS = sorted((FILES / "models").glob("*.skops"))
+FORMATS = (Format("skops", ".skops", write_skops, is_strict=False),)
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(ROOT))
-    sys.exit(main())
+    sys.exit(run_command(FORMATS, __doc__))

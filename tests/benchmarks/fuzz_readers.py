@@ -1,12 +1,15 @@
 """Readers against damaged files: no exception but the one for people, no hang, bounded memory.
 
-Inputs are small good files of every kind, changed at random: bytes, pieces of other files, lines
-repeated or swapped, extreme numbers, other encodings, cut ends. Each is read as the program reads
-it, and looked at as the window does. What is found is kept in a folder, one file a kind of finding.
+Inputs are small good files of every kind, changed at random: bytes, tokens, branches of JSON and
+XML, pieces of other files, lines repeated or swapped, extreme numbers, other encodings, cut ends;
+columnar files also with types at random. Each is read as the program reads it, and looked at as the
+window does.
 
-    python tests/benchmarks/fuzz_readers.py [--inputs 10000] [--only NAME …] [--seed 0] [--keep DIR]
+    python tests/benchmarks/fuzz_readers.py [--count 10000] [--only NAME …] [--first 0]
+    python tests/benchmarks/fuzz_readers.py --replay csv:1234
 
-Prints a line a reader, and the findings; exit status 1 where there are any.
+Prints a line a format (its sites are where sentences arise), and the findings, of which the first
+input of a kind is kept (--keep DIR); exit status 1 where there are any.
 """
 
 from __future__ import annotations
@@ -16,37 +19,31 @@ import os
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 
-import argparse
 import gzip
 import io
 import json
-import random
 import re
-import resource
-import signal
 import sys
-import tempfile
-import time
-import traceback
-import warnings
 import zipfile
-from collections import Counter
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
+from decimal import Decimal
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from types import FrameType
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(ROOT / "tests/benchmarks")]
+
+from fuzzing import Ask, Draw, Format, run_command
 
 from core.datasets.groups import groups_from_file
 from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
 from core.datasets.summary import summarize
-from core.errors import UnusableError
 from core.tuning.events import Event, Progress, RunStarted, TrialFinished, to_json
 from core.tuning.history.dataset_records import DatasetRecord, StoredTrial
 from core.tuning.history.store import as_json, records_in
@@ -55,8 +52,7 @@ from core.tuning.runs.past_runs import list_runs
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.runs.state import RunState
 
-SECONDS_A_MEGABYTE, LEAST_SECONDS = 1.0, 2.0
-MEMORY = 1 << 30  # bytes beside what the program takes before its first file
+Read = Callable[[Path], object]
 
 NUMBERS = (
     b"0 1 -1 00 1e999 -1e999 1e-320 1e200 nan NaN inf -inf 99999999999999999999 0x1f 1_000 1,5"
@@ -66,160 +62,178 @@ WORDS = (
 )
 BYTES = b"\t/\r/\n/\r\n/\x00/\xff\xfe/\xef\xbb\xbf/\xe2\x82\xac/\x80/\xed\xa0\x80".split(b"/")
 PIECES = (*NUMBERS.split(), *WORDS, *BYTES, b" ", b"\n\n", b"a" * 5000, b"[" * 3000, b"1:1 2:2 ")
+VALUES = (
+    *(None, True, False, 0, 1, -1, 0.5, 2**31, 2**63, -(2**64), 10**400, 1e308, 1e-320),
+    *(float("nan"), float("inf"), "", "x", "nan", "\x00", "\ud800", "é" * 300, "2024-01-01"),
+    *([], {}, [[]], {"": ""}, [1, "a", None]),
+)
 
 
-@dataclass(frozen=True)
-class Reader:
-    """One way in: its name, the ending of its files, good files, and how they are read."""
-
-    name: str
-    ending: str
-    seeds: tuple[bytes, ...]
-    read: Callable[[Path], object]
-
-
-@dataclass
-class Found:
-    """What a reader did with its inputs.
-
-    Attributes:
-        refused: how often it said one sentence.
-        findings: {kind: (how often, the first input)}.
-    """
-
-    inputs: int = 0
-    refused: int = 0
-    slowest: float = 0.0
-    findings: dict[str, tuple[int, bytes]] = field(default_factory=dict)
-
-
-class TooSlow(BaseException):
-    """Raised by the alarm; no reader may catch it."""
-
-
-def changed(source: bytes, others: tuple[bytes, ...], chance: random.Random) -> bytes:
+def changed(source: bytes, others: tuple[bytes, ...], draw: Draw) -> bytes:
     """A file with one to eight changes, mostly few: what opens is looked at more closely."""
-    if source.startswith(b"PK") and chance.random() < 0.8:
-        return _changed_archive(source, others, chance)
+    if source.startswith(b"PK") and draw.random() < 0.8:
+        return _changed_archive(source, others, draw)
+    if source[:1] in b"{[" and draw.random() < 0.6:
+        return _changed_json(source, draw)
+    if source[:1] not in b"{[PA\xff" and draw.random() < 0.4:
+        return _changed_tokens(source, draw)
     data = bytearray(source)
-    for _ in range(chance.choice((1, 1, 1, 2, 2, 3, 8))):
-        at = chance.randrange(len(data) + 1)
-        end = min(len(data), at + chance.choice((1, 1, 2, 5, 20, 200)))
-        kind = chance.randrange(9)
+    for _ in range(draw.choice((1, 1, 1, 2, 2, 3, 8))):
+        at = draw.randrange(len(data) + 1)
+        end = min(len(data), at + draw.choice((1, 1, 2, 5, 20, 200)))
+        kind = draw.randrange(9)
         if kind == 0 and at < len(data):
-            data[at] = chance.randrange(256)
+            data[at] = draw.randrange(256)
         elif kind in (1, 2):
-            data[at : at if kind == 1 else end] = chance.choice(PIECES)
+            data[at : at if kind == 1 else end] = draw.choice(PIECES)
         elif kind == 3:
             del data[at:end]
         elif kind == 4:
-            data[at:at] = data[at:end] * chance.choice((1, 2, 50))
+            data[at:at] = data[at:end] * draw.choice((1, 2, 50))
         elif kind == 5:
-            other = chance.choice(others)
-            start = chance.randrange(len(other) + 1)
-            data[at:at] = other[start : start + chance.choice((5, 50, 500))]
+            other = draw.choice(others)
+            start = draw.randrange(len(other) + 1)
+            data[at:at] = other[start : start + draw.choice((5, 50, 500))]
         elif kind == 6:
             lines = bytes(data).split(b"\n")
-            chance.shuffle(lines)
+            draw.shuffle(lines)
             data = bytearray(b"\n".join(lines))
         elif kind == 7:
-            old, new = chance.sample((b",", b";", b"\t", b" ", b":", b"|", b'"', b"."), 2)
+            old, new = draw.sample((b",", b";", b"\t", b" ", b":", b"|", b'"', b"."), 2)
             data = data.replace(old, new)
-        elif kind == 8 and chance.random() < 0.3:
-            data = _recoded(bytes(data), chance)
-    if chance.random() < 0.05:
-        return gzip.compress(bytes(data))[: chance.choice((None, -9, 40))]
+        elif kind == 8 and draw.random() < 0.3:
+            data = _recoded(bytes(data), draw)
+    if draw.random() < 0.05:
+        return gzip.compress(bytes(data))[: draw.choice((None, -9, 40))]
     return bytes(data)
 
 
-def _changed_archive(source: bytes, others: tuple[bytes, ...], chance: random.Random) -> bytes:
+def _changed_tokens(data: bytes, draw: Draw) -> bytes:
+    """Text with fields and separators changed, of one line or of one column of all lines."""
+    tokens = re.split(rb"([,;\t \n:|]+)", data)
+    separator = draw.choice(tokens[1::2] or [b","])
+    if draw.random() < 0.3:
+        lines = [line.split(separator) for line in data.split(b"\n")]
+        column, other = draw.randrange(6), draw.randrange(6)
+        piece, kind = draw.choice(PIECES[:60]), draw.randrange(4)
+        for line in lines:
+            if max(column, other) < len(line):
+                if kind == 0:
+                    line[column] = piece
+                elif kind == 1:
+                    line[column], line[other] = line[other], line[column]
+                elif kind == 2:
+                    line.insert(column, line[other])
+                else:
+                    del line[column]
+        return b"\n".join(separator.join(line) for line in lines)
+    for _ in range(draw.choice((1, 1, 2, 5))):
+        at, other, kind = (
+            draw.randrange(len(tokens)),
+            draw.randrange(len(tokens)),
+            draw.randrange(5),
+        )
+        if kind == 0:
+            tokens[at] = draw.choice(PIECES)
+        elif kind == 1:
+            tokens[at] = tokens[other]
+        elif kind == 2:
+            tokens[at], tokens[other] = tokens[other], tokens[at]
+        elif kind == 3:
+            tokens[at:at] = tokens[at : at + 6] * draw.choice((1, 3, 40))
+        else:
+            tokens[at] = tokens[at] + draw.choice(
+                (b"%", " €".encode(), b"e5", b".", b"-", b"0" * 40)
+            )
+    return b"".join(tokens)
+
+
+def branches(tree: Any) -> list[tuple[Any, Any]]:
+    """Every container of a JSON tree with a key in it."""
+    keys = tree if isinstance(tree, dict) else range(len(tree)) if isinstance(tree, list) else ()
+    own = [(tree, key) for key in keys]
+    return own + [branch for _, key in own for branch in branches(tree[key])]
+
+
+def _changed_json(data: bytes, draw: Draw) -> bytes:
+    """JSON, or a line of JSON lines, with a value, a key or a branch changed; it stays JSON."""
+    try:
+        json.loads(data)
+        lines = [data]
+    except ValueError:
+        lines = data.splitlines()
+    number = draw.randrange(len(lines))
+    tree = json.loads(lines[number])
+    for _ in range(draw.choice((1, 1, 2))):
+        places = branches(tree)
+        if not places:
+            break
+        (holder, key), (donor, name) = draw.choice(places), draw.choice(places)
+        kind = draw.randrange(6)
+        if kind < 2:
+            holder[key] = draw.choice(VALUES)
+        elif kind == 2:
+            holder[key] = json.loads(json.dumps(donor[name]))
+        elif kind == 3 and isinstance(holder, dict):
+            holder[draw.choice((*map(str, VALUES), f"{key}_", "type"))] = holder.pop(key)
+        elif kind == 4:
+            del holder[key]
+        else:
+            holder[key] = json.loads("[" * 30 + json.dumps(holder[key]) + "]" * 30)
+    lines[number] = json.dumps(tree).encode()
+    return b"\n".join(lines)
+
+
+def _changed_archive(source: bytes, others: tuple[bytes, ...], draw: Draw) -> bytes:
     """A workbook with a change inside of a part, where the checksums of the archive fit again."""
     with zipfile.ZipFile(io.BytesIO(source)) as archive:
         parts = {name: archive.read(name) for name in archive.namelist()}
     large = sorted(parts, key=lambda name: -len(parts[name]))
-    name = chance.choice((*parts, *(large[:3] * 4)))
-    if chance.random() < 0.5:
-        parts[name] = _changed_value(parts[name], chance)
+    name = draw.choice((*parts, *(large[:3] * 4)))
+    kind = draw.randrange(4)
+    if kind < 2:
+        parts[name] = _changed_value(parts[name], draw)
+    elif kind == 2:
+        parts[name] = _changed_elements(parts[name], draw)
     else:
-        parts[name] = changed(parts[name] or b" ", others, chance)
-    if chance.random() < 0.05:
-        del parts[chance.choice(list(parts))]
+        parts[name] = changed(parts[name] or b" ", others, draw)
+    if draw.random() < 0.05:
+        del parts[draw.choice(list(parts))]
     out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as archive:
         for other, data in parts.items():
             archive.writestr(other, data)
     return out.getvalue()
 
 
-def _changed_value(data: bytes, chance: random.Random) -> bytes:
+def _changed_value(data: bytes, draw: Draw) -> bytes:
     """XML that stays well formed: another text or attribute somewhere."""
     places = list(re.finditer(rb'"[^"<>]*"|>[^<>]+<', data))
     if not places:
         return data
-    place = chance.choice(places)
-    piece = chance.choice((*NUMBERS.split(), b"-", b"true", b"", b"A1:B9", b"A9", b"1048576"))
+    place = draw.choice(places)
+    piece = draw.choice((*NUMBERS.split(), b"-", b"true", b"", b"A1:B9", b"A9", b"1048576"))
     return data[: place.start() + 1] + piece + data[place.end() - 1 :]
 
 
-def _recoded(data: bytes, chance: random.Random) -> bytearray:
-    encoding = chance.choice(("utf-16", "utf-32", "utf-16-be", "cp1252", "utf-8-sig"))
+def _changed_elements(data: bytes, draw: Draw) -> bytes:
+    """XML with a tag, or an element without children, repeated, taken away or put elsewhere."""
+    elements = list(re.finditer(rb"<(\w[\w:]*)[^<>]*(?:/>|>[^<>]*</\1>)|<[^<>]+>", data))
+    if not elements:
+        return data
+    element, other = draw.choice(elements), draw.choice(elements)
+    text = element.group() * draw.choice((0, 0, 2, 30))
+    if draw.random() < 0.4:
+        text = other.group()
+    return data[: element.start()] + text + data[element.end() :]
+
+
+def _recoded(data: bytes, draw: Draw) -> bytearray:
+    encoding = draw.choice(("utf-16", "utf-32", "utf-16-be", "cp1252", "utf-8-sig"))
     return bytearray(data.decode("utf-8", "replace").encode(encoding, "replace"))
 
 
-def _timed(reader: Reader, path: Path, size: int) -> tuple[str, float]:
-    """What went wrong, "" for nothing and "refused" for a sentence; and the seconds."""
-    limit = max(LEAST_SECONDS, SECONDS_A_MEGABYTE * size / 1e6)
-    began = time.perf_counter()
-    signal.setitimer(signal.ITIMER_REAL, limit)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            reader.read(path)
-        said = ""
-    except UnusableError as error:
-        said = "" if str(error).strip() else "an empty sentence"
-        said = said or "refused"
-    except TooSlow:
-        said = f"slow: more than {limit:.0f} s"
-    except Exception as error:
-        said = f"{type(error).__name__} at {_place(error)}: {str(error)[:80]!r}"
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-    return said, time.perf_counter() - began
-
-
-def _place(error: Exception) -> str:
-    """The last line of the program in a traceback."""
-    own = [f for f in traceback.extract_tb(error.__traceback__) if f.filename.startswith(str(ROOT))]
-    return f"{Path(own[-1].filename).relative_to(ROOT)}:{own[-1].lineno}" if own else "?"
-
-
-def attack(reader: Reader, inputs: int, seed: int) -> Found:
-    signal.signal(signal.SIGALRM, _stop_slow_reading)
-    found, chance = Found(), random.Random(f"{reader.name} {seed}")
-    everything = tuple(s for other in READERS for s in other.seeds)
-    with tempfile.TemporaryDirectory(dir=_memory_folder()) as folder:
-        path = Path(folder) / f"input{reader.ending}"
-        for _ in range(inputs):
-            data = changed(chance.choice(reader.seeds), everything, chance)
-            path.write_bytes(data)
-            said, seconds = _timed(reader, path, len(data))
-            found.inputs += 1
-            found.slowest = max(found.slowest, seconds)
-            if said == "refused":
-                found.refused += 1
-            elif said:
-                kind = said.split(": ")[0]
-                count, first = found.findings.get(kind, (0, data))
-                found.findings[kind] = (count + 1, min(first, data, key=len))
-    return found
-
-
-def _memory_folder() -> str | None:
-    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-
-
-def _table(task: str = "") -> Callable[[Path], object]:
+def _table(task: str = "") -> Read:
     def read(path: Path) -> object:
         return summarize(read_dataset(str(path), DataOptions(task=task)))
 
@@ -343,75 +357,115 @@ def _sheets(engine: str) -> tuple[bytes, ...]:
     return plain, _saved(several)
 
 
-def _binary_readers() -> tuple[Reader, ...]:
-    found: list[Reader] = []
-    if find_spec("openpyxl"):
-        found.append(Reader("xlsx", ".xlsx", _sheets("openpyxl"), _table()))
-    if find_spec("odf"):
-        found.append(Reader("ods", ".ods", _sheets("odf"), _table()))
-    if find_spec("pyarrow"):
-        nested = [lambda t, out: t.assign(l=[[1]] * 12).to_parquet(out)]
-        nested += [lambda t, out: t.set_index("when").to_parquet(out, compression="gzip")]
-        found.append(Reader("parquet", ".parquet", tuple(map(_saved, nested)), _table()))
-        feather = [lambda t, out: t.assign(l=[[1]] * 12).to_feather(out, compression="zstd")]
-        feather += [lambda t, out: t.to_feather(out, compression="uncompressed")]
-        found.append(Reader("feather", ".feather", tuple(map(_saved, feather)), _table()))
-    return tuple(found)
+def _columnar(save: str, draw: Draw) -> bytes:
+    """A table with types at random, as the columnar formats have them."""
+    import pyarrow as pa
+    from pyarrow import feather, parquet
+
+    rows, n_columns = draw.choice((1, 3, 12)), draw.choice((1, 2, 4, 7))
+    names = [
+        draw.choice(("a", "b", "y", "", "y", "é", "a b", "x" * 3000)) for _ in range(n_columns)
+    ]
+    columns = []
+    for _ in names:
+        kind = draw.choice(COLUMN_TYPES)
+        values = [draw.choice(kind.values) if draw.random() < 0.9 else None for _ in range(rows)]
+        columns.append(pa.array(values, getattr(pa, kind.type)(*kind.arguments)))
+        if draw.random() < 0.1 and kind.type in ("string", "int64"):
+            columns[-1] = columns[-1].dictionary_encode()
+        elif draw.random() < 0.05:
+            columns[-1] = pa.nulls(rows)
+    table = pa.table(columns, names=names)
+    out = io.BytesIO()
+    if save == "parquet":
+        parquet.write_table(table, out, row_group_size=draw.choice((1, 100)))
+    else:
+        feather.write_feather(table, out, compression=draw.choice(("zstd", "uncompressed")))
+    return out.getvalue()
 
 
-GROUPS = (b'{"first": ["a", "b"], "second": ["c"]}', b'{"x": []}', b"{}")
-READERS = (
-    Reader("csv", ".csv", CSV, _table()),
-    Reader("libsvm", ".libsvm", LIBSVM, _table()),
-    Reader("tokens", ".csv", TOKENS, _table("sequence")),
-    Reader("molecules", ".csv", MOLECULES, _table("structure")),
-    Reader("texts", ".csv", TEXTS, _table("topics")),
-    Reader("arff", ".arff", ARFF, _table()),
-    *_binary_readers(),
-    Reader("groups", ".json", GROUPS, groups_from_file),
-    Reader("plan", ".json", (json.dumps(asdict(PLAN)).encode(),), _plan),
-    Reader(
-        "events", ".jsonl", (b"".join(to_json(e).encode() + b"\n" for e in SCORED), EVENTS), _events
-    ),
-    Reader("history", ".json", (as_json([RECORD]).encode(),), _history),
+class ColumnType(NamedTuple):
+    """A type of pyarrow, and values that it takes."""
+
+    type: str
+    values: tuple[Any, ...]
+    arguments: tuple[Any, ...] = ()
+
+
+COLUMN_TYPES = (
+    ColumnType("string", ("", "a", "NA", "1,5", "\x00", "é" * 200, "2024-01-01")),
+    ColumnType("large_string", ("a", "b")),
+    ColumnType("int64", (0, 1, -(2**63), 2**63 - 1)),
+    ColumnType("uint64", (0, 2**64 - 1)),
+    ColumnType("int8", (0, 1, -128)),
+    ColumnType("float64", (0.0, -0.0, 1e308, -1e308, 5e-324, float("nan"), float("inf"))),
+    ColumnType("float32", (0.0, 3e38, float("-inf"))),
+    ColumnType("bool_", (True, False)),
+    ColumnType("binary", (b"", b"\xff\xfe", b"a")),
+    ColumnType("timestamp", (0, 1, -(2**62), 2**62), ("ns",)),
+    ColumnType("timestamp", (0, 1, -(2**50), 2**50), ("s",)),
+    ColumnType("timestamp", (0, 10**9), ("us", "Europe/Zurich")),
+    ColumnType("date32", (0, 1, 2**30, -(2**31))),
+    ColumnType("time64", (0, 1, 10**9), ("us",)),
+    ColumnType("duration", (0, 1, -(2**62)), ("ns",)),
+    ColumnType("decimal128", (Decimal(1), Decimal("1e30"), Decimal("-0.5")), (38, 2)),
 )
 
 
-def _stop_slow_reading(signal_number: int, frame: FrameType | None) -> None:
-    raise TooSlow
+def _binary_formats() -> tuple[Format, ...]:
+    formats = []
+    if find_spec("openpyxl"):
+        formats.append(data_format("xlsx", ".xlsx", _sheets("openpyxl"), _table()))
+    if find_spec("odf"):
+        formats.append(data_format("ods", ".ods", _sheets("odf"), _table()))
+    if find_spec("pyarrow"):
+        parquet = [lambda t, out: t.assign(l=[[1]] * 12).to_parquet(out)]
+        parquet += [lambda t, out: t.set_index("when").to_parquet(out, compression="gzip")]
+        formats.append(data_format("parquet", ".parquet", tuple(map(_saved, parquet)), _table()))
+        feather = [lambda t, out: t.assign(l=[[1]] * 12).to_feather(out, compression="zstd")]
+        feather += [lambda t, out: t.to_feather(out, compression="uncompressed")]
+        formats.append(data_format("feather", ".feather", tuple(map(_saved, feather)), _table()))
+    return tuple(formats)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--inputs", type=int, default=10_000, help="for each reader")
-    parser.add_argument("--only", nargs="*", default=[])
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--keep", type=Path, help="folder for the inputs of what is found")
-    given = parser.parse_args()
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    resource.setrlimit(resource.RLIMIT_AS, (before + 4 * MEMORY, resource.RLIM_INFINITY))
-    print(f"{'reader':10} {'inputs':>8} {'refused':>8} {'slowest':>8} {'memory':>8} findings")
-    bad: Counter[str] = Counter()
-    for reader in READERS:
-        if given.only and reader.name not in given.only:
-            continue
-        found = attack(reader, given.inputs, given.seed)
-        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - before
-        print(
-            f"{reader.name:10} {found.inputs:8} {found.refused:8} {found.slowest:6.2f} s"
-            f" {most / 1e6:5.0f} MB {len(found.findings)}",
-            flush=True,
-        )
-        if most > MEMORY:
-            found.findings["memory"] = (1, b"")
-        for kind, (count, data) in sorted(found.findings.items()):
-            bad[kind] += count
-            print(f"  {count} × {kind}: {data[:120]!r}")
-            if given.keep:
-                given.keep.mkdir(parents=True, exist_ok=True)
-                (given.keep / f"{reader.name}-{len(bad)}{reader.ending}").write_bytes(data)
-    sys.exit(bool(bad))
+SEEDS: dict[str, tuple[bytes, ...]] = {}  # good files by format, of which the others take pieces
+
+
+def data_format(name: str, ending: str, seeds: tuple[bytes, ...], read: Read) -> Format:
+    """A format whose inputs are good files changed, and for columnar ones others."""
+    SEEDS[name] = seeds
+
+    def write(draw: Draw, path: Path) -> Ask:
+        if name in ("parquet", "feather") and draw.random() < 0.5:
+            data = _columnar(name, draw)
+            if draw.random() < 0.3:
+                data = changed(data, seeds, draw)
+        else:
+            others = draw.choice(list(SEEDS.values()))
+            data = changed(draw.choice(seeds), others, draw)
+        path.write_bytes(data)
+        return partial(read, path)
+
+    return Format(name, ending, write)
+
+
+GROUPS = (b'{"first": ["a", "b"], "second": ["c"]}', b'{"x": []}', b"{}")
+FORMATS = (
+    data_format("csv", ".csv", CSV, _table()),
+    data_format("libsvm", ".libsvm", LIBSVM, _table()),
+    data_format("tokens", ".csv", TOKENS, _table("sequence")),
+    data_format("molecules", ".csv", MOLECULES, _table("structure")),
+    data_format("texts", ".csv", TEXTS, _table("topics")),
+    data_format("arff", ".arff", ARFF, _table()),
+    *_binary_formats(),
+    data_format("groups", ".json", GROUPS, groups_from_file),
+    data_format("plan", ".json", (json.dumps(asdict(PLAN)).encode(),), _plan),
+    data_format(
+        "events", ".jsonl", (b"".join(to_json(e).encode() + b"\n" for e in SCORED), EVENTS), _events
+    ),
+    data_format("history", ".json", (as_json([RECORD]).encode(),), _history),
+)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run_command(FORMATS, __doc__))

@@ -251,7 +251,7 @@ class ColumnarFile(TableReader):
         table = self._parsed.table
         names = [str(name).strip() for name in (*table.index.names, *table.columns)]
         cells = plain_columns(table.head(HEAD_ROWS), names)
-        return {str(name): cells[name].fillna("").tolist() for name in cells}
+        return {str(name): cells[name].astype(object).fillna("").tolist() for name in cells}
 
     def read(
         self, kinds: Mapping[str, str], missing: Sequence[str] = MISSING, required_column: str = ""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.datasets.cell_values import ColumnFormat, read_cells
+from core.datasets.cell_values import ColumnFormat, cell_text, read_cells
 from core.datasets.columns import describe_columns
 from core.datasets.dataset import Dataset
 from core.datasets.dataset_summary import Column
@@ -93,7 +93,7 @@ def _lonely_classes(target: np.ndarray, classes: Sequence[Any]) -> list[str]:
     labels, counts = np.unique(target, return_counts=True)
     lonely = labels[counts == 1].tolist()
     is_enough = len(labels) - len(lonely) >= 2 and len(lonely) <= _MAX_LONELY * len(target)
-    return [str(label) for label in lonely] if is_enough else []
+    return [cell_text(label) for label in lonely] if is_enough else []
 
 
 def _without_classes(raw_table: RawTable, target: str, classes: Sequence[str]) -> RawTable:

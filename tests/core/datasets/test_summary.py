@@ -48,6 +48,11 @@ def test_the_widest_and_infinite_numbers(values):
     assert found.counts[0] == found.counts[-1] == 1
 
 
+def test_numbers_whose_half_span_is_none():
+    found = binned_distribution(np.array([0.0, 5e-324]), "numbers", rows=2, of=2)
+    assert (found.counts, found.high) == ((2,), 5e-324)
+
+
 def test_the_most_frequent_values_and_the_others():
     values = pd.Series([*"aaaabbbccdefghijk", None], name="x")
     found = spread_of(values, "category")

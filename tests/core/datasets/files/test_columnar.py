@@ -102,6 +102,10 @@ def test_every_type_of_a_column(read: Reading, ending: str) -> None:
     assert first == [1.25, 60.0, 0.5, "2024-01-01"]
 
 
+def test_a_column_without_a_type_is_one_of_gaps(read: Reading) -> None:
+    assert "nothing" in names_of(read(table_of(nothing=[None] * COUNT)))
+
+
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_nested_columns_are_left_out_and_named(read: Reading, ending: str) -> None:
     nested = {"lists": [[1, 2]] * COUNT, "records": [{"a": 1}] * COUNT, "raw": [b"x"] * COUNT}

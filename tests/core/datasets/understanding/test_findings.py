@@ -208,6 +208,13 @@ def test_rare_classes(noise):
     assert lonely.serious
 
 
+def test_a_rare_class_of_a_column_with_numbers_beyond_the_exact_ones(noise):
+    codes = [1e18] * 200 + [-1e18] * 98 + [0.0, np.nan]
+    dataset = dataset_of(noise.assign(y=codes), task="multiclass")
+    assert dataset.set_aside == 2
+    assert any("Class “0” has only one row" in finding.sentence for finding in dataset.findings)
+
+
 def test_lost_columns_and_gaps(noise):
     noise.loc[:200, "a"] = np.nan
     noise["nothing"] = np.nan

@@ -9,7 +9,6 @@ import os
 import pickle
 import re
 import stat
-import sys
 import threading
 import time
 import zipfile
@@ -41,7 +40,6 @@ from core.errors import UnusableError
 from core.estimators.stored import archive, signed
 from core.estimators.stored.allowed_types import EXPORTED, KEPT
 from core.export.files import model_file
-from tests.benchmarks import fuzz_models
 
 X, Y = make_classification(120, 6, random_state=0)
 
@@ -268,12 +266,6 @@ def test_an_array_is_no_larger_than_its_file(tmp_path: Path) -> None:
 
     with pytest.raises(UnusableError, match="damaged"):
         archive.load_model(changed(path, enlarge), EXPORTED)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="bounds of memory are Linux's")
-def test_models_changed_at_random_give_answers_or_a_sentence():
-    assert set(fuzz_models.results_of(range(200))) == {"answers", "sentence"}
 
 
 @pytest.mark.parametrize(
