@@ -28,11 +28,11 @@ from app.widgets.text_labels import ElidedLabel, plain_tooltip, wrapping_label
 from core.evaluation.calibration_bin import CalibrationBin
 from core.figures.figure import Figure, Table
 from core.figures.registry import RESULT_PICTURES
-from core.figures.result_picture import ResultPicture
 from core.figures.scales import JOINER, Scale
 from core.figures.score_figures import (
     CALIBRATION,
     SCORES,
+    ResultPicture,
     calibration_figure,
     confusion_rows,
     result_bins,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from core.figures.result_picture import ResultPicture
-from core.figures.score_figures import CALIBRATION, PAIRS, PREDICTED, SCORES
+from core.figures.score_figures import CALIBRATION, PAIRS, PREDICTED, SCORES, ResultPicture
 
 RESULT_PICTURES: tuple[ResultPicture, ...] = (SCORES, PAIRS, CALIBRATION, PREDICTED)

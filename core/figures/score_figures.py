@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -28,7 +28,6 @@ from core.figures.figure import (
     range_of,
     whiskers,
 )
-from core.figures.result_picture import ResultPicture
 from core.figures.scales import Scale, near_range, score_scale
 from core.tuning.results.result_facts import member_count
 from core.tuning.run_results import (
@@ -49,6 +48,25 @@ WITHOUT = "without a model"
 FAR = 1.5  # times the range of all models, beyond which the line without a model is not drawn
 ROOM = 0.06  # of what is shown, on both sides: half the width of a score's words
 FLOOR, TALL, BAR = -0.2, 0.14, 0.02  # of the bars of counts: where, how high, half their width
+
+
+@dataclass(frozen=True)
+class ResultPicture:
+    """A figure with the question that it answers.
+
+    Attributes:
+        waiting: what will appear in its place, and when.
+        width: of its card in the report.
+    """
+
+    name: str
+    title: str
+    question: str
+    waiting: str
+    is_suitable: Callable[[Results], bool]
+    figure: Callable[[Results], Figure]
+    width: Literal["wide", "half", "narrow"] = "half"
+    has_legend: bool = False
 
 
 # Scores with their intervals ------------------------------------------------------------------

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from html import escape
 
 from core.export.finished_run import FinishedRun, members_of
+from core.export.report.figure_svg import CHARACTER, SvgDrawing, shorten_name
 from core.export.report.html import collapsible, html_table, paragraphs, section_card
-from core.export.report.svg import CHARACTER, SvgDrawing, shorten_name
 from core.figures.example_figures import LabelPicture, PairPicture
 from core.tuning.events import ImagesDrawn, MoleculesFolded, SequencesLabelled, TopicsFound
 from core.wording import percent
