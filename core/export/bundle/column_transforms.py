@@ -18,6 +18,11 @@ from core.export.bundle.column_preparation import ColumnTransform
 UNKNOWN = "\0 a text that no column has \0"
 
 
+def to_dense(matrix: Any) -> np.ndarray:
+    """An array of what may be a sparse matrix."""
+    return np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix)
+
+
 def text_table(step: Any, names: list[str], index: int) -> tuple[list[str], np.ndarray]:
     """The C known texts of a column, "" for missing values last, and the fitted step's outputs.
 
@@ -37,9 +42,7 @@ def text_table(step: Any, names: list[str], index: int) -> tuple[list[str], np.n
         for name, words in zip(names, words_by_column, strict=True)
     }
     rows = pd.DataFrame({**columns, names[index]: np.array(probe, dtype=object)})
-    outputs = step.transform(rows)
-    outputs = outputs.toarray() if hasattr(outputs, "toarray") else outputs
-    dense, widths = np.asarray(outputs, dtype=np.float64), _output_widths(encoder)
+    dense, widths = to_dense(step.transform(rows)).astype(np.float64), _output_widths(encoder)
     start = sum(widths[:index])
     return [*keys, ""], dense[:, start : start + widths[index]]
 

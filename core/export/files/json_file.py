@@ -15,6 +15,7 @@ import numpy as np
 
 from core.estimators.multi_model import without_own_columns
 from core.estimators.stored.plain_model import on_own_scale, without_threshold
+from core.export.bundle.column_transforms import to_dense
 from core.export.bundle.parameter_arrays import model_document
 from core.export.exportable_models import TUNED
 from core.export.finished_run import FinishedRun, file_name_of, members_of
@@ -91,7 +92,7 @@ def linear_coefficients(run: FinishedRun) -> JsonObject:
     model, mu, sigma = on_own_scale(inner)
     if not hasattr(model, "coef_") or not hasattr(model, "intercept_"):
         return {}
-    weights = sigma * np.atleast_2d(_dense_array(model.coef_))
+    weights = sigma * np.atleast_2d(to_dense(model.coef_))
     if weights.shape[1] != len(names):
         return {}  # a kernel's dual weights, not one number a column
     intercepts = mu + sigma * np.broadcast_to(np.atleast_1d(model.intercept_), (len(weights),))
@@ -114,10 +115,6 @@ def linear_coefficients(run: FinishedRun) -> JsonObject:
 
 def _by_class(labels: list[str], numbers: np.ndarray) -> dict[str, float]:
     return {label: float(number) for label, number in zip(labels, numbers, strict=True)}
-
-
-def _dense_array(matrix: Any) -> np.ndarray:
-    return np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix)
 
 
 def _data_document(run: FinishedRun) -> JsonObject:

@@ -36,6 +36,7 @@ from sklearn.svm import SVC, SVR
 
 from core.errors import UnusableError
 from core.estimators.multi_model import without_own_columns
+from core.export.bundle.column_transforms import to_dense
 from core.export.onnx.graph import OnnxGraph
 
 # ONNX's own operators for models calculate in single precision, which for a support vector machine
@@ -82,7 +83,7 @@ def _same_for_every_row(graph: OnnxGraph, X: str, values: np.ndarray) -> str:
 
 
 def _support_regression(graph: OnnxGraph, X: str, model: SVR) -> str:
-    weights = _to_dense(model.dual_coef_).T
+    weights = to_dense(model.dual_coef_).T
     return graph.add_affine(_rbf_kernel(graph, X, model), weights, model.intercept_.reshape(1, 1))
 
 
@@ -192,7 +193,7 @@ def _pair_weights(model: SVC, pairs: list[tuple[int, int]]) -> tuple[np.ndarray,
     """The weights of the kernel in every pair's decision, (S, pairs), and its constant."""
     # Row j − 1 of libsvm's table holds the weights of class i's vectors against class j > i, row j
     # those against class j < i. scikit-learn turns the sign of two classes' public copy.
-    dual = _to_dense(model.dual_coef_)
+    dual = to_dense(model.dual_coef_)
     sign = -1.0 if len(model.classes_) == 2 else 1.0
     ends = np.cumsum(model.n_support_)
     of_class = [slice(end - n, end) for end, n in zip(ends, model.n_support_, strict=True)]
@@ -207,7 +208,7 @@ def _rbf_kernel(graph: OnnxGraph, X: str, model: SVC | SVR) -> str:
     """exp(−γ ‖x − s‖²) of every row and support vector, (N, S)."""
     if model.kernel != "rbf":
         raise _no_counterpart(model)
-    vectors, gamma = _to_dense(model.support_vectors_), float(model._gamma)
+    vectors, gamma = to_dense(model.support_vectors_), float(model._gamma)
     row_squares = graph.add_node("ReduceSumSquare", X, [1], keepdims=1)
     products = graph.add_node("MatMul", X, -2.0 * vectors.T)
     squares = graph.add_node("Sum", row_squares, products, (vectors**2).sum(axis=1)[None])
@@ -306,10 +307,6 @@ def _weighted(graph: OnnxGraph, results: list[str], weights: Any) -> str:
     return graph.add_node("Sum", *(graph.add_node("Mul", result, share) for result, share in pairs))
 
 
-def _to_dense(matrix: Any) -> np.ndarray:
-    return np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix)
-
-
 def _model_of_own_columns(graph: OnnxGraph, X: str, model: Pipeline) -> Any:
     inner, columns = without_own_columns(model)
     if inner is model:
@@ -323,11 +320,11 @@ MAX_COLUMNS = 500  # each is a node of its own
 
 def neighbours(graph: OnnxGraph, X: str, model: Any) -> tuple[str, str]:
     """The indices of the k nearest training rows, (N, k), and their weights, (N, k)."""
-    s = model._fit_X.toarray() if hasattr(model._fit_X, "toarray") else model._fit_X
+    s = to_dense(model._fit_X)
     if s.shape[1] > MAX_COLUMNS:
         problem = f"ONNX would take too long to compare {s.shape[1]:,} columns"
         raise UnusableError(problem, cure="export it as skops")
-    powers = _distance_powers(graph, X, np.asarray(s, dtype=np.float64), model.p)
+    powers = _distance_powers(graph, X, s.astype(np.float64), model.p)
     count = [int(model.n_neighbors)]
     nearest, row_indices = graph.add_multi_output_node("TopK", 2, powers, count, axis=1, largest=0)
     distances = nearest if model.p == 1 else graph.add_node("Sqrt", nearest)

@@ -25,52 +25,37 @@ class ColumnarTable(OwnTable):
 
     @property
     def names(self) -> list[str]:
-        return list(self._schema().names)
+        return list(self._dataset.schema.names)
 
     def rows(self) -> Iterator[list[Cell]]:
         """The values of every row; dates and the like as texts."""
-        for batch in self._batches():
+        for batch in self._dataset.to_batches(batch_size=_BATCH):
             columns = [column.to_pylist() for column in batch.columns]
             for row in zip(*columns, strict=True):
                 yield [_plain(value) for value in row]
 
-    def _schema(self) -> Any:
-        if self.file.kind == "parquet":
-            from pyarrow.parquet import read_schema
+    @property
+    def _dataset(self) -> Any:
+        from pyarrow.dataset import dataset
 
-            return read_schema(self.file.path)
-        import pyarrow as pa
-
-        with pa.OSFile(str(self.file.path)) as source, pa.ipc.open_file(source) as file:
-            return file.schema
-
-    def _batches(self) -> Iterator[Any]:
-        import pyarrow as pa
-
-        if self.file.kind == "parquet":
-            from pyarrow.parquet import ParquetFile
-
-            with ParquetFile(self.file.path) as file:
-                yield from file.iter_batches(_BATCH)
-            return
-        with pa.OSFile(str(self.file.path)) as source, pa.ipc.open_file(source) as file:
-            yield from (file.get_batch(number) for number in range(file.num_record_batches))
+        return dataset(self.file.path, format=self.file.kind)
 
     def can_stay(self, form: OutputForm, answers: Answers) -> bool:
         """Whether the form has columns with types; the two that have are one another's."""
         return form.kind in ("parquet", "feather")
 
     def write_file(self, path: Path, form: OutputForm, answers: Answers) -> list[str]:
-        schema, names, row_count = self._schema(), answers.names_beside(self.names), 0
+        source, names, row_count = self._dataset, answers.names_beside(self.names), 0
         with ColumnarWriter(path, form.kind, _compression(self.file)) as writer:
-            for batch in self._batches():
+            for batch in source.to_batches(batch_size=_BATCH):
                 batch.validate(full=True)  # offsets of damaged files may point anywhere in memory
                 table = answers.take_rows(batch.num_rows)
                 row_count += batch.num_rows if answers.is_whole else len(table)
                 if not answers.is_whole:
                     batch = batch.slice(0, len(table))
                 if len(table) == batch.num_rows:
-                    writer.write_columns(schema, list(batch.columns), table.set_axis(names, axis=1))
+                    columns = list(batch.columns)
+                    writer.write_columns(source.schema, columns, table.set_axis(names, axis=1))
         check_row_count(answers, row_count, self.file.path.name)
         return []
 
