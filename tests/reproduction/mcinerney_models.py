@@ -55,7 +55,10 @@ def fit_topics(
     X = counts_of(problem.folder, problem.size)
     train, validation, test = divide_documents(X.shape[0], seed)
     rows = train if validated else np.sort(np.concatenate([train, validation]))
-    model = OnlineLda(**setting, passes=problem.effort, random_state=seed).fit(X[rows])
+    model, rng = OnlineLda(**setting, random_state=seed), np.random.default_rng(seed)
+    # The paper's starts are random, those of `fit` are not.
+    for _ in range(problem.effort):
+        model.partial_fit(X[rng.permutation(rows)], documents=len(rows))
     # Over 16 settings this f had a rank correlation of 0.99 with the test documents' likelihood,
     # over 32 the variational bound one of 0.27, the likelihood of training documents one of −0.35.
     score_rows = validation if validated else rows

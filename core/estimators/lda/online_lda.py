@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state, check_scalar, gen_batches
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
+from core.estimators.lda.anchor_words import anchored_tokens
 from core.estimators.lda.fitted_topics import completion, variational_bound
 from core.estimators.lda.inference import (
     CsrCounts,
@@ -30,7 +31,8 @@ class OnlineLda(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     """Latent Dirichlet allocation, learned from a minibatch of documents at a time.
 
     After minibatch t = 0, 1, …: λ ← (1 − ρ_t) λ + ρ_t (η + D/|minibatch| Σ_d n_dw φ_dwk) with
-    ρ_t = (τ0 + t)^−κ. Every pass takes the documents in a new random order.
+    ρ_t = (τ0 + t)^−κ. `fit` starts from anchor words, `partial_fit`, which does not know the
+    collection, at random. Every pass takes the documents in a new random order.
 
     Args:
         topics: K.
@@ -82,6 +84,9 @@ class OnlineLda(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         X = self._validated_counts(X, "OnlineLda.fit", reset=True)
         rng = check_random_state(self.random_state)
         self._initialize_topics(X.shape[1], rng)
+        tokens = anchored_tokens(X, self.topics)
+        # Topics without an anchor keep their random start.
+        self.components_[: len(tokens)] = self.eta_ + tokens
         rows = csr_counts(X)
         for _ in range(self.passes):
             self._run_pass(rows, rng.permutation(X.shape[0]), X.shape[0])

@@ -78,8 +78,8 @@ def test_a_full_step_is_the_batch_step_of_scikit_learn():
     X, _ = corpus()
     K, alpha, eta = 4, 0.3, 0.05
     ours = OnlineLda(
-        K, alpha=alpha, eta=eta, tau0=1.0, minibatch=1000, passes=3, random_state=5, **SETTLED
-    ).fit(X)
+        K, alpha=alpha, eta=eta, tau0=1.0, minibatch=1000, random_state=5, **SETTLED
+    ).partial_fit(X)
     # The same random state draws the same start in both; scikit-learn's documents start elsewhere.
     peer = LatentDirichletAllocation(
         K,
@@ -91,10 +91,10 @@ def test_a_full_step_is_the_batch_step_of_scikit_learn():
         mean_change_tol=1e-12,
         random_state=5,
     ).fit(X)
-    first = clone(ours).set_params(passes=1).fit(X)
-    np.testing.assert_allclose(first.components_, peer.components_, rtol=1e-6, atol=1e-6)
-    np.testing.assert_allclose(first.transform(X), peer.transform(X), atol=1e-6)
-    assert (ours.steps_, ours.documents_seen_) == (3, 180)
+    np.testing.assert_allclose(ours.components_, peer.components_, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(ours.transform(X), peer.transform(X), atol=1e-6)
+    fitted = clone(ours).set_params(passes=3).fit(X)
+    assert (fitted.steps_, fitted.documents_seen_) == (3, 180)
 
 
 def test_online_steps_are_those_of_the_paper():
