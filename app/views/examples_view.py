@@ -7,18 +7,14 @@ from typing import ClassVar, Generic, TypeVar
 
 from PySide6.QtWidgets import QWidget
 
-from app.look import appearance
-from app.views.plot.view import View
-from app.widgets.quiet_controls import QuietComboBox
+from app.views.surrogate_view import ChooserView
 from core.datasets.task import Task
 from core.tuning.events import FoldedMolecule, LabelledSequence, RunStarted
 
 Example = TypeVar("Example", LabelledSequence, FoldedMolecule)
 
-NARROWEST = 110  # pixels of the chooser
 
-
-class ExamplesView(View, Generic[Example]):
+class ExamplesView(ChooserView, Generic[Example]):
     """A view of one example; all views show the same."""
 
     task: ClassVar[Task] = Task.UNKNOWN
@@ -39,15 +35,8 @@ class ExamplesView(View, Generic[Example]):
         raise NotImplementedError
 
     def controls(self) -> list[QWidget]:
-        self.which = box = QuietComboBox()
-        if not self.choosing:
-            return []
-        box.setAccessibleName(self.choosing)
-        box.setToolTip(self.choosing)
-        box.setSizeAdjustPolicy(QuietComboBox.SizeAdjustPolicy.AdjustToContents)
-        box.setMinimumWidth(appearance.pixels(NARROWEST))
-        box.activated.connect(self._on_example_chosen)
-        return [box]
+        self.which = self.chooser(self.choosing, self._on_example_chosen)
+        return [self.which] if self.choosing else []
 
     def start(self, started: RunStarted) -> None:
         self.which.clear()

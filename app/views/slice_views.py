@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
 from app.text.plan_text import setting_title
@@ -19,7 +18,6 @@ from core.figures.figure import Table, range_of
 from core.figures.run_figures import edge_marks
 from core.figures.scales import Scale, axis_position, bounds_of, score_scale
 from core.space import Axis
-from core.tuning.events import RunStarted
 from core.tuning.scores.score import metric_in_short, score_text
 from core.wording import format_number, format_value
 
@@ -55,26 +53,6 @@ class SliceView(SurrogateView):
 
     def behind_trials(self) -> list[Dots]:
         return []
-
-    def controls(self) -> list[QWidget]:
-        self.axis = self.chooser("Setting along the bottom", self._axis_chosen)
-        return [self.axis]
-
-    def start(self, started: RunStarted) -> None:
-        super().start(started)
-        self.axis.clear()
-        for axis in self.record.axes:
-            self.axis.addItem(setting_title(axis), axis.name)
-        self.axis.setVisible(len(self.record.axes) > 1)
-
-    def axes_to_evaluate(self) -> tuple[str]:
-        return (self.axis.currentData(),)
-
-    def _axis_chosen(self, _index: int) -> None:
-        self.canvas.show_usual_range()
-        for plot in self.canvas.plots:
-            plot.forget_ranges()
-        self.dirty = True
 
     def paint_theme(self) -> None:
         theme = appearance.current()

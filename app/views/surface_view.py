@@ -9,7 +9,6 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QPainter
-from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
 from app.text.plan_text import setting_title, surrogate_of
@@ -18,7 +17,7 @@ from app.views.plot.items import Dots, Lines, pen
 from app.views.plot.legend import ColourBar
 from app.views.plot.plot import Plot
 from app.views.plot.view_state import TrialDots
-from app.views.surrogate_view import ChooserView, SurrogateView, expected_text
+from app.views.surrogate_view import AxesView, SurrogateView, expected_text
 from core.figures.figure import Figure, Table
 from core.figures.run_figures import rank_figure
 from core.figures.scales import Scale, axis_position, score_scale
@@ -45,34 +44,22 @@ class SmoothImage(pg.ImageItem):
         super().paint(painter, *args)
 
 
-class PairView(ChooserView):
+class PairView(AxesView):
     """A view over two chosen settings."""
+
+    choosing = ("Setting along the bottom", "Setting along the left")
 
     @classmethod
     def wants(cls, started: RunStarted) -> bool:
         return started.kind == "trials" and sum(axis.is_free for axis in started.space) >= 2
 
-    def controls(self) -> list[QWidget]:
-        self.first = self.chooser("Setting along the bottom", self._on_axis_chosen)
-        self.second = self.chooser("Setting along the left", self._on_axis_chosen)
-        return [self.first, self.second]
-
-    def start(self, started: RunStarted) -> None:
-        super().start(started)
-        for index, box in enumerate((self.first, self.second)):
-            box.clear()
-            for axis in self.record.axes:
-                box.addItem(setting_title(axis), axis.name)
-            box.setCurrentIndex(min(index, len(self.record.axes) - 1))
-            box.setVisible(len(self.record.axes) > 2)
-
-    def _on_axis_chosen(self, _index: int) -> None:
-        if self.first.currentIndex() == self.second.currentIndex():
+    def _on_axis_chosen(self, index: int) -> None:
+        first, second = self.choosers
+        if first.currentIndex() == second.currentIndex():
             # A setting against itself is no surface: the other chooser moves on.
-            box = self.second if self.sender() is self.first else self.first
+            box = second if self.sender() is first else first
             box.setCurrentIndex((box.currentIndex() + 1) % box.count())
-        self.canvas.show_usual_range()
-        self.dirty = True
+        super()._on_axis_chosen(index)
 
 
 class SurfaceView(PairView, SurrogateView):
@@ -106,9 +93,6 @@ class SurfaceView(PairView, SurrogateView):
     def start(self, started: RunStarted) -> None:
         super().start(started)
         self._paint_colours()
-
-    def axes_to_evaluate(self) -> tuple[str, str]:
-        return self.first.currentData(), self.second.currentData()
 
     def paint_theme(self) -> None:
         self.contours.set_style(pen("#FFFFFF", 1.0), pen("#1F2933", 1.8))
@@ -294,7 +278,7 @@ class TrialRanks(PairView):
 
     @property
     def _columns(self) -> list[int]:
-        return [box.currentIndex() for box in (self.first, self.second)]
+        return [box.currentIndex() for box in self.choosers]
 
     def draw(self) -> None:
         super().draw()

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from PySide6.QtGui import QFont, QFontMetricsF, QResizeEvent
+from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
-from app.text.plan_text import surrogate_of
+from app.text.plan_text import setting_title, surrogate_of
 from app.views.plot.view import View
 from app.widgets.quiet_controls import QuietComboBox
 from app.widgets.text_labels import plain_tooltip
@@ -73,7 +74,33 @@ class ChooserView(View):
         return box
 
 
-class SurrogateView(ChooserView):
+class AxesView(ChooserView):
+    """A view along chosen settings."""
+
+    choosing: ClassVar[tuple[str, ...]] = ("Setting along the bottom",)  # names of the choosers
+
+    def controls(self) -> list[QWidget]:
+        self.choosers = [self.chooser(name, self._on_axis_chosen) for name in self.choosing]
+        return [*self.choosers]
+
+    def start(self, started: RunStarted) -> None:
+        super().start(started)
+        axes = self.record.axes
+        for index, box in enumerate(self.choosers):
+            box.clear()
+            for axis in axes:
+                box.addItem(setting_title(axis), axis.name)
+            box.setCurrentIndex(min(index, len(axes) - 1))
+            box.setVisible(len(axes) > len(self.choosers))
+
+    def _on_axis_chosen(self, _index: int) -> None:
+        self.canvas.show_usual_range()
+        for plot in self.canvas.plots:
+            plot.forget_ranges()
+        self.dirty = True
+
+
+class SurrogateView(AxesView):
     """A view of evaluations; one request at a time is pending."""
 
     listens: ClassVar[tuple[type[Event], ...]] = (SurrogateFitted, TrialExcluded)
@@ -85,6 +112,7 @@ class SurrogateView(ChooserView):
         return surrogate_of(started) in cls.surrogates
 
     def start(self, started: RunStarted) -> None:
+        super().start(started)
         self.answer: Evaluation | None = None
         self._answered: Event | None = None  # the fit behind it
         self._last_request: EvaluationRequest | None = None
@@ -107,9 +135,9 @@ class SurrogateView(ChooserView):
         """The same as in every picture of the run's scores."""
         return shown_scores(self.run, heights)
 
-    def axes_to_evaluate(self) -> tuple[str] | tuple[str, str]:
+    def axes_to_evaluate(self) -> tuple[str, ...]:
         """One for a slice, two for a surface."""
-        raise NotImplementedError
+        return tuple(box.currentData() for box in self.choosers)
 
     def ask_if_new(self) -> None:
         """Send a request when surrogate or axes have changed."""

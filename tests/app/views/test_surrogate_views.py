@@ -71,8 +71,8 @@ def test_the_slice_equals_the_evaluator_and_is_said(looked, streams, feed):
     before = len(looked.asked)
     feed([])
     assert len(looked.asked) == before
-    view.axis.setCurrentIndex(2)
-    view.axis.activated.emit(2)
+    view.choosers[0].setCurrentIndex(2)
+    view.choosers[0].activated.emit(2)
     feed([])
     assert view.answer.axis == "kernel"
     assert [text for _, text in view.below.bottom.shown_ticks()] == ["linear", "rbf"]
@@ -109,9 +109,9 @@ def test_the_surface_equals_the_evaluator(looked, streams):
     place = QPointF(np.log10(best.setting["C"]), best.setting["depth"])
     assert [*view.trials.best.x, *view.trials.best.y] == [place.x(), place.y()]
     assert int(view.image.mapFromParent(place).y()) == best.setting["depth"] - 1
-    view.first.setCurrentIndex(view.second.currentIndex())
-    view.first.activated.emit(view.first.currentIndex())
-    assert view.first.currentData() != view.second.currentData()
+    view.choosers[0].setCurrentIndex(view.choosers[1].currentIndex())
+    view.choosers[0].activated.emit(view.choosers[0].currentIndex())
+    assert view.choosers[0].currentData() != view.choosers[1].currentData()
 
 
 @pytest.mark.parametrize("maximize", [True, False])

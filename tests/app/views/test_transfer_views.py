@@ -73,8 +73,8 @@ def test_slice_and_surface_equal_the_evaluator(told, history, feed):
     assert len(view.earlier.x) == len(found["earlier"])
     assert np.isnan(view.contours.x).sum() == len(found["contours"])
     view = board.views["common slice"]
-    view.axis.setCurrentIndex(2)
-    view.axis.activated.emit(2)
+    view.choosers[0].setCurrentIndex(2)
+    view.choosers[0].activated.emit(2)
     feed([])
     assert view.answer.axis == "max_iter"
     assert np.allclose(
@@ -103,8 +103,8 @@ def test_a_choice_along_an_axis(told, feed, history):
     )
     board = told(started, read, fitted)
     view = board.views["common slice"]
-    view.axis.setCurrentIndex(1)
-    view.axis.activated.emit(1)
+    view.choosers[0].setCurrentIndex(1)
+    view.choosers[0].activated.emit(1)
     feed([])
     assert sorted(view.earlier.x) == [0.0, 0.0, 1.0, 1.0]
     assert view.table_data()[1][0][0] == "linear"

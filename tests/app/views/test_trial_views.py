@@ -117,8 +117,8 @@ def test_the_better_a_trial_ranks_the_stronger_is_its_dot(feed, streams):
     assert (np.diff([dots.size for dots in fifths]) < 0).all()
     assert "The best of 7 trials is trial 6: Penalty weight (C) 1000, Depth 7." in view.describe()
     assert [row[:2] for row in view.table_data()[1]][:2] == [[1, 6], [2, 4]]
-    view.second.setCurrentIndex(2)
-    view.second.activated.emit(2)
+    view.choosers[1].setCurrentIndex(2)
+    view.choosers[1].activated.emit(2)
     feed([])
     assert [text for _, text in view.plot.left.shown_ticks()] == ["linear", "rbf"]
 
