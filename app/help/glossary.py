@@ -46,6 +46,7 @@ def score_entries() -> tuple[GlossaryEntry, ...]:
     return tuple(_score(**fields) for fields in read_help("scores.json"))
 
 
+@cache
 def read_help(name: str) -> Any:
     """A file of JSON beside the written pages."""
     return json.loads((FOLDER / name).read_text(encoding="utf-8"))

@@ -238,13 +238,8 @@ def example_pairs() -> dict[str, ExamplePair]:
 
 def views_of(strategy: str) -> list[tuple[str, str]]:
     """Title and question of each view that the strategy's pictures show."""
-    return [(title, question) for title, question in _pictured_views().get(strategy, [])]
-
-
-@cache
-def _pictured_views() -> dict[str, list[list[str]]]:
-    views: dict[str, list[list[str]]] = read_help("pictures/views.json")
-    return views
+    views = read_help("pictures/views.json").get(strategy, [])
+    return [(title, question) for title, question in views]
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from html import escape
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from app.help.glossary import FOLDER
 from app.help.help_pages import PICTURES, HelpPage, page_of, pages_by_key
 from app.help.markup import page_html, without_markup
 from core.errors import UnusableError, write_error
-from core.writing import whole_file
+from core.writing import write_whole
 from resources.theme import css_variables
 
 INDEX = "index.html"
@@ -23,14 +24,14 @@ def write_help(folder: Path) -> Path:
     Raises:
         UnusableError: the folder holds other files, or cannot be written.
     """
-    _check_folder(folder)
     try:
+        _check_folder(folder)
         (folder / "pictures").mkdir(parents=True, exist_ok=True)
         for picture in sorted(PICTURES.glob("*.png")):
-            _write_bytes(folder / "pictures" / picture.name, picture.read_bytes())
+            shutil.copyfile(picture, folder / "pictures" / picture.name)
         for page in pages_by_key().values():
-            _write_bytes(folder / file_of(page), _page_document(page).encode())
-        _write_bytes(folder / INDEX, _index_document().encode())
+            write_whole(folder / file_of(page), _page_document(page))
+        write_whole(folder / INDEX, _index_document())
     except OSError as error:
         cure = "choose a folder that you may write to"
         raise write_error("the help", str(folder), error, cure=cure) from error
@@ -38,23 +39,12 @@ def write_help(folder: Path) -> Path:
 
 
 def _check_folder(folder: Path) -> None:
-    try:
-        entries = list(folder.iterdir()) if folder.exists() else []
-        index = folder / INDEX
-        ours = index.is_file() and _OURS.encode() in index.read_bytes()[:2000]
-    except OSError as error:
-        cure = "choose a folder that you may write to"
-        raise write_error("the help", str(folder), error, cure=cure) from error
+    index, has_files = folder / INDEX, folder.exists() and any(folder.iterdir())
     # Earlier pages of ours may be replaced, a person's files never.
-    if entries and not ours:
+    if has_files and not (index.is_file() and _OURS.encode() in index.read_bytes()[:2000]):
         raise UnusableError(
             "the folder holds other files", where=str(folder), cure="give a new or an empty one"
         )
-
-
-def _write_bytes(path: Path, content: bytes) -> None:
-    with whole_file(path) as draft:
-        draft.write_bytes(content)
 
 
 def file_of(page: HelpPage) -> str:
