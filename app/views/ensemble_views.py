@@ -64,15 +64,13 @@ class MemberWeights(EnsembleView, ScrolledBars):
     def is_needed(self) -> bool:
         return sum(weight > 0 for weight in self.run.weights.values()) > 1
 
-    def shown_trials(self) -> list[int]:
-        return shown_members(self.run, ranked_trials(self.run, self.record.best_k))
-
     def figure(self) -> Figure:
         return live_members_figure(self.run, self.record.best_k)
 
     def draw(self) -> None:
         super().draw()
-        bars, numbers = self.shown_figure().mark(Bars, "bars"), self.shown_trials()
+        ranked = ranked_trials(self.run, self.record.best_k)
+        bars, numbers = self.shown_figure().mark(Bars, "bars"), shown_members(self.run, ranked)
         rows = {number: row for row, number in enumerate(numbers)}
         places = [rows.get(number, np.nan) for number in self.run.numbers.tolist()]
         ends = [bars.ends[rows[n]] if n in rows else np.nan for n in self.run.numbers.tolist()]
@@ -81,7 +79,7 @@ class MemberWeights(EnsembleView, ScrolledBars):
         shares = np.linspace(0.0, 1.0, BAR_TARGETS)
         x, y = np.outer(bars.ends, shares).ravel(), np.repeat(bars.rows, BAR_TARGETS)
         self.canvas.set_pickable(self.plot, x, y, np.repeat(numbers, BAR_TARGETS))
-        others = len(ranked_trials(self.run, self.record.best_k)) - len(numbers)
+        others = len(ranked) - len(numbers)
         others_text = f" Not in it: {count_text(others, 'other trial')}." if others else ""
         self.set_question(f"{self.question}{others_text}")
 

@@ -63,9 +63,6 @@ class PosteriorView(SurrogateView):
             "trials appear here after the first one."
         )
 
-    def response_text(self) -> str:
-        return "rank" if surrogate_of(self.run.started) == RANKING else "better than usual"
-
     def latest_fit(self) -> JointSurfaceFitted | None:
         return self.run.common if self.run.history is not None else None
 
@@ -135,7 +132,7 @@ class PosteriorSlice(PosteriorView, SliceView):
         self.earlier.set_style(clear_colour(theme.observed, PALE), theme.observed, 0.8)
 
     def height_title(self) -> str:
-        return self.response_text()
+        return "rank" if surrogate_of(self.run.started) == RANKING else "better than usual"
 
     def higher_is_better(self) -> bool:
         return True

@@ -135,9 +135,10 @@ class SurrogateView(AxesView):
         """The same as in every picture of the run's scores."""
         return shown_scores(self.run, heights)
 
-    def axes_to_evaluate(self) -> tuple[str, ...]:
+    def axes_to_evaluate(self) -> tuple[str] | tuple[str, str]:
         """One for a slice, two for a surface."""
-        return tuple(box.currentData() for box in self.choosers)
+        first, *second = (box.currentData() for box in self.choosers)
+        return (first, second[0]) if second else (first,)
 
     def ask_if_new(self) -> None:
         """Send a request when surrogate or axes have changed."""

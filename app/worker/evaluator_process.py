@@ -30,7 +30,7 @@ class EvaluationRequest:
     number: int  # tells the answers to a view's requests apart
     space: tuple[Axis, ...]  # in the order of the surrogate's unit vectors
     fitted: SurrogateFitted | JointSurfaceFitted
-    axes: tuple[str, ...]  # one of a slice, two of an image
+    axes: tuple[str] | tuple[str, str]  # of a slice, or of an image
     history: HistoryRead | None = None  # of a joint surface
     limits: tuple[float, float] = (-math.inf, math.inf)  # of a score
 

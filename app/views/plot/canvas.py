@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -169,7 +169,10 @@ def _bar_at(plot: Plot, x: float, y: float) -> HoverText | None:
 def _point_at(plot: Plot, x: float, y: float) -> HoverText | None:
     wide, tall = plot.vb.viewPixelSize()
     closest, hover_text = np.inf, None
-    for name, positions, heights in _drawn_points(plot):
+    for mark in plot.items:
+        if not (isinstance(mark, (Dots, Lines)) and mark.isVisible() and len(mark.x)):
+            continue
+        name, positions, heights = mark.named, mark.x, mark.y
         far = np.hypot((positions - x) / wide, (heights - y) / tall)
         far = np.where(np.isfinite(far), far, np.inf)
         index = int(np.argmin(far))
@@ -179,13 +182,6 @@ def _point_at(plot: Plot, x: float, y: float) -> HoverText | None:
             text = _axis_values_text(plot, *spot)
             hover_text = HoverText(f"{name}\n{text}" if name else text, *spot)
     return hover_text
-
-
-def _drawn_points(plot: Plot) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-    """(name, x, y) of everything drawn as points."""
-    for mark in plot.items:
-        if isinstance(mark, (Dots, Lines)) and mark.isVisible() and len(mark.x):
-            yield mark.named, mark.x, mark.y
 
 
 def _axis_values_text(plot: Plot, x: float, y: float) -> str:
@@ -218,8 +214,8 @@ class Canvas(FocusRing, pg.GraphicsLayoutWidget):
         self.zoom: Zoom | None = None
         self._hint = ""  # where the pointer rests on nothing
         self._dots: list[tuple[Plot, np.ndarray, np.ndarray, np.ndarray]] = []
-        self._trial_text: Callable[[int], str] | None = None
-        self._hover_text: Callable[[Plot, float, float], HoverText | None] = nearest_mark
+        self.trial_text: Callable[[int], str] | None = None
+        self.hover_text: Callable[[Plot, float, float], HoverText | None] = nearest_mark
         # Widgets above the viewport: to move items of the scene would repaint the plots.
         self.crosshair = Crosshair(self.viewport())
         # Qt names every viewport so, by which controls inside others are told apart; pyqtgraph's
@@ -283,27 +279,21 @@ class Canvas(FocusRing, pg.GraphicsLayoutWidget):
         self._dots = [dots for dots in self._dots if dots[0] is not plot]
         self._dots.append((plot, x, y, numbers))
 
-    def set_trial_text(self, trial_text: Callable[[int], str]) -> None:
-        self._trial_text = trial_text
-
-    def set_hover_text(self, hover_text: Callable[[Plot, float, float], HoverText | None]) -> None:
-        self._hover_text = hover_text
-
     def hover_text_at(self, position: QPointF) -> tuple[Plot, HoverText] | None:
         """The hover text at a widget position, with its plot."""
         scene = self.mapToScene(position.toPoint())
         for plot in self.plots:
             if plot.vb.sceneBoundingRect().contains(scene):
                 point = plot.vb.mapSceneToView(scene)
-                hover_text = self._hover_text(plot, point.x(), point.y())
+                hover_text = self.hover_text(plot, point.x(), point.y())
                 return None if hover_text is None else (plot, hover_text)
         return None
 
     def tooltip_at(self, position: QPointF) -> str:
         # A trial's own text says more than the place of its dot.
         number = self.number_at(position)
-        if number is not None and self._trial_text is not None:
-            return self._trial_text(number)
+        if number is not None and self.trial_text is not None:
+            return self.trial_text(number)
         hit = self.hover_text_at(position)
         return hit[1].text if hit is not None else ""
 

@@ -129,8 +129,7 @@ class View(Card):
         self.canvas = Canvas()
         self.canvas.picked.connect(self.trial_selected)
         self.canvas.stepped.connect(self._step_trial)
-        self.canvas.set_trial_text(self._trial_text)
-        self.canvas.set_hover_text(self.hover_text)
+        self.canvas.trial_text, self.canvas.hover_text = self._trial_text, self.hover_text
         self.canvas.resized.connect(self._on_resized)
         if self.zooms or self.crops:
             self.canvas.let_zoom(enlarges=self.zooms)

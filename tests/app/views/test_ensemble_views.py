@@ -9,6 +9,7 @@ import pytest
 from PySide6.QtCore import QPointF
 
 from app.worker.evaluator_process import evaluate_request
+from core.figures.member_figures import ranked_trials, shown_members
 from core.tuning.events import TrialFinished
 from core.tuning.scores.score import score_text
 
@@ -58,7 +59,7 @@ def test_a_model_that_is_left_out_says_why(shown, ensemble):
 def test_a_click_anywhere_on_a_bar_selects_its_trial_everywhere(shown, qtbot, feed):
     board = shown(40)
     view = board.views["members"]
-    third = view.shown_trials()[2]
+    third = shown_members(view.run, ranked_trials(view.run))[2]
     place = view.plot.vb.mapViewToScene(QPointF(9.0, 2.0))
     assert view.canvas.number_at(QPointF(view.canvas.mapFromScene(place))) == third
     view.canvas.picked.emit(third)
