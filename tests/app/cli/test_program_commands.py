@@ -89,6 +89,18 @@ def test_every_help_ends_with_examples_that_are_commands(monkeypatch):
     assert shown >= set(examples)
 
 
+def test_every_option_has_a_text_and_every_text_an_option():
+    told, texts = set(), json.loads((FOLDER / "options.json").read_text(encoding="utf-8"))
+    for parser in parsers_of(build_parser()):
+        command = " ".join(parser.prog.split()[1:])
+        parser.format_help()
+        for action in parser._actions:
+            name = (action.option_strings or [action.dest])[0]
+            assert action.help or not action.option_strings, (command, name)
+            told |= {(command, name), ("", name)}
+    assert {(command, name) for command in texts for name in texts[command]} <= told
+
+
 def test_tune_lists_models_strategies_and_metrics_by_task(capsys):
     told = printed(capsys, "tune", "--help").out
     words = set(re.findall(r"[\w-]+", told))
