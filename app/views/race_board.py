@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
 from PySide6.QtCore import QLineF, QModelIndex, QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QStandardItemModel
 from PySide6.QtWidgets import (
@@ -29,7 +29,7 @@ from app.widgets.plain_table import PlainTable
 from app.widgets.text_labels import plain_tooltip, wrapping_label
 from core.estimators.model_settings import title_of
 from core.figures.figure import Table
-from core.figures.scales import Ticks, score_scale
+from core.figures.scales import Ticks, near_range, score_scale
 from core.tuning import events
 from core.tuning.results.result_facts import untried_text
 from core.tuning.runs import model_runs as standings
@@ -50,7 +50,6 @@ TIPS = {
 STRONG = ("leads", "tuning")  # states of the models that the run is about now
 BOLD = (*STRONG, "next")
 PALE = ("failed", "too slow", "clearly behind")
-MIN_SCORE_SHARE = 0.2  # of the picture that the models' scores take beside the baseline
 MARGIN, PADDING = 10, 30  # pixels left and right of the picture; of a cell, both together
 BAR, TICK_ROOM = 8, 56  # pixels: the bar's height; what a tick takes
 SEEN_ROWS = 11  # that are seen without scrolling
@@ -83,23 +82,17 @@ class ScoreRange:
 def common_range(
     leaderboard: list[LeaderboardRow], baseline: float | None, maximize: bool = True
 ) -> ScoreRange:
-    """The range of scores with intervals, and of a near baseline."""
-    known = [(row.best_known_score, row.error or 0.0) for row in leaderboard]
-    ends = [s + sign * error for s, error in known if s is not None for sign in (-1, 1)]
-    if not ends:
+    """The range of every picture of scores; a baseline beyond it is None."""
+    scored = [row for row in leaderboard if row.best_known_score is not None]
+    if not scored:
         return ScoreRange(0.0, 1.0, None)
-    low, high = min(ends), max(ends)
-    if baseline is None or not math.isfinite(baseline):
-        return ScoreRange(low, high, None)
-    # Else one hopeless model would press the others into a corner; it stands at the edge, as a
-    # triangle.
-    if low < baseline < high:
-        ends_at_baseline = (baseline, high) if maximize else (low, baseline)
-        return ScoreRange(*ends_at_baseline, baseline)
-    with_baseline = ScoreRange(min(low, baseline), max(high, baseline), baseline)
-    if high - low >= MIN_SCORE_SHARE * (with_baseline.high - with_baseline.low):
-        return with_baseline
-    return ScoreRange(low, high, None)
+    scores = np.array([row.best_known_score for row in scored], float)
+    error = scored[int(scores.argmax() if maximize else scores.argmin())].error or 0.0
+    low, high = near_range(scores, maximize, error)
+    # The bar of the best is whole; others beyond the edge are triangles.
+    low, high = (low, high + error) if maximize else (low - error, high)
+    is_near = baseline is not None and low <= baseline <= high
+    return ScoreRange(low, high, baseline if is_near else None)
 
 
 class ScoreHeader(QHeaderView):
@@ -296,7 +289,7 @@ class RaceBoard(View):
             question += " Diamond: an estimate from a part of the rows."
         positions = [shown.position_of(row.best_known_score or 0.0) for row in known_rows]
         if any(not 0.0 <= position <= 1.0 for position in positions):
-            question += " Triangle: worse than the baseline."
+            question += " Triangle: beyond the edge."
         if baseline := words.baseline_text(run):
             name = "Without a model" if shown.baseline is None else "Dashes: without a model"
             question += f" {name}, {baseline}."

@@ -5,10 +5,12 @@ from __future__ import annotations
 import itertools
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 
 from app.views.race_board import MODEL, PICTURE, SEEN, STATE, TRIALS, common_range
+from core.figures.scales import near_range
 from core.tuning.events import ModelsCompared, SurrogateFitted, TrialExcluded
 from core.tuning.runs.model_runs import model_leaderboard
 from core.tuning.runs.state import RunState, state_from_events
@@ -92,19 +94,15 @@ def test_at_the_end_nothing_is_next_and_models_without_a_trial_are_named(feed, r
     assert view.next.text() == "2 of 3 models tried; a random forest would have needed 3 min more."
 
 
-def test_the_picture_spans_what_is_better_than_the_baseline(race):
+def test_the_picture_has_the_range_of_every_picture_of_scores(race):
     found = model_leaderboard(state_from_events(race.run(ends=False)))
-    for baseline, maximize, low, high, shown in (
-        (0.6, True, 0.6, 0.81, 0.6),
-        (-9.0, True, 0.66, 0.81, None),  # too far
-        (0.7, True, 0.7, 0.81, 0.7),
-        (0.7, False, 0.66, 0.7, 0.7),
-    ):
-        spanned = common_range(found, baseline, maximize)
-        assert (spanned.low, spanned.high) == pytest.approx((low, high))
-        assert spanned.baseline == shown
-        assert spanned.position_of(low) == 0.0
-    assert common_range(found, 0.7).position_of(0.66) < 0.0
+    scores = np.array([row.best_known_score for row in found if row.best_known_score is not None])
+    low, high = near_range(scores, maximize=True)
+    near, far = common_range(found, (low + high) / 2), common_range(found, low - 1.0)
+    assert (near.low, near.high) == (far.low, far.high) == pytest.approx((low, high + 0.01))
+    assert (near.baseline, far.baseline) == ((low + high) / 2, None)
+    assert near.position_of(float(scores.min())) < 0.0  # a triangle at the edge
+    assert common_range(found, None, maximize=False).low <= scores.min()
 
 
 # One model alone ---------------------------------------------------------------------------------
