@@ -131,6 +131,8 @@ class FactsCard(Card):
         super().__init__("The whole result in words")
         self._label = wrapping_label("")
         self.body.addWidget(self._label)
+        # What is given beyond the words stays below them.
+        self.body.addStretch(1)
 
     def show_sentences(self, sentences: Sequence[str]) -> None:
         self._label.setText("\n\n".join(sentences))
@@ -265,19 +267,18 @@ class MembersCard(Card):
             return [format_value(setting.get(name, "–")) for name in names]
 
         headers = ["trial", "weight", "score", *(["model", "setting"] if several else names)]
+        default_values = [] if trial is None or trial.score is None else [trial.score]
+        # All with equally many decimals.
+        texts = score_texts([*ensemble.scores, *default_values], started.metric)
+        scores, default_scores = texts[:count], texts[count:] or ["–"]
         rows = [
             [str(number), percent(weight), f, *cells_of_setting(setting)]
             for number, weight, f, setting in zip(
-                ensemble.members,
-                ensemble.weights,
-                score_texts(ensemble.scores, started.metric),
-                ensemble.settings,
-                strict=True,
+                ensemble.members, ensemble.weights, scores, ensemble.settings, strict=True
             )
         ]
         if default or not several:
-            score = "–" if trial is None else score_text(trial.score, started.metric)
-            rows.append(["default", "–", score, *cells_of_setting(default)])
+            rows.append(["default", "–", *default_scores, *cells_of_setting(default)])
         self.table.setAccessibleName(title)
         self.table.setAccessibleDescription("; ".join(", ".join(row) for row in rows))
         self.table.set_table((headers, rows))

@@ -305,14 +305,14 @@ def who_is_in(event: EnsembleUpdated) -> str:
     weights = [weight for _, weight in counting]
     if len(counting) == len(event.members) and max(weights) - min(weights) <= ALIKE:
         share, count = _equal_share(len(counting)), len(counting)
-        return f"{count} of {event.finished} trials are in the average; each counts {share}."
+        return f"{count} trials are in the average; each counts {share}."
     # The heaviest members are named.
     counting.sort(key=lambda pair: -pair[1])
     named = ", ".join(f"trial {n} {percent(weight)}" for n, weight in counting[:MAX_NAMED_MEMBERS])
     n_unnamed = len(counting) - MAX_NAMED_MEMBERS
     if n_unnamed > 0:
         named += f" and {n_unnamed} more the rest"
-    sentence = f"{len(counting)} of {event.finished} trials are in the average: {named}."
+    sentence = f"{len(counting)} trials are in the average: {named}."
     weightless = len(event.members) - len(counting)
     if weightless:
         more = f"{weightless} more of the best get no weight, because they would not improve it."

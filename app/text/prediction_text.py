@@ -22,7 +22,7 @@ def predicted_text(prediction: RowPrediction) -> str:
     """A prediction: "yes (83 %)", "12.4"."""
     value, shares = prediction.prediction, dict(prediction.shares)
     if isinstance(value, float):
-        return format_number(value, 5)
+        return format_number(value, 4)
     # Not every model gives probabilities.
     share = f" ({percent(shares[value])})" if value in shares else ""
     return f"{_shortened_text(value)}{share}"
@@ -48,7 +48,7 @@ def no_interval(min_rows: int) -> str:
 def true_value_text(test_row: TestRow) -> str:
     """The true value of a test row."""
     truth = test_row.truth
-    value = format_number(truth, 5) if isinstance(truth, float) else _shortened_text(str(truth))
+    value = format_number(truth, 4) if isinstance(truth, float) else _shortened_text(str(truth))
     return f"True value of {_shortened_text(test_row.target)} in the file: {value}"
 
 

@@ -49,8 +49,8 @@ def test_an_amount_has_its_unit_and_marks_between_thousands(amount, unit, text):
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [(0, "0 s"), (0.004, "< 0.1 s"), (0.29, "0.3 s"), (3.0, "3 s"), (9.97, "10 s"), (12.4, "12 s"),
-     (59, "59 s"), (59.7, "1 min"), (90, "1 min 30 s"), (100, "1 min 40 s"), (120, "2 min"), (3599.6, "1 h"),
-     (7500, "2 h 5 min")],
+     (59, "59 s"), (59.7, "1 min"), (90, "1 min 30 s"), (100, "1 min 40 s"), (120, "2 min"),
+     (3599.6, "1 h"), (7500, "2 h 5 min")],
 )  # fmt: skip
 def test_a_duration_is_said_in_one_way(seconds, text):
     assert duration_text(seconds) == text

@@ -312,7 +312,11 @@ def _best_model_sentence(results: Results, started: RunStarted, count: int) -> s
     candidates = (c.setting for c in results.candidates or () if c.kind == "best")
     best = noun_of(_model_of(started, next(candidates, results.setting)))
     if member_count(results) < 2 and results.taken in (None, "best"):
-        return f"The best of {count} models is {best}."
+        return (
+            f"The best of {count_text(count, 'model')} is {best}."
+            if count > 1
+            else f"The only model tried is {best}."
+        )
     if results.ensemble is None or member_count(results) < 2:
         selected = noun_of(_model_of(started, results.setting))
         return f"The model that you selected is {selected}; the best of {count} models is {best}."
@@ -483,8 +487,9 @@ def _cost_sentence(results: Results, started: RunStarted) -> str:
     time, fits = duration_text(results.seconds), format_integer(results.fits)
     sentence = f"Learning needed {fits} fits, and the whole run {time}."
     if results.trials:
-        settings = format_integer(results.trials)
-        sentence = f"{settings} settings were tried in {time}, with {fits} fits."
+        verb = "was" if results.trials == 1 else "were"
+        settings = count_text(results.trials, "setting")
+        sentence = f"{settings} {verb} tried in {time}, with {count_text(results.fits, 'fit')}."
     needed = grid_fits(started)
     if needed is None or needed <= results.fits:
         return sentence
