@@ -288,9 +288,11 @@ class StrategyPage(Page):
 
 
 def _judges_itself(name: str) -> bool:
-    """Whether averages judge by the training rows by default."""
+    """Whether averages judge by the training rows by default, as they do not of topics."""
     model = MODELS.get(name)
-    return model is not None and model.training_score is not None
+    return model is not None and (
+        model.training_score is not None and all(task.has_target for task in model.known_tasks)
+    )
 
 
 def _lower_first(sentence: str) -> str:

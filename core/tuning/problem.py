@@ -178,7 +178,8 @@ class Problem:
         scheme = self.options.judged
         if scheme != "automatic":
             return scheme
-        if self.strategy.several:
+        # Texts that topics were fitted to prefer more topics than new ones do.
+        if self.strategy.several or not self.dataset.task.has_target:
             return "cv" if len(self.train_rows) <= MAX_CROSS_VALIDATED_ROWS else "validation"
         return "cv" if self.model.training_score is None else "training"
 

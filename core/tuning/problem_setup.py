@@ -139,6 +139,9 @@ def as_first_started(problem: Problem, started: RunStarted | None) -> Problem:
     # Scores of other divisions could not be compared with those that are recorded.
     if started.repeats != problem.fold_repeats:
         problem = replace(problem, options=problem.options.changed(repeats=started.repeats))
+    # Topics were judged by their own texts in earlier versions.
+    if problem.averages and not problem.dataset.task.has_target:
+        problem = replace(problem, options=problem.options.changed(judged=started.judged))
     metric, model, plan = problem.metric, problem.model, problem.plan
     first_metric, task = METRICS.get(started.metric), problem.dataset.task
     if not plan.metric and first_metric is not None and task in first_metric.tasks:

@@ -35,7 +35,7 @@ JUDGED = Option(
     "fifth of the training rows, held out once, which costs one fit a trial. training: the rows "
     "that the model was fitted to, as the paper does without validation; only for models of how "
     "the data come about (topics, by document completion; deep latent Gaussian). Automatic takes "
-    "training for those and cv for all others.",
+    "training for the latter and cv for all others; validation for topics of very many texts.",
     choices=("automatic", "cv", "validation", "training"),
     choice_labels=(
         "Automatic",

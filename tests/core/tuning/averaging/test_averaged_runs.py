@@ -196,7 +196,8 @@ def test_models_of_the_target_are_not_judged_by_the_rows_they_fitted(wine):
 
 @pytest.mark.slow
 def test_topics_judged_by_their_own_texts_are_averaged_by_document():
-    plan = Plan(DataPlan("sample:texts"), "lda", "eb-hyp", trials=20, seed=4)
+    options = {"judged": "training"}
+    plan = Plan(DataPlan("sample:texts"), "lda", "eb-hyp", options=options, trials=20, seed=4)
     texts = read_data(plan.data)
     events = events_of(plan, texts)
     started, results = events[0], events[-1].results
