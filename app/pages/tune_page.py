@@ -30,7 +30,7 @@ from app.text.run_head import (
 from app.views.board import Board
 from app.widgets.buttons import LinkButton, PlainButton, PrimaryButton
 from app.widgets.cards import Card
-from app.widgets.layouts import RIGHT, in_column, in_row
+from app.widgets.layouts import in_column, in_row
 from app.widgets.quiet_controls import QuietComboBox
 from app.widgets.text_labels import show_text, wrapping_label
 from core.errors import UnusableError
@@ -187,15 +187,16 @@ class TunePage(Page):
     # Making it --------------------------------------------------------------------------------
 
     def _make_buttons(self) -> None:
-        self.discard_button = self.add_button("Discard", self.discard, "discard")
-        self.more_button = self.add_button(f"{MORE} more trials", self._go_on, "plus")
-        self.leave_button = self.add_button("Do not wait", self.session.abandon_run)
-        self.keep_button = self.add_button("Keep what there is", self.session.stop, "check")
-        self.pause_button = self.add_button("Pause", self.session.pause, "pause")
-        self.resume_button = self.add_button("Resume", self.session.resume, "play")
+        # What stands where other pages have their primary button does no harm: what ends, lengthens
+        # or discards a run has a line of its own.
         self.primary = self.add_primary("Start tuning", lambda: self._lead_on())
-        self.pause_button.setToolTip(f"Pause ({PAUSE})")
-        self.resume_button.setToolTip(f"Resume ({PAUSE})")
+        stop, keep = self.session.stop, "Stop and keep best"
+        self.stop_button = PlainButton(keep, stop)
+        self.stop_button.setToolTip(f"{keep} ({STOP})")
+        self.keep_button = PlainButton("Keep what there is", stop, "check")
+        self.leave_button = PlainButton("Do not wait", self.session.abandon_run)
+        self.more_button = PlainButton(f"{MORE} more trials", self._go_on, "plus")
+        self.discard_button = PlainButton("Discard", self.discard, "discard")
 
     def _make_bar(self) -> None:
         self.bar = RunBar()
@@ -209,8 +210,14 @@ class TunePage(Page):
         self.edge_notice.widened.connect(lambda: self.step_wanted.emit("strategy"))
         self.manual_trials = ManualTrials(self.session)
         self.manual_trials.entered.connect(self._show_words)
-        row = in_row((self.edge_notice, 1), (self.manual_trials.button, RIGHT), gap=10)
+        # At the right end of a narrow head of two lines stands the primary button of other pages.
+        row = in_row(
+            *(self.discard_button, self.stop_button, self.keep_button, self.more_button, 1),
+            *(self.leave_button, self.manual_trials.button),
+            gap=10,
+        )
         self.under_head.addLayout(row)
+        self.under_head.addWidget(self.edge_notice)
 
     def _make_middle(self) -> None:
         self.before = Card("What will happen")
@@ -306,39 +313,37 @@ class TunePage(Page):
 
     def _show_buttons(self) -> None:
         state, has_begun = self.session.state, bool(self.session.events)
-        has_trials = not self.run.learns_penalties
-        self.pause_button.setVisible(state == "running")
-        self.resume_button.setVisible(state == "paused")
-        self.more_button.setVisible(state == "finished" and has_trials)
+        self.stop_button.setVisible(state in ("running", "paused"))
+        self.more_button.setVisible(state == "finished" and not self.run.learns_penalties)
         minutes = self.run.more_minutes
-        text = more_time_text(minutes) if minutes else f"{MORE} more trials"
-        self.more_button.set_label(text)
+        self.more_button.set_label(more_time_text(minutes) if minutes else f"{MORE} more trials")
         self.leave_button.setVisible(state == "stopping")
         self.keep_button.setVisible(state == "interrupted" and has_begun)
         self.discard_button.setVisible(has_begun or state in ("running", "paused"))
         self.discard_button.set_allowed(state != "stopping", "The run is just ending.")
-        text, action, why_not = self._primary_action()
+        text, action, key, why_not = self._primary_action()
         self.primary.set_label(text)
         self.primary.set_allowed(not why_not, why_not)
-        key = STOP if state in ("running", "paused") else START
-        if not why_not and state != "finished":
+        if key and not why_not:
             self.primary.setToolTip(f"{text} ({key})")
         self._lead_on = action
 
-    def _primary_action(self) -> tuple[str, Callable[[], None], str]:
-        """Words, action, and why it is disabled."""
+    def _primary_action(self) -> tuple[str, Callable[[], None], str, str]:
+        """Words, action, key, and why it is disabled."""
         session = self.session
         match session.state:
-            case "running" | "paused":
-                return "Stop and keep best", session.stop, ""
+            case "running":
+                return "Pause", session.pause, PAUSE, ""
+            case "paused":
+                return "Resume", session.resume, PAUSE, ""
             case "stopping":
-                return "Stopping …", session.stop, "The results are coming."
+                return "Stopping …", session.stop, "", "The results are coming."
             case "interrupted":
-                return "Resume", session.resume, ""
+                return "Resume", session.resume, START, ""
             case "finished" if session.results is not None:
-                return "See the results", partial(self.step_wanted.emit, "results"), ""
+                return "See the results", partial(self.step_wanted.emit, "results"), "", ""
         why_not = "" if session.plan is not None else "Open a file first, in step 1."
-        return "Start tuning", session.start, why_not
+        return "Start tuning", session.start, START, why_not
 
     def _go_on(self) -> None:
         if self.run.more_minutes:

@@ -68,7 +68,6 @@ class PlainTable(QTableView):
         head = self.horizontalHeader()
         head.setHighlightSections(False)
         head.setTextElideMode(Qt.TextElideMode.ElideMiddle)
-        head.setResizeContentsPrecision(MEASURED_ROWS)
         head.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
 
     def is_elastic(self, column: int) -> bool:
@@ -87,9 +86,19 @@ class PlainTable(QTableView):
             head.sectionSizeHint(c) - arrow * (c != sorted_column) for c in range(head.count())
         ]
         return [
-            0 if self.isColumnHidden(c) else max(wide, self.sizeHintForColumn(c) + 6)
+            0 if self.isColumnHidden(c) else max(wide, self._content_width(c) + 6)
             for c, wide in enumerate(heads)
         ]
+
+    def _content_width(self, column: int) -> int:
+        # Qt asks the model eight times for each cell; here once, and in full for the widest alone.
+        model = self.model()
+        rows = range(min(model.rowCount(), MEASURED_ROWS))
+        cells = {str(model.index(row, column).data() or ""): row for row in rows}
+        if not cells:
+            return 0
+        widest = max(cells, key=self.fontMetrics().horizontalAdvance)
+        return self.sizeHintForIndex(model.index(cells[widest], column)).width()
 
     def least_widths(self, wanted: Sequence[int]) -> list[int]:
         """Widths below which the table scrolls sideways."""

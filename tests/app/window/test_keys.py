@@ -87,12 +87,12 @@ def test_start_pause_and_stop(window, press, worker):
     window.show_page("tune")
     page = window.pages["tune"]
     assert page.primary.toolTip() == f"Start tuning ({key_names.START})"
-    assert page.pause_button.toolTip() == f"Pause ({key_names.PAUSE})"
     for _ in range(2):
         press(key_names.START)
         assert window.here == "tune"
         assert len(worker.all_of(m.Tune)) == 1
-    assert page.primary.toolTip() == f"Stop and keep best ({key_names.STOP})"
+    assert page.primary.toolTip() == f"Pause ({key_names.PAUSE})"
+    assert page.stop_button.toolTip() == f"Stop and keep best ({key_names.STOP})"
     assert "in progress already" in window.rail._why.text()
     press(key_names.PAUSE)
     assert worker.asked[-1] == m.Pause()

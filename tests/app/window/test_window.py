@@ -7,7 +7,7 @@ import re
 from types import SimpleNamespace
 
 import pytest
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, QPoint, QRect, Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QMainWindow, QMessageBox, QPushButton, QWidget
 
 from app.diagnostics.crash_reports import CrashReporter, FaultFile, details
@@ -98,6 +98,36 @@ def test_a_double_click_does_not_press_the_primary_button_of_the_next_page(
         qtbot.mouseClick(filled.current_page.findChild(buttons.PrimaryButton), left)
         presses.append(filled.here)
     assert presses == ["model", "strategy", "strategy"]
+
+
+@pytest.mark.parametrize("size", [(1024, 700), (1280, 800)])
+def test_what_ends_or_lengthens_a_run_never_stands_where_a_page_leads_on(filled, size, qapp):
+    def place(button):
+        return QRect(button.mapTo(filled, QPoint()), button.size())
+
+    filled.resize(*size)
+    session, tune = filled.session, filled.make_page("tune")
+    harmful = (tune.stop_button, tune.keep_button, tune.more_button, tune.discard_button)
+    plan = session.plan.changed(model="svm", strategy="random").as_dict()
+    begun = [RunStarted(plan=plan, total=9), TrialFinished(number=0, score=0.5, setting={})]
+    harmless_places, harmful_places = [], []
+    for state in ("idle", "running", "paused", "stopping", "interrupted", "finished"):
+        session._show_run([] if state == "idle" else begun, None)
+        session._set_state(state)
+        for key in PAGES:
+            filled.show_page(key)
+            qapp.processEvents()
+            page = filled.current_page
+            shown = [*page.findChildren(buttons.PrimaryButton), tune.leave_button]
+            harmless_places += [(key, state, place(b)) for b in shown if b.isVisible()]
+            for button in harmful:
+                if button.isVisible():
+                    harmful_places.append((button.text(), state, place(button)))
+    assert {text for text, _, _ in harmful_places} >= {"Discard", "20 more trials"}
+    for text, state, harmful_place in harmful_places:
+        for key, other_state, harmless_place in harmless_places:
+            told = (text, state, key, other_state)
+            assert not harmful_place.intersects(harmless_place), told
 
 
 def test_the_first_page_offers_a_file_and_locked_steps_say_why(window, qtbot):
