@@ -187,10 +187,10 @@ def _tuning_text(results: Results) -> str:
 
 _POINTS = frozenset(name for name, metric in METRICS.items() if metric.share)
 _ADVICE: dict[Step, str] = {
-    "columns": "It is not shown to be better than knowing nothing: other columns, or more rows, "
-    "would help more than more tuning.",
+    "columns": "It is not shown to beat knowing nothing: other columns, or more rows, help more "
+    "than tuning.",
     "default": "Take the default setting.",
-    "minutes": "More minutes may help: the time was up while models still improved or waited.",
+    "minutes": "More minutes may help: models still improved or waited.",
     "rows": "More {units} would help most: to learn from, and to test on.",
     "export": "Take the model along.",
 }
