@@ -1,100 +1,270 @@
-"""All attacks on files, models, runs and folders, one after another until the time is up.
+"""All attacks on files, models, runs, folders and the window, each with its share of the time.
 
-python tests/benchmarks/endurance.py [--hours 8] [--processes 2]
+    python tests/benchmarks/endurance.py [--hours 8] [--seed 0] [--only NAME …] [--keep DIR]
 
-Each attack takes batches in turn, with new seeds. Prints a line an attack: batches, what they made,
-and those that found something, whose output is kept in the folder that --keep names. Exit status 1
-where there are any. Twelve batches take some three minutes on two processors.
+One attack runs at a time, by batches, each in a process forked of this one, in which everything is
+imported. Prints findings when they arise, and in the end a table, which the folder of --keep has at
+any moment. Exit status 1 where there are findings.
 """
 
 from __future__ import annotations
 
+import os
+
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")
+
 import argparse
-import itertools
+import contextlib
+import pickle
+import resource
+import select
+import signal
 import subprocess
 import sys
 import time
-from collections import Counter
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from typing import NoReturn
 
-HERE = Path(__file__).parent
-LONGEST = 1800  # seconds that a batch may take
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parents[1]), str(HERE)]
+
+import fuzz_models
+import fuzz_readers
+from fuzzing import Format, attack, finding_lines
+
+HANG_SECONDS = 1800  # of a batch, beside what it should take
+STEP = 10**9  # numbers of inputs that one --seed has
+
+
+@dataclass
+class AttackRecord:
+    """What some inputs of one attack came to; times and bytes of one input or of its processes."""
+
+    name: str
+    count: int = 0
+    findings: list[str] = field(default_factory=list)
+    max_seconds: float = 0.0
+    max_bytes: int = 0
+    refused: int = 0
+    sites: set[str] = field(default_factory=set)  # where sentences arose
+
+    def add(self, record: AttackRecord) -> None:
+        """Take another batch in."""
+        self.count += record.count
+        self.findings += record.findings
+        self.max_seconds = max(self.max_seconds, record.max_seconds)
+        self.max_bytes = max(self.max_bytes, record.max_bytes)
+        self.refused += record.refused
+        self.sites |= record.sites
+
+
+@dataclass(frozen=True)
+class Batch:
+    """How many inputs, the number of the first, the seed of all, and where findings are kept."""
+
+    size: int
+    first: int
+    seed: int
+    keep: Path
+
+    @property
+    def batch_seed(self) -> int:
+        """A seed of its own."""
+        return self.seed * STEP + self.first
 
 
 @dataclass(frozen=True)
 class Attack:
-    """A script that takes a seed, and the size of one batch of it."""
+    """One of the attacks.
+
+    Attributes:
+        share: of the time.
+        size: of the first batch.
+        batch_seconds: how long a batch should take.
+    """
 
     name: str
-    unit: str
-    size: int  # of one batch, in such units
-    script: str
-    arguments: str  # {seed}, and {first} for the number of the first unit
+    share: float
+    size: int
+    run: Callable[[Batch], Iterator[AttackRecord]]
+    batch_seconds: float = 60.0
 
-    def command(self, batch: int) -> list[str]:
-        """What one batch runs."""
-        words = self.arguments.format(seed=batch, first=batch * self.size, size=self.size)
-        return [sys.executable, str(HERE / self.script), *words.split()]
+
+def attack_formats(formats: Sequence[Format], batch: Batch) -> Iterator[AttackRecord]:
+    """Changed files of each format."""
+    numbers = range(batch.batch_seed, batch.batch_seed + batch.size)
+    for fmt in formats:
+        result = attack(fmt, numbers, batch.keep)
+        yield AttackRecord(
+            fmt.name,
+            result.count,
+            finding_lines(fmt, result),
+            result.max_seconds,
+            result.max_bytes,
+            result.refused,
+            result.sites,
+        )
+
+
+def run_script(name: str, script: str, arguments: str, batch: Batch) -> Iterator[AttackRecord]:
+    """A script that prints what it finds, and ends with status 1 then."""
+    words = arguments.format(size=batch.size, seed=batch.batch_seed % 2**31).split()
+    began = time.monotonic()
+    ended = subprocess.run(
+        [sys.executable, str(HERE / script), *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    findings = []
+    if ended.returncode:
+        batch.keep.mkdir(parents=True, exist_ok=True)
+        path = batch.keep / f"{Path(script).stem}-{batch.batch_seed}.txt"
+        path.write_text(ended.stdout, encoding="utf-8")
+        findings = [f"{name}: {script} {' '.join(words)}: {path}"]
+    most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+    seconds = (time.monotonic() - began) / batch.size
+    yield AttackRecord(name, batch.size, findings, seconds, most)
 
 
 ATTACKS = (
-    Attack("killed runs", "kills", 4, "bench_kills.py", "--rounds {size} --seed {seed}"),
-    Attack("changed models", "files", 500, "fuzz_models.py", "--count {size} --first {first}"),
-    Attack("changed data", "files of each kind", 100, "fuzz_readers.py",
-           "--inputs {size} --seed {seed}"),
-    Attack("programs at once", "rounds", 40, "bench_run_folders.py", "--new 20 --same 20"),
-)  # fmt: skip
+    Attack("data", 0.3, 40, partial(attack_formats, fuzz_readers.FORMATS)),
+    Attack("models", 0.25, 100, partial(attack_formats, fuzz_models.FORMATS)),
+    Attack(
+        "kills",
+        0.2,
+        2,
+        partial(run_script, "kills", "bench_kills.py", "--rounds {size} --seed {seed}"),
+    ),
+)
 
 
-def run_batch(attack: Attack, batch: int) -> tuple[Attack, int, int, str]:
-    """One batch: its attack and number, its exit status, and its output."""
+def run_batch(attack: Attack, batch: Batch) -> Iterator[AttackRecord]:
+    """The records of a batch in a process of its own; its end before its time is a finding."""
+    reading, writing = os.pipe()
+    sys.stdout.flush()
+    child = os.fork()
+    if not child:
+        os.close(reading)
+        _serve(attack, batch, writing)
+    os.close(writing)
+    until = time.monotonic() + HANG_SECONDS + 10 * attack.batch_seconds
+    content, is_open = b"", True
+    while is_open:
+        ready, _, _ = select.select([reading], [], [], max(0.0, until - time.monotonic()))
+        if not ready:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(child, signal.SIGKILL)
+        block = os.read(reading, 1 << 16) if ready else b""
+        content += block
+        is_open = bool(block)
+    os.close(reading)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    records: list[AttackRecord] = pickle.loads(content) if content else []
+    if status:
+        finding = f"{attack.name}: the batch {batch} ended with {status}"
+        records.append(AttackRecord(attack.name, findings=[finding]))
+    yield from records
+
+
+def _serve(attack: Attack, batch: Batch, pipe: int) -> NoReturn:
+    status, records = 1, []
     try:
-        ended = subprocess.run(
-            attack.command(batch),
-            cwd=HERE.parents[1],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            timeout=LONGEST,
-        )
-    except subprocess.TimeoutExpired as error:
-        return attack, batch, 1, f"it hangs\n{error.output}"
-    return attack, batch, ended.returncode, ended.stdout
+        os.setpgid(0, 0)
+        for record in attack.run(batch):
+            records.append(record)
+        status = 0
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        with os.fdopen(pipe, "wb") as stream:
+            pickle.dump(records, stream)
+        os._exit(status)
+
+
+class Table:
+    """The sums of all batches, by name."""
+
+    def __init__(self, keep: Path) -> None:
+        self.records: dict[str, AttackRecord] = {}
+        self.keep = keep
+        self.began = time.monotonic()
+
+    def add(self, record: AttackRecord) -> None:
+        """Take a record in, and print its findings."""
+        self.records.setdefault(record.name, AttackRecord(record.name)).add(record)
+        for line in record.findings:
+            print(line, flush=True)
+
+    def text(self) -> str:
+        """A line an attack."""
+        head = f"{'attack':12} {'number':>9} {'found':>6} {'slowest':>9} {'memory':>8}"
+        lines = [f"{head} {'refused':>8} {'sites':>6}"]
+        lines += [
+            f"{record.name:12} {record.count:9,} {len(record.findings):6}"
+            f" {record.max_seconds:7.2f} s {record.max_bytes / 1e6:5.0f} MB"
+            f" {record.refused / max(1, record.count):8.0%} {len(record.sites):6}"
+            for record in self.records.values()
+        ]
+        hours = (time.monotonic() - self.began) / 3600
+        return "\n".join([*lines, f"after {hours:.2f} hours"])
+
+    def write(self) -> None:
+        """Keep what there is, should the program be ended."""
+        self.keep.mkdir(parents=True, exist_ok=True)
+        findings = [line for record in self.records.values() for line in record.findings]
+        content = "\n".join([self.text(), "", *findings, ""])
+        (self.keep / "table.txt").write_text(content, encoding="utf-8")
+
+
+def run_attacks(attacks: Sequence[Attack], hours: float, seed: int, keep: Path) -> Table:
+    """Give each attack its share of the time, and its first batch in any case."""
+    table, until = Table(keep), time.monotonic() + 3600 * hours
+    spent = dict.fromkeys(attacks, 0.0)
+    sizes = {attack: attack.size for attack in attacks}
+    firsts = dict.fromkeys(attacks, 0)
+    while time.monotonic() < until or not all(spent.values()):
+        chosen = min(attacks, key=lambda attack: spent[attack] / attack.share)
+        size, began = sizes[chosen], time.monotonic()
+        for record in run_batch(chosen, Batch(size, firsts[chosen], seed, keep)):
+            table.add(record)
+        seconds = time.monotonic() - began
+        spent[chosen] += seconds
+        firsts[chosen] += size
+        wanted = min(chosen.batch_seconds, chosen.share * 3600 * hours / 3)
+        sizes[chosen] = max(1, min(4 * size, round(size * wanted / seconds)))
+        table.write()
+    return table
 
 
 def main() -> int:
-    """Run batches until the time is up; returns the exit status."""
+    """Run the attacks; returns the exit status."""
+    names = ", ".join(attack.name for attack in ATTACKS)
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--hours", type=float, default=8.0)
-    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", nargs="*", default=[], metavar="NAME", help=names)
     parser.add_argument("--keep", type=Path, default=Path("build/endurance"))
+    parser.add_argument("--replay", metavar="NAME:NUMBER", help="one changed file, read again")
     arguments = parser.parse_args()
-    until = time.monotonic() + 3600 * arguments.hours
-    batches = itertools.count(1)
-    work = ((attack, batch) for batch in batches for attack in ATTACKS)
-    done, bad = Counter[str](), Counter[str]()
-    with ThreadPoolExecutor(arguments.processes) as threads:
-        running: set[Future[tuple[Attack, int, int, str]]] = set()
-        while running or time.monotonic() < until:
-            while time.monotonic() < until and len(running) < arguments.processes:
-                running.add(threads.submit(run_batch, *next(work)))
-            ended, running = wait(running, return_when=FIRST_COMPLETED)
-            for attack, batch, status, output in (future.result() for future in ended):
-                done[attack.name] += 1
-                if status:
-                    bad[attack.name] += 1
-                    arguments.keep.mkdir(parents=True, exist_ok=True)
-                    path = arguments.keep / f"{attack.script.removesuffix('.py')}-{batch}.txt"
-                    path.write_text(output, encoding="utf-8")
-                    print(f"{attack.name}, batch {batch}: {path}", flush=True)
-    for attack in ATTACKS:
-        count, found = done[attack.name], bad[attack.name]
-        size = f"{count * attack.size:,} {attack.unit}"
-        print(f"{attack.name:18} {count:5} batches {size:28} {found} with a finding")
-    return int(bad.total() > 0)
+    if arguments.replay:
+        from fuzzing import replay
+
+        name, _, number = arguments.replay.partition(":")
+        formats = {fmt.name: fmt for fmt in (*fuzz_readers.FORMATS, *fuzz_models.FORMATS)}
+        replay(formats[name], int(number), arguments.keep)
+        return 0
+    attacks = [entry for entry in ATTACKS if not arguments.only or entry.name in arguments.only]
+    table = run_attacks(attacks, arguments.hours, arguments.seed, arguments.keep)
+    print(table.text())
+    return int(any(record.findings for record in table.records.values()))
 
 
 if __name__ == "__main__":

@@ -86,13 +86,16 @@ def mutate_node(schema: Any, draw: Draw) -> None:
     choice = draw.randrange(7)
     if choice < 2:
         scalars = [item for _, _, item in nodes if item["__loader__"] == "JsonNode"]
-        draw.choice(scalars)["content"] = json.dumps(draw.choice(SCALARS))
+        if scalars:
+            draw.choice(scalars)["content"] = json.dumps(draw.choice(SCALARS))
     elif choice == 2 and holder is not None:
         holder[key] = copy.deepcopy(draw.choice(nodes)[2])
     elif choice == 3:
         mappings = [item for _, _, item in nodes if item["__loader__"] == "DictNode"]
         mappings = [item for item in mappings if isinstance(item.get("content"), dict)]
-        mapping = draw.choice([item for item in mappings if item["content"]])
+        mapping = draw.choice([item for item in mappings if item["content"]] or [{"content": {}}])
+        if not mapping["content"]:
+            return
         name = draw.choice(list(mapping["content"]))
         new_name = draw.choice([*NAMES, f"{name}_"])
         mapping["content"][new_name] = copy.deepcopy(draw.choice(nodes)[2])

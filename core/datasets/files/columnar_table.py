@@ -147,7 +147,9 @@ class ColumnarFile(TableReader):
 
     @cached_property
     def _names(self) -> tuple[list[str], list[Finding]]:
-        return unique_names(self._file_schema.names, self.path.name)
+        with _library_faults(self.path.name):  # of names that are no UTF-8
+            names = self._file_schema.names
+        return unique_names(names, self.path.name)
 
     @cached_property
     def _places(self) -> dict[str, int]:

@@ -66,6 +66,7 @@ from core.errors import UnusableError, write_error
 _KNOWS_TEXTS = isinstance(pd.Series(["a"]).dtype, pd.StringDtype)  # pandas 2 has only objects
 _LARGE = 2**22  # bytes; below, inferring types gains nothing
 _TRIM, _MMAP = -1, -3  # the numbers of glibc's limits
+_PARSER_FAULTS = (pd.errors.ParserError, pd.errors.ParserWarning, pd.errors.EmptyDataError)
 
 
 class CsvParser(ExitStack):
@@ -122,7 +123,7 @@ class CsvParser(ExitStack):
             other = "latin-1" if dialect.encoding == "cp1252" else "cp1252"
             self.dialect = replace(dialect, encoding=other)
             return self.read_table(arguments)
-        except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
+        except _PARSER_FAULTS as error:
             check_rows(self._source, dialect)
             reason = str(error).removeprefix("Error tokenizing data. C error: ").strip().rstrip(".")
             fault, cure = f"the table cannot be read ({reason})", "check delimiters and quotes"

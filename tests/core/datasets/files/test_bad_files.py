@@ -45,6 +45,10 @@ OPEN = 'a quote (") opens here'
 CASES: dict[str, tuple[str | bytes, str]] = {
     "nothing": ("", "the file is empty"),
     "blank lines": ("\n\n  \n", "the file is empty"),
+    "nothing but a header of carriage returns": (
+        b"g" + b"\r" * 51 + b"r\xf6\xdfe;preis;y\n1,5;2,25;7\n2,5;1.000,5;8\n",
+        "the table cannot be read (No columns",
+    ),
     "only a header": (HEADER, "no row below the header"),
     "one column": ("a\n1\n2\n3\n", "only one column"),
     "a row too long": (HEADER + ROWS + "1,2,a,4\n" + ROWS, "line 42: the row has 4 values where"),

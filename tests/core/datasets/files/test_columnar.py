@@ -174,6 +174,13 @@ def test_damage_is_said_in_one_sentence(tmp_path, read, refusal, ending):
         read(table_of().head(0), ending)
 
 
+def test_a_name_that_is_no_utf8_is_damage(tmp_path: Path, refusal) -> None:
+    path = tmp_path / "a.feather"
+    table_of(naïve=[1] * COUNT).to_feather(path)
+    path.write_bytes(path.read_bytes().replace("naïve".encode(), b"na\xff\xffve"))
+    assert "damaged" in refusal(path)
+
+
 def test_equal_values_that_fill_the_memory_are_drawn_from(tmp_path, monkeypatch):
     from pyarrow import parquet
 
