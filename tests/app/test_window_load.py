@@ -7,12 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
 import pytest
 
 ROOT = Path(__file__).parents[2]
-ROWS = 200_000
 # Five times what a free core is held to: other programs slow down what is counted, too.
 MAX_MILLISECONDS = 250
 SCIENTIFIC = {"sklearn", "scipy", "pandas", "optuna", "numba", "joblib"}
@@ -23,17 +20,10 @@ WITH_THEM = {"core.tuning.why.answers", "core.tuning.scores.scoring", "core.data
 def walked(tmp_path_factory):
     """What the walk printed: the longest slices by phase in milliseconds, and the modules."""
     folder = tmp_path_factory.mktemp("load")
-    generator = np.random.default_rng(0)
-    table = pd.DataFrame(generator.normal(size=(ROWS, 4)).round(2), columns=list("abcd"))
-    table["city"] = generator.choice(["Basel", "Bern", "Chur", "Zug"], ROWS)
-    noise = generator.normal(size=ROWS)
-    table["bought"] = np.where(table["a"] + noise > 0.4, "yes", "no")
-    table.to_csv(folder / "table.csv", index=False)
-    table.drop(columns="bought").head(5000).to_csv(folder / "rows.csv", index=False)
-    program = Path(__file__).parent / "window_load.py"
+    program = ROOT / "tests" / "benchmarks" / "bench_window.py"
     history = str(folder / "history.sqlite3")
     done = subprocess.run(
-        [sys.executable, str(program), str(folder)],
+        [sys.executable, str(program), str(folder), "--model", "logistic", "--trials", "0"],
         env={
             **os.environ,
             "PYTHONPATH": str(ROOT),

@@ -6,8 +6,7 @@
 The real worker reads a table and tunes; the run is then lengthened to --trials and opened as a past
 one. Printed are the longest slices of processor time that the window's thread spends on one event:
 milliseconds, what a person did, and which object got which event; with --profile also the
-functions of those above a limit. With --short one run alone: tests/app/test_window_load.py reads
-its lines.
+functions of those above a limit. tests/app/test_window_load.py reads these lines, of a short run.
 """
 
 from __future__ import annotations
