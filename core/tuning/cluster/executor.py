@@ -167,7 +167,7 @@ class ClusterExecutor(TrialExecutor):
         seconds = AWAKE.seconds - busy.since
         task = busy.task
         try:
-            result: TrialResult = busy.future.result(timeout=60)
+            result: Any = busy.future.result(timeout=60)
         except Exception as error:  # of the worker: a trial's own becomes its failure
             busy.future.release()
             # By name: distributed is not imported here.
@@ -176,6 +176,8 @@ class ClusterExecutor(TrialExecutor):
             self._monitor.refresh_now()  # it may be one with other versions
             return self._restart_trial(busy, key, one_line_error(error))
         busy.future.release()
+        if fault := _result_fault(result, task):
+            return self._restart_trial(busy, key, fault)
         return result
 
     def _restart_trial(self, busy: _RunningClusterTrial, key: str, why: str) -> TrialResult | None:
@@ -265,6 +267,17 @@ class ClusterExecutor(TrialExecutor):
                 self._work.release()
         except Exception:  # the cluster is gone, and its trials with it
             return
+
+
+def _result_fault(result: Any, task: TrialRequest) -> str:
+    """Why what a worker returned is no result of a trial; "" where it is one."""
+    if not isinstance(result, TrialResult):
+        return f"a worker returned no result but an object of type {type(result).__name__}"
+    if (result.number, result.setting) != (task.number, task.setting):
+        return f"a worker returned the result of another trial, number {result.number}"
+    if not result.failure and not math.isfinite(result.score):
+        return "a worker returned a score that is no number"
+    return ""
 
 
 def _answered_keys(answers: Any) -> list[str]:

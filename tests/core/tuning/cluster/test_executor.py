@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from core.errors import UnusableError
@@ -170,6 +172,32 @@ def test_a_trial_whose_worker_was_lost_is_begun_anew_and_given_up_in_the_end(sta
     client.futures[-1].end(status, error)
     (ended,) = executor.wait_for_results(0.0)
     assert (ended.number, executor.running) == (0, 0)
+    assert words in ended.failure
+
+
+@pytest.mark.parametrize(
+    ("result", "words"),
+    [
+        ({"score": 1.0}, "no result but an object of type dict"),
+        (TrialResult(7, {"C": 1.0}, (0.5,)), "the result of another trial, number 7"),
+        (TrialResult(0, {"C": 9.0}, (0.5,)), "the result of another trial"),
+        (TrialResult(0, {"C": 1.0}, (math.nan,)), "a score that is no number"),
+    ],
+)
+def test_a_result_that_is_none_of_its_trial_does_not_count(result, words):
+    client, executor = start_executor()
+    client.futures[0].end("finished", result)
+    assert executor.wait_for_results(0.0) == []
+    client.futures[0].end("finished", result)  # late, after its trial was begun anew
+    assert_ends(client, executor)
+    client, executor = start_executor()
+    for _ in range(MAX_RESTARTS):
+        client.futures[-1].end("finished", result)
+        assert executor.wait_for_results(0.0) == []
+    client.futures[-1].end("finished", result)
+    (ended,) = executor.wait_for_results(0.0)
+    assert ended.number == 0
+    assert executor.running == 0
     assert words in ended.failure
 
 
