@@ -66,6 +66,10 @@ def start_program(arguments: "Sequence[str] | None" = None) -> int:
     if words and (words[0] in COMMANDS or words[0].startswith("-")):
         from app.cli import main as run_command
 
+        if arguments is None:
+            from core.datasets.memory_limit import limit_own_memory
+
+            limit_own_memory()
         return run_command(words)
     file = words[0] if words else ""
     if file and not is_there(file):

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import math
 import multiprocessing
 import os
 import signal
 import socket
 import struct
+import subprocess
 import sys
 import threading
 import time
@@ -31,7 +33,9 @@ Result = TypeVar("Result")
 LEAVES = 1.0  # seconds from the end of its pipe, or from SIGTERM, until a process is killed
 STALLED = 3.0  # seconds without a byte, after which a message is given up half-way
 BEAT_SECONDS = 0.5  # between two items of a forked process at most
+MEMORY_SECONDS = 0.25  # between two looks at the memory of this process
 PARENT_SECONDS = 0.25  # between two looks whether a parent still runs
+_QUERY_PROCESS = 0x1000  # PROCESS_QUERY_LIMITED_INFORMATION of Windows
 _SIGNAL_OF_PARENTS_END = 1  # PR_SET_PDEATHSIG
 NO_MEMORY = (
     "There was not enough memory for the result: allow more (--memory), or tune on fewer rows "
@@ -162,7 +166,7 @@ def stream_from_fork(
     *,
     name: str,
     beat: Callable[[], Item],
-    memory: int | None = None,
+    memory: int = 0,
 ) -> Generator[Item, None, Result]:
     """The items and the result of a generator that runs in a copy of this process.
 
@@ -174,7 +178,7 @@ def stream_from_fork(
         inbox: what is appended here reaches the copy's with the next item.
         name: as of `OwnedProcess`.
         beat: makes an item where none has come for `BEAT_SECONDS`; may raise to end it.
-        memory: bytes that it may take beyond those of this process.
+        memory: bytes that it may take beyond those of this process; 0 for any.
 
     Raises:
         ProcessLostError: it crashed, was killed, or lacked memory.
@@ -213,7 +217,7 @@ def stream_from_fork(
 
 
 def _serve_stream(
-    pipe: Any, stream: Generator[Any, None, Any], inbox: deque[Any], memory: int | None
+    pipe: Any, stream: Generator[Any, None, Any], inbox: deque[Any], memory: int
 ) -> None:
     """Main function of a forked process."""
     # A group of its own, so that its children are killed with it.
@@ -225,7 +229,7 @@ def _serve_stream(
     watch_parent()
     if "multiprocessing.forkserver" in sys.modules:  # that of the parent serves no other process
         multiprocessing.forkserver._forkserver._forkserver_pid = None  # type: ignore[attr-defined]
-    if memory is not None:
+    if memory:
         limit_memory(memory + data_size())
     # A thread that is new to OpenMP makes its threads anew; those of the parent are not copied.
     thread = threading.Thread(target=_send_stream, args=(pipe, stream, inbox))
@@ -270,13 +274,33 @@ def _leave_with(parent: int) -> None:
 
 
 def limit_memory(size: int) -> None:
-    """Refuse this process more than so many bytes of its own, where the system can."""
-    with contextlib.suppress(ImportError, AttributeError, OSError, ValueError):
+    """Refuse this process more than so many bytes of its own, by a MemoryError.
+
+    On Linux the system does so; elsewhere a thread looks, which code in C may outrun.
+    """
+    if sys.platform == "linux":
         import resource  # not on Windows
 
-        if sys.platform != "darwin":  # which counts nothing
-            hard_limit = resource.getrlimit(resource.RLIMIT_DATA)[1]
+        hard_limit = resource.getrlimit(resource.RLIMIT_DATA)[1]
+        with contextlib.suppress(OSError, ValueError):  # above a limit of the person's own
             resource.setrlimit(resource.RLIMIT_DATA, (size, hard_limit))
+        return
+    is_watched, _Bound.size = _Bound.size is not None, size
+    if not is_watched:
+        threading.Thread(target=_watch_memory, daemon=True).start()
+
+
+class _Bound:
+    size: int | None = None  # bytes of this process, where a thread looks after it
+
+
+def _watch_memory() -> None:
+    while True:
+        time.sleep(MEMORY_SECONDS)
+        if (memory_in_use([os.getpid()]) or 0) > (_Bound.size or math.inf):
+            thread = ctypes.c_ulong(threading.main_thread().ident or 0)
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(MemoryError))
+            time.sleep(LEAVES)  # until it has let go of what it holds
 
 
 def data_size() -> int:
@@ -285,17 +309,52 @@ def data_size() -> int:
         for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
             if line.startswith("VmData:"):
                 return int(line.split()[1]) * 1024
-    return 0
+    return memory_in_use([os.getpid()]) or 0
 
 
 def memory_in_use(pids: Iterable[int]) -> int | None:
-    """Bytes of these processes together, pages that they share counted once; None if unknown."""
-    sizes = []
-    for pid in pids:
-        with contextlib.suppress(OSError, ValueError):
-            text = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii")
-            sizes.append(int(text.partition("\nPss:")[2].split(maxsplit=1)[0]) * 1024)
+    """Bytes of these processes together, without cached files; None if unknown.
+
+    On Linux pages that they share are counted once.
+    """
+    if sys.platform == "linux":
+        sizes = [_size_on_linux(pid) for pid in pids]
+    elif sys.platform == "win32":
+        sizes = [_size_on_windows(pid) for pid in pids]
+    else:
+        command = ["ps", "-o", "rss=", "-p", ",".join(map(str, pids))]
+        with contextlib.suppress(OSError, ValueError, subprocess.SubprocessError):
+            output = subprocess.run(command, capture_output=True, timeout=STALLED).stdout
+            return 1024 * sum(map(int, output.split())) or None
+        return None
     return sum(sizes) or None
+
+
+def _size_on_linux(pid: int) -> int:
+    with contextlib.suppress(OSError, ValueError):
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines()
+        kilobytes = {line.partition(":")[0]: line.split()[1] for line in lines[1:]}
+        is_split = "Pss_Anon" in kilobytes  # since Linux 5.4
+        names = ("Pss_Anon", "Pss_Shmem") if is_split else ("Pss",)
+        return 1024 * sum(int(kilobytes[name]) for name in names)
+    return 0
+
+
+def _size_on_windows(pid: int) -> int:
+    class Counters(ctypes.Structure):
+        _fields_ = [
+            ("length", ctypes.c_ulong),
+            ("faults", ctypes.c_ulong),
+            *((f"size_{index}", ctypes.c_size_t) for index in range(8)),
+        ]
+
+    counters = Counters(length=ctypes.sizeof(Counters))
+    kernel = ctypes.windll.kernel32  # type: ignore[attr-defined,unused-ignore]
+    kernel.OpenProcess.restype = ctypes.c_void_p
+    handle = ctypes.c_void_p(kernel.OpenProcess(_QUERY_PROCESS, False, pid))
+    is_known = kernel.K32GetProcessMemoryInfo(handle, ctypes.byref(counters), counters.length)
+    kernel.CloseHandle(handle)
+    return int(counters.size_7) if is_known else 0  # PagefileUsage: committed private bytes
 
 
 def _kill_process(process: Any, group: bool) -> None:

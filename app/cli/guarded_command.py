@@ -15,14 +15,14 @@ _ENDED_BY_PERSON = (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE, signal.SIGHUP
 
 def run_guarded(words: Sequence[str]) -> int:
     """Run a command in a copy of this process, with a bound on memory; its exit status."""
-    from core.datasets.memory_limit import available_memory
-    from core.processes import exit_text, limit_memory, watch_parent
+    from core.datasets.memory_limit import limit_own_memory
+    from core.processes import exit_text, watch_parent
 
     sys.stdout.flush()
     child = os.fork()
     if not child:
         watch_parent()
-        limit_memory(available_memory())
+        limit_own_memory()
         return main(words)
 
     def pass_on(number: int, frame: FrameType | None) -> None:

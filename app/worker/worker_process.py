@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 
 from app.worker import messages as m
 from core.datasets.finding import FixableInputError, UnusableTargetError
+from core.datasets.memory_limit import limit_own_memory
 from core.errors import UnusableError
 from core.extensions import extension_errors
 from core.garbage_collection import collect_rarely, restore_collection
@@ -196,6 +197,7 @@ class _Worker:
                 if isinstance(request.payload, m.Tune):
                     self._run, self._paused, self._is_testing = request.id, False, False
                     self._requests.clear()
+            limit_own_memory()  # by what is free now: the window may be open for days
             self._handle_request(engine, request)
             with self._condition:
                 self._run = self._current_id = 0  # also where it was refused

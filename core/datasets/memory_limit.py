@@ -1,4 +1,12 @@
-"""How much memory this process may still take, a file's share of it, and bounds in words."""
+"""The ledger of a run's memory: what is free, who may take which share of it, and bounds in words.
+
+| who | bytes at most, beyond those of the process so far |
+| --- | --- |
+| the rows of a file | ``ROWS_SHARE`` of what is free |
+| the process of the run, and copies of it | ``RUN_SHARE`` |
+| a process of trials | ``TRIAL_SHARE``, of several together ``ALL_TRIALS_SHARE`` |
+| other programs | ``RESERVE_SHARE``: with less left, the largest trial is ended |
+"""
 
 from __future__ import annotations
 
@@ -8,14 +16,18 @@ import os
 import re
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from core import processes
 from core.errors import UnusableError
 
 # A run holds its rows raw, divided, and prepared for every fold: some eight copies.
-SHARE = 1 / 8
+ROWS_SHARE, RUN_SHARE = 1 / 8, 0.8
+TRIAL_SHARE, ALL_TRIALS_SHARE, RESERVE_SHARE = 0.4, 0.6, 0.05
+MIN_TRIAL_BYTES = 3 * 10**8  # with less for each, fewer trials run at a time
 VARIABLE = "TUNESCOPE_MEMORY"
+MORE_MEMORY = "allow more (--memory), or tune on fewer rows (--rows)"
 MIN_BOUND = 300 * 10**6  # bytes, some half of them for the libraries
 _USUAL = 2**32  # bytes, where the system reports nothing
 _GROUP_FILES = {  # limit and use; version 2 names no controller
@@ -26,7 +38,57 @@ _GROUP_FILES = {  # limit and use; version 2 names no controller
 
 def max_data_bytes() -> float:
     """The bytes that the rows of a file may take; beyond that rows are sampled."""
-    return available_memory() * SHARE
+    return available_memory() * ROWS_SHARE
+
+
+def run_bytes() -> int:
+    """The bytes that this process and copies of it may take beyond those of now."""
+    return int(RUN_SHARE * _left_bytes())
+
+
+def limit_own_memory() -> None:
+    """Bound what this process may take; beyond that its work ends with a MemoryError."""
+    processes.limit_memory(processes.data_size() + run_bytes())
+
+
+def _left_bytes() -> int:
+    # The variable says what was free before this process took any.
+    own_bytes = processes.memory_in_use([os.getpid()]) if VARIABLE in os.environ else 0
+    return max(0, available_memory() - (own_bytes or 0))
+
+
+@dataclass(frozen=True)
+class TrialMemory:
+    """What the processes of trials may take, by what is free as the first of them starts."""
+
+    free: int
+    workers: int  # at a time, of those planned
+    planned: int | None = None  # bytes of a process, where a person chose them
+
+    @classmethod
+    def allot(cls, workers: int, planned: int | None) -> TrialMemory:
+        """The allotment for at most so many workers."""
+        free = _left_bytes()
+        max_workers = int(ALL_TRIALS_SHARE * free / (planned or MIN_TRIAL_BYTES))
+        return cls(free, max(1, min(workers, max_workers)), planned)
+
+    @property
+    def share(self) -> int:
+        """Bytes for the folds and fits of a process, beyond what the program itself takes."""
+        share = min(TRIAL_SHARE, ALL_TRIALS_SHARE / self.workers)
+        return max(MIN_TRIAL_BYTES, int(self.free * share))
+
+    def limit_process(self) -> int:
+        """Bound this process of trials; the bytes that it may take in all."""
+        size = self.planned or processes.data_size() + self.share
+        processes.limit_memory(size)
+        return size
+
+    def is_short(self, used: int) -> bool:
+        """Whether trials that have so many bytes leave too few to the run and other programs."""
+        if VARIABLE in os.environ:
+            return used > (1 - RESERVE_SHARE) * self.free
+        return available_memory() < RESERVE_SHARE * self.free
 
 
 def size_in_bytes(text: str) -> int:
@@ -43,16 +105,26 @@ def size_in_bytes(text: str) -> int:
     return size
 
 
-def _size_text(size: int) -> str:
+def _size_text(size: float) -> str:
     return f"{size / 1e9:.3g} GB" if size >= 1e9 else f"{size / 1e6:.3g} MB"
 
 
-def memory_failure(bound: int) -> str:
-    """Why a fit failed in a process that may take so many bytes, and the cure."""
+def memory_failure(bound: int, need: float = 0.0) -> str:
+    """Why a fit failed in a process that may take so many bytes, and the cure.
+
+    `need` is about what it would take, where that was known before.
+    """
+    what = f"It needs about {_size_text(need)} of memory" if need else "It needed more memory"
     return (
-        f"It needed more memory than the {_size_text(bound)} that its process may take: allow "
-        "more (--memory), or tune on fewer rows (--rows)."
+        f"{what}{', and its process may take' if need else ' than the'} {_size_text(bound)}"
+        f"{'' if need else ' that its process may take'}: {MORE_MEMORY}."
     )
+
+
+def is_memory_error(error: BaseException) -> bool:
+    """Whether an exception, also one of a library in C++, says that memory was refused."""
+    texts = ("bad_alloc", "bad allocation", "Cannot allocate memory", "start new thread")
+    return isinstance(error, MemoryError) or any(text in str(error) for text in texts)
 
 
 def available_memory() -> int:

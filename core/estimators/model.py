@@ -28,6 +28,15 @@ AxesOf = Axes | Callable[[str], Axes]  # the same for every task, or by task
 
 
 @dataclass(frozen=True)
+class FitSize:
+    """The size of a fit: its rows and prepared columns, and the classes, 0 where numbers are."""
+
+    rows: int
+    columns: int
+    classes: int
+
+
+@dataclass(frozen=True)
 class Model:
     """One kind of model, an entry of the registry."""
 
@@ -75,6 +84,9 @@ class Model:
     # (task, default setting) -> settings tried after the default among several models
     starts: Callable[[str, Setting], tuple[Setting, ...]] = lambda task, default: ()
     growth: float = 1.0  # the power of the rows with which a fit takes longer
+    # (size, setting) -> the bytes that a fit takes beyond those of the rows, about, where these may
+    # be many
+    fit_bytes: Callable[[FitSize, Setting], float] = lambda size, setting: 0.0
     dearer: tuple[str, ...] = ()  # axes in proportion to which a fit takes longer
     complexity: int = 5  # from 1, weights that can be read, to 9
     # of several models the first one by this rank is the default, from so many training rows

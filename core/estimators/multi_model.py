@@ -9,7 +9,7 @@ from typing import Any
 
 from core.datasets.task import TABLE_TASKS, Task
 from core.estimators.facts import ModelingFacts, Suggestion
-from core.estimators.model import Model
+from core.estimators.model import FitSize, Model
 from core.estimators.optional_parts import is_installed
 from core.space import Axis, Setting, default_setting
 
@@ -99,6 +99,10 @@ def combined_model(models: Callable[[], Mapping[str, Model]]) -> Model:
             return imports, expression
         return f"{imports}\n{_BOUNDED_IMPORT}", f"bounded({expression})"
 
+    def fit_bytes(size: FitSize, setting: Setting) -> float:
+        name, model_setting = split_model_setting(setting)
+        return models()[name].fit_bytes(size, model_setting)
+
     plain = Model(
         name=SEVERAL,
         title="Find the best model",
@@ -113,6 +117,7 @@ def combined_model(models: Callable[[], Mapping[str, Model]]) -> Model:
         scaled=True,
         script=script_bounded,
         suggests=_suggests,
+        fit_bytes=fit_bytes,
         competes=False,
     )
     build, script = (partial(make, probabilities=True) for make in (build_bounded, script_bounded))

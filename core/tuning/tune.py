@@ -261,6 +261,6 @@ def _all_failed_text(state: RunState) -> str:
     reasons = [trial.failure for trial in state.trials if trial.failure]
     common_reason = max(set(reasons), key=reasons.count) if reasons else "nothing was tried"
     return (
-        f"No trial gave a score. The reason given most often: {common_reason} "
-        "Choose another model, or allow each trial more time."
+        f"No setting could be scored: {common_reason[:1].lower()}{common_reason[1:]} "
+        "Choose another model, give fewer rows, or allow more time."
     )

@@ -107,7 +107,7 @@ def start(trap: Path, tmp_path: Path) -> Iterator[Start]:
         mark = tmp_path / EXECUTED
         assert not mark.exists(), mark.read_text()
         assert not (trap / "cache").exists()
-        assert "No trial gave a score" not in ran.stderr
+        assert "No setting could be scored" not in ran.stderr
         return ran
 
     with scratch:

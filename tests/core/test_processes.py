@@ -412,3 +412,24 @@ def test_the_memory_of_processes_together_counts_shared_pages_once():
     assert (len(data), *sizes) == (size, 0, size)
     assert 2 * size <= total - before + 20e6 < 2.5 * size
     assert processes.memory_in_use([2**22 + 1]) is None
+
+
+@FORKS
+def test_a_thread_bounds_memory_where_the_system_does_not():
+    code = (
+        "import os, threading, time\n"
+        "from core import processes\n"
+        "processes.MEMORY_SECONDS = 0.01\n"
+        "processes._Bound.size = processes.memory_in_use([os.getpid()]) + 50_000_000\n"
+        "threading.Thread(target=processes._watch_memory, daemon=True).start()\n"
+        "data = []\n"
+        "try:\n"
+        "    while len(data) < 4000:\n"
+        "        data.append(bytearray(b'x') * 1_000_000); time.sleep(0.001)\n"
+        "except MemoryError:\n"
+        "    print('refused')\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=ENVIRONMENT
+    )
+    assert run.stdout == "refused\n", run.stderr

@@ -164,7 +164,7 @@ def test_what_cannot_be_is_refused_before_a_folder_is_made(iris, tmp_path):
 
 
 def test_a_failed_run_raises_its_sentence(iris, tmp_path):
-    with pytest.raises(RuntimeError, match="No trial gave a score"):
+    with pytest.raises(RuntimeError, match="No setting could be scored"):
         tunescope.tune(
             iris, "target", **{**GIVEN, "trials": 1, "time_limit": 1e-9}, run=tmp_path / "run"
         )

@@ -4,15 +4,33 @@ from __future__ import annotations
 
 from core.datasets.task import Task
 from core.estimators.facts import ENOUGH_ROWS, ModelingFacts, Suggestion
-from core.estimators.model import Axes, Model, row_count_warning
+from core.estimators.model import Axes, FitSize, Model, row_count_warning
 from core.estimators.recipe import Recipe, on_standard_target, standardize_numbers
-from core.space import Axis
+from core.space import Axis, Setting
 
 _MAX_FOREST_SIZE = 1e6  # rows × columns: about two seconds a fit, seven minutes a run
 _MAX_BOOSTED_SIZE = 2e6  # rows × columns × trees a step: two seconds a fit, seven minutes a run
 _LEAF_ROWS, _LEAF_WEIGHT = "Rows in the smallest leaf", "Weight in the smallest leaf"
 _ROWS = "Share of the rows for a tree"
 _COLUMNS = "Share of the columns that a tree may ask for"
+
+
+# Of a tree of a forest, divided by leaf rows: rather too few, as such fits are not even begun.
+_NUMBER_LEAVES, _CLASS_LEAVES = 0.3, 0.05
+_NODE_BYTES, _HISTOGRAM_BYTES = 64, 256 * 20  # of scikit-learn: a node, a column in 256 bins
+
+
+def _forest_bytes(size: FitSize, setting: Setting) -> float:
+    leaves_a_row = _CLASS_LEAVES if size.classes else _NUMBER_LEAVES
+    nodes = 2 * leaves_a_row * size.rows / int(setting["min_samples_leaf"])
+    return int(setting["n_estimators"]) * nodes * (_NODE_BYTES + 8 * max(1, size.classes))
+
+
+def _boosting_bytes(size: FitSize, setting: Setting) -> float:
+    # Every leaf that may be split, some half of them, keeps the histograms of all columns.
+    max_leaves = size.rows // (2 * int(setting["min_samples_leaf"]))
+    leaves = max(1, min(int(setting["max_leaf_nodes"]), max_leaves) // 2)
+    return size.columns * (size.rows + leaves * _HISTOGRAM_BYTES)
 
 
 def _forest_space(task: str) -> Axes:
@@ -52,6 +70,7 @@ FOREST = Model.of_sklearn(
         {"n_estimators": 200, "max_features": 0.6, "min_samples_leaf": 3},
     ),
     complexity=5,
+    fit_bytes=_forest_bytes,
     dearer=("n_estimators",),
     class_weights=True,
     suggests=_suggest_forest,
@@ -73,6 +92,7 @@ EXTRA_TREES = Model.of_sklearn(  # Geurts et al. 2006
         {"n_estimators": 200, "max_features": 1.0, "min_samples_leaf": 2},
     ),
     complexity=5,
+    fit_bytes=_forest_bytes,
     dearer=("n_estimators",),
     class_weights=True,
 )
@@ -110,6 +130,7 @@ BOOSTING = Model.of_sklearn(
         {"learning_rate": 0.05, "max_iter": 300, "max_leaf_nodes": 15, "min_samples_leaf": 10},
     ),
     complexity=6,
+    fit_bytes=_boosting_bytes,
     dearer=("max_iter",),
     class_weights=True,
     suggests=_suggest_boosting,

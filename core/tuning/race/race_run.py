@@ -19,7 +19,7 @@ from core.tuning.race.multi_model_ensemble import MultiModelEnsemble
 from core.tuning.race.multi_model_study import MultiModelStudy, ScreeningTask
 from core.tuning.scores.scoring import TrialRequest, TrialResult
 from core.tuning.trials.executors import TrialExecutor
-from core.tuning.trials.trial_run import BEAT_SECONDS, LIMIT_SHARE, TrialRun
+from core.tuning.trials.trial_run import BEAT_SECONDS, FIRST_SECONDS, LIMIT_SHARE, TrialRun
 
 MAX_SCREENING_ROWS = 1000  # that a screening is fitted on, and as many scored
 MAX_SCREENING_VALUES, MIN_SCREENING_ROWS = 4e5, 250  # fewer rows of wide tables
@@ -112,12 +112,13 @@ class RaceRun(TrialRun):
         # A share of the minutes, or a multiple of what this very trial should take; longer where
         # other programs take the processor.
         limit = max(LIMIT_SHARE * 60 * minutes, LIMIT_FACTOR * self._study.expected_seconds)
-        return max(MIN_LIMIT_SECONDS, limit) * self._load.stretch
+        least = MIN_LIMIT_SECONDS if self._state.finished else FIRST_SECONDS / 2
+        return max(least, limit) * self._load.stretch
 
     @property
-    def _gives_up(self) -> bool:
-        # A run that is shorter than its first trial waits for it; the limit ends that.
-        return self._time_is_up and self._state.finished > 0
+    def _time_is_up(self) -> bool:
+        # Without a score yet the quickest models are tried on.
+        return super()._time_is_up and not self._waits_for_first
 
     @property
     def _screening_seconds(self) -> float:

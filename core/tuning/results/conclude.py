@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from core.datasets.dataset import Dataset, DataSource
+from core.datasets.memory_limit import run_bytes
 from core.datasets.preparation import output_names
 from core.errors import UnusableError, write_error
 from core.processes import ProcessLostError, stream_from_fork
@@ -192,9 +193,8 @@ def evaluate_and_keep(
         _results_of(problem, context, because, folder, learned, fitted_models or {})
     )
     beat = _beat(context, start + limit)
-    events = stream_from_fork(
-        stream, context.requests, name=NAME, beat=beat, memory=problem.plan.max_bytes
-    )
+    memory = problem.plan.max_bytes or run_bytes()
+    events = stream_from_fork(stream, context.requests, name=NAME, beat=beat, memory=memory)
     while True:
         try:
             event = next(events)
@@ -361,7 +361,7 @@ def _refit_and_write(
 
     if not has_other_rows(problem):
         return (yield from refit())
-    beat, memory = _beat(context, end_seconds), problem.plan.max_bytes
+    beat, memory = _beat(context, end_seconds), problem.plan.max_bytes or run_bytes()
     try:
         if context.clock.seconds > last_start:
             raise ProcessLostError(f"{time_is_up(problem.plan.minutes or 0.0).capitalize()}.")

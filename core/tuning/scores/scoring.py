@@ -14,11 +14,13 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from core.awake_timer import AWAKE
-from core.datasets.memory_limit import memory_failure
+from core.datasets.memory_limit import is_memory_error, memory_failure
 from core.datasets.preparation import OwnColumns
 from core.datasets.task import Task
+from core.estimators.model import FitSize
 from core.estimators.multi_model import with_own_columns
 from core.estimators.registry import MODELS, model_named
+from core.processes import data_size
 from core.space import Setting
 from core.tuning.candidate_models import columns_of_setting
 from core.tuning.events import Event
@@ -157,8 +159,8 @@ def score_trial(job: ScoringJob, request: TrialRequest) -> TrialResult:
                     break
     except Exception as error:  # a trial may fail in any way; the run goes on
         seconds, failure = AWAKE.seconds - start_time, one_line_error(error)
-        if isinstance(error, MemoryError) and job.memory:
-            failure = memory_failure(job.memory)
+        if is_memory_error(error) and job.memory:
+            failure = memory_failure(job.memory, getattr(error, "need", 0.0))
         return TrialResult(number, setting, (), seconds, failure)
     seconds = AWAKE.seconds - start_time
     scores = tuple(fold_score.score for fold_score in fold_scores)
@@ -218,8 +220,24 @@ def _make_estimator(job: ScoringJob, setting: Setting) -> Any:
     return model.build(job.task, setting, job.seed).set_params(**job.fixed)
 
 
+class FitTooLargeError(MemoryError):
+    """A fit that is not begun, as it is known to need more bytes than there are."""
+
+    def __init__(self, need: float) -> None:
+        super().__init__()
+        self.need = need
+
+
+def _check_memory(job: ScoringJob, setting: Setting, fold: FoldData) -> None:
+    size = FitSize(len(fold.fit_y), fold.fit_X.shape[1], len(job.classes))
+    need = model_named(job.model).fit_bytes(size, setting)
+    if job.memory and data_size() + need > job.memory:
+        raise FitTooLargeError(need)
+
+
 def fit_estimator(job: ScoringJob, setting: Setting, fold: FoldData) -> Any:
-    """The estimator of a setting, fitted on a fold."""
+    """The estimator of a setting, fitted on a fold; FitTooLargeError if that needs too much."""
+    _check_memory(job, setting, fold)
     estimator = _make_estimator(job, setting)
     if job.own_columns is not None:
         estimator = with_own_columns(estimator, columns_of_setting(job.own_columns, setting))

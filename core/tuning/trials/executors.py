@@ -23,9 +23,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from core.awake_timer import AWAKE
-from core.datasets.memory_limit import available_memory
+from core.datasets.memory_limit import TrialMemory, memory_failure
 from core.errors import UnusableError, write_error
-from core.processes import LEAVES, OwnedProcess, limit_memory, memory_in_use, watch_parent
+from core.processes import LEAVES, OwnedProcess, memory_in_use, watch_parent
 from core.space import Setting
 from core.tuning.events import Event
 from core.tuning.runs.run_lock import hold_run_lock, lock_holder
@@ -121,8 +121,7 @@ def _has_room(folder: str) -> bool:
     return len(os.fsencode(folder)) + len(SOCKET) <= MAX_SOCKET_BYTES
 
 
-# Of the free memory: for each process, for all of them together; and bytes that each has anyway.
-MEMORY_SHARE, MAX_MEMORY_SHARE, MIN_MEMORY = 0.25, 0.6, 10**9
+NEARLY_ALL = 0.7  # of its bytes, with which a process that crashes is taken to have lacked memory
 STARTED = "begun"  # sent by a process when it starts a trial
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -200,7 +199,7 @@ class ProcessExecutor(TrialExecutor):
     """
 
     def __init__(self, work: ScoringJob, workers: int = 1, time_limit: float | None = None) -> None:
-        self._workers, self.limit = workers, time_limit
+        self.limit = time_limit
         self._context = _context()
         self._folder = ScratchFolder("folds")
         self._file = self._folder.path / "work.joblib"
@@ -214,13 +213,15 @@ class ProcessExecutor(TrialExecutor):
             cure = "make room, or name another folder in TMPDIR"
             raise write_error("the folds", self._file.parent, error, cure, room=cure) from error
         self._idle: list[OwnedProcess] = []
-        self._memory = work.memory
+        # Written first: a folder for temporary files may lie in memory.
+        self._memory = TrialMemory.allot(workers, work.memory)
+        self._sizes: dict[OwnedProcess, int] = {}  # bytes of the busy ones, when last looked at
         self._busy: dict[OwnedProcess, _RunningTrial] = {}
         self._lost: list[TrialResult] = []  # trials that no process could be started for
 
     @property
     def workers(self) -> int:
-        return self._workers
+        return self._memory.workers
 
     @property
     def running(self) -> int:
@@ -250,11 +251,7 @@ class ProcessExecutor(TrialExecutor):
 
     def _started(self) -> OwnedProcess:
         with _one_thread():
-            # All processes together must leave memory for the run itself and for other programs.
-            share = min(MEMORY_SHARE, MAX_MEMORY_SHARE / self.workers)
-            usual = max(MIN_MEMORY, int(available_memory() * share))
-            arguments = (str(self._file), self._memory or usual)
-            name = "process of this trial"
+            arguments, name = (str(self._file), self._memory), "process of this trial"
             return OwnedProcess(self._context, serve_trials, *arguments, name=name)
 
     def wait_for_results(self, seconds: float) -> list[TrialResult]:
@@ -264,7 +261,7 @@ class ProcessExecutor(TrialExecutor):
         results = [*self._lost, *(result for result in received if result is not None)]
         self._lost = []
         # A result that came in time counts, though it is read late.
-        return results or list(self._overdue())
+        return results or [*self._overdue(), *self._oversized()]
 
     def _until_overdue(self) -> float:
         begun = (busy for busy in self._busy.values() if busy.begun)
@@ -277,8 +274,10 @@ class ProcessExecutor(TrialExecutor):
             message: TrialResult | str = worker.pipe.recv()
         except (EOFError, OSError):
             del self._busy[worker]
-            took = AWAKE.seconds - busy.since
+            took, size = AWAKE.seconds - busy.since, self._sizes.get(worker, 0)
             why = worker.end_process(LEAVES)
+            if size > NEARLY_ALL * self._memory.share:  # libraries crash where memory is refused
+                why = memory_failure(size)
             return TrialResult(busy.number, busy.setting, (), took, failure=why)
         if isinstance(message, str):  # it has loaded the folds: only now its time counts
             busy.begun, busy.since = True, AWAKE.seconds
@@ -295,6 +294,16 @@ class ProcessExecutor(TrialExecutor):
                 worker.end_process()
                 del self._busy[worker]
                 yield _overdue_result(busy, took, limit)
+
+    def _oversized(self) -> Iterator[TrialResult]:
+        """End the largest trial where all of them leave too little memory to other programs."""
+        self._sizes = {worker: memory_in_use([worker.pid]) or 0 for worker in self._busy}
+        if self._sizes and self._memory.is_short(sum(self._sizes.values())):
+            worker = max(self._sizes, key=lambda worker: self._sizes[worker])
+            busy, size = self._busy.pop(worker), self._sizes[worker]
+            worker.end_process()
+            took, why = AWAKE.seconds - busy.since, memory_failure(size)
+            yield TrialResult(busy.number, busy.setting, (), took, failure=why)
 
     @property
     def memory(self) -> int | None:
@@ -327,21 +336,27 @@ def _one_thread() -> Iterator[None]:
                 os.environ[name] = value
 
 
-def serve_trials(pipe: Connection, file: str, memory: int) -> None:
+def serve_trials(pipe: Connection, file: str, memory: TrialMemory) -> None:
     """Main function of a trial process: load the folds, then score requests from the pipe."""
     import joblib
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is the run's to handle
     watch_parent()  # a trial must not outlive a killed run
-    work = joblib.load(file, mmap_mode="r")
-    work = replace(work, folds=tuple(work.folds), memory=memory)
     # A fit that would take more than this fails, and the process lives on.
-    limit_memory(memory)
+    bound, work = memory.limit_process(), None
+    with contextlib.suppress(MemoryError):
+        work = joblib.load(file, mmap_mode="r")
+        work = replace(work, folds=tuple(work.folds), memory=bound)
     while True:
         try:
             task = pipe.recv()
-            import_model(work, task.setting)  # its seconds would be taken for those of the fit
+            if work is not None:
+                import_model(work, task.setting)  # its seconds would be taken for those of the fit
             pipe.send(STARTED)
-            pipe.send(score_trial(work, task))
+            if work is None:
+                why = memory_failure(bound)
+                pipe.send(TrialResult(task.number, task.setting, failure=why))
+            else:
+                pipe.send(score_trial(work, task))
         except (EOFError, OSError):  # the run has ended
             return

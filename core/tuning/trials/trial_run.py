@@ -237,6 +237,7 @@ class AskTellStudy:
 
 BEAT_SECONDS = 0.4  # between events at most while trials run, so that a stop takes effect
 MAX_TRIALS = 100_000  # where only time bounds the run
+FIRST_SECONDS = 60.0  # beyond its time, that a run waits for its first score
 LIMIT_SHARE = 0.25  # of the run's minutes that a trial may take by default
 
 
@@ -454,7 +455,13 @@ class TrialRun:
 
     @property
     def _gives_up(self) -> bool:
-        return self._time_is_up
+        return self._time_is_up and not self._waits_for_first
+
+    @property
+    def _waits_for_first(self) -> bool:
+        """Whether a run that is shorter than its first trial may go on until that has ended."""
+        minutes = self._problem.minutes or 0.0
+        return not self._state.finished and self._clock.seconds < 60 * minutes + FIRST_SECONDS
 
     def _collect_results(self, executor: TrialExecutor) -> Generator[Event, None, None]:
         for outcome in executor.wait_for_results(BEAT_SECONDS):

@@ -71,3 +71,33 @@ def test_a_size_is_read(text, size):
 def test_what_is_no_size_is_refused(text, words):
     with pytest.raises(UnusableError, match=f"“{text}” .*{words}"):
         memory_limit.size_in_bytes(text)
+
+
+def test_trials_together_take_their_share_and_fewer_run_where_it_is_small(system, monkeypatch):
+    monkeypatch.setattr(processes, "memory_in_use", lambda pids: 10**9)
+    allotted = [memory_limit.TrialMemory.allot(workers, None) for workers in (1, 2, 6, 200)]
+    free = 8_000_000 * 1024
+    assert [memory.workers for memory in allotted[:3]] == [1, 2, 6]
+    assert allotted[0].share == int(memory_limit.TRIAL_SHARE * free)
+    for memory in allotted:
+        assert memory.share * memory.workers <= memory_limit.ALL_TRIALS_SHARE * free
+    assert memory_limit.TrialMemory.allot(8, 2 * 10**9).workers == 2
+    # What the variable names was free before this process took a gigabyte of it.
+    monkeypatch.setenv(memory_limit.VARIABLE, str(2 * 10**9))
+    assert memory_limit.TrialMemory.allot(8, None).free == 10**9
+    assert memory_limit.run_bytes() == memory_limit.RUN_SHARE * 10**9
+    assert memory_limit.TrialMemory.allot(8, 2 * 10**9).workers == 1
+
+
+def test_memory_is_short_where_less_than_the_reserve_is_left(system):
+    proc, _ = system
+    memory = memory_limit.TrialMemory.allot(2, None)
+    assert not memory.is_short(10**12)
+    (proc / "meminfo").write_text("MemAvailable: 300000 kB\n")
+    assert memory.is_short(0)
+
+
+def test_refused_memory_is_recognized_in_words_of_other_libraries():
+    assert memory_limit.is_memory_error(RuntimeError("std::bad_alloc"))
+    assert memory_limit.is_memory_error(MemoryError())
+    assert not memory_limit.is_memory_error(ValueError("bad shape"))

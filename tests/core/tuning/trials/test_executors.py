@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
+from core.datasets.memory_limit import TrialMemory
 from core.errors import UnusableError
 from core.estimators.registry import MODELS
 from core.tuning.runs.run_lock import hold_run_lock
@@ -47,7 +48,8 @@ RIDGE = ScoringJob("linear", "regression", "mse", 0, (), folds())
 FOREST = ScoringJob("forest", "regression", "mse", 0, (), folds())
 SHORT = {axis.name: axis.default for axis in MODELS["forest"].space("regression")}
 SHORT["n_estimators"] = 5
-ENDLESS = SHORT | {"n_estimators": 10_000_000}
+# Trees of one leaf, which take no memory.
+ENDLESS = SHORT | {"n_estimators": 10_000_000, "min_samples_leaf": 10_000}
 
 
 @pytest.fixture
@@ -259,6 +261,32 @@ def test_the_bound_of_the_job_is_that_of_its_processes(executor):
     (worker,) = executor._busy
     assert not ended(executor)[0].failure
     assert resource.prlimit(worker.pid, resource.RLIMIT_DATA)[0] == 7 * 10**8
+
+
+@pytest.mark.parametrize("executor", [(FOREST, 1, None)], indirect=True)
+def test_a_fit_that_is_known_to_need_too_much_is_not_begun(executor):
+    executor.submit(0, SHORT | {"n_estimators": 10**12})
+    failure = ended(executor)[0].failure
+    assert failure.startswith("It needs about")
+    assert "(--memory)" in failure
+    executor.submit(1, SHORT)
+    assert not ended(executor)[0].failure  # by the same process
+
+
+@pytest.mark.parametrize("executor", [(FOREST, 2, None)], indirect=True)
+def test_where_memory_runs_short_the_largest_trial_is_ended_and_the_others_go_on(
+    executor, monkeypatch
+):
+    executor.submit(0, ENDLESS)
+    executor.submit(1, ENDLESS)
+    first, second = executor._busy
+    sizes = {first.pid: 7 * 10**8}
+    monkeypatch.setattr(executors, "memory_in_use", lambda pids: sizes.get(pids[0], 10**8))
+    monkeypatch.setattr(TrialMemory, "is_short", lambda self, used: used > 5 * 10**8)
+    (outcome,) = ended(executor)
+    assert (outcome.number, executor.running, second.is_alive) == (0, 1, True)
+    assert outcome.failure.startswith("It needed more memory than the 700 MB")
+    assert not executor.wait_for_results(0.0)
 
 
 ROOT = Path(__file__).parents[4]
