@@ -2,13 +2,14 @@
 
 python tests/benchmarks/bench_kills.py [--rounds 200] [--strategy gp] [--target worker]
 
-Every round begins a run in a process of its own, kills the program, the window's worker or a trial
-process (SIGKILL) at a random moment, perhaps once more after it was resumed, and lets it go on to
-its end. Then the folder is compared with that of the uninterrupted run: settings, scores and steps,
-each once, what was recorded before the kill unchanged, the test score, and the history; numbers to
-nine digits, for sums of the same numbers differ in their last bits where memory lies otherwise. A
-killed trial process costs its trial, so that of such a run the number of trials is compared. Exit
-status 1 where something was lost, doubled or different.
+Every round begins a run in a copy of this process, which has imported all, kills the program, the
+window's worker or a process of a trial or of the end at a random moment (SIGKILL; the program also
+by SIGTERM and SIGINT), perhaps once more after it was resumed, sees that its processes are gone,
+and lets it go on to its end. Then the folder is compared with that of the uninterrupted run:
+settings, scores and steps, each once, what was recorded before the kill unchanged, the test score,
+and the history; numbers to nine digits, for sums of the same numbers differ in their last bits
+where memory lies otherwise. A killed trial process costs its trial, so that of such a run the
+number of trials is compared. Exit status 1 where something was lost, doubled or different.
 """
 
 from __future__ import annotations
@@ -19,16 +20,18 @@ import math
 import multiprocessing
 import os
 import random
+import shutil
 import signal
 import sqlite3
-import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from warm_programs import HANGS, descendants, session_members, start, wait_for, warm_up
 
 from app.cli.commands import main as command
 from app.worker import messages as m
@@ -44,9 +47,11 @@ from core.tuning.events import (
 from core.tuning.runs.past_runs import list_runs
 from core.tuning.runs.run_folder import RunFolder
 
-TARGETS = ("program", "worker", "trial")
+SIGNALS = {"program": signal.SIGKILL, "SIGTERM": signal.SIGTERM, "SIGINT": signal.SIGINT}
+TARGETS = (*SIGNALS, "worker", "helper")
+GONE = 5.0  # seconds until the processes of a killed program are gone
 AGAIN = 0.25  # how often the resumed run is killed once more
-TRIALS = ("--model", "svm", "--trials", "6", "--option", "folds=3")
+TRIALS = ("--model", "svm", "--trials", "4", "--option", "folds=3")
 SAMPLERS = ("random", "grid", "gp", "hybrid", "variable", "eb-hyp", "transfer", "scot", "tpe",
             "cma-es")  # fmt: skip
 LEARNED = ("groups", "--model", "logistic", "--groups", "prefix", "--evaluation", "test")
@@ -54,7 +59,7 @@ LEARNERS = {**dict.fromkeys(("mm", "evidence", "loo", "direct"), "max_steps"), "
 CASES: dict[str, tuple[str, ...]] = {
     **{name: ("iris", *TRIALS, "--strategy", name) for name in SAMPLERS},
     **{
-        name: (*LEARNED, "--strategy", name, "--option", f"{limit}=20")
+        name: (*LEARNED, "--strategy", name, "--option", f"{limit}=8")
         for name, limit in LEARNERS.items()
     },
     "tags mm": ("tags.csv", "--strategy", "mm"),
@@ -105,24 +110,6 @@ def outcome_of(folder: Path) -> Outcome:
 # ------------------------------------------------------------------------------------- processes
 
 
-def begun(work: Callable[[], Any], said: Path) -> int:
-    """A process of its own, and of its own session, that does it; its number."""
-    number = os.fork()
-    if number:
-        return number
-    os.setsid()
-    handle = os.open(said, os.O_CREAT | os.O_WRONLY | os.O_APPEND)
-    os.dup2(handle, 1)
-    os.dup2(handle, 2)
-    try:
-        status = work()
-    except BaseException as error:
-        print(f"{type(error).__name__}: {error}", file=sys.stderr, flush=True)
-        status = 3
-    sys.stdout.flush()
-    os._exit(int(status or 0))
-
-
 def by_command(arguments: list[str]) -> Callable[[], int]:
     return lambda: command(arguments)
 
@@ -148,48 +135,26 @@ def by_worker(folder: Path) -> Callable[[], None]:
     return work
 
 
-def family(number: int) -> dict[int, str]:
-    """{process: its command line} of all descendants of a process."""
-    parents: dict[int, int] = {}
-    for about in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError, ValueError):
-            parents[int(about.parent.name)] = int(about.read_text().rpartition(")")[2].split()[1])
-    found, wanted = {}, {number}
-    while wanted:
-        wanted = {child for child, parent in parents.items() if parent in wanted}
-        for child in wanted:
-            with contextlib.suppress(OSError):
-                line = Path(f"/proc/{child}/cmdline").read_bytes().replace(b"\0", b" ").decode()
-                found[child] = line
-    return found
-
-
 def kill(target: str, number: int, place: Path) -> None:
-    """SIGKILL to what is meant, where there is such a process by now."""
+    """SIGKILL, or another signal, to what is meant, where there is such a process by now."""
     with contextlib.suppress(OSError, ValueError):
-        if target == "program":
-            os.kill(number, signal.SIGKILL)
-        elif target == "worker":
+        if target == "worker":
             os.kill(int((place / "worker").read_text()), signal.SIGKILL)
+        elif target == "helper":  # a trial, its fork server, or the process of the end
+            if members := descendants(number):
+                os.kill(random.choice(members), signal.SIGKILL)
         else:
-            children = family(number)
-            servers = [child for child, line in children.items() if "forkserver" in line]
-            trials = [child for server in servers for child in family(server)]
-            if trials:
-                os.kill(random.choice(trials), signal.SIGKILL)
+            os.kill(number, SIGNALS[target])
 
 
-def ended(number: int, limit: float = 600.0) -> int:
-    """Wait for a process; its status. One that hangs is killed and counts as 99."""
-    give_up = time.monotonic() + limit
-    while time.monotonic() < give_up:
-        gone, status = os.waitpid(number, os.WNOHANG)
-        if gone:
-            return os.waitstatus_to_exitcode(status)
-        time.sleep(0.01)
-    os.killpg(number, signal.SIGKILL)
-    os.waitpid(number, 0)
-    return 99
+def check_no_helpers(number: int, found: Found) -> None:
+    """See that nothing of an ended program lives longer than a few seconds."""
+    give_up = time.monotonic() + GONE
+    while members := session_members(number):
+        if time.monotonic() > give_up:
+            found.problems.append(f"{len(members)} of its processes outlive it by {GONE:g} s")
+            return
+        time.sleep(0.02)
 
 
 # ---------------------------------------------------------------------------------------- rounds
@@ -212,7 +177,7 @@ def fresh(place: Path) -> Path:
 def uninterrupted(case: str, data: Path, place: Path) -> Outcome:
     """What the run comes to when nothing befalls it."""
     folder, since = fresh(place), time.monotonic()
-    status = ended(begun(by_command(arguments_of(case, data, folder)), place / "said"))
+    status = wait_for(start(by_command(arguments_of(case, data, folder)), place / "said"))
     if status:
         raise SystemExit(f"{case}: status {status}\n{(place / 'said').read_text()}")
     whole = outcome_of(folder)
@@ -227,32 +192,28 @@ def one_round(case: str, target: str, whole: Outcome, data: Path, place: Path) -
     kills = 1 + (random.random() < AGAIN)
     recorded = b""
     if target == "worker":  # the window's worker takes over what the program has just begun
-        number = begun(tune, place / "said")
+        number = start(tune, place / "said")
         while not (folder / "events.jsonl").exists() and os.waitpid(number, os.WNOHANG)[0] == 0:
             time.sleep(0.005)
         with contextlib.suppress(OSError):
             os.kill(number, signal.SIGKILL)
-            ended(number)
+            wait_for(number)
     for _ in range(kills):
         there = (folder / "plan.json").exists()
         if target == "worker" and there:
             work = by_worker(folder)
         else:
             work = by_command(["resume", str(folder), "--json"]) if there else tune
-        number = begun(work, place / "said")
+        number = start(work, place / "said")
         time.sleep(random.uniform(0.0, 1.05 * whole.took))
         kill(target, number, place)
-        if target == "trial":
-            ended(number)
-        else:
-            with contextlib.suppress(ChildProcessError):
-                ended(number)
+        if wait_for(number) == HANGS:
+            found.problems.append("the program hangs")
+        check_no_helpers(number, found)
         recorded = looked_at(folder, recorded, found)
-    if target != "trial" and (folder / "plan.json").exists():
-        number = begun(by_command(["resume", str(folder), "--json"]), place / "said")
-    elif target != "trial":
-        number = begun(tune, place / "said")
-    if target != "trial" and (status := ended(number)):
+    there = (folder / "plan.json").exists()
+    number = start(by_command(["resume", str(folder), "--json"]) if there else tune, place / "said")
+    if status := wait_for(number):
         found.problems.append(
             f"going on ended with {status}: {(place / 'said').read_text()[-400:]}"
         )
@@ -283,7 +244,7 @@ def looked_at(folder: Path, before: bytes, found: Found) -> bytes:
 def compared(case: str, target: str, run: Outcome, whole: Outcome, found: Found) -> None:
     if run.doubled:
         found.problems.append(f"trials are there twice: {run.doubled}")
-    if target == "trial" and run.failed:
+    if target == "helper" and run.failed:
         count = len(run.trials) + run.failed
         if count != len(whole.trials):
             found.problems.append(f"{count} trials instead of {len(whole.trials)}")
@@ -332,45 +293,41 @@ def write_small(data: Path) -> None:
         SAMPLES[name].table().head(rows).to_csv(data / f"{name}.csv", index=False)
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=200)
-    parser.add_argument("--strategy", action="append", choices=list(CASES), help="only these")
-    parser.add_argument("--target", action="append", choices=TARGETS, help="only these")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--minutes", type=float, default=math.inf, help="no round begins later")
-    given = parser.parse_args()
-    random.seed(given.seed)
-    cases, wrong, phases = given.strategy or list(CASES), 0, Counter[str]()
+def run(kills: int, seed: int, cases: Sequence[str] = (), targets: Sequence[str] = ()) -> int:
+    """So many killed runs, a kind after the other; prints what was lost, returns how often."""
+    warm_up()
+    random.seed(seed)
+    names, wrong, phases = list(cases or CASES), 0, Counter[str]()
     wholes: dict[str, Outcome] = {}
-    rounds, since = 0, time.monotonic()
     with tempfile.TemporaryDirectory(prefix="tunescope-kills-") as scratch:
         base = Path(scratch)
         os.environ["TMPDIR"], tempfile.tempdir = scratch, scratch
         write_small(base / "data")
-        for number in range(given.rounds):
-            if time.monotonic() - since > 60 * given.minutes:
-                break
-            rounds = number + 1
-            case = cases[(given.seed + number) % len(cases)]
-            learns = case in LEARNERS or " " in case
-            target = random.choice([
-                one for one in given.target or TARGETS if one != "trial" or not learns
-            ] or ["program"])  # fmt: skip
+        for number in range(kills):
+            case = names[(seed + number) % len(names)]
+            target = random.choice(targets or TARGETS)
             if case not in wholes:
-                place = base / f"whole {case}"
-                wholes[case] = uninterrupted(case, base / "data", place)
+                wholes[case] = uninterrupted(case, base / "data", base / f"whole {case}")
             place = base / str(number)
             found = one_round(case, target, wholes[case], base / "data", place)
             phases += found.phases
             wrong += bool(found.problems)
             for problem in found.problems:
                 print(f"round {number} ({case}, {target}): {problem}", flush=True)
-            if rounds % 10 == 0:
-                print(f"{rounds} rounds, {wrong} wrong; {dict(phases)}", flush=True)
-    print(f"{rounds} rounds over {len(wholes)} kinds of run: {wrong} wrong; "
-          f"after the kills the folders were {dict(phases)}")  # fmt: skip
-    return int(wrong > 0)
+            shutil.rmtree(place, ignore_errors=True)
+    print(f"{kills} rounds over {len(wholes)} kinds of run: {wrong} wrong; "
+          f"after the kills the folders were {dict(phases)}", flush=True)  # fmt: skip
+    return wrong
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=200)
+    parser.add_argument("--strategy", action="append", choices=list(CASES), help="only these")
+    parser.add_argument("--target", action="append", choices=TARGETS, help="only these")
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args()
+    return int(run(given.rounds, given.seed, given.strategy or (), given.target or ()) > 0)
 
 
 if __name__ == "__main__":
