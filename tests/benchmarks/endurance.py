@@ -111,38 +111,64 @@ def attack_formats(formats: Sequence[Format], batch: Batch) -> Iterator[AttackRe
         )
 
 
-def run_script(name: str, script: str, arguments: str, batch: Batch) -> Iterator[AttackRecord]:
-    """A script that prints what it finds, and ends with status 1 then."""
-    words = arguments.format(size=batch.size, seed=batch.batch_seed % 2**31).split()
+def attack_runs(batch: Batch) -> Iterator[AttackRecord]:
+    """Runs that are killed and go on."""
+    import bench_kills
+
     began = time.monotonic()
+    count = bench_kills.run(batch.size, batch.batch_seed)
+    findings = [f"kills: {count} of bench_kills --rounds {batch.size} --seed {batch.batch_seed}"]
+    yield _record_of_all("kills", batch, findings if count else [], began)
+
+
+def attack_memory(batch: Batch) -> Iterator[AttackRecord]:
+    """Tables made to explode a model, tuned with bounded memory."""
+    import exploding_tables
+
+    for record in exploding_tables.run(batch.size, batch.batch_seed):
+        findings = [f"tables: {record.name}: {record.problem}"] if record.problem else []
+        yield AttackRecord("tables", 1, findings, record.seconds, record.memory)
+
+
+def attack_folders(batch: Batch) -> Iterator[AttackRecord]:
+    """Commands on hostile run folders, settings and histories."""
+    import hostile_folders
+
+    began = time.monotonic()
+    findings = [f"folders: {line}" for line in hostile_folders.run(batch.size, batch.batch_seed)]
+    yield _record_of_all("folders", batch, findings, began)
+
+
+def attack_window(batch: Batch) -> Iterator[AttackRecord]:
+    """A window that stays open; in a program of its own, for Qt bears no forks."""
+    began = time.monotonic()
+    script = HERE / "window_endurance.py"
     ended = subprocess.run(
-        [sys.executable, str(HERE / script), *words],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
+        [sys.executable, str(script), "--cycles", str(batch.size)],
+        env=os.environ | {"QT_QPA_PLATFORM": "offscreen"},
+        capture_output=True,
         text=True,
         errors="replace",
         check=False,
     )
-    findings = []
-    if ended.returncode:
-        batch.keep.mkdir(parents=True, exist_ok=True)
-        path = batch.keep / f"{Path(script).stem}-{batch.batch_seed}.txt"
-        path.write_text(ended.stdout, encoding="utf-8")
-        findings = [f"{name}: {script} {' '.join(words)}: {path}"]
+    lines = (ended.stdout + ended.stderr).strip().splitlines()
+    findings = [f"window: {line}" for line in lines[-3:]] if ended.returncode else []
+    yield _record_of_all("window", batch, findings, began)
+
+
+def _record_of_all(name: str, batch: Batch, findings: list[str], began: float) -> AttackRecord:
+    """Of a batch that says no times: the mean time, and the largest of its processes."""
     most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
-    seconds = (time.monotonic() - began) / batch.size
-    yield AttackRecord(name, batch.size, findings, seconds, most)
+    return AttackRecord(name, batch.size, findings, (time.monotonic() - began) / batch.size, most)
 
 
 ATTACKS = (
     Attack("data", 0.3, 40, partial(attack_formats, fuzz_readers.FORMATS)),
     Attack("models", 0.25, 100, partial(attack_formats, fuzz_models.FORMATS)),
-    Attack(
-        "kills",
-        0.2,
-        2,
-        partial(run_script, "kills", "bench_kills.py", "--rounds {size} --seed {seed}"),
-    ),
+    Attack("kills", 0.2, 2, attack_runs),
+    Attack("tables", 0.1, 1, attack_memory),
+    Attack("folders", 0.05, 10, attack_folders),
+    Attack("window", 0.1, 2, attack_window, batch_seconds=1500.0),
 )
 
 

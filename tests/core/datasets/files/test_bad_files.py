@@ -287,6 +287,15 @@ def test_a_target_that_cannot_be_predicted_names_the_other_columns(write: Write)
         assert read_dataset(path, DataOptions(target=column)).target_name == column
 
 
+def test_an_archive_whose_file_has_no_name(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("Z", HEADER + ROWS)
+    path.write_bytes(path.read_bytes().replace(b"Z", b"\0"))
+    with contextlib.suppress(UnusableError):
+        assert read_dataset(str(path)).n_rows == 40
+
+
 def test_what_no_reader_may_do_is_found(tmp_path: Path) -> None:
     def read(path: Path) -> object:
         content = path.read_bytes()
