@@ -389,7 +389,8 @@ def open_bytes(path: Path, compression: str) -> IO[bytes]:
 
 def _open_zip(path: Path) -> IO[bytes]:
     archive = zipfile.ZipFile(path)
-    names = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
+    names = [entry.filename for entry in archive.infolist()]
+    names = [name for name in names if not name.endswith("/")]
     if len(names) != 1:
         # Which one is meant cannot be guessed.
         fault = f"the archive holds {len(names)} files, not one"
