@@ -206,8 +206,10 @@ class Person:
 
 def grown(usages: Sequence[Usage]) -> list[str]:
     """What a cycle after the third holds more than the third, beyond the allowance."""
+    findings: list[str] = []
+    if len(usages) < FIRST_STEADY:
+        return findings
     steady = usages[FIRST_STEADY - 1]
-    findings = []
     for entry in fields(Usage):
         first = getattr(steady, entry.name)
         for number, usage in enumerate(usages[FIRST_STEADY:], FIRST_STEADY + 1):
