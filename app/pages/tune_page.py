@@ -20,6 +20,7 @@ from app.text.plan_text import editable_number, waiting_settings_text, with_deci
 from app.text.rail_text import strategy_title
 from app.text.run_head import (
     before_the_start,
+    elsewhere_sentences,
     interrupted_sentences,
     model_text,
     more_time_text,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from app.session.session import Session
 
 SHOWN = ("running", "paused", "finished", "interrupted")
+REPLAYED = ("finished", "interrupted", "running elsewhere")
 MORE = 20
 
 
@@ -290,7 +292,7 @@ class TunePage(Page):
             self._ticks.start()
         else:
             self._ticks.stop()
-        if self.session.state in ("finished", "interrupted"):
+        if self.session.state in REPLAYED:
             shown = self.session.shown
             of_trials = not shown.state.learns_penalties
             self.replay.load_run(shown.events, shown.stops, of_trials)
@@ -319,7 +321,8 @@ class TunePage(Page):
         self.more_button.set_label(more_time_text(minutes) if minutes else f"{MORE} more trials")
         self.leave_button.setVisible(state == "stopping")
         self.keep_button.setVisible(state == "interrupted" and has_begun)
-        self.discard_button.setVisible(has_begun or state in ("running", "paused"))
+        may_discard = has_begun and state != "running elsewhere"
+        self.discard_button.setVisible(may_discard or state in ("running", "paused"))
         self.discard_button.set_allowed(state != "stopping", "The run is just ending.")
         text, action, key, why_not = self._primary_action()
         self.primary.set_label(text)
@@ -340,6 +343,8 @@ class TunePage(Page):
                 return "Stopping …", session.stop, "", "The results are coming."
             case "interrupted":
                 return "Resume", session.resume, START, ""
+            case "running elsewhere":
+                return "Look again", session.look_again, START, ""
             case "finished" if session.results is not None:
                 return "See the results", partial(self.step_wanted.emit, "results"), "", ""
         why_not = "" if session.plan is not None else "Open a file first, in step 1."
@@ -356,8 +361,7 @@ class TunePage(Page):
         self.bar.setVisible(self.session.is_going_on)
         if state not in ("running", "paused"):
             self.workers.hide()
-        looks_back = state in ("finished", "interrupted") and bool(self.session.events)
-        self.replay.setVisible(looks_back)
+        self.replay.setVisible(state in REPLAYED and bool(self.session.events))
 
     def _show_words(self) -> None:
         session, elapsed = self.session, self._elapsed_seconds()
@@ -407,6 +411,8 @@ class TunePage(Page):
                 return stopping_sentences(run)
             case "interrupted" if not isinstance(run.ended, RunFailed):
                 return interrupted_sentences(run)
+            case "running elsewhere":
+                return elsewhere_sentences(run)
         return ()
 
     # What a person does -----------------------------------------------------------------------

@@ -101,8 +101,10 @@ def load_run(folder: Path, is_wanted: IsWanted) -> tuple[ShownRun, Plan] | str:
 
     try:
         run_folder = RunFolder.open(folder)
+        # First: a run that ends meanwhile offers nothing that its writer refuses.
+        is_running = run_folder.is_running
         events = _while_wanted(run_folder.read_events(beats=False), is_wanted)
-        return ShownRun(events, folder), run_folder.plan
+        return ShownRun(events, folder, is_running), run_folder.plan
     except UnusableError as error:
         return error.sentence
 

@@ -35,7 +35,8 @@ class Session(SessionState):
 
     It holds plain data only; the worker does the work. States of the run:
     idle (none yet), running, paused, stopping (results are computed), interrupted (the worker was
-    lost, or the results abandoned; `resume` continues), finished.
+    lost, or the results abandoned; `resume` continues), finished, running elsewhere (another
+    process writes it).
     """
 
     # Data -----------------------------------------------------------------------------------
@@ -255,6 +256,11 @@ class Session(SessionState):
             self._set_state("running")
         elif self.state == "interrupted" and self.run_folder is not None:
             self._go_on(self.shown.plan)
+
+    def look_again(self) -> None:
+        """Read the run that another process writes."""
+        if self.state == "running elsewhere" and self.run_folder is not None:
+            self.open_run(self.run_folder)
 
     def stop(self) -> None:
         """End the run and keep the best; results follow even if the worker does not react."""

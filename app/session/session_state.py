@@ -63,7 +63,7 @@ class SessionState(QObject):
         self.history_summary: m.HistorySummary | None = None
         self._estimate_timer = QTimer(self, singleShot=True, interval=ESTIMATE_AFTER)
         self._estimate_timer.timeout.connect(self._ask_estimate)
-        self.state = "idle"  # running, paused, stopping, interrupted or finished
+        self.state = "idle"  # `Session` lists them
         self.shown = ShownRun([], None)
         self._frozen_events = FrozenEvents()  # its events
         self.details = ""  # of the last problem, for “Copy details”; without data

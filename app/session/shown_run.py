@@ -76,8 +76,11 @@ def collection_paused() -> Iterator[None]:
 class ShownRun:
     """The events of one run, and its state."""
 
-    def __init__(self, events: Iterable[Event], folder: Path | None) -> None:
+    def __init__(
+        self, events: Iterable[Event], folder: Path | None, has_other_writer: bool = False
+    ) -> None:
         self.folder = folder  # of the run, once it is known
+        self._has_other_writer = has_other_writer  # a process that is not the session's worker
         self.events: list[Event] = []  # oldest first; many surrogates are thinned out
         self.stops: list[int] = []  # the number of events at the end of each trial or step
         self.wanted: list[Setting] = []  # entered by a person and not tried yet
@@ -97,9 +100,13 @@ class ShownRun:
 
     @property
     def phase(self) -> str:
-        """Of a run that does not go on: idle (there is none), interrupted, finished."""
+        """Of a run that does not go on here: idle (there is none), running elsewhere, interrupted,
+        finished.
+        """
         if not self.events:
             return "idle"
+        if self._has_other_writer:
+            return "running elsewhere"
         is_finished = self.state.results is not None and self.state.exclusion is None
         return "finished" if is_finished else "interrupted"
 

@@ -127,7 +127,7 @@ def progress_text(run: RunState, state: str, elapsed: float | None = None) -> st
         phrases += _time_left(run, elapsed)
     elif state == "stopping" and not run.done_count:
         phrases.insert(0, "Stopping")
-    elif state in ("paused", "stopping", "interrupted"):
+    elif state in ("paused", "stopping", "interrupted", "running elsewhere"):
         phrases.insert(0, _state_text(state))
     elif over:
         seconds = run.results.seconds if run.results is not None else run.seconds
@@ -267,6 +267,15 @@ def interrupted_sentences(run: RunState) -> tuple[str, ...]:
     return (
         f"The run was interrupted. {_kept_text(run)}. “Resume” tries the next one; “Keep "
         "what there is” tries nothing more, but fits and tests the best so far.",
+        *_best_sentences(run),
+    )
+
+
+def elsewhere_sentences(run: RunState) -> tuple[str, ...]:
+    """What is seen of a run that another process writes."""
+    return (
+        "This run is running in another program, such as a terminal or another window: pause or "
+        "stop it there. “Look again” shows what it has done meanwhile.",
         *_best_sentences(run),
     )
 

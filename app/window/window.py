@@ -333,6 +333,8 @@ class Window(QMainWindow):
         session, estimate = self.session, self.session.estimate
         if session.state in ("paused", "interrupted"):
             session.resume()
+        elif session.state == "running elsewhere":
+            session.look_again()
         # The key that starts must never stop: it is pressed twice by accident.
         elif session.state in ("running", "stopping"):
             self.rail.explain("A run is in progress already.")

@@ -177,6 +177,31 @@ def test_a_lost_worker_is_said_and_the_run_can_go_on(begun):
     assert worker.all_of(Tune)[-1].folder == str(folder)
 
 
+def test_a_run_of_another_process_is_only_looked_at(page, tmp_path, qtbot):
+    folder = RunFolder.create(PLAN, root=tmp_path / "runs")
+    for event in trials(2):
+        folder.append(event)
+    session = page.session
+
+    def open_run():
+        with qtbot.waitSignal(session.run_opened, timeout=60_000):
+            (page.primary.click if session.events else lambda: session.open_run(folder.path))()
+        return session.list_runs().runs[0].state
+
+    with folder.hold_lock():  # another description of the file, as another process has
+        assert open_run() == "running"
+        assert session.state == "running elsewhere"
+        assert not visible(page)
+        assert page.primary.text() == "Look again"
+        assert "another program" in page.words[1][0]
+        folder.append(TrialFinished(number=2, score=0.9))
+        assert open_run() == "running"
+        assert session.shown.state.finished == 3
+    assert open_run() == session.state == "interrupted"
+    assert page.primary.text() == "Resume"
+    assert visible(page) == {"Discard", "Keep what there is"}
+
+
 def test_discarding_asks_and_esc_keeps_the_run(begun, monkeypatch):
     page, worker, folder = begun
     worker.answer(ENDED, RunEnded(), to=Tune)
