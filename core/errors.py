@@ -30,7 +30,9 @@ class UnusableError(Exception):
         cure = f"; {self.cure}" if self.cure else ""
         end = "?" if self.cure.startswith("did you mean") else "."
         # Clauses may quote other libraries, whose messages have line breaks.
-        return " ".join(f"{location}{self.what}{cure}{end}".split())
+        words = " ".join(f"{location}{self.what}{cure}{end}".split())
+        # Nor does a terminal obey what a file is called.
+        return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in words)
 
     def __reduce__(self) -> tuple[object, ...]:
         # Pickle would call the class with `args`, and subclasses take other arguments.

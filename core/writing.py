@@ -29,7 +29,9 @@ def whole_file(path: Path, *, is_private: bool = False) -> Iterator[Path]:
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
     before = real.stat() if real.exists() else None
     if before is not None and not stat.S_ISREG(before.st_mode):
-        yield real
+        # Open meanwhile: who reads a pipe would take the first writer's end for that of all.
+        with open(real, "wb", opener=private_opener):
+            yield real
         return
     draft = real.with_name(f".tunescope-{secrets.token_hex(8)}")
     # Not tempfile, whose files nobody else may read: the umask decides.
@@ -49,8 +51,11 @@ def whole_file(path: Path, *, is_private: bool = False) -> Iterator[Path]:
 
 
 def private_opener(path: Any, flags: int) -> int:
-    """For `open`: a new file can be read by its owner alone."""
-    return os.open(path, flags, 0o600)
+    """For `open`: a new file is its owner's alone; a pipe that nobody reads is refused."""
+    handle = os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o600)
+    if sys.platform != "win32":
+        os.set_blocking(handle, True)
+    return handle
 
 
 def write_whole(path: Path, text: str, *, is_private: bool = False) -> None:

@@ -38,6 +38,7 @@ from core.tuning.runs.state import RunState, state_from_events
 from core.tuning.trials.executors import ProcessExecutor, TrialExecutor
 from core.tuning.tune import prepare_run
 from core.tuning.tune import tune as tune_events
+from core.writing import whole_file
 
 Table = str | Path | pd.DataFrame
 
@@ -221,7 +222,8 @@ def _prepare_run(plan: Plan, dataset: Dataset, path: Path | None, scratch: Path)
     folder = RunFolder.create(plan, path=run_path)
     # Into the run's folder, so that the run can be resumed without the table.
     for draft, target in target_of.items():
-        shutil.copyfile(draft, target)
+        with whole_file(target, is_private=True) as copy:
+            shutil.copyfile(draft, copy)
     dataset = replace(dataset, source=replace(dataset.source, path=file))
     return _StartedRun(plan, dataset, folder, tuple(target_of.values()))
 

@@ -22,7 +22,10 @@ from typing import IO
 
 from app.preferences import preferences as settings
 from core.errors import write_error
+from core.ordinary_files import read_ordinary
+from core.writing import private_opener
 
+MAX_STACK_BYTES = 1 << 20
 QUIET_SECONDS = 10.0  # between two messages, so that a failing paint event does not flood
 _ROOT = Path(__file__).parents[2]
 
@@ -111,18 +114,20 @@ class FaultFile:
         for path in sorted(self._folder.glob("fault-*.txt")):
             if path == self._path or _is_alive(path.stem.removeprefix("fault-")):
                 continue
-            written = path.read_text(encoding="utf-8", errors="replace").strip()
-            if written:
-                stacks.append(written)
+            with contextlib.suppress(OSError):
+                if stack := read_ordinary(path, MAX_STACK_BYTES).decode(errors="replace").strip():
+                    stacks.append(stack)
             # Another window, on Windows, has it open.
-            with contextlib.suppress(PermissionError):
+            with contextlib.suppress(OSError):
                 path.unlink(missing_ok=True)
         return "\n\n".join(stacks)
 
     def watch_crashes(self) -> None:
         if self.fault:
             return
-        self._file = self._path.open("w", encoding="utf-8")
+        self._file = open(  # noqa: SIM115 - until `close`
+            self._path, "w", encoding="utf-8", opener=private_opener
+        )
         faulthandler.enable(self._file)
 
     def close(self) -> None:

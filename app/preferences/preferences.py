@@ -41,7 +41,7 @@ def settings_store() -> QSettings:
 def settings_folder() -> Path:
     """The folder of the settings file; it is created."""
     folder = Path(settings_store().fileName()).parent
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder
 
 

@@ -10,6 +10,7 @@ import hashlib
 import io
 import json
 import lzma
+import os
 import re
 import zipfile
 import zlib
@@ -18,6 +19,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import IO, cast
 
@@ -254,7 +256,9 @@ def check_path(file: str) -> Path:
             raise UnusableError("this is a folder, not a file", where=file, cure=_files_in(path))
         if path.is_file():
             return path
-        beside = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
+        beside = (
+            [e.name for e in islice(os.scandir(path.parent), 1000)] if path.parent.is_dir() else []
+        )
     except OSError as error:
         raise _unreadable(file, error) from None
     if path.exists():
@@ -265,7 +269,8 @@ def check_path(file: str) -> Path:
 
 
 def _files_in(folder: Path) -> str:
-    names = sorted(entry.name for entry in folder.iterdir() if entry.is_file())
+    entries = islice(os.scandir(folder), 1000)
+    names = sorted(entry.name for entry in entries if entry.is_file())
     endings = (".csv", ".libsvm", ".svm", ".xls", ".ods", ".parquet", ".feather", ".arff")
     tables = [name for name in names if any(ending in name for ending in endings)]
     return f"choose a file in it, such as {tables[0]}" if tables else "choose a file in it"

@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 from core.errors import UnusableError, write_error
-from core.ordinary_files import read_ordinary
+from core.ordinary_files import open_ordinary, read_ordinary
 
 MAGIC = b"Tunescope, signed 1\n"
 _KEY_BYTES, _SIGNATURE_BYTES = 32, hashlib.sha256().digest_size
@@ -59,7 +59,7 @@ def _signature(key: bytes, content: bytes) -> bytes:
 
 def _read_key() -> bytes | None:
     try:
-        with key_path().open("rb") as file:
+        with open_ordinary(key_path()) as file:
             # Of the open file: by its name another could stand there by now.
             about, key = os.fstat(file.fileno()), file.read(_KEY_BYTES + 1)
     except OSError:

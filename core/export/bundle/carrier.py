@@ -37,10 +37,12 @@ from core.datasets.files.registry import open_table
 from core.datasets.files.table_reader import TableReader
 from core.errors import UnusableError
 from core.estimators.registry import MODELS
+from core.estimators.stored.skops_nodes import read_array
 from core.export.bundle.csv_rows import UTF_16, CellFormat, UnreadableError, cell_format_of, text_of
 from core.export.bundle.modules import COMPILED, bundle_modules
 from core.export.finished_run import FinishedRun, members_of
 from core.export.spreadsheet_cells import escape_formula
+from core.ordinary_files import open_ordinary
 from core.records import JsonObject, to_plain
 
 Arrays = dict[str, np.ndarray]
@@ -57,7 +59,7 @@ MAIN_MODULE = "core.export.bundle.bundle_main"
 # Of zipfile, zlib and numpy for damaged bytes, excessive sizes and encryption.
 READ_ERRORS = (
     *(zipfile.BadZipFile, zlib.error, ValueError, EOFError, KeyError, OSError, MemoryError),
-    *(NotImplementedError, RuntimeError, TypeError, SyntaxError, OverflowError),
+    *(NotImplementedError, RuntimeError, TypeError, SyntaxError, OverflowError, StopIteration),
 )
 
 
@@ -256,24 +258,22 @@ def csv_bytes(header: list[str], rows: list[list[str]]) -> bytes:
 def load_arrays(path: Path) -> Arrays:
     """The arrays in an npz or zip file; no code is run. UnusableError: damaged, too large."""
     try:
-        with zipfile.ZipFile(path) as archive:
+        with open_ordinary(path) as file, zipfile.ZipFile(file) as archive:
             check_archive(archive, path)
-            source = path if path.suffix.lower() != ".zip" else _model_in_folder(archive, path)
-        with np.load(source, allow_pickle=False) as arrays:
-            contents = {name: arrays[name] for name in arrays.files}
+            contents = _arrays_in(archive, path, path.suffix.lower() == ".zip")
     except READ_ERRORS as error:
         raise damaged_file_error(path) from error
     return checked_arrays(contents, path)
 
 
-def _model_in_folder(archive: zipfile.ZipFile, path: Path) -> io.BytesIO:
-    entries = [e for e in archive.infolist() if e.filename.split("/")[-1] == MODEL]
-    if not entries:
-        raise damaged_file_error(path)
-    content = archive.read(entries[0])
+def _arrays_in(archive: zipfile.ZipFile, path: Path, is_folder: bool) -> Arrays:
+    if not is_folder:
+        names = [name for name in archive.namelist() if name.endswith(".npy")]
+        return {name.removesuffix(".npy"): read_array(archive.read(name)) for name in names}
+    content = archive.read(next(n for n in archive.namelist() if n.split("/")[-1] == MODEL))
     with zipfile.ZipFile(io.BytesIO(content)) as inner:  # which may swell once more
         check_archive(inner, path, len(content))
-    return io.BytesIO(content)
+        return _arrays_in(inner, path, False)
 
 
 def checked_arrays(arrays: Arrays, path: Path) -> Arrays:

@@ -33,9 +33,8 @@ from core.export.bundle.carrier import (
 from core.export.bundle.csv_rows import CellFormat
 from core.export.finished_run import FinishedRun
 from core.json_reading import read_as
+from core.ordinary_files import read_ordinary
 from core.records import JsonObject, Record, optional, to_plain
-
-MAX_FILE_BYTES = 2**31  # of a JSON file
 
 
 @dataclass(frozen=True)
@@ -188,12 +187,8 @@ def model_document(run: FinishedRun) -> JsonObject:
 def load_document_arrays(path: Path) -> Arrays:
     """The arrays in an exported JSON file; UnusableError: damaged, too large, or no model."""
     try:
-        size = path.stat().st_size
         # The whole text is in memory before any of it can be judged.
-        if size > MAX_FILE_BYTES:
-            fault = f"the file has {size / 2**30:.0f} gigabytes, more than any model"
-            raise UnusableError(fault, where=str(path), cure="give a file that Tunescope exported")
-        document = json.loads(path.read_bytes())
+        document = json.loads(read_ordinary(path))
         plain = document if isinstance(document, dict) else {}
         if not isinstance(plain.get("fitted"), dict):
             fault = "these numbers hold no model of sequences or molecules"

@@ -22,6 +22,7 @@ from core.evaluation.conformal import PredictionInterval, interval_of
 from core.export.exportable_models import BASELINE, TUNED
 from core.export.finished_run import FinishedRun, members_of
 from core.export.raw_rows import ATTRIBUTE, ModelCard
+from core.ordinary_files import open_ordinary
 from core.records import to_plain
 
 
@@ -113,7 +114,8 @@ def write_joblib(run: FinishedRun, path: Path) -> None:
 def load_joblib(path: Path) -> Any:
     """The pipeline in a joblib file, whose opening can run code in it, or UnusableError."""
     try:
-        return joblib.load(path)
+        with open_ordinary(path) as file:
+            return joblib.load(file)
     except ImportError as error:
         fault = f"this model needs “{error.name}”, which is not installed here"
         cure = "install it, or export the model again from Tunescope"

@@ -138,7 +138,7 @@ def open_file(path: Path, patience: float = PATIENCE) -> OpenFile:
     try:
         if path.is_dir():
             raise _unusable_error("there is a folder where the history should be", path)
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         if path.exists():
             open_ordinary(path, MOST_HISTORY_BYTES).close()
         else:  # it will hold what runs tell of a person's data; SQLite would let the umask decide
@@ -287,6 +287,7 @@ def _start_new_file(path: Path, patience: float) -> OpenFile:
     """Rename a damaged file and begin a new one, with its switches if readable."""
     switches = read_switches(path)
     name = _put_aside(path)
+    open(path, "ab", opener=private_opener).close()
     notice = f"The history was damaged. It was renamed to {name}, and a new one begun."
     try:
         database = _writable(path, patience)

@@ -14,6 +14,7 @@ import sqlite3
 from collections.abc import Callable, Collection
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from glob import escape
 from itertools import islice
 from pathlib import Path
@@ -22,8 +23,8 @@ from typing import BinaryIO
 from core.errors import UnusableError, write_error
 from core.ordinary_files import open_ordinary, read_ordinary
 from core.tuning.events import Event, HistoryRead, JointSurfaceFitted, from_json, to_json
-from core.tuning.history.database import COMPANIONS, PATIENCE, hold_file_lock
-from core.tuning.runs.run_folder import EVENTS, MOST_EVENT_BYTES, runs_root
+from core.tuning.history.database import COMPANIONS, MOST_HISTORY_BYTES, PATIENCE, hold_file_lock
+from core.tuning.runs.run_folder import EVENTS, LONGEST, MOST_EVENT_BYTES, runs_root
 from core.writing import whole_file, write_whole
 
 READ = (b'{"event": "HistoryRead"', b'{"event": "PastRecalled"')  # now, and formerly
@@ -71,7 +72,8 @@ def remove_companions(path: Path) -> None:
 
 def put_aside_copies(path: Path) -> list[Path]:
     """The renamed damaged files and their companions."""
-    return sorted(path.parent.glob(f"{escape(path.stem)}.damaged-*{escape(path.suffix)}*"))
+    copies = path.parent.glob(f"{escape(path.stem)}.damaged-*")
+    return sorted(copy for copy in copies if path.suffix in copy.name)
 
 
 def forget_copies(path: Path, ids: Collection[str] | None) -> list[str]:
@@ -89,7 +91,7 @@ def forget_copies(path: Path, ids: Collection[str] | None) -> list[str]:
 
 def _contains_any(path: Path, marks: Collection[bytes]) -> bool:
     tail = b""
-    with path.open("rb") as file:
+    with open_ordinary(path, MOST_HISTORY_BYTES) as file:
         while chunk := file.read(CHUNK):
             if any(mark in tail + chunk for mark in marks):
                 return True
@@ -101,7 +103,8 @@ def reads_history(path: Path, ids: Collection[str] | None) -> bool:
     """Whether a run's events hold forgotten datasets; True where they cannot be read."""
     try:
         with open_ordinary(path, MOST_EVENT_BYTES) as file:
-            lines = [line for line in islice(file, EARLY) if line.startswith(READ)]
+            early_lines = islice(iter(partial(file.readline, LONGEST), b""), EARLY)
+            lines = [line for line in early_lines if line.startswith(READ)]
         return any(_without(from_json(line), ids)[1] is not None for line in lines)
     except OSError:
         return True
@@ -119,8 +122,10 @@ def forget_in(path: Path, ids: Collection[str] | None) -> None:
     with path.open("r+b") as file:
         new_index: dict[int, int] = {}  # {index of a dataset before: now}
         touched, number = False, 0
-        while line := file.readline():
+        while line := file.readline(LONGEST):
             number += 1
+            if len(line) == LONGEST:
+                raise ValueError("a line never ends")
             if line.startswith(READ):
                 new_index, changed = _without(from_json(line), ids)
                 touched = touched or changed is not None

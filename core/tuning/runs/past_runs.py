@@ -162,7 +162,9 @@ def list_runs(root: Path | None = None) -> PastRuns:
 
 def _with_plans(root: Path) -> list[Path]:
     try:
-        return [folder for folder in root.iterdir() if _file_mode(folder / PLAN) is not None]
+        # The entries say what they are: of a million files none is looked for in the folder.
+        folders = [Path(entry.path) for entry in os.scandir(root) if entry.is_dir()]
+        return [folder for folder in folders if _file_mode(folder / PLAN) is not None]
     except OSError:  # there is none yet, or it cannot be read
         return []
 
@@ -398,7 +400,8 @@ def _list_bin(parent: Path) -> PastRuns:
 
 
 def _check_ours(folder: Path, parent: Path, action: str) -> None:
-    if folder.parent.resolve() != parent.resolve():
+    # Not `resolve`, which raises for a link that leads to itself.
+    if os.path.realpath(folder.parent) != os.path.realpath(parent):
         raise UnusableError(
             f"this run is not among those that can be {action} here",
             where=str(folder),
@@ -451,7 +454,7 @@ def _write_mark(folder: Path, now: datetime) -> None:
     with contextlib.suppress(OSError):  # on a full disk it counts as deleted at the next look
         # An old mark, from before the run was restored, must not shorten its time.
         (folder / MARK).unlink(missing_ok=True)
-        write_whole(folder / MARK, json.dumps({"deleted_at": now.isoformat()}))
+        write_whole(folder / MARK, json.dumps({"deleted_at": now.isoformat()}), is_private=True)
 
 
 def _read_mark(folder: Path, now: datetime) -> datetime:

@@ -322,7 +322,7 @@ def new_folder(root: Path, plan: Plan) -> Path:
 
 
 def _make_folder(path: Path) -> bool:
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:
         path.mkdir(mode=0o700)  # it holds a person's rows
     except FileExistsError:

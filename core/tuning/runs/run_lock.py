@@ -92,7 +92,7 @@ def _acquire_lock(mark: Path, patience: float) -> int:
 
 def _open_mark(mark: Path) -> int:
     try:
-        return os.open(mark, os.O_RDWR | os.O_CREAT, 0o666)
+        return os.open(mark, os.O_RDWR | os.O_CREAT, 0o600)
     except PermissionError:
         # A mark of another user cannot be written, yet its lock can be seen.
         if (owner := lock_holder(mark)) is not None:

@@ -80,7 +80,7 @@ def keep_answer(folder: RunFolder, results: Results, question: str, answer: Answ
     text = json.dumps({"of": key_of(results), "answer": plain}, ensure_ascii=False)
     with contextlib.suppress(OSError):  # it can be worked out again
         if folder.path.is_dir():
-            (folder.path / FOLDER).mkdir(exist_ok=True)
+            (folder.path / FOLDER).mkdir(mode=0o700, exist_ok=True)
             write_whole(folder.path / FOLDER / f"{question}.json", text, is_private=True)
     return read_answer(question, plain)
 

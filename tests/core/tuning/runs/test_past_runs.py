@@ -335,7 +335,7 @@ def test_an_old_mark_does_not_shorten_the_time_where_none_can_be_written(tmp_pat
     folder = made(tmp_path)
     (folder / MARK).write_text('{"deleted_at": "2001-01-01T00:00:00+00:00"}')
 
-    def full(*_):
+    def full(*_, **__):
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patched:

@@ -100,3 +100,35 @@ def test_a_line_without_an_end_is_a_sentence(strange_run, monkeypatch, capsys):
     assert main(["replay", str(strange_run)]) == 2
     assert "never ends" in capsys.readouterr().err
     assert RunFolder.open(strange_run).plan
+
+
+def test_a_link_that_leads_to_itself_is_no_bin(strange_run, capsys):
+    (strange_run.parent / "bin").symlink_to("bin")
+    assert main(["runs", "restore", "one"]) == 2
+    assert "bin" in capsys.readouterr().err
+
+
+def test_a_pipe_that_nobody_reads_is_not_waited_for(strange_run, tmp_path, capsys):
+    os.mkfifo(tmp_path / "out.html")
+    assert main(["report", str(strange_run), "--out", str(tmp_path / "out.html")]) == 2
+    assert "cannot be written" in capsys.readouterr().err
+
+
+def test_a_history_without_an_ending_can_be_deleted(tmp_path, monkeypatch):
+    monkeypatch.setenv("TUNESCOPE_HISTORY", str(tmp_path / "history"))
+    assert main(["history", "off"]) == 0
+    assert main(["history", "delete", "--all"]) == 0
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no file modes there")
+def test_a_deleted_run_and_a_history_begun_anew_are_their_owner_s_alone(tmp_path, monkeypatch):
+    monkeypatch.setenv("TUNESCOPE_HISTORY", str(tmp_path / "history"))
+    before = os.umask(0)
+    try:
+        (tmp_path / "history").write_bytes(b"damaged" * 1000)
+        (tmp_path / "history").chmod(0o600)
+        assert main(["history"]) == 0
+    finally:
+        os.umask(before)
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
+    assert {name: mode for name, mode in modes.items() if mode & 0o077} == {}
