@@ -27,6 +27,7 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import NoReturn
 
@@ -111,14 +112,12 @@ def attack_formats(formats: Sequence[Format], batch: Batch) -> Iterator[AttackRe
         )
 
 
-def attack_runs(batch: Batch) -> Iterator[AttackRecord]:
-    """Runs that are killed and go on."""
-    import bench_kills
-
+def attack_runs(name: str, module: str, batch: Batch) -> Iterator[AttackRecord]:
+    """Runs that are killed and go on, or that many programs share."""
     began = time.monotonic()
-    count = bench_kills.run(batch.size, batch.batch_seed)
-    findings = [f"kills: {count} of bench_kills --rounds {batch.size} --seed {batch.batch_seed}"]
-    yield _record_of_all("kills", batch, findings if count else [], began)
+    count = import_module(module).run(batch.size, batch.batch_seed)
+    findings = [f"{name}: {count} of {module}.run({batch.size}, {batch.batch_seed})"]
+    yield _record_of_all(name, batch, findings if count else [], began)
 
 
 def attack_memory(batch: Batch) -> Iterator[AttackRecord]:
@@ -165,7 +164,8 @@ def _record_of_all(name: str, batch: Batch, findings: list[str], began: float) -
 ATTACKS = (
     Attack("data", 0.3, 40, partial(attack_formats, fuzz_readers.FORMATS)),
     Attack("models", 0.25, 100, partial(attack_formats, fuzz_models.FORMATS)),
-    Attack("kills", 0.2, 2, attack_runs),
+    Attack("kills", 0.15, 2, partial(attack_runs, "kills", "bench_kills")),
+    Attack("programs", 0.05, 8, partial(attack_runs, "programs", "shared_programs")),
     Attack("tables", 0.1, 1, attack_memory),
     Attack("folders", 0.05, 10, attack_folders),
     Attack("window", 0.1, 2, attack_window, batch_seconds=1500.0),
