@@ -39,8 +39,8 @@ class ModelPage(Page):
         self.body.addStretch(1)
         for line in (self.joining, self.extras):
             line.installed.connect(session.change_data)
-        session.advice_changed.connect(self.refresh)
-        session.plan_changed.connect(self.refresh)
+        session.advice_changed.connect(self.request_refresh)
+        session.plan_changed.connect(self.request_refresh)
         self.refresh()
 
     def tour_target(self, name: str) -> QWidget | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from app.look import appearance
@@ -35,6 +35,7 @@ class Page(QWidget):
         super().__init__()
         self.session = session
         self.words: tuple[str, tuple[str, ...]] = ("", ())  # of the panel: title, sentences
+        self._is_stale = False
         self.under_head = in_column(margins=(0, 0, 12, 0))
         self.body = QVBoxLayout()
         in_column(
@@ -136,3 +137,17 @@ class Page(QWidget):
 
     def visited(self) -> None:
         """The page comes to the front."""
+
+    def refresh(self) -> None:
+        """Show the session as it is now."""
+
+    def request_refresh(self) -> None:
+        """Refresh the page, or a hidden one when it is shown next."""
+        self._is_stale = not self.isVisible()
+        if not self._is_stale:
+            self.refresh()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self._is_stale:
+            self.request_refresh()

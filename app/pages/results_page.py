@@ -227,10 +227,10 @@ class ResultsPage(Page):
         self.under_head.addWidget(self.tabs)
         self._make_cards()
         self.tabs.currentChanged.connect(lambda _: self._arrange_tab())
-        session.run_changed.connect(self._refresh_results)
-        session.run_replaced.connect(self._refresh_results)
+        session.run_changed.connect(self.request_refresh)
+        session.run_replaced.connect(self.request_refresh)
         session.runs.changed.connect(self._show_comparable)
-        self._refresh_results()
+        self.refresh()
 
     @staticmethod
     def views_ahead(parent: QWidget) -> Iterator[View]:
@@ -288,7 +288,7 @@ class ResultsPage(Page):
     # What happens -----------------------------------------------------------------------------
 
     def visited(self) -> None:
-        self._refresh_results()
+        self.refresh()
         self._show_comparable()
         self.questions.request_answers()
         QTimer.singleShot(0, self.penalties, self.penalties.redraw)
@@ -316,7 +316,7 @@ class ResultsPage(Page):
         """Show this run beside the newest comparable ones."""
         self.comparison_wanted.emit([run.path for run in self._same_data()])
 
-    def _refresh_results(self) -> None:
+    def refresh(self) -> None:
         results = self.session.results
         self.edge_notice.show_run(self.session.shown.state)
         self.candidates.set_selectable(self.session.state == "finished")

@@ -59,9 +59,9 @@ class StrategyPage(Page):
         for card in (*cards, self.mistakes, self.advanced, self.copy_buttons):
             self.body.addWidget(card)
         self.body.addStretch(1)
-        session.advice_changed.connect(self.refresh)
-        session.plan_changed.connect(self.refresh)
-        session.history_summary_changed.connect(self.refresh)
+        session.advice_changed.connect(self.request_refresh)
+        session.plan_changed.connect(self.request_refresh)
+        session.history_summary_changed.connect(self.request_refresh)
         session.estimate_changed.connect(self._estimate_changed)
         session.run_changed.connect(self._allow_start)
         self.refresh()

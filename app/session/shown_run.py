@@ -100,9 +100,7 @@ class ShownRun:
 
     @property
     def phase(self) -> str:
-        """Of a run that does not go on here: idle (there is none), running elsewhere, interrupted,
-        finished.
-        """
+        """Of a run at rest here: idle (there is none), running elsewhere, interrupted, finished."""
         if not self.events:
             return "idle"
         if self._has_other_writer:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer
@@ -12,6 +13,7 @@ from app.session.run_loader import IsWanted, LatestTask
 from app.window.window import PAGES
 
 if TYPE_CHECKING:
+    from app.session.session import Session
     from app.window.window import Window
 
 PAUSE = 20  # milliseconds between two views, in which a person's clicks come first
@@ -30,7 +32,7 @@ LATER = (
 
 
 class Preparation(QObject):
-    """Imports modules in a thread, then makes views and pages, one a turn."""
+    """Imports modules and opens the history in a thread, then makes views and pages, one a turn."""
 
     def __init__(self, window: Window) -> None:
         super().__init__(window)
@@ -46,7 +48,7 @@ class Preparation(QObject):
         return self._task.goes_on or self._turn.isActive()
 
     def start(self) -> None:
-        self._task.start(_import_modules)
+        self._task.start(partial(_prepare, self._window.session))
 
     def shutdown(self) -> None:
         self._turn.stop()
@@ -71,7 +73,13 @@ class Preparation(QObject):
                 yield from page.board.views_ahead(USUAL_VIEWS)
 
 
-def _import_modules(is_wanted: IsWanted) -> None:
+def _prepare(session: Session, is_wanted: IsWanted) -> None:
     for module in (*(module for module, _ in PAGES.values()), *LATER):
         if is_wanted():
             importlib.import_module(module)
+    if is_wanted():
+        from core.estimators.registry import MODELS
+
+        # The first look reads the installed packages' entry points and writes the shipped datasets.
+        len(MODELS)
+        session.history.read_contents()

@@ -145,6 +145,17 @@ def test_runs_of_the_same_data_are_wanted_side_by_side(page, still, tmp_path, qt
     assert wanted.args == [[str(folder) for folder in folders]]
 
 
+def test_a_hidden_page_shows_the_run_when_it_is_shown(page, still):
+    page.hide()
+    still._show_run(ended(), None)
+    still._show_run([], None)
+    still._show_run(ended(), None)
+    assert not page._wanted  # nothing was drawn for nobody
+    page.show()
+    assert shown(page)
+    assert not page._nothing.isVisible()
+
+
 @pytest.fixture
 def page_of_several(still, show, race, tmp_path):
     folder = RunFolder.create(Plan(DataPlan("x.csv"), "auto", "race"), root=tmp_path)
