@@ -178,9 +178,11 @@ class Problem:
         scheme = self.options.judged
         if scheme != "automatic":
             return scheme
+        count = len(self.train_rows)
         # Texts that topics were fitted to prefer more topics than new ones do.
-        if self.strategy.several or not self.dataset.task.has_target:
-            return "cv" if len(self.train_rows) <= MAX_CROSS_VALIDATED_ROWS else "validation"
+        is_held_out = self.strategy.several or not self.dataset.task.has_target
+        if is_held_out and count - count // 5 > self.model.minibatch:
+            return "cv" if count <= MAX_CROSS_VALIDATED_ROWS else "validation"
         return "cv" if self.model.training_score is None else "training"
 
     @property

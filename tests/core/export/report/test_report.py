@@ -71,7 +71,7 @@ def test_the_baseline_is_in_the_table_and_in_the_headline(make_run):
     drawings_of(text)
     assert text.count(f"54.3{PERCENT}") >= 3  # in short, in the picture, in the table
     worse = over | {"difference": -0.01}
-    title = "not shown to be better than knowing nothing"
+    title = "not shown to beat knowing nothing"
     page = page_html(changed(run, setting={"C": 2.0}, gain_over_baseline=worse, **scores))
     assert title in page
 
