@@ -32,6 +32,8 @@ def read_as(kind: type[T], plain: Any) -> T:
     except msgspec.ValidationError:
         # Null for NaN is rare, so that the walk is taken by these files alone.
         plain = _with_not_a_number(plain, kind)
+    except AttributeError:  # msgspec asks a NumPy number for its fields
+        raise ValueError(f"{kind.__name__}: a number where fields should be") from None
     try:
         return msgspec.convert(plain, kind)
     except msgspec.ValidationError as error:
