@@ -192,7 +192,8 @@ def forget_in_readers(history: Path, ids: Collection[str] | None) -> list[str]:
         " from it."
         for folder in gone
     ]
-    for folder in dict.fromkeys([runs_root().resolve(), *known_folders]):
+    # Not `resolve`, which raises for a link that leads to itself.
+    for folder in dict.fromkeys([Path(os.path.realpath(runs_root())), *known_folders]):
         sentences += map(_not_written, _forget_below(folder, ids))
     if gone:
         _change_list(history, lambda folders: [folder for folder in folders if folder not in gone])

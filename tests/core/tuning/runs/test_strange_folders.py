@@ -132,3 +132,9 @@ def test_a_deleted_run_and_a_history_begun_anew_are_their_owner_s_alone(tmp_path
         os.umask(before)
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
     assert {name: mode for name, mode in modes.items() if mode & 0o077} == {}
+
+
+def test_a_link_that_leads_to_itself_keeps_no_history(tmp_path, monkeypatch):
+    (tmp_path / "runs").symlink_to("runs")
+    monkeypatch.setenv("TUNESCOPE_RUNS", str(tmp_path / "runs"))
+    assert main(["history", "delete", "--all"]) == 0
