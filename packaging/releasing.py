@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import os
 import re
 import shutil
@@ -16,7 +17,9 @@ import sys
 import tarfile
 import tempfile
 import tomllib
+import venv
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -52,6 +55,43 @@ def refusal(root: Path) -> str:
     if section is None or not section[1].strip():
         return f"CHANGELOG.md says nothing of version {version}; write what changed for users."
     return ""
+
+
+def audit_report(site: Path) -> list[dict[str, Any]] | None:
+    """What pip-audit knows of every library of a site-packages folder; None where it cannot ask."""
+    place, report = ROOT / "build" / "audit", ROOT / "build" / "faults.json"
+    report.unlink(missing_ok=True)
+    venv.create(place, with_pip=True)
+    tools = place / "bin"
+    command = [tools / "pip-audit", "--path", site, "--progress-spinner", "off"]
+    subprocess.run([tools / "pip", "install", "--quiet", "pip-audit"], check=False)
+    try:
+        subprocess.run([*command, "--format", "json", "--output", report], check=False)
+        return list(json.loads(report.read_text("utf-8"))["dependencies"])
+    except (OSError, ValueError):
+        return None
+
+
+def fault_sentences(libraries: list[dict[str, Any]] | None) -> tuple[list[str], list[str]]:
+    """Of what pip-audit reports: the known faults, and what it does not know."""
+    if libraries is None:
+        return [], ["Known faults of libraries could not be asked for; try again with a network."]
+    unknown = [str(library["name"]) for library in libraries if "skip_reason" in library]
+    faults = [
+        f"{library['name']} {library['version']}: {fault['id']}, mended in "
+        f"{', '.join(fault['fix_versions']) or 'no version yet'}."
+        for library in libraries
+        for fault in library.get("vulns", ())
+    ]
+    unasked = f"Nothing is known of the faults of these libraries: {', '.join(unknown)}."
+    return faults, [unasked] if unknown else []
+
+
+def audit(site: Path) -> int:
+    """Say what is known of the libraries' faults; 1 where there is any."""
+    faults, gaps = fault_sentences(audit_report(site))
+    print("\n".join([*faults, *gaps]) or "No library has a known fault.")
+    return 1 if faults else 0
 
 
 def build_once(root: Path, out: Path) -> None:
@@ -117,4 +157,6 @@ if __name__ == "__main__":
         if why := refusal(ROOT):
             sys.exit(f"release: {why}")
         sys.exit(0)
+    if sys.argv[1] == "audit":
+        sys.exit(audit(Path(sys.argv[2])))
     sys.exit(make(ROOT, "--python-only" in sys.argv[2:]))

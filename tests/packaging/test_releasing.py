@@ -137,3 +137,22 @@ def test_every_package_that_is_needed_is_listed_with_version_and_licence():
     assert not [one for one in lines if one.startswith(("pytest", "ruff", "mypy"))]
     assert [one for one in lines if one.startswith(f"Python {sys.version.split()[0]}: PSF-2.0")]
     assert "Redistribution and use in source and binary forms" in text
+
+
+def test_known_faults_of_libraries_are_named_and_what_nobody_knows_is_said(monkeypatch, capsys):
+    fault = {"id": "PYSEC-2023-1", "fix_versions": ["2.0", "1.9.1"]}
+    libraries = [
+        {"name": "sound", "version": "1.0", "vulns": []},
+        {"name": "faulty", "version": "1.9", "vulns": [fault]},
+        {"name": "strange", "skip_reason": "not on the index"},
+    ]
+    monkeypatch.setattr(releasing, "audit_report", lambda _site: libraries)
+    assert releasing.audit(ROOT) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "faulty 1.9: PYSEC-2023-1, mended in 2.0, 1.9.1."
+    assert lines[1] == "Nothing is known of the faults of these libraries: strange."
+    libraries.pop(1)
+    assert releasing.audit(ROOT) == 0
+    monkeypatch.setattr(releasing, "audit_report", lambda _site: None)
+    assert releasing.audit(ROOT) == 0
+    assert "try again with a network" in capsys.readouterr().out
