@@ -16,6 +16,7 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import argparse
 import contextlib
+import math
 import pickle
 import resource
 import select
@@ -258,12 +259,18 @@ def run_attacks(attacks: Sequence[Attack], hours: float, seed: int, keep: Path) 
     firsts = dict.fromkeys(attacks, 0)
     while time.monotonic() < until or not all(spent.values()):
         chosen = min(attacks, key=lambda attack: spent[attack] / attack.share)
+        if math.isinf(spent[chosen]):
+            break
         size, began = sizes[chosen], time.monotonic()
-        for record in run_batch(chosen, Batch(size, firsts[chosen], seed, keep)):
+        records = list(run_batch(chosen, Batch(size, firsts[chosen], seed, keep)))
+        for record in records:
             table.add(record)
         seconds = time.monotonic() - began
         spent[chosen] += seconds
         firsts[chosen] += size
+        if any(record.findings and not record.count for record in records):
+            spent[chosen] = math.inf  # another batch would end before its time as this one did
+            continue
         wanted = min(chosen.batch_seconds, chosen.share * 3600 * hours / 3)
         sizes[chosen] = max(1, min(4 * size, round(size * wanted / seconds)))
         table.write()

@@ -19,6 +19,7 @@ from warm_programs import start, wait_for, warm_up
 
 PROGRAMS, TRIALS = 8, 2
 UNUSABLE = 2
+MAX_SEED = 2**31
 REFUSED = ("this run is being written by process", "this folder holds a run already")
 
 
@@ -40,9 +41,7 @@ def run(runs: int, seed: int) -> int:
             programs = []
             for number in [*numbers, numbers[0]]:  # the last wants the folder of the first
                 arguments = f"tune sample:iris --model svm --strategy random --trials {TRIALS}"
-                arguments += (
-                    f" --option folds=2 --seed {seed + number} --run-dir {base / str(number)}"
-                )
+                arguments += f" --option folds=2 --seed {(seed + number) % MAX_SEED} --run-dir {base / str(number)}"
                 words = arguments.split()
                 output = base / f"output-{len(programs)}-{number}"
                 programs.append((number, output, start(lambda w=words: command(w), output)))

@@ -162,6 +162,10 @@ def assemble(raw_table: RawTable, shape: StructuredLayout | None, choices: DataO
     check_names(choices.kinds, names, "kind", get_args(Kind))
     if shape is not None:
         _check_readings(raw_table, names, choices.readings)
+        if not {shape.sequence, shape.target} <= {*names, ""}:  # seen in the file's first lines
+            fault = "its lines end in two ways, so that the header cannot be told from the rows"
+            cure = "save the file with one kind of line end"
+            raise UnusableError(fault, where=raw_table.name, cure=cure)
         make = from_tokens if shape.task.has_sequences else from_molecules
         dataset = make(raw_table, shape, choices)
     elif _are_texts(raw_table, choices):

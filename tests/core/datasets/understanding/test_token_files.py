@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from core.datasets.dataset import Dataset, DataSource
 from core.datasets.finding import UnusableTargetError
 from core.datasets.preparation import output_names, output_sources, preparation
+from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
 from core.datasets.splitting import cross_validation_folds, hold_out
 from core.datasets.summary import summarize
@@ -233,3 +234,14 @@ def test_the_real_text(shared_data):
     structured = summarize(dataset)["structured"]
     assert structured["items"] == "600 sequences of 3 to 40 tokens"
     assert structured["test_count"] == 400
+
+
+def test_a_blank_line_of_another_kind_above_the_names_of_tokens_is_told(tmp_path):
+    rows = "1;0.5;A\n1;0.25;B\n2;0.125;A\n2;1;B\n"
+    (tmp_path / "mixed.csv").write_bytes(b"\rsequence;n;label\n" + rows.encode())
+    with pytest.raises(UnusableError, match=r"mixed\.csv: its lines end in two ways"):
+        read_dataset(str(tmp_path / "mixed.csv"), DataOptions(task="sequence"))
+    (tmp_path / "plain.csv").write_text("sequence;n;label\n" + rows)
+    assert read_dataset(
+        str(tmp_path / "plain.csv"), DataOptions(task="sequence")
+    ).task.has_sequences
