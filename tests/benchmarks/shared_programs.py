@@ -41,7 +41,8 @@ def run(runs: int, seed: int) -> int:
             programs = []
             for number in [*numbers, numbers[0]]:  # the last wants the folder of the first
                 arguments = f"tune sample:iris --model svm --strategy random --trials {TRIALS}"
-                arguments += f" --option folds=2 --seed {(seed + number) % MAX_SEED} --run-dir {base / str(number)}"
+                own_seed = (seed + number) % MAX_SEED
+                arguments += f" --option folds=2 --seed {own_seed} --run-dir {base / str(number)}"
                 words = arguments.split()
                 output = base / f"output-{len(programs)}-{number}"
                 programs.append((number, output, start(lambda w=words: command(w), output)))
