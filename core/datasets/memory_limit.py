@@ -43,7 +43,7 @@ def max_data_bytes() -> float:
 
 def run_bytes() -> int:
     """The bytes that this process and copies of it may take beyond those of now."""
-    return int(RUN_SHARE * _left_bytes())
+    return int(RUN_SHARE * _free_bytes())
 
 
 def limit_own_memory() -> None:
@@ -51,7 +51,7 @@ def limit_own_memory() -> None:
     processes.limit_memory(processes.data_size() + run_bytes())
 
 
-def _left_bytes() -> int:
+def _free_bytes() -> int:
     # The variable says what was free before this process took any.
     own_bytes = processes.memory_in_use([os.getpid()]) if VARIABLE in os.environ else 0
     return max(0, available_memory() - (own_bytes or 0))
@@ -68,7 +68,7 @@ class TrialMemory:
     @classmethod
     def allot(cls, workers: int, planned: int | None) -> TrialMemory:
         """The allotment for at most so many workers."""
-        free = _left_bytes()
+        free = _free_bytes()
         max_workers = int(ALL_TRIALS_SHARE * free / (planned or MIN_TRIAL_BYTES))
         return cls(free, max(1, min(workers, max_workers)), planned)
 
@@ -114,11 +114,11 @@ def memory_failure(bound: int, need: float = 0.0) -> str:
 
     `need` is about what it would take, where that was known before.
     """
-    what = f"It needs about {_size_text(need)} of memory" if need else "It needed more memory"
-    return (
-        f"{what}{', and its process may take' if need else ' than the'} {_size_text(bound)}"
-        f"{'' if need else ' that its process may take'}: {MORE_MEMORY}."
-    )
+    if need:
+        why = f"It needs about {_size_text(need)} of memory, and its process may take"
+        return f"{why} {_size_text(bound)}: {MORE_MEMORY}."
+    why = f"It needed more memory than the {_size_text(bound)} that its process may take"
+    return f"{why}: {MORE_MEMORY}."
 
 
 def is_memory_error(error: BaseException) -> bool:
