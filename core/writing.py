@@ -8,9 +8,12 @@ import os
 import secrets
 import stat
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+READER_SECONDS = 5.0  # that a pipe waits for a program which reads it
 
 
 @contextlib.contextmanager
@@ -51,8 +54,16 @@ def whole_file(path: Path, *, is_private: bool = False) -> Iterator[Path]:
 
 
 def private_opener(path: Any, flags: int) -> int:
-    """For `open`: a new file is its owner's alone; a pipe that nobody reads is refused."""
-    handle = os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o600)
+    """For `open`: a new file is its owner's alone; a pipe waits some seconds for its reader."""
+    until = time.monotonic() + READER_SECONDS
+    while True:
+        try:
+            handle = os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o600)
+            break
+        except OSError as error:
+            if error.errno != errno.ENXIO or time.monotonic() > until:
+                raise
+            time.sleep(0.02)
     if sys.platform != "win32":
         os.set_blocking(handle, True)
     return handle

@@ -46,7 +46,8 @@ def test_a_link_to_itself_is_an_error_and_stays(tmp_path):
 def test_a_pipe_stays_a_pipe(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     said = []
-    reader = threading.Thread(target=lambda: said.append((tmp_path / "pipe").read_text()))
+    # It may come later than the writer.
+    reader = threading.Timer(0.1, lambda: said.append((tmp_path / "pipe").read_text()))
     reader.start()
     write_whole(tmp_path / "pipe", "through")
     reader.join(5)

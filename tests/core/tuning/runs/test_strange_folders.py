@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from app.cli import main
+from core import writing
 from core.tuning.runs import run_folder
 from core.tuning.runs.run_folder import RunFolder
 
@@ -108,7 +109,8 @@ def test_a_link_that_leads_to_itself_is_no_bin(strange_run, capsys):
     assert "bin" in capsys.readouterr().err
 
 
-def test_a_pipe_that_nobody_reads_is_not_waited_for(strange_run, tmp_path, capsys):
+def test_a_pipe_that_nobody_reads_is_not_waited_for(strange_run, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(writing, "READER_SECONDS", 0.2)
     os.mkfifo(tmp_path / "out.html")
     assert main(["report", str(strange_run), "--out", str(tmp_path / "out.html")]) == 2
     assert "cannot be written" in capsys.readouterr().err
