@@ -105,11 +105,9 @@ class HistoryTable(RowTable):
 
     def __init__(self) -> None:
         self.model_of_entries = HistoryModel()
-        self._widths: dict[str, list[int]] = {}  # by font
         description = "Choose rows; the Delete key deletes them from the history."
         super().__init__(self.model_of_entries, "Datasets of the history", description)
         self.horizontalHeader().setAccessibleName("Columns of the table")
-        self.model_of_entries.modelReset.connect(self._widths.clear)
         self.model_of_entries.modelReset.connect(self.fit_columns)
 
     def show_entries(self, entries: list[HistoryEntry], titles: dict[str, str]) -> None:
@@ -124,13 +122,6 @@ class HistoryTable(RowTable):
         """Fit columns to the width, and the height to few rows."""
         super().fit_columns()
         self.fit_height(min(MAX_ROWS, max(MIN_ROWS, self.model_of_entries.rowCount())))
-
-    def wanted_widths(self) -> list[int]:
-        # Measuring 200 rows takes long, and at every width of the window the contents are the same.
-        key = self.font().key()
-        if key not in self._widths:
-            self._widths[key] = super().wanted_widths()
-        return self._widths[key]
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Delete and self.chosen_ids():

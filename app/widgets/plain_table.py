@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from PySide6.QtCore import (
     QAbstractTableModel,
+    QEvent,
     QModelIndex,
     QPersistentModelIndex,
     QPointF,
@@ -125,6 +126,13 @@ class PlainTable(QTableView):
         has_bar = self.horizontalHeader().length() > self.viewport().width()
         bar = self.horizontalScrollBar().sizeHint().height() if has_bar else 0
         self.setFixedHeight(head + row_count * line + frame + bar + 2)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            # Measured once all of the change holds: cells have their padding last.
+            self._fitted_room = 0
+            self.scheduleDelayedItemsLayout()
 
     def updateGeometries(self) -> None:
         super().updateGeometries()
