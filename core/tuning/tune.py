@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core.datasets.dataset import Dataset
+from core.errors import UnusableError
 from core.processes import ProcessLostError
 from core.tuning.events import (
     DatasetFacts,
@@ -123,6 +124,8 @@ def tune(
     """
     recorded_run = past if isinstance(past, RecordedRun) else RecordedRun(past)
     past = recorded_run.events
+    if past and not isinstance(past[0], RunStarted):
+        raise UnusableError("the beginning of this run is missing", cure="start a new run")
     state = state_from_events(past)
     # A resumed run keeps the metric and the space of its first start, whatever today's version
     # recommends.

@@ -112,7 +112,8 @@ def conclude(
         except ProcessLostError as error:
             last = RunFailed(sentence=f"{error} {KEPT}")
     last = replace(last, seconds=round(clock.seconds, 4))
-    if folder is not None:
+    # A run that has not recorded its beginning begins when it is resumed.
+    if folder is not None and events:
         with folder.hold_lock():
             folder.append(last)
     return last

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from run_events import tune_here as tune
 
-from core.tuning.events import Progress, RunFailed, RunFinished, TuningEnded
+from core.errors import UnusableError
+from core.tuning.events import Progress, RunFailed, RunFinished, RunStarted, TuningEnded
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.results import conclude as c
 from core.tuning.runs.best import best_of, has_best
@@ -54,6 +55,23 @@ def test_the_result_is_made_in_another_process_and_is_the_same_as_in_this_one(
         monkeypatch.setattr(c, "stream_from_fork", lambda stream, *_, **__: stream)
     assert ends[0] == ends[1]
     assert np.array_equal(*models)
+
+
+def test_a_run_interrupted_before_its_beginning_was_recorded_begins_when_it_is_resumed(
+    iris, tmp_path
+):
+    folder = RunFolder.create(PLAN, path=tmp_path / "run")
+    assert isinstance(c.conclude(PLAN, iris, (), folder=folder), RunFailed)
+    assert folder.all_events() == []
+    events = list(tune(PLAN, iris, folder=folder, past=folder.all_events()))
+    assert isinstance(events[0], RunStarted)
+    assert events[0].total == PLAN.trials
+    assert isinstance(events[-1], RunFinished)
+
+
+def test_a_past_without_its_beginning_is_refused(iris):
+    with pytest.raises(UnusableError, match="the beginning of this run is missing"):
+        next(tune(PLAN, iris, past=[RunFailed(sentence="It was stopped.")]))
 
 
 LOST = [(die, "was killed (signal 9)."), (hang, "took too long and was ended.")]
