@@ -282,8 +282,6 @@ class MembersCard(Card):
         self.table.setAccessibleName(title)
         self.table.setAccessibleDescription("; ".join(", ".join(row) for row in rows))
         self.table.set_table((headers, rows))
-        header = self.table.horizontalHeader()
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         visible_rows = min(len(rows), MAX_ROWS)
         row = appearance.pixels(TARGET)
         self.table.verticalHeader().setDefaultSectionSize(row)

@@ -9,6 +9,7 @@ from core.tuning.events import LeaderboardEntry, ModelsCompared
 from core.tuning.runs.model_runs import (
     STATES,
     LeaderboardRow,
+    average_lead,
     average_row,
     fit_rows,
     model_leaderboard,
@@ -154,11 +155,14 @@ def who_leads(run: RunState) -> str:
     scored_rows = [row for row in rows if row.best is not None]
     if run.compared is None or not scored_rows:
         return ""
-    metric, first = run.started.metric, scored_rows[0]
+    metric, lead = run.started.metric, average_lead(run)
+    first, rivals = scored_rows[0], scored_rows[1:2]
     sentence = f"{title_of(first.model)} leads with {score_text(first.best, metric)}"
-    if len(scored_rows) > 1:
-        runner_up = scored_rows[1]
-        sentence += f", before {noun_of(runner_up.model)} with {score_text(runner_up.best, metric)}"
+    if leader(run) == "" and lead is not None:
+        rivals, by = [first], f" by {difference_text(metric, abs(lead))}" if lead else ""
+        sentence = f"The average leads{by}"
+    for row in rivals:
+        sentence += f", before {noun_of(row.model)} with {score_text(row.best, metric)}"
     sentence += "."
     behind = [uncapitalized(title_of(row.model)) for row in rows if row.state == "behind"]
     return f"{sentence} Clearly behind: {', '.join(behind)}." if behind else sentence

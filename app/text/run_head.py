@@ -8,9 +8,9 @@ from app.text.plan_text import setting_text
 from core.estimators.model_settings import model_and_values, noun_of
 from core.tuning.events import EnsembleUpdated, HyperGradientStep, RunStarted
 from core.tuning.plan import Plan
-from core.tuning.runs.model_runs import models_of
+from core.tuning.runs.model_runs import average_lead, models_of
 from core.tuning.runs.state import RunState, run_seconds, state_from_events
-from core.tuning.scores.score import metric_as_noun, metric_in_short, score_text
+from core.tuning.scores.score import metric_as_noun, metric_in_short, score_text, signed_difference
 from core.tuning.strategies.registry import STRATEGIES
 from core.wording import count_text, duration_text, format_number, rough_duration_text
 
@@ -173,10 +173,10 @@ def _of_several(run: RunState) -> list[str]:
     phrases = [f"{count - len(untried)} of {count} models tried"] if untried else []
     best = f"{metric_in_short(metric)} {score_text(run.best_trial.score, metric)}"
     phrases.append(f"best {best} by {noun_of(model)}")
-    member_count = len(run.ensemble.members) if run.ensemble is not None else 0
-    if member_count > 1 and run.ensemble is not None and run.ensemble.average is not None:
-        average = score_text(run.ensemble.average, metric)
-        phrases.append(f"average of {member_count} models {average}")
+    lead = average_lead(run)
+    if lead is not None and run.ensemble is not None:
+        lead_text = signed_difference(lead, metric, unit=True)
+        phrases.append(f"average of {len(run.ensemble.members)} models {lead_text}")
     if run.without_improvement >= STALE:
         phrases.append(f"no improvement for {run.without_improvement} trials")
     return phrases

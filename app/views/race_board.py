@@ -25,7 +25,7 @@ from app.views.plot.data_table import DISPLAY, Index
 from app.views.plot.items import clear_colour, pen, symbol_path
 from app.views.plot.view import View
 from app.widgets.layouts import in_column
-from app.widgets.plain_table import PlainTable
+from app.widgets.plain_table import ALIGNMENT, LEFT_CELL, RIGHT_CELL, PlainTable
 from app.widgets.text_labels import plain_tooltip, wrapping_label
 from core.estimators.model_settings import title_of
 from core.figures.figure import Table
@@ -36,7 +36,7 @@ from core.tuning.runs import model_runs as standings
 from core.tuning.runs.model_runs import LeaderboardRow, models_of
 from core.tuning.runs.state import RunState
 from core.tuning.runs.trial_table import tunes_several
-from core.tuning.scores.score import metric_in_short, score_text
+from core.tuning.scores.score import metric_in_short, score_text, signed_difference
 from core.wording import PERCENT, duration_text, format_number
 from resources.theme import TARGET
 
@@ -194,7 +194,7 @@ class RaceGrid(PlainTable):
         for column, head in enumerate(HEADS):
             values: dict[int, Any] = {DISPLAY: head, Qt.ItemDataRole.ToolTipRole: TIPS.get(column)}
             values[Qt.ItemDataRole.AccessibleTextRole] = head or "score"
-            values[Qt.ItemDataRole.TextAlignmentRole] = _alignment(column)
+            values[ALIGNMENT] = _alignment(column)
             for role, value in values.items():
                 model.setHeaderData(column, Qt.Orientation.Horizontal, value, role)
         self.setModel(model)
@@ -263,6 +263,8 @@ class RaceBoard(View):
         scores = [row.best_known_score for row in self.leaderboard]
         self.labels = ["" if s is None else score_text(s, metric) for s in scores]
         self.labels = [label.removesuffix(PERCENT) for label in self.labels]
+        if average is not None:
+            self.labels[0] = signed_difference(standings.average_lead(run), metric)
         metrics, items = QFontMetrics(small_font()), self.table.items
         self._label_room = max(map(metrics.horizontalAdvance, self.labels), default=0)
         items.setRowCount(len(self.leaderboard))
@@ -290,6 +292,8 @@ class RaceBoard(View):
         positions = [shown.position_of(row.best_known_score or 0.0) for row in known_rows]
         if any(not 0.0 <= position <= 1.0 for position in positions):
             question += " Triangle: beyond the edge."
+        if standings.average_lead(run) is not None:
+            question += " Average: by its lead over the best, on rows that chose neither."
         if baseline := words.baseline_text(run):
             name = "Without a model" if shown.baseline is None else "Dashes: without a model"
             question += f" {name}, {baseline}."
@@ -392,7 +396,7 @@ def _cell_values(cells: list[str], descriptions: dict[int, str]) -> list[dict[in
             DISPLAY: text,
             Qt.ItemDataRole.ToolTipRole: plain_tooltip(descriptions.get(column, text)),
             Qt.ItemDataRole.AccessibleTextRole: descriptions.get(column, text),
-            Qt.ItemDataRole.TextAlignmentRole: _alignment(column),
+            ALIGNMENT: _alignment(column),
             Qt.ItemDataRole.ForegroundRole: QColor(ink.get(column, theme.muted)),
             Qt.ItemDataRole.FontRole: bold if column in bold_columns else QApplication.font(),
         }
@@ -401,9 +405,7 @@ def _cell_values(cells: list[str], descriptions: dict[int, str]) -> list[dict[in
 
 
 def _alignment(column: int) -> Qt.AlignmentFlag:
-    is_right = column in (TRIALS, TIME)
-    side = Qt.AlignmentFlag.AlignRight if is_right else Qt.AlignmentFlag.AlignLeft
-    return side | Qt.AlignmentFlag.AlignVCenter
+    return RIGHT_CELL if column in (TRIALS, TIME) else LEFT_CELL
 
 
 def _bold_font() -> QFont:

@@ -23,6 +23,7 @@ from app.views.plot.data_table import DISPLAY, DataTable, DataTableModel, Index
 from app.views.plot.items import clear_colour
 from app.views.plot.view import View
 from app.widgets.layouts import in_column, in_row
+from app.widgets.plain_table import LEFT_CELL, RIGHT_CELL
 from app.widgets.quiet_controls import chooser
 from app.widgets.text_labels import ElidedLabel, plain_tooltip, wrapping_label
 from core.evaluation.calibration_bin import CalibrationBin
@@ -270,9 +271,10 @@ class ConfusionModel(DataTableModel):
             return QColor(appearance.current().selected)
         if role == Qt.ItemDataRole.ToolTipRole and not index.column():
             return plain_tooltip(super().data(index))
-        if role == Qt.ItemDataRole.TextAlignmentRole and index.column():
-            return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         return super().data(index, role)
+
+    def alignment(self, column: int) -> Qt.AlignmentFlag:
+        return RIGHT_CELL if column else LEFT_CELL
 
     def _of_wrong(self, index: Index, role: int) -> Any:
         row, column = index.row(), index.column()

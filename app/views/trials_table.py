@@ -19,7 +19,7 @@ from app.views.plot.view import View
 from app.views.plot.view_state import ViewState
 from app.widgets.buttons import LinkButton
 from app.widgets.layouts import LEFT, in_column
-from app.widgets.plain_table import PlainTable
+from app.widgets.plain_table import ALIGNMENT, LEFT_CELL, RIGHT_CELL, PlainTable
 from app.widgets.quiet_controls import QuietComboBox
 from app.widgets.text_labels import plain_tooltip, wrapping_label
 from core.estimators.model_settings import title_of
@@ -160,8 +160,8 @@ class TrialsModel(QAbstractTableModel):
         # An exception in here would end the program (PySide6 6.11): ask nothing that is not there.
         if orientation != Qt.Orientation.Horizontal or section >= self.columnCount():
             return None
-        if role == Qt.ItemDataRole.TextAlignmentRole and self._is_text(section):
-            return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        if role == ALIGNMENT:
+            return LEFT_CELL if self._is_text(section) else RIGHT_CELL
         if role == DISPLAY:
             return self.column_title(section)
         if role == Qt.ItemDataRole.ToolTipRole and 2 <= section <= len(self.axes) + 1:
@@ -186,8 +186,8 @@ class TrialsModel(QAbstractTableModel):
             return plain_tooltip("\n".join(setting_lines(self.run.started, trial.setting)))
         if role == Qt.ItemDataRole.ToolTipRole:
             return plain_tooltip(self._cell_text(trial, column))
-        if role == Qt.ItemDataRole.TextAlignmentRole and not self._is_text(column):
-            return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        if role == ALIGNMENT:
+            return LEFT_CELL if self._is_text(column) else RIGHT_CELL
         is_out = bool(trial.failure) or trial.number in self.run.excluded
         if role == Qt.ItemDataRole.ForegroundRole and is_out:
             return appearance.palette(appearance.current()).placeholderText()

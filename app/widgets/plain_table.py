@@ -21,7 +21,9 @@ from app.look import appearance
 from resources.theme import TARGET
 
 Index = QModelIndex | QPersistentModelIndex
-DISPLAY = Qt.ItemDataRole.DisplayRole
+DISPLAY, ALIGNMENT = Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.TextAlignmentRole
+LEFT_CELL = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+RIGHT_CELL = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 NARROWEST = 96  # pixels of a column of words at the usual text size
 ARROW = 14  # pixels of the mark beside the head of the sorted column
 MEASURED_ROWS = 200  # more take too long
@@ -74,8 +76,8 @@ class PlainTable(QTableView):
     def is_elastic(self, column: int) -> bool:
         """Whether a column holds words, which may be cut."""
         index = self.model().index(0, column)
-        side = index.data(Qt.ItemDataRole.TextAlignmentRole) or Qt.AlignmentFlag.AlignLeft
-        return not Qt.AlignmentFlag(side) & Qt.AlignmentFlag.AlignRight
+        side = Qt.AlignmentFlag(index.data(ALIGNMENT) or LEFT_CELL)
+        return not side & Qt.AlignmentFlag.AlignRight
 
     def wanted_widths(self) -> list[int]:
         """Widths that cut nothing."""
@@ -170,9 +172,7 @@ class CellModel(QAbstractTableModel):
         return None
 
     def alignment(self, column: int) -> Qt.AlignmentFlag:
-        is_right = column in self.numbers
-        side = Qt.AlignmentFlag.AlignRight if is_right else Qt.AlignmentFlag.AlignLeft
-        return side | Qt.AlignmentFlag.AlignVCenter
+        return RIGHT_CELL if column in self.numbers else LEFT_CELL
 
 
 class RowTable(PlainTable):

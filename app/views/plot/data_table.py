@@ -32,7 +32,7 @@ from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QApplication, QGraphicsView, QWidget
 
 from app.look import appearance
-from app.widgets.plain_table import PlainTable
+from app.widgets.plain_table import ALIGNMENT, LEFT_CELL, RIGHT_CELL, PlainTable
 from core.errors import write_error
 from core.export.spreadsheet_cells import escape_formula
 from core.figures.figure import Table
@@ -51,10 +51,13 @@ class DataTableModel(QAbstractTableModel):
         super().__init__()
         self._headers: list[str] = []
         self._rows: list[list[Any]] = []
+        self._numbers: set[int] = set()  # right-aligned columns
 
     def set_table(self, headers: list[str], rows: list[list[Any]]) -> None:
         self.beginResetModel()
         self._headers, self._rows = headers, rows
+        cells = ((c, value) for row in rows for c, value in enumerate(row))
+        self._numbers = {c for c, value in cells if isinstance(value, (int, float))}
         self.endResetModel()
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
@@ -67,14 +70,15 @@ class DataTableModel(QAbstractTableModel):
         value = self._rows[index.row()][index.column()]
         if role == DISPLAY:
             return "" if value is None else format_value(value, 4)
-        if role == Qt.ItemDataRole.TextAlignmentRole and isinstance(value, (int, float)):
-            return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        return None
+        return self.alignment(index.column()) if role == ALIGNMENT else None
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = DISPLAY) -> Any:
         if role == DISPLAY and orientation == Qt.Orientation.Horizontal:
             return self._headers[section]
-        return None
+        return self.alignment(section) if role == ALIGNMENT else None
+
+    def alignment(self, column: int) -> Qt.AlignmentFlag:
+        return RIGHT_CELL if column in self._numbers else LEFT_CELL
 
 
 class DataTable(PlainTable):

@@ -154,16 +154,29 @@ def model_leaderboard(run: RunState) -> list[LeaderboardRow]:
 
 
 def average_row(run: RunState) -> LeaderboardRow | None:
-    """The standing of the average; None where it has no score or a single member."""
-    average = run.ensemble
-    if average is None or average.average is None or len(average.members) < 2:
+    """The standing of the average; None where it has no score or a single member.
+
+    Its score is that of the best trial plus its lead over it: the average is measured on rows that
+    chose neither, where scores are lower than the best of many trials.
+    """
+    update, lead = run.ensemble, average_lead(run)
+    if update is None or lead is None or run.best_trial is None:
         return None
-    sign, single = 1.0 if run.started.maximize else -1.0, average.single
-    state = "tuned" if single is not None and sign * (average.average - single) < 0 else "leads"
-    ends = [end for end in average.average_interval or () if end is not None]
+    state = "leads" if lead == 0 or (lead > 0) == run.started.maximize else "tuned"
+    ends = [end for end in update.average_interval or () if end is not None]
     # An interval reaches 1.96 standard errors to either side.
     error = (max(ends) - min(ends)) / (2 * NORMAL_QUANTILE) if ends else None
-    return LeaderboardRow("", 0, average.average, error, None, 0.0, 0.0, 0.0, state)
+    return LeaderboardRow("", 0, run.best_trial.score + lead, error, None, 0.0, 0.0, 0.0, state)
+
+
+def average_lead(run: RunState) -> float | None:
+    """The average's score less the single best's, both on rows that chose neither."""
+    update = run.ensemble
+    if update is None or len(update.members) < 2:
+        return None
+    if update.average is None or update.single is None:
+        return None
+    return update.average - update.single
 
 
 def fit_rows(run: RunState) -> int:

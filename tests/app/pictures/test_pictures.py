@@ -325,9 +325,25 @@ def cut_words(window: Window) -> list[str]:
     return cut
 
 
+def crooked_heads(window: Window) -> list[str]:
+    """Heads of tables that stand on another side than the cells below them."""
+    role, sides = Qt.ItemDataRole.TextAlignmentRole, Qt.AlignmentFlag.AlignHorizontal_Mask
+    heads = []
+    for table in window.findChildren(QTableView):
+        cells, usual = table.model(), table.horizontalHeader().defaultAlignment()
+        for column in range(cells.columnCount()):
+            head = cells.headerData(column, Qt.Orientation.Horizontal, role) or usual
+            indexes = [cells.index(row, column) for row in range(min(cells.rowCount(), 20))]
+            of_cells = [index.data(role) or Qt.AlignmentFlag.AlignLeft for index in indexes]
+            if any((Qt.AlignmentFlag(side) ^ Qt.AlignmentFlag(head)) & sides for side in of_cells):
+                heads.append(f"{table.accessibleName()}, {column}")
+    return heads
+
+
 @pytest.mark.parametrize("name", [*SHOWN, "runs"])
-def test_no_word_is_cut_at_any_size(window, drawn, qtbot, name):
+def test_heads_are_over_their_cells_and_no_word_is_cut_at_any_size(window, drawn, qtbot, name):
     made = window(*SHOWN.get(name, ("runs",)))
+    assert crooked_heads(made) == []
     for percent in (100, 150):
         drawn.change_look(percent=percent)
         for size in ((1024, 700), (1280, 800), (1920, 1080)):

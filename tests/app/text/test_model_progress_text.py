@@ -13,6 +13,7 @@ from app.text.model_progress_text import (
     seen_text,
     standing_text,
     what_is_next,
+    who_leads,
 )
 from app.text.narration import narration
 from app.text.plan_text import setting_cells, setting_lines, setting_text, setting_title
@@ -49,7 +50,7 @@ def test_the_head_says_how_many_models_and_which_leads(race):
     head = progress_text(run, "finished").split(" · ")
     assert head == [
         "8 trials", "best accuracy 80.0\u00a0% by a support vector machine",
-        "average of 2 models 81.0\u00a0%", "took 8 s",
+        "average of 2 models +2.0 points", "took 8 s",
     ]  # fmt: skip
     screening = progress_text(after(race, 3), "running")
     assert screening.startswith("0 trials, 0 s · screening: 2 of 3 models")
@@ -58,11 +59,14 @@ def test_the_head_says_how_many_models_and_which_leads(race):
 def test_the_panel_tells_the_first_look_then_who_leads(race):
     assert "Screening: each model once with" in " ".join(narration(after(race, 2)))
     said = " ".join(narration(state_from_events(race.run())))
-    for words in ("Support vector machine leads with 80.0\u00a0%, before logistic regr",
+    for words in ("The average leads by 2.0 points, before a support vector machine with 80.0",
                   "Clearly behind: random forest.",
                   "They are 1 × support vector machine, 1 × logistic regression."):  # fmt: skip
         assert words in said
     assert "Next:" not in said  # it has ended
+    alone = state_from_events([*race.run(ends=False), replace(race.average(), average=0.7)])
+    leads = "Support vector machine leads with 80.0\u00a0%, before logistic regression with 75.0"
+    assert who_leads(alone).startswith(leads)
 
 
 @pytest.mark.parametrize(
