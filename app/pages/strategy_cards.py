@@ -147,16 +147,12 @@ class BudgetCard(Card):
 
     def show_estimate(self) -> None:
         estimate = self.session.estimate
-        if estimate is None:
-            self.estimate.setText("Estimating the time …")
-        else:
-            self.estimate.setText(_as_sentence(estimate.sentence))
+        sentence = "Estimating the time …" if estimate is None else estimate.sentence
         is_bad = estimate is not None and estimate.unusable
+        if estimate is not None and not is_bad:
+            sentence = f"{sentence[:1].upper()}{sentence[1:]}."
+        self.estimate.setText(sentence)
         apply_style(self.estimate, voice="bad" if is_bad else "")
-
-
-def _as_sentence(estimate: str) -> str:
-    return estimate[:1].upper() + estimate[1:].rstrip(".") + "."
 
 
 class ValuesCard(Card):

@@ -268,6 +268,10 @@ def test_the_estimate_is_shown_and_an_impossible_plan_cannot_start(strategies):
     estimated(strategies, "5 folds need 5 rows a class.", unusable=True)
     assert not strategies.primary.isEnabled()
     assert strategies.primary.toolTip() == "5 folds need 5 rows a class."
+    # A file's or column's name keeps its letters.
+    sentence = "birds.csv, column notes: the target is text with 90 different values."
+    estimated(strategies, sentence, unusable=True)
+    assert strategies.budget.estimate.text() == sentence
 
 
 def test_start_begins_the_run_and_leads_on(strategies, qtbot):
