@@ -71,7 +71,7 @@ class NearestDatasets(ScrolledBars):
     def make_content(self) -> QWidget:
         content = super().make_content()
         # Every bar says its own length.
-        self.plot.hideAxis("bottom")
+        self.plot.bottom.hide()
         return content
 
     @classmethod

@@ -176,7 +176,7 @@ class ColumnsView(WhyView[ColumnImportance], ScrolledBars):
     def make_plots(self) -> None:
         super().make_plots()
         self.row_mark = Lines()
-        self.plot.addItem(self.row_mark)
+        self.plot.add_marks(self.row_mark)
         self.canvas.installEventFilter(self)
         # The viewport gets the mouse, the canvas the keys.
         self.canvas.viewport().installEventFilter(self)

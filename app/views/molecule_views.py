@@ -149,7 +149,7 @@ class ArcView(MoleculeView):
     def make_plots(self) -> None:
         self.legend = self.canvas.add_legend()
         self.plot = self.canvas.add_plot(Scale("whole"), row=1)
-        self.plot.hideAxis("left")
+        self.plot.left.hide()
         self.plot.bottom.set_title("base")
         self.right, self.wrong = Arcs(), Arcs()
         self.found_arcs, self.missed = Arcs(below=True), Arcs(below=True)

@@ -42,8 +42,8 @@ class ParallelCoordinates(View):
 
     def make_plots(self) -> None:
         self.plot = self.canvas.add_plot()
-        self.plot.hideAxis("left")
-        self.plot.hideAxis("bottom")
+        self.plot.left.hide()
+        self.plot.bottom.hide()
         self.shades = [Lines() for _ in range(SHADES)]
         self.chosen, self.axes = Lines(), UprightAxes()
         self.plot.add_marks(*self.shades, self.chosen, self.axes)

@@ -218,7 +218,7 @@ class GpSlice(SliceView):
     def make_plots(self) -> None:
         super().make_plots()
         self.below = self.canvas.add_plot(row=1)
-        self.below.setXLink(self.plot)
+        self.below.vb.setXLink(self.plot.vb)
         self.plot.bottom.hide_labels()
         for row, share in ((0, 7), (1, 3)):
             self.canvas.ci.layout.setRowStretchFactor(row, share)

@@ -48,11 +48,11 @@ class FigurePainter:
         names = {mark.name for mark in figure.marks}
         # Items of marks that stay are kept: new ones cost more than new data.
         for name in set(self.marks) - names:
-            self.plot.removeItem(self.marks.pop(name))
+            self.plot.remove_mark(self.marks.pop(name))
         for mark in figure.marks:
             if mark.name not in self.marks:
                 self.marks[mark.name] = self._new_item(mark)
-                self.plot.addItem(self.marks[mark.name])
+                self.plot.add_marks(self.marks[mark.name])
             self._show_mark(self.marks[mark.name], mark, figure)
         self._hold_ranges(figure)
         # Now that the ranges are held, the lower edge is known.

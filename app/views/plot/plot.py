@@ -8,7 +8,7 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QObject, QPoint, QPointF, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QGraphicsView, QRubberBand
+from PySide6.QtWidgets import QGraphicsGridLayout, QGraphicsView, QRubberBand, QSizePolicy
 
 from app.views.plot.axes import ScaleAxis
 from core.figures.scales import Scale
@@ -18,17 +18,26 @@ SHRINK = 0.7  # share of a held range below which data get a narrower one
 INSET = 8  # pixels from an edge to a mark of what has no place inside
 
 
-class Plot(pg.PlotItem):
+class Plot(pg.GraphicsWidget):
     """One plot whose ranges change only when data would leave them."""
 
+    # pg.PlotItem makes 66 widgets of menus for every plot, which each change of the look lays out.
+
     def __init__(self, bottom: Scale | None = None, left: Scale | None = None) -> None:
-        self.bottom = ScaleAxis("bottom", bottom)
-        self.left = ScaleAxis("left", left)
-        super().__init__(axisItems={"bottom": self.bottom, "left": self.left}, enableMenu=False)
-        self.hideButtons()
-        self.setMouseEnabled(False, False)
+        super().__init__()
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.vb = pg.ViewBox(self, enableMouse=False, enableMenu=False, defaultPadding=0)
         self.vb.disableAutoRange()
-        self.vb.setDefaultPadding(0)
+        self.bottom, self.left = ScaleAxis("bottom", bottom), ScaleAxis("left", left)
+        grid = QGraphicsGridLayout(self)
+        grid.setContentsMargins(1, 1, 1, 1)
+        grid.setSpacing(0)
+        for item, row, column in ((self.vb, 0, 1), (self.bottom, 1, 1), (self.left, 0, 0)):
+            grid.addItem(item, row, column)
+        for axis in (self.bottom, self.left):
+            axis.linkToView(self.vb)
+            axis.setZValue(0.5)  # above pictures at 0; what is drawn over the axes is from 1 on
+        self.items: list[pg.GraphicsObject] = []
         self._held: list[Range | None] = [None, None]  # of x and y
         self.widest: Range | None = None  # of bars that were shown
         self.zoomed = False  # a person looks closer; the held ranges wait
@@ -39,7 +48,12 @@ class Plot(pg.PlotItem):
     def add_marks(self, *marks: pg.GraphicsObject) -> None:
         """The lowest first."""
         for mark in marks:
-            self.addItem(mark)
+            self.items.append(mark)
+            self.vb.addItem(mark)
+
+    def remove_mark(self, mark: pg.GraphicsObject) -> None:
+        self.items.remove(mark)
+        self.vb.removeItem(mark)
 
     def hold_x(self, low: float, high: float, *, exact: bool = False) -> None:
         """Show at least this range."""
@@ -87,7 +101,7 @@ class Plot(pg.PlotItem):
         # A person looks closer: `show_held` sets the range that is held now.
         if wanted is None or self.zoomed:
             return
-        (self.setXRange, self.setYRange)[axis](*wanted, padding=0)
+        (self.vb.setXRange, self.vb.setYRange)[axis](*wanted, padding=0)
         if axis == 1:
             self.left.fit_thickness()
 
@@ -263,8 +277,8 @@ class Zoom(QObject):
             canvas_plot.zoomed, canvas_plot.is_whole = True, False
         # The x range of linked plots belongs to the first.
         leader = self._plots[0] if plot.vb.linkedView(0) is not None else plot
-        leader.setXRange(*x, padding=0)
-        plot.setYRange(*y, padding=0)
+        leader.vb.setXRange(*x, padding=0)
+        plot.vb.setYRange(*y, padding=0)
         plot.left.fit_thickness()
         self.changed.emit()
 

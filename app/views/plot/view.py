@@ -366,7 +366,7 @@ class View(Card):
 
     def ring_trials(self, x: np.ndarray, y: np.ndarray) -> None:
         if self.highlight.scene() is None:
-            self.plot.addItem(self.highlight)
+            self.plot.add_marks(self.highlight)
         self.highlight.ring_selected(self.record, x, y)
 
     def set_question(self, words: str) -> None:

@@ -120,7 +120,7 @@ def test_both_views_of_a_molecule(feed, structured, board, qapp):
         arcs.canvas.grab()
         assert arcs.strand.letters == structured.folded().molecules[example].sequence
         assert arcs.strand.lettered is has_room
-    arcs.plot.setXRange(1, 30, padding=0)
+    arcs.plot.vb.setXRange(1, 30, padding=0)
     qapp.processEvents()
     arcs.canvas.grab()
     assert arcs.strand.lettered
