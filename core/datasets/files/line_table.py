@@ -72,8 +72,8 @@ class ArffFile(_Lines):
         # By the first line that is no comment.
         lines = (line.strip() for line in io.StringIO(start.text))
         first = next((line for line in lines if line and not line.startswith("%")), "")
-        word = first.removeprefix("\ufeff").split(maxsplit=1)[0].lower() if first else ""
-        is_arff = word in ("@relation", "@attribute")
+        words = first.removeprefix("\ufeff").split(maxsplit=1)
+        is_arff = bool(words) and words[0].lower() in ("@relation", "@attribute")
         return cls(start.path, start.compression, start.head) if is_arff else None
 
     def first_cells(self, required_column: str = "") -> dict[str, list[str]]:

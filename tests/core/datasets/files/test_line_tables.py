@@ -370,6 +370,10 @@ def test_names_twice_and_weights_are_said(write: Write) -> None:
     agree(dataset)
 
 
+def test_lines_of_byte_order_marks_alone_are_no_declarations(write: Write) -> None:
+    assert isinstance(open_table(write("\ufeff\n" * 18)), TextFile)
+
+
 def test_the_line_of_a_row(write: Write) -> None:
     text = "% c\n@relation r\n@attribute p real\n@data\n\n1\n% c\n{}\n\n3\n"
     raw = open_table(write(text)).read({})
