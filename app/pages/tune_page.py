@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from app.session.session import Session
 
 SHOWN = ("running", "paused", "finished", "interrupted")
+FOLLOW_MILLISECONDS = 5_000  # between two looks at the run of another process
 REPLAYED = ("finished", "interrupted", "running elsewhere")
 MORE = 20
 
@@ -176,6 +177,8 @@ class TunePage(Page):
         self._clock = Stopwatch()
         self._ticks = QTimer(self, interval=1000)
         self._ticks.timeout.connect(self._show_words)
+        self._follower = QTimer(self, interval=FOLLOW_MILLISECONDS, singleShot=True)
+        self._follower.timeout.connect(self._follow_run)
         self._make_buttons()
         self._make_bar()
         self._make_middle()
@@ -270,10 +273,17 @@ class TunePage(Page):
         self._clock.set_seconds(self.run.seconds)
         self._show_run()
 
+    def _follow_run(self) -> None:
+        """Read what another process has written, but for a replay, which stays where it is."""
+        if self.isVisible() and self._count == len(self.session.events):
+            self.session.look_again()
+        self._follower.start()
+
     def _begin_again(self) -> None:
         self.run, self._count = self.session.shown.state, len(self.session.events)
+        self.board.record.has_other_writer = self.session.state == "running elsewhere"
         if self._count:
-            self.board.show_run(self.run)
+            self.board.show_run(self.run, onward=True)
         else:
             # The board makes its views at the first event, when it knows which fit.
             self.board.record.show_run(self.run)
@@ -292,6 +302,10 @@ class TunePage(Page):
             self._ticks.start()
         else:
             self._ticks.stop()
+        if self.session.state == "running elsewhere":
+            self._follower.start()
+        else:
+            self._follower.stop()
         if self.session.state in REPLAYED:
             shown = self.session.shown
             of_trials = not shown.state.learns_penalties

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, QThread, Signal
 
 from app.session.shown_run import ShownRun, collection_paused
 from core.errors import UnusableError
-from core.tuning.events import Event
+from core.tuning.events import Event, RunStarted
 from core.tuning.plan import Plan
 
 AT_ONCE = 50  # milliseconds that the window waits for a thread
@@ -94,8 +94,10 @@ class _Task(QThread):
 _stopped_tasks: list[_Task] = []  # that a slow disk keeps from ending
 
 
-def load_run(folder: Path, is_wanted: IsWanted) -> tuple[ShownRun, Plan] | str:
-    """A past run and its plan, or why it cannot be read."""
+def load_run(
+    folder: Path, is_wanted: IsWanted, started: RunStarted | None = None
+) -> tuple[ShownRun, Plan] | str:
+    """A past run and its plan, or why it cannot be read; views go on where it has `started`."""
     # Not needed for the first paint.
     from core.tuning.runs.run_folder import RunFolder
 
@@ -104,7 +106,8 @@ def load_run(folder: Path, is_wanted: IsWanted) -> tuple[ShownRun, Plan] | str:
         # First: a run that ends meanwhile offers nothing that its writer refuses.
         is_running = run_folder.is_running
         events = _while_wanted(run_folder.read_events(beats=False), is_wanted)
-        return ShownRun(events, folder, is_running), run_folder.plan
+        same_events = (started if started and event == started else event for event in events)
+        return ShownRun(same_events, folder, is_running), run_folder.plan
     except UnusableError as error:
         return error.sentence
 

@@ -258,9 +258,10 @@ class Session(SessionState):
             self._go_on(self.shown.plan)
 
     def look_again(self) -> None:
-        """Read the run that another process writes."""
-        if self.state == "running elsewhere" and self.run_folder is not None:
-            self.open_run(self.run_folder)
+        """Read the run that another process writes; `run_replaced` follows."""
+        folder, is_free = self.run_folder, not self.run_loader.goes_on
+        if self.state == "running elsewhere" and folder is not None and is_free:
+            self.run_loader.start(partial(load_run, folder, started=self.shown.state.started))
 
     def stop(self) -> None:
         """End the run and keep the best; results follow even if the worker does not react."""
@@ -374,10 +375,16 @@ class Session(SessionState):
         except UnusableError as error:
             self.problem.emit(error.sentence)
 
-    def save_predictions(self, path: str | Path) -> None:
+    def sort_predictions(self, least_sure_first: bool) -> None:
+        """Ask for the latest predicted rows in this order; `rows_predicted` follows."""
+        if self._may_begin("sort the rows"):
+            self.busy_changed.emit("Sorting …")
+            self._requests.ask(m.SortPredictions(least_sure_first))
+
+    def save_predictions(self, path: str | Path, least_sure_first: bool) -> None:
         """Save the latest predicted table; `predictions_saved` follows."""
-        if not self.is_going_on:
-            self._requests.ask(m.SavePredictions(str(path)))
+        if self._may_begin("save the table"):
+            self._requests.ask(m.SavePredictions(str(path), least_sure_first))
 
     def predict(self, request: m.Predict) -> None:
         """Predict rows with a model file; `predictions_saved` follows."""

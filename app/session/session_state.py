@@ -194,7 +194,10 @@ class SessionState(QObject):
             self.problem.emit(loaded or "The run cannot be read.")
             return
         run, plan = loaded
+        is_followed = run.state.started is self.shown.state.started
         self._replace_run(run)
+        if is_followed:
+            return
         self._plan_to_restore, self._is_given = plan, False
         self.run_opened.emit()
         self._read_data(plan.data)

@@ -275,7 +275,7 @@ def elsewhere_sentences(run: RunState) -> tuple[str, ...]:
     """What is seen of a run that another process writes."""
     return (
         "This run is running in another program, such as a terminal or another window: pause or "
-        "stop it there. “Look again” shows what it has done meanwhile.",
+        "stop it there. This page follows it.",
         *_best_sentences(run),
     )
 

@@ -358,7 +358,7 @@ class TrialsTable(View):
             self.exclude_requested.emit(trial.number, not self.is_out(trial))
 
     def _show_exclude_button(self, trial: Trial | None) -> None:
-        self.exclude_button.setEnabled(trial is not None)
+        self.exclude_button.setEnabled(trial is not None and not self.record.has_other_writer)
         if trial is None:
             self.exclude_button.setText("Exclude a trial")
             why = "Choose a trial in the table or in a plot first."
@@ -368,6 +368,8 @@ class TrialsTable(View):
         else:
             self.exclude_button.setText(f"Exclude trial {trial.number}")
             why = "It counts no longer: the best is chosen among the others."
+        if self.record.has_other_writer:
+            why = "The run is running in another program: exclude trials when it has ended."
         self.exclude_button.setAccessibleName(self.exclude_button.text())
         self.exclude_button.setToolTip(plain_tooltip(why))
         self.exclude_button.setAccessibleDescription(why)
@@ -413,6 +415,7 @@ class TrialsTable(View):
         menu, out = QMenu(self.table), self.is_out(trial)
         act = menu.addAction("Include it again" if out else "Exclude this trial")
         act.setShortcut(QKeySequence(Qt.Key.Key_Delete))
+        act.setEnabled(not self.record.has_other_writer)
         act.triggered.connect(lambda: self.exclude_requested.emit(trial.number, not out))
         take = menu.addAction("Select this model")
         take.setEnabled(self.record.whole_run.results is not None and not trial.failure)

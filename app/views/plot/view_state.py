@@ -24,6 +24,7 @@ class ViewState:
         self.best_k: int | None = None  # how many of the best trials are shown; None for all
         self.example = 0  # index of the sequence or molecule
         self.selected: int | None = None  # number of the selected trial
+        self.has_other_writer = False  # a process that takes no wishes from here
         self._owns_run, self.model = True, ""  # one of several models; "" for all
         self.whole_run = self.run = RunState()  # run: that of the model alone, or of all
         self._model_state: ModelRunState | None = None

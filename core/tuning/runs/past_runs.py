@@ -118,7 +118,7 @@ class RunSummary:
     fingerprint: str = ""
     model: str = ""
     strategy: str = ""
-    # finished, stopped, failed, running, unreadable, interrupted or crashed (both can be resumed)
+    # finished, stopped, failed, running, unreadable or interrupted (which can be resumed)
     state: str = ""
     started_at: str = ""
     metric: str = ""
@@ -285,9 +285,7 @@ def _run_state(folder: RunFolder, last: Event | None) -> str:
     if folder.is_running:
         return "running"
     ends = {RunFinished: "finished", RunStopped: "stopped", RunFailed: "failed"}
-    # A process that ends by itself takes its mark along.
-    is_crashed = _file_mode(folder.path / OWNER) is not None
-    return ends.get(type(last), "crashed" if is_crashed else "interrupted")
+    return ends.get(type(last), "interrupted")
 
 
 def _first_and_last(path: Path) -> tuple[Event | None, Event | None]:

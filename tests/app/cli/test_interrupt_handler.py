@@ -188,7 +188,7 @@ def test_after_a_kill_the_run_is_listed_and_can_be_resumed(program, runs, capsys
     process.kill()
     process.communicate()
     assert main(["runs"]) == 0
-    assert "crashed" in capsys.readouterr().out
+    assert "interrupted" in capsys.readouterr().out
     assert main(["resume", recorded(runs).name, "--stop", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["trials"] >= 1
 

@@ -177,16 +177,23 @@ def test_a_lost_worker_is_said_and_the_run_can_go_on(begun):
     assert worker.all_of(Tune)[-1].folder == str(folder)
 
 
-def test_a_run_of_another_process_is_only_looked_at(page, tmp_path, qtbot):
+def test_a_run_of_another_process_is_only_looked_at_and_followed(page, tmp_path, qtbot):
     folder = RunFolder.create(PLAN, root=tmp_path / "runs")
     for event in trials(2):
         folder.append(event)
     session = page.session
 
     def open_run():
-        with qtbot.waitSignal(session.run_opened, timeout=60_000):
+        with qtbot.waitSignal(session.run_replaced, timeout=60_000):
             (page.primary.click if session.events else lambda: session.open_run(folder.path))()
         return session.list_runs().runs[0].state
+
+    def follow():
+        with (
+            qtbot.waitSignal(session.run_replaced, timeout=60_000),
+            qtbot.assertNotEmitted(session.run_opened),
+        ):
+            page._follower.timeout.emit()
 
     with folder.hold_lock():  # another description of the file, as another process has
         assert open_run() == "running"
@@ -195,11 +202,26 @@ def test_a_run_of_another_process_is_only_looked_at(page, tmp_path, qtbot):
         assert page.primary.text() == "Look again"
         assert "another program" in page.words[1][0]
         folder.append(TrialFinished(number=2, score=0.9))
-        assert open_run() == "running"
+        page.board.record.selected = 1
+        follow()
         assert session.shown.state.finished == 3
+        assert page.board.record.selected == 1  # the views go on
+        assert page._follower.isActive()
+        view = page.board.views["trials"]
+        view.draw()
+        assert not view.exclude_button.isEnabled()
+        assert "another program" in view.exclude_button.toolTip()
+        page.replay.slider.setValue(1)
+        page._follower.timeout.emit()
+        assert not session.run_loader.goes_on
+        assert page._follower.isActive()
+        page.replay.slider.setValue(page.replay.slider.maximum())
     assert open_run() == session.state == "interrupted"
     assert page.primary.text() == "Resume"
     assert visible(page) == {"Discard", "Keep what there is"}
+    assert not page._follower.isActive()
+    view.draw()
+    assert view.exclude_button.isEnabled()
 
 
 def test_discarding_asks_and_esc_keeps_the_run(begun, monkeypatch):

@@ -132,11 +132,11 @@ def test_a_last_line_that_cannot_be_read_is_that_of_an_interrupted_run(root):
     assert set(runs.values()) == {"interrupted"}
 
 
-def test_a_run_whose_process_died_has_crashed_until_it_goes_on(root):
+def test_a_run_whose_process_died_is_interrupted_also_where_its_mark_was_copied(root):
     folder = folder_of(root, "dead", START)
     assert names_in(root)[0]["dead"] == "interrupted"
     (folder / OWNER).write_text("1")  # which a process that ends takes along
-    assert names_in(root)[0]["dead"] == "crashed"
+    assert names_in(root)[0]["dead"] == "interrupted"
 
 
 def test_a_run_answers_to_the_name_that_a_person_gave(root, monkeypatch):
