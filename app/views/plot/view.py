@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
 
@@ -93,13 +94,11 @@ class View(Card):
         self.highlight = Highlight()  # of the selected trial, where trials are dots or bars
         self.content = self.make_content()
         self.content.setAccessibleName(self.title)
-        self._data_table = DataTable(f"{self.title} as a table")
         self._empty = wrapping_label(self.waiting, "muted")
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._stack = QStackedWidget()
-        for page in (self.content, self._data_table, self._empty):
+        for page in (self._empty, self.content):
             self._stack.addWidget(page)
-        self._stack.setCurrentWidget(self._empty)
         self.body.addWidget(self._stack, 1)
         for control in self.controls():
             self.corner.addWidget(control)
@@ -116,6 +115,13 @@ class View(Card):
     def is_seen(self) -> bool:
         """Whether any part is on the screen."""
         return not self.visibleRegion().isEmpty()
+
+    @cached_property
+    def _data_table(self) -> DataTable:
+        # Made when a person wants it: tables beside all plots are a third of the program's widgets.
+        table = DataTable(f"{self.title} as a table")
+        self._stack.addWidget(table)
+        return table
 
     # -- what a subclass writes ----------------------------------------------------------------
 
@@ -229,22 +235,23 @@ class View(Card):
             if titles:
                 self.canvas.setProperty(AXES, " ".join(filter(None, titles)))
         self._tell_moment()
-        filled = self._data_table if self._table_button.isChecked() else self.content
+        filled: QWidget = self.content
+        if has_content and self._table_button.isChecked():
+            filled = self._data_table
+            self._data_table.set_table(self.table_data())
         page = filled if has_content else self._empty
         if self._stack.currentWidget() is not page:
             self._stack.setCurrentWidget(page)
-        if page is self._data_table:
-            self._data_table.set_table(self.table_data())
         description = self.describe() if has_content else self.waiting_reason()
         if not has_content and description != self._empty.text():
             self._empty.setText(description)
         if has_content:
             description = " ".join([description, *self._directions()]).strip()
         # Screen readers are told of every description that is set, also of the same one.
-        if description != self.content.accessibleDescription():
-            self.content.setAccessibleDescription(description)
-            self._data_table.setAccessibleDescription(description)
-            self.setAccessibleDescription(f"{self.question} {description}")
+        whole = f"{self.question} {description}"
+        for widget, words in ((self.content, description), (filled, description), (self, whole)):
+            if words != widget.accessibleDescription():
+                widget.setAccessibleDescription(words)
         # What is asked for between two drawings may be of newer data.
         self._figure = None
 
