@@ -112,17 +112,17 @@ class RunFolder:
     @classmethod
     def find_run(cls, text: str) -> RunFolder:
         """An existing run by its path, a name, a part that only its names have, or "last"."""
-        from core.tuning.runs.past_runs import read_label  # which reads this file
+        from core.tuning.runs.past_runs import list_runs, read_label  # which reads this file
 
         with contextlib.suppress(UnusableError):
             return cls.open(text)
         root = runs_root()
         names = sorted(path.parent.name for path in root.glob(f"*/{PLAN}"))
-        # Names begin with the time of their start.
         titles = {name: read_label(root / name).name for name in names}
         named = [name for name in names if titles[name] == text]
-        parts = [name for name in names if text in name or text in titles[name]]
-        names = named or (names[-1:] if text == "last" else parts)
+        if text == "last" and not named:
+            named = [run.path for run in list_runs(root).runs[:1]]
+        names = named or [name for name in names if text in name or text in titles[name]]
         if len(names) > 1:
             fault, cure = f"{len(names)} runs have this in their names", f"such as {names[-1]}"
             raise UnusableError(fault, where=text, cure=f"write more of one, {cure}")

@@ -150,6 +150,15 @@ def test_a_run_answers_to_the_name_that_a_person_gave(root, monkeypatch):
         RunFolder.find_run("Third")
 
 
+def test_the_last_run_is_that_of_the_last_day_whatever_its_folder_is_called(root, monkeypatch):
+    monkeypatch.setenv("TUNESCOPE_RUNS", str(root))
+    moments = {"a": "2027-01-02T00:10:00+00:00", "z": "2027-01-01T23:50:00+00:00"}
+    for name, moment in moments.items():
+        folder_of(root, name, to_json(replace(STARTED, started_at=moment)))
+    assert [run.name for run in list_runs(root).runs] == ["a", "z", "sound"]
+    assert RunFolder.find_run("last").name == "a"
+
+
 ODD_FIELDS = ({"model": {}}, {"trials": "many"}, {"data": {"file": 3}})
 ODD_PLANS = [b"", DEEP.encode(), b"\xff\x00", b"[]", b"3", b'{"data": 3}']
 ODD_PLANS += [json.dumps(PLAN.as_dict() | field).encode() for field in ODD_FIELDS]
