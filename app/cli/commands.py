@@ -73,12 +73,17 @@ def _exit_status(arguments: argparse.Namespace) -> int:
         if isinstance(error, FixableInputError):
             print(f"{error.offer.words}: {error.offer.option}", file=sys.stderr)
         return UNUSABLE
-    except MemoryError:
-        print("tunescope: there is not enough memory; give fewer rows at once.", file=sys.stderr)
-        return FAILED
     except KeyboardInterrupt:
         print(f"tunescope: {NOTHING_KEPT}", file=sys.stderr)
         return INTERRUPTED
+    except Exception as error:
+        from core.datasets.memory_limit import is_memory_error
+
+        if not is_memory_error(error):
+            raise
+        cure = "close other programs, or give fewer rows"
+        print(f"tunescope: there is not enough memory; {cure}.", file=sys.stderr)
+        return FAILED
     finally:
         # At the end, for extensions are read when a command first needs them.
         for sentence in extension_errors():

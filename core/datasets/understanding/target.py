@@ -20,6 +20,7 @@ USUAL_NAMES = ("target", "label", "class", "y")
 MAX_USUAL_CLASSES = 10  # distinct whole numbers that are classes
 MAX_EVEN_CLASSES = 100  # the same for about equally frequent ones
 MAX_TEXT_CLASSES = 1000
+MAX_CLASS_LETTERS = 1000  # of one class; NumPy keeps the room of the longest for every row
 MIN_CLASS_ROWS = 20  # fewer may be separated by chance
 _COMPARED_ROWS, _FIRST_ROWS = 5000, 500
 _MAX_CLASSES = 50  # that are compared
@@ -88,6 +89,10 @@ def settle_target(
         cure = "choose another target"
         raise UnusableError("every value of the target is missing", where=where, cure=cure)
     numeric = pd.api.types.is_numeric_dtype(values.dtype)
+    longest = 0 if numeric else max(len(str(value)) for value in values.unique())
+    if longest > MAX_CLASS_LETTERS:
+        fault = f"a value of the target has {longest:,} characters, too many for a class"
+        raise UnusableError(fault, where=where, cure="choose another target")
     array = values.to_numpy() if numeric else np.asarray(values.to_numpy(dtype=object), dtype=str)
     chosen_task = Task(task) or guess_task(array)
     if chosen_task.has_numbers:

@@ -56,6 +56,18 @@ def test_a_second_program_of_the_same_name_is_told(capsys, monkeypatch, tmp_path
     )
 
 
+@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("can't start new thread")])
+def test_a_lack_of_memory_is_a_sentence_whichever_library_meets_it(capsys, monkeypatch, error):
+    def refuse(*_arguments, **_options):
+        raise error
+
+    monkeypatch.setattr(command, "_list_models", refuse)
+    assert main(["models"]) == 1
+    assert capsys.readouterr().err == (
+        "tunescope: there is not enough memory; close other programs, or give fewer rows.\n"
+    )
+
+
 def test_the_help_tells_the_file_and_where_things_are_kept(
     capsys, tmp_path, own_history, monkeypatch
 ):

@@ -287,6 +287,13 @@ def test_a_target_that_cannot_be_predicted_names_the_other_columns(write: Write)
         assert read_dataset(path, DataOptions(target=column)).target_name == column
 
 
+def test_a_target_with_a_giant_value_is_refused_without_quoting_it(refusal, write: Write) -> None:
+    rows = "".join(f"{i},{'yes' if i % 2 else 'n' * 20_000}\n" for i in range(200))
+    sentence = refusal(write("x,y\n" + rows))
+    assert "a value of the target has 20,000 characters, too many for a class" in sentence
+    assert len(sentence) < 300
+
+
 def test_an_archive_whose_file_has_no_name(tmp_path: Path) -> None:
     path = tmp_path / "table.csv.zip"
     with zipfile.ZipFile(path, "w") as archive:
