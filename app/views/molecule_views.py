@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QTransform
 from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
 from app.views.examples_view import ExamplesView
-from app.views.plot.axes import small_font
 from app.views.plot.canvas import HoverText
-from app.views.plot.items import Lines, clear_colour, pen
+from app.views.plot.items import Lines, PixelItem, clear_colour, draw_words, pen
 from app.views.plot.legend import LegendEntry, line_sample
 from app.views.plot.plot import Plot
 from core.datasets.task import Task
@@ -55,7 +54,7 @@ BAND = 0.10  # half the height of the letters' band, where the highest arc is 1
 TICKS = 10  # bases between two ticks where letters have no room
 
 
-class Arcs(pg.UIGraphicsItem):
+class Arcs(PixelItem):
     """Half ellipses; the widest reaches ±1."""
 
     def __init__(self, below: bool = False) -> None:
@@ -73,21 +72,16 @@ class Arcs(pg.UIGraphicsItem):
         self.pairs, self._highest = pairs, highest
         self.update()
 
-    def paint(self, painter: QPainter, *_args: object) -> None:
-        transform = painter.transform()
-        painter.save()
-        painter.resetTransform()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    def paint_pixels(self, painter: QPainter, transform: QTransform, area: QRectF) -> None:
         painter.setPen(self._pen)
         start, turn = (180 * 16, 180 * 16) if self.below else (0, 180 * 16)
         edge = -BAND if self.below else BAND
         for i, j in self.pairs:
             high = (j - i) / self._highest
             painter.drawArc(transform.mapRect(QRectF(i, edge - high, j - i, 2 * high)), start, turn)
-        painter.restore()
 
 
-class Strand(pg.UIGraphicsItem):
+class Strand(PixelItem):
     """The letters of a molecule, or ticks."""
 
     def __init__(self) -> None:
@@ -100,18 +94,13 @@ class Strand(pg.UIGraphicsItem):
         self.letters, self.words = letters, words
         self.update()
 
-    def paint(self, painter: QPainter, *_args: object) -> None:
-        theme, transform, shown = appearance.current(), painter.transform(), self.viewRect()
-        metrics = QFontMetricsF(small_font())
-        area = transform.mapRect(shown)
+    def paint_pixels(self, painter: QPainter, transform: QTransform, area: QRectF) -> None:
+        shown, metrics = self.viewRect(), QFontMetricsF(painter.font())
         step = area.width() / max(shown.width(), 1e-9)
         self.lettered = step >= metrics.horizontalAdvance("G") + 1
         first = max(1, int(np.floor(shown.left())))
         last = min(len(self.letters), int(np.ceil(shown.right())))
-        painter.save()
-        painter.resetTransform()
-        painter.setFont(small_font())
-        painter.setPen(QColor(theme.ink))
+        painter.setPen(QColor(appearance.current().ink))
         for base in range(first, last + 1):
             middle = transform.map(QPointF(base, 0.0))
             if self.lettered:
@@ -123,17 +112,10 @@ class Strand(pg.UIGraphicsItem):
                 painter.drawLine(middle - QPointF(0, half_length), middle + QPointF(0, half_length))
         if not self.lettered:
             painter.drawLine(*(transform.map(QPointF(base, 0.0)) for base in (first, last)))
-        self._draw_words(painter, area, metrics)
-        painter.restore()
-
-    def _draw_words(self, painter: QPainter, area: QRectF, metrics: QFontMetricsF) -> None:
-        painter.setPen(QColor(appearance.current().muted))
-        paper = clear_colour(appearance.current().paper, 0.8)
         tall = metrics.height()
         for word, top in zip(self.words, (area.top(), area.bottom() - tall), strict=True):
             box = QRectF(area.left() + 2, top, metrics.horizontalAdvance(word) + 2, tall)
-            painter.fillRect(box, paper)
-            painter.drawText(box, 0, word)
+            draw_words(painter, box, word, appearance.current().muted)
 
 
 class ArcView(MoleculeView):
@@ -168,16 +150,11 @@ class ArcView(MoleculeView):
 
     def draw(self) -> None:
         pair_picture, letters = self.pair_picture(), self.example().sequence
-        called, true, highest = (
-            pair_picture.predicted_pairs,
-            pair_picture.true_pairs,
-            pair_picture.longest_span,
-        )
-        right, wrong, missed = sorted(called & true), sorted(called - true), sorted(true - called)
-        self.right.set_data(right, highest)
-        self.wrong.set_data(wrong, highest)
-        self.found_arcs.set_data(right, highest)
-        self.missed.set_data(missed, highest)
+        called, true = pair_picture.predicted_pairs, pair_picture.true_pairs
+        right, wrong, missed = called & true, called - true, true - called
+        shown = {self.right: right, self.wrong: wrong, self.found_arcs: right, self.missed: missed}
+        for arcs, pairs in shown.items():
+            arcs.set_data(sorted(pairs), pair_picture.longest_span)
         self.strand.set_data(letters, ("model", "truth"))
         self._draw_legend(len(right), len(wrong), len(missed))
         self.plot.hold_x(0.4, len(letters) + 0.6, exact=True)
@@ -195,10 +172,8 @@ class ArcView(MoleculeView):
             return None
         lines = [f"base {base}: {letters[base - 1]}"]
         pair_picture = self.pair_picture()
-        for origin, pairs in (
-            ("model", pair_picture.predicted_pairs),
-            ("truth", pair_picture.true_pairs),
-        ):
+        pairs_of = {"model": pair_picture.predicted_pairs, "truth": pair_picture.true_pairs}
+        for origin, pairs in pairs_of.items():
             partner = next((i + j - base for i, j in pairs if base in (i, j)), 0)
             pairing = f"paired with {partner}, {letters[partner - 1]}" if partner else "unpaired"
             lines.append(f"{origin}: {pairing}")
@@ -215,7 +190,7 @@ SMALLEST = 2.6  # pixels of the side of a square
 FAINTEST = 0.25  # opacity of the least likely pair
 
 
-class Squares(pg.UIGraphicsItem):
+class Squares(PixelItem):
     """Squares filled by shares, or frames of one size."""
 
     def __init__(self, framed: bool) -> None:
@@ -228,12 +203,9 @@ class Squares(pg.UIGraphicsItem):
         self.x, self.y, self.shares = x, y, shares
         self.update()
 
-    def paint(self, painter: QPainter, *_args: object) -> None:
-        theme, transform = appearance.current(), painter.transform()
-        cell = transform.mapRect(QRectF(0, 0, 1, 1))
+    def paint_pixels(self, painter: QPainter, transform: QTransform, area: QRectF) -> None:
+        theme, cell = appearance.current(), transform.mapRect(QRectF(0, 0, 1, 1))
         positions = pg.functions.transformCoordinates(transform, np.vstack([self.x, self.y])).T
-        painter.save()
-        painter.resetTransform()
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(pen(theme.observed, 1.4) if self.framed else Qt.PenStyle.NoPen)
         for (x, y), share in zip(positions, self.shares, strict=True):
@@ -247,7 +219,6 @@ class Squares(pg.UIGraphicsItem):
             else:
                 shade = FAINTEST + (1 - FAINTEST) * float(share)
                 painter.fillRect(box, clear_colour(theme.model, shade))
-        painter.restore()
 
 
 class DotPlotView(MoleculeView):
@@ -289,11 +260,9 @@ class DotPlotView(MoleculeView):
             return None
         pair_picture = self.pair_picture()
         truth = "truly paired" if (i, j) in pair_picture.true_pairs else "not truly paired"
-        text = f"bases {i} ({letters[i - 1]}) and {j} ({letters[j - 1]})\n"
-        text += (
-            f"probability of a pair: {percent(pair_picture.pair_shares.get((i, j), 0.0))}\n{truth}"
-        )
-        return HoverText(text, float(round(x)), float(round(y)))
+        bases = f"bases {i} ({letters[i - 1]}) and {j} ({letters[j - 1]})"
+        share = f"probability of a pair: {percent(pair_picture.pair_shares.get((i, j), 0.0))}"
+        return HoverText(f"{bases}\n{share}\n{truth}", float(round(x)), float(round(y)))
 
     def describe(self) -> str:
         return f"Step {self.latest_step()}, {self.pair_picture().share_text()}"

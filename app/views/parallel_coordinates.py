@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QTransform
 from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
 from app.text.plan_text import setting_title
 from app.views.plot.axes import small_font
 from app.views.plot.canvas import HoverText
-from app.views.plot.items import Lines, clear_colour, pen
+from app.views.plot.items import Lines, PixelItem, draw_words, pen
 from app.views.plot.plot import Plot
 from app.views.plot.view import View, trial_text
 from app.views.trials_table import BestK
@@ -165,10 +164,8 @@ class ParallelCoordinates(View):
         best, drawn = self.run.best_trial, len(self.drawn_rows())
         if best is None:
             return "No trial has a score that counts."
-        count, score = (
-            int(np.sum(self.run.scored_rows)),
-            score_text(best.score, self.run.started.metric),
-        )
+        count = int(np.sum(self.run.scored_rows))
+        score = score_text(best.score, self.run.started.metric)
         words = f"The best {drawn} of {count} trials with a score; the very best has {score}."
         return f"{words} {'Higher' if self.run.started.maximize else 'Lower'} is better."
 
@@ -180,7 +177,7 @@ class ParallelCoordinates(View):
         return ["trial", *heads, metric_in_short(self.run.started.metric)], rows
 
 
-class UprightAxes(pg.UIGraphicsItem):
+class UprightAxes(PixelItem):
     """Vertical axes with ticks and names."""
 
     def __init__(self) -> None:
@@ -201,19 +198,14 @@ class UprightAxes(pg.UIGraphicsItem):
         clear = [(y, text) for y, text in ticks if abs(y - end) > room]
         return [*clear, (end, f"{sign} {self._beyond}")]
 
-    def paint(self, painter: QPainter, *_args: object) -> None:
-        theme, transform, font = appearance.current(), painter.transform(), small_font()
-        painter.save()
-        painter.resetTransform()
-        painter.setFont(font)
-        room = transform.mapRect(QRectF(0, 0, 1, 1)).width()
-        seen = transform.mapRect(self.viewRect())
+    def paint_pixels(self, painter: QPainter, transform: QTransform, area: QRectF) -> None:
+        theme, room = appearance.current(), transform.mapRect(QRectF(0, 0, 1, 1)).width()
         for position, (name, scale, low, high) in enumerate(self._axes):
             foot, top = (transform.map(QPointF(position, end)) for end in (0.0, 1.0))
             painter.setPen(QPen(QColor(theme.ink), 1.4))
             painter.drawLine(foot, top)
-            self._draw_name(painter, name, foot, room, seen)
-            max_ticks = int((foot.y() - top.y()) / (2.4 * QFontMetricsF(font).height()))
+            self._draw_name(painter, name, foot, room, area)
+            max_ticks = int((foot.y() - top.y()) / (2.4 * painter.fontMetrics().height()))
             ticks = scale.ticks_between(low, high, max(2, max_ticks))
             scale_y = (top.y() - foot.y()) / ((high - low) or 1.0)
             placed = [(foot.y() + (tick - low) * scale_y, text) for tick, text in ticks]
@@ -222,7 +214,6 @@ class UprightAxes(pg.UIGraphicsItem):
                 self._draw_ticks(painter, foot, placed, max(room, NARROW))
             elif room >= appearance.pixels(NARROW):
                 self._draw_ticks(painter, foot, placed, room)
-        painter.restore()
 
     @staticmethod
     def _draw_name(painter: QPainter, name: str, foot: QPointF, room: float, seen: QRectF) -> None:
@@ -246,12 +237,10 @@ class UprightAxes(pg.UIGraphicsItem):
 
     @staticmethod
     def _draw_ticks(painter: QPainter, foot: QPointF, ticks: Ticks, room: float) -> None:
-        theme, metrics = appearance.current(), QFontMetricsF(painter.font())
+        muted, metrics = appearance.current().muted, QFontMetricsF(painter.font())
         for y, text in ticks:
             shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, room * 0.6)
             wide, tall = metrics.horizontalAdvance(shown) + 4, metrics.height()
             box = QRectF(foot.x() + 5, y - tall / 2, wide, tall)
-            painter.fillRect(box, clear_colour(theme.paper, 0.85))
-            painter.setPen(QColor(theme.muted))
+            draw_words(painter, box, shown, muted)
             painter.drawLine(QPointF(foot.x() - 3, y), QPointF(foot.x() + 3, y))
-            painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), shown)

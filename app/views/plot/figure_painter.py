@@ -86,7 +86,7 @@ class FigurePainter:
                 levels = [i for i in self.marks.values() if isinstance(i, labels.DefaultLine)]
                 return labels.DefaultLine(levels[-1] if levels else None)
             case data.Border():
-                return labels.DivergenceMarker()
+                return labels.Marker("control")
             case _:
                 assert_never(mark)
 
@@ -109,11 +109,8 @@ class FigurePainter:
                     (row, mark.start, end) for row, end in zip(mark.rows, mark.ends, strict=True)
                 ]
                 item.set_data(bars, fills, list(mark.hatched), colour_of(mark.edge))
-            case data.Labels():
+            case data.Labels() | data.EndNames():
                 item.set_data(list(zip(mark.x, mark.y, mark.texts, strict=True)))
-            case data.EndNames():
-                ink = [colour_of("ink")] * len(mark.texts)
-                item.set_data(list(zip(mark.x, mark.y, mark.texts, ink, strict=True)))
             case data.EdgeMarks():
                 item.set_data(mark.x, mark.y, mark.texts, colour_of(mark.colour))
             case data.Level():

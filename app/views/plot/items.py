@@ -8,10 +8,23 @@ import numpy as np
 import pyqtgraph as pg
 from pyqtgraph.Qt.internals import PrimitiveArray
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
-from PySide6.QtGui import QBrush, QColor, QPainter, QPainterPath, QPen, QPixmap, QPolygonF
+from PySide6.QtGui import (
+    QBrush,
+    QColor,
+    QPainter,
+    QPainterPath,
+    QPen,
+    QPixmap,
+    QPolygonF,
+    QTransform,
+)
 from PySide6.QtSvg import QSvgGenerator
 
+from app.look import appearance
+from app.views.plot.axes import small_font
+
 Bar = tuple[float, float, float]  # row, start, end
+VEIL = 0.82  # opacity of the paper below words
 CROWDED = 16  # pixels a point from which on points are sorted, not marked on a grid
 
 
@@ -32,7 +45,37 @@ def clear_colour(colour: str, alpha: float) -> QColor:
     return shade
 
 
-class Dots(pg.UIGraphicsItem):
+class PixelItem(pg.UIGraphicsItem):
+    """An item painted in pixels, onto which `transform` maps the coordinates of its plot."""
+
+    def paint(self, painter: QPainter, *_args: object) -> None:
+        transform = painter.transform()
+        painter.save()
+        painter.resetTransform()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setFont(small_font())
+        self.paint_pixels(painter, transform, transform.mapRect(self.viewRect()))
+        painter.restore()
+
+    def paint_pixels(self, painter: QPainter, transform: QTransform, area: QRectF) -> None:
+        """`area` is that of the plot."""
+        raise NotImplementedError
+
+
+def draw_words(
+    painter: QPainter,
+    box: QRectF,
+    words: str,
+    ink: str,
+    alignment: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignCenter,
+) -> None:
+    """Words that may lie on lines and dots, of which little shines through."""
+    painter.fillRect(box, clear_colour(appearance.current().paper, VEIL))
+    painter.setPen(QColor(ink))
+    painter.drawText(box, int(alignment), words)
+
+
+class Dots(PixelItem):
     """Equal symbols as one item; `named` is for the pointer."""
 
     def __init__(self, symbol: str = "circle", size: float = 9.0, named: str = "") -> None:
@@ -68,20 +111,16 @@ class Dots(pg.UIGraphicsItem):
         self.x, self.y = x[is_finite], y[is_finite]
         self.update()
 
-    def paint(self, painter: QPainter, *_args: Any) -> None:
+    def paint_pixels(self, painter: QPainter, transform: QTransform, area: QRectF) -> None:
         if not len(self.x):
             return
-        corners = np.vstack([self.x, self.y])
-        points = pg.functions.transformCoordinates(painter.transform(), corners).T
-        painter.save()
-        painter.resetTransform()
+        points = pg.functions.transformCoordinates(transform, np.vstack([self.x, self.y])).T
         # In a file symbols stay shapes that can be edited; on the screen one pixmap at many places
         # is far quicker.
         if _is_svg(painter):
             self._draw_shapes(painter, points)
         else:
             self._draw_sprites(painter, _unique_pixels(points))
-        painter.restore()
 
     def _draw_sprites(self, painter: QPainter, points: np.ndarray) -> None:
         ratio = painter.device().devicePixelRatioF()
@@ -143,7 +182,7 @@ def symbol_path(symbol: str, size: float) -> QPainterPath:
     return path
 
 
-class Lines(pg.UIGraphicsItem):
+class Lines(PixelItem):
     """Lines of one colour as one item, with an outline below."""
 
     def __init__(self, named: str = "") -> None:
@@ -169,28 +208,23 @@ class Lines(pg.UIGraphicsItem):
         self._starts = np.flatnonzero(finite[:-1] & finite[1:])
         self.update()
 
-    def paint(self, painter: QPainter, *_args: Any) -> None:
+    def paint_pixels(self, painter: QPainter, transform: QTransform, area: QRectF) -> None:
         if not len(self._starts):
             return
         strokes = [s for s in (self._under, self._pen) if s.style() != Qt.PenStyle.NoPen]
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        is_one_path = _is_svg(painter) or any(s.style() != Qt.PenStyle.SolidLine for s in strokes)
+        x, y = pg.functions.transformCoordinates(transform, np.vstack([self.x, self.y]))
         # Dashes are to go on around corners, and an SVG keeps one element a line.
-        if is_one_path:
-            path = pg.functions.arrayToQPath(self.x, self.y, "finite")
+        if _is_svg(painter) or any(s.style() != Qt.PenStyle.SolidLine for s in strokes):
+            path = pg.functions.arrayToQPath(x, y, "finite")
             for stroke in strokes:
                 painter.strokePath(path, stroke)
             return
-        x, y = pg.functions.transformCoordinates(painter.transform(), np.vstack([self.x, self.y]))
         ends = (x[self._starts], y[self._starts], x[self._starts + 1], y[self._starts + 1])
         self._segments.resize(len(self._starts))
         self._segments.ndarray()[:] = np.column_stack(ends)
-        painter.save()
-        painter.resetTransform()
         for stroke in strokes:
             painter.setPen(stroke)
             painter.drawLines(*self._segments.drawargs())
-        painter.restore()
 
 
 def _is_svg(painter: QPainter) -> bool:
@@ -230,7 +264,7 @@ def _finite_runs(finite: np.ndarray) -> list[slice]:
     return [slice(a, b) for a, b in zip(edges[::2], edges[1::2], strict=True)]
 
 
-class HorizontalBars(pg.UIGraphicsItem):
+class HorizontalBars(PixelItem):
     """Hatching repeats what the colour means."""
 
     def __init__(self, thickness: float = 0.62) -> None:
@@ -246,10 +280,8 @@ class HorizontalBars(pg.UIGraphicsItem):
         self._fills, self._edge = [QColor(fill) for fill in fills], pen(edge, 1.0)
         self.update()
 
-    def paint(self, painter: QPainter, *_args: Any) -> None:
-        transform, shown = painter.transform(), self.viewRect()
-        painter.save()
-        painter.resetTransform()
+    def paint_pixels(self, painter: QPainter, transform: QTransform, area: QRectF) -> None:
+        shown = self.viewRect()
         painter.setPen(self._edge)
         bars = zip(self.bars, self._fills, self._hatched, strict=True)
         for (row, start, end), fill, hatched in bars:
@@ -260,7 +292,6 @@ class HorizontalBars(pg.UIGraphicsItem):
             box = transform.mapRect(QRectF(start, row - half_height, end - start, self.thickness))
             painter.setBrush(QBrush(fill, Qt.BrushStyle.BDiagPattern) if hatched else fill)
             painter.drawRect(box)
-        painter.restore()
 
 
 def _unique_pixels(points: np.ndarray) -> np.ndarray:

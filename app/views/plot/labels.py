@@ -9,16 +9,18 @@ from typing import Any
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QTransform
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QTransform
 
 from app.look import appearance
 from app.views.plot.axes import small_font
-from app.views.plot.items import clear_colour, pen, symbol_path
+from app.views.plot.items import PixelItem, draw_words, pen, symbol_path
 from core.figures.figure import spaced_apart, spread_apart
 
 
-class BarLabels(pg.UIGraphicsItem):
+class BarLabels(PixelItem):
     """A text to the right of each (x, row)."""
+
+    ink = "muted"  # a colour of the theme
 
     def __init__(self) -> None:
         super().__init__()
@@ -30,15 +32,9 @@ class BarLabels(pg.UIGraphicsItem):
         self.words = words
         self.update()
 
-    def paint(self, painter: QPainter, *_args: object) -> None:
-        transform, shown = painter.transform(), self.viewRect()
-        area = transform.mapRect(shown)
-        painter.save()
-        painter.resetTransform()
-        font = small_font()
-        metrics = QFontMetricsF(font)
-        painter.setFont(font)
-        painter.setPen(QColor(self._ink()))
+    def paint_pixels(self, painter: QPainter, transform: QTransform, area: QRectF) -> None:
+        shown, metrics = self.viewRect(), QFontMetricsF(painter.font())
+        painter.setPen(QColor(getattr(appearance.current(), self.ink)))
         self.boxes = []
         for x, row, text in self.words:
             wide, tall = metrics.horizontalAdvance(text) + 2, metrics.height()
@@ -47,10 +43,6 @@ class BarLabels(pg.UIGraphicsItem):
             if shown.top() <= row <= shown.bottom() and not any(map(box.intersects, self.boxes)):
                 painter.drawText(box, int(Qt.AlignmentFlag.AlignVCenter), text)
                 self.boxes.append(box)
-        painter.restore()
-
-    def _ink(self) -> str:
-        return appearance.current().muted
 
     def _box_at(self, anchor: QPointF, wide: float, tall: float, area: QRectF) -> QRectF:
         x_min = min(anchor.x() + 6, area.right() - wide)
@@ -60,8 +52,7 @@ class BarLabels(pg.UIGraphicsItem):
 class TopLabels(BarLabels):
     """A text centred above each (x, row)."""
 
-    def _ink(self) -> str:
-        return appearance.current().ink
+    ink = "ink"
 
     def _box_at(self, anchor: QPointF, wide: float, tall: float, area: QRectF) -> QRectF:
         x_min = min(max(anchor.x() - wide / 2, area.left()), area.right() - wide)
@@ -73,7 +64,7 @@ MOST_NUMBERS = 6  # of marks at the edges
 TURNS = {(0, -1): 0, (1, 0): 90, (0, 1): 180, (-1, 0): 270}  # degrees, by the way beyond
 
 
-class EdgeMarks(pg.UIGraphicsItem):
+class EdgeMarks(PixelItem):
     """A triangle at the edge for every point beyond it, with its text where there is room."""
 
     def __init__(self) -> None:
@@ -88,20 +79,16 @@ class EdgeMarks(pg.UIGraphicsItem):
         self._colour = colour
         self.update()
 
-    def paint(self, painter: QPainter, *_args: object) -> None:
+    def paint_pixels(self, painter: QPainter, transform: QTransform, area: QRectF) -> None:
         self.boxes = []
         if not len(self._points):
             return
-        area = painter.transform().mapRect(self.viewRect())
-        points = pg.functions.transformCoordinates(painter.transform(), self._points.T).T
+        points = pg.functions.transformCoordinates(transform, self._points.T).T
         ends = (area.left(), area.top()), (area.right(), area.bottom())
         ways = np.sign(points - np.clip(points, *ends))
         # A point that lies beyond a corner is not of what is looked at.
         rows = np.flatnonzero(np.abs(ways).sum(axis=1) == 1)
         inset = np.clip(points, np.add(ends[0], EDGE), np.subtract(ends[1], EDGE))
-        painter.save()
-        painter.resetTransform()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(pen(appearance.current().ink, 0.8))
         painter.setBrush(QColor(self._colour))
         for x, y, right, down in set(map(tuple, np.hstack([inset, ways])[rows].round().tolist())):
@@ -109,89 +96,75 @@ class EdgeMarks(pg.UIGraphicsItem):
             painter.drawPath(turn.map(symbol_path("triangle", 7)))
         numbered = [row for row in rows.tolist() if row < len(self.texts)]
         self._draw_texts(painter, area, inset, ways, numbered)
-        painter.restore()
 
     def _draw_texts(
         self, painter: QPainter, area: QRectF, points: np.ndarray, ways: np.ndarray, rows: list[int]
     ) -> None:
-        metrics, centre = QFontMetricsF(small_font()), int(Qt.AlignmentFlag.AlignCenter)
+        metrics, muted = QFontMetricsF(painter.font()), appearance.current().muted
         widths = [metrics.horizontalAdvance(self.texts[row]) + 8 for row in rows]
-        painter.setFont(small_font())
-        painter.setPen(QColor(appearance.current().muted))
         for index in spaced_apart([points[row, 0] for row in rows], widths, MOST_NUMBERS):
             (x, y), wide, tall = points[rows[index]], widths[index], metrics.height()
             box = QRectF(x - wide / 2, y - tall / 2, wide, tall)
             box.translate(0.0, -ways[rows[index], 1] * (tall / 2 + EDGE))
             box.moveLeft(min(max(box.left(), area.left()), area.right() - wide))
-            painter.fillRect(box, clear_colour(appearance.current().paper, 0.8))
-            painter.drawText(box, centre, self.texts[rows[index]])
+            draw_words(painter, box, self.texts[rows[index]], muted)
             self.boxes.append((box, self.texts[rows[index]]))
 
 
-LineEnd = tuple[float, float, str, str]  # x, y, text, colour
 LONGEST = 250  # pixels of a name; the rest of it is left out in its middle
 
 
-class EndLabels(pg.UIGraphicsItem):
+class EndLabels(PixelItem):
     """Names at the right, joined to their lines."""
 
     def __init__(self) -> None:
         super().__init__()
         self.rects: list[QRectF] = []
-        self._ends: list[tuple[float, float, str, QColor]] = []
+        self._ends: list[tuple[float, float, str]] = []
 
-    def set_data(self, ends: list[LineEnd]) -> None:
+    def set_data(self, ends: list[tuple[float, float, str]]) -> None:
+        """(x, y, text) of every line's end."""
         metrics, max_width = QFontMetricsF(small_font()), appearance.pixels(LONGEST)
         # Long names of one table tend to differ at their ends.
         middle = Qt.TextElideMode.ElideMiddle
-        self._ends = [
-            (x, y, metrics.elidedText(text, middle, max_width), QColor(colour))
-            for x, y, text, colour in ends
-        ]
+        self._ends = [(x, y, metrics.elidedText(text, middle, max_width)) for x, y, text in ends]
         self.update()
 
     def needed_width(self) -> float:
         """Pixels of the longest text with its stroke."""
         metrics = QFontMetricsF(small_font())
-        texts = (metrics.horizontalAdvance(text) for _, _, text, _ in self._ends)
+        texts = (metrics.horizontalAdvance(text) for _, _, text in self._ends)
         return max(texts, default=0.0) + 22
 
-    def paint(self, painter: QPainter, *_args: Any) -> None:
+    def paint_pixels(self, painter: QPainter, transform: QTransform, area: QRectF) -> None:
         if not self._ends:
             return
-        transform = painter.transform()
-        area = transform.mapRect(self.viewRect())
-        painter.save()
-        painter.resetTransform()
-        painter.setFont(small_font())
-        metrics = QFontMetricsF(small_font())
+        ink, metrics = appearance.current().ink, QFontMetricsF(painter.font())
         tall = metrics.height()
-        ends = [transform.map(QPointF(x, y)) for x, y, _, _ in self._ends]
+        ends = [transform.map(QPointF(x, y)) for x, y, _ in self._ends]
         low, high = area.top() + tall / 2, area.bottom() - tall / 2
         rows = spread_apart([end.y() for end in ends], tall, low, high)
         self.rects = []
-        for end, row, (_, _, text, colour) in zip(ends, rows, self._ends, strict=True):
-            painter.setPen(QPen(colour, 1.0))
+        for end, row, (_, _, text) in zip(ends, rows, self._ends, strict=True):
+            painter.setPen(pen(ink))
             painter.drawLine(QPointF(end.x() + 5, end.y()), QPointF(end.x() + 16, row))
             wide = metrics.horizontalAdvance(text) + 2
             # Rather whole than right beside its line.
             x_min = min(end.x() + 19, area.right() - wide)
             box = QRectF(x_min, row - tall / 2, wide, tall)
-            # The words may lie on lines and dots.
-            painter.fillRect(box, clear_colour(appearance.current().paper, 0.85))
-            painter.drawText(box, int(Qt.AlignmentFlag.AlignVCenter), text)
+            draw_words(painter, box, text, ink)
             self.rects.append(box)
-        painter.restore()
 
 
 STAR = 11.0  # pixels around the middle of a star
 
 
-class Marker(pg.UIGraphicsItem):
-    """A line with words on the side that has room."""
+class Marker(PixelItem):
+    """A line in a colour of the theme, with words on the side that has room."""
 
-    def __init__(self) -> None:
+    def __init__(self, colour: str = "observed") -> None:
         super().__init__()
+        self._colour = colour
         self.value: float | None = None
         self.label = QRectF()
         self._words = ""
@@ -204,22 +177,14 @@ class Marker(pg.UIGraphicsItem):
         self.value, self._words, self._avoided = value, words, avoided
         self.update()
 
-    def line_colour(self) -> str:
-        return appearance.current().observed
-
-    def paint(self, painter: QPainter, *_args: object) -> None:
+    def paint_pixels(self, painter: QPainter, transform: QTransform, area: QRectF) -> None:
         if self.value is None:
             return
-        theme, transform = appearance.current(), painter.transform()
-        area = transform.mapRect(self.viewRect())
-        x = transform.map(QPointF(self.value, 0.0)).x()
-        painter.save()
-        painter.resetTransform()
-        painter.setPen(pen(self.line_colour(), 1.8, dashed=True))
+        theme, x = appearance.current(), transform.map(QPointF(self.value, 0.0)).x()
+        painter.setPen(pen(getattr(theme, self._colour), 1.8, dashed=True))
         painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
         if self._words:
-            font = small_font()
-            metrics = QFontMetricsF(font)
+            metrics = QFontMetricsF(painter.font())
             wide, tall = metrics.horizontalAdvance(self._words) + 6, metrics.height()
             x_min = x + 3 if x + 3 + wide <= area.right() else max(x - 3 - wide, area.left())
             box = QRectF(x_min, area.top() + 1, wide, tall)
@@ -228,11 +193,7 @@ class Marker(pg.UIGraphicsItem):
                 if box.adjusted(-STAR, -STAR, STAR, STAR).contains(dot):
                     box.moveBottom(area.bottom() - 2)
             self.label = box
-            painter.setFont(font)
-            painter.fillRect(box, clear_colour(theme.paper, 0.8))
-            painter.setPen(QColor(theme.ink))
-            painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), self._words)
-        painter.restore()
+            draw_words(painter, box, self._words, theme.ink)
 
 
 Size = tuple[float, float]
@@ -240,7 +201,7 @@ Line = tuple[np.ndarray, np.ndarray]  # x and y of its corners
 AROUND = 5  # pixels around the words that are to be empty too
 
 
-class DefaultLine(pg.UIGraphicsItem):
+class DefaultLine(PixelItem):
     """A line with words that avoid dots and `other_line`."""
 
     def __init__(self, other_line: DefaultLine | None = None) -> None:
@@ -260,17 +221,11 @@ class DefaultLine(pg.UIGraphicsItem):
         self._stairs = _points_along(*stairs)
         self.update()
 
-    def line_colour(self) -> str:
-        return appearance.current().muted
-
-    def paint(self, painter: QPainter, *_args: object) -> None:
+    def paint_pixels(self, painter: QPainter, transform: QTransform, area: QRectF) -> None:
         if self.value is None or not math.isfinite(self.value):
             return
-        theme, transform = appearance.current(), painter.transform()
-        area = transform.mapRect(self.viewRect())
+        muted, metrics = appearance.current().muted, QFontMetricsF(painter.font())
         height = transform.map(QPointF(0.0, self.value)).y()
-        font = small_font()
-        metrics = QFontMetricsF(font)
         words, is_seen = self._words, area.top() <= height <= area.bottom()
         if not is_seen:
             words = f"{words} {self._number} {'↓' if height > area.bottom() else '↑'}"
@@ -286,19 +241,11 @@ class DefaultLine(pg.UIGraphicsItem):
         if self._other_line is not None and self._other_line.value is not None:
             busy = np.vstack([busy, _filling_points(self._other_line.label)])
         self.label = emptiest_box(area, height, size, busy)
-        painter.save()
-        painter.resetTransform()
-        painter.setPen(pen(self.line_colour(), 1.4, dashed=True))
+        painter.setPen(pen(muted, 1.4, dashed=True))
         if is_seen:
             painter.drawLine(QPointF(area.left(), height), QPointF(area.right(), height))
-        if not self._words:
-            painter.restore()
-            return
-        painter.setFont(font)
-        painter.fillRect(self.label, clear_colour(theme.paper, 0.8))
-        painter.setPen(QColor(theme.muted))
-        painter.drawText(self.label, int(Qt.AlignmentFlag.AlignCenter), words)
-        painter.restore()
+        if self._words:
+            draw_words(painter, self.label, words, muted)
 
 
 def emptiest_box(area: QRectF, height: float, size: Size, busy: np.ndarray) -> QRectF:
@@ -335,10 +282,3 @@ def _points_along(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     shares = np.linspace(0.0, len(x) - 1.0, 60 + 4 * min(len(x), 100))
     ranks = np.arange(len(x))
     return np.column_stack([np.interp(shares, ranks, x), np.interp(shares, ranks, y)])
-
-
-class DivergenceMarker(Marker):
-    """The line from which on two lines can differ."""
-
-    def line_colour(self) -> str:
-        return appearance.current().control

@@ -92,7 +92,7 @@ def test_the_average_and_the_single_best_are_those_of_the_events_and_named(shown
     assert np.allclose(view.marks["single line"].y, [u.single for u in updates])
     assert view.marks["average"].symbol != view.marks["single"].symbol
     view.grab()
-    average, single = [text for _, _, text, _ in view.marks["names"]._ends]
+    average, single = [text for _, _, text in view.marks["names"]._ends]
     assert (average[:12], single[:16]) == ("average 0.08", "single best 0.09")
     one, other = sorted(view.marks["names"].rects, key=lambda rect: rect.top())
     assert one.bottom() <= other.top() + 0.5

@@ -60,7 +60,7 @@ def test_long_names_are_cut_in_their_middle(feed, streams):
     view = feed(streams.penalties(groups, off=())).views["trajectory"]
     view.grab()
     assert all(rect.width() <= LONGEST + 4 for rect in view.marks["names"].rects)
-    assert [text[-1] for _, _, text, _ in view.marks["names"]._ends] == ["a", "b", "c"]
+    assert [text[-1] for _, _, text in view.marks["names"]._ends] == ["a", "b", "c"]
     groups = [f"blood_measurement of a quantity in a unit that is long, number {n}" for n in "12"]
     view = feed(streams.penalties(groups, off=())).views["penalties"]
     one, other = view.plot.left.position_scale.choices
@@ -73,7 +73,7 @@ def test_names_of_motifs_are_whole_in_a_small_window(feed, board, structured):
     board.resize(760, 620)
     views = feed(structured.structured_run("structure")).views
     assert set(views["penalties"].plot.left.position_scale.choices) == set(structured.GROUPS)
-    named = [text for _, _, text, _ in views["trajectory"].marks["names"]._ends]
+    named = [text for _, _, text in views["trajectory"].marks["names"]._ends]
     assert set(named) == set(structured.GROUPS)
 
 
