@@ -66,9 +66,7 @@ class ExamplesView(ChooserView, Generic[Example]):
         self.which.setVisible(bool(self.choosing) and len(names) > 1)
 
     def reset_ranges(self) -> None:
-        for plot in self.canvas.plots:
-            plot.forget_ranges()
-        self.canvas.show_usual_range()
+        self.canvas.forget_ranges()
 
     def _on_example_chosen(self, index: int) -> None:
         self.record.example = index

@@ -94,9 +94,7 @@ class AxesView(ChooserView):
             box.setVisible(len(axes) > len(self.choosers))
 
     def _on_axis_chosen(self, _index: int) -> None:
-        self.canvas.show_usual_range()
-        for plot in self.canvas.plots:
-            plot.forget_ranges()
+        self.canvas.forget_ranges()
         self.dirty = True
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar
 
 from PySide6.QtCore import (
@@ -152,8 +152,8 @@ class PlainTable(QTableView):
 class CellModel(QAbstractTableModel):
     """Cells under heads, some columns numbers; a subclass has the rows."""
 
-    heads: ClassVar[Sequence[str]] = ()
-    numbers: ClassVar[Sequence[int]] = ()  # right-aligned columns
+    heads: Sequence[str] = ()
+    numbers: Collection[int] = ()  # right-aligned columns
     tips: ClassVar[Mapping[str, str]] = {}  # of heads
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default

@@ -42,7 +42,28 @@ else:
 
 
 class FocusRing(_Area):
-    """Mixin of a scroll area, repainted when the focus changes."""
+    """Mixin of a scroll area reached by keys, with texts where the pointer rests."""
+
+    hint = ""  # where it rests on nothing
+
+    def take_focus(self) -> None:
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMinimumSize(160, LOWEST)
+
+    def sizeHint(self) -> QSize:
+        return QSize(320, 180)
+
+    def tooltip_at(self, position: QPointF) -> str:
+        """The text at a viewport position; "" for none."""
+        raise NotImplementedError
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        # What is told of the point stays: a resting pointer asks for the same, not for the hint.
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            tooltip = self.tooltip_at(QPointF(event.pos())) or self.hint
+            QToolTip.showText(event.globalPos(), tooltip, self)
+            return True
+        return super().viewportEvent(event)
 
     def paint_ring(self, painter: QPainter) -> None:
         """Paint the ring while the area has the focus."""
@@ -62,20 +83,12 @@ class FocusRing(_Area):
 
 
 class PaintedArea(FocusRing, QAbstractScrollArea):
-    """A scroll area that paints its content and is reached by keys."""
+    """A scroll area that paints its content."""
 
     def __init__(self) -> None:
         super().__init__()
         self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setMinimumSize(160, LOWEST)
-
-    def sizeHint(self) -> QSize:
-        return QSize(320, 180)
-
-    def tooltip_at(self, position: QPointF) -> str:
-        """The text at a viewport position; "" for none."""
-        raise NotImplementedError
+        self.take_focus()
 
     def paint_content(self, painter: QPainter) -> None:
         raise NotImplementedError
@@ -88,12 +101,6 @@ class PaintedArea(FocusRing, QAbstractScrollArea):
         painter.restore()
         self.paint_ring(painter)
         painter.end()
-
-    def viewportEvent(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            QToolTip.showText(event.globalPos(), self.tooltip_at(QPointF(event.pos())))
-            return True
-        return super().viewportEvent(event)
 
 
 class FullPicture(QWidget):
@@ -167,21 +174,25 @@ def _bar_at(plot: Plot, x: float, y: float) -> HoverText | None:
 
 
 def _point_at(plot: Plot, x: float, y: float) -> HoverText | None:
-    wide, tall = plot.vb.viewPixelSize()
     closest, hover_text = np.inf, None
     for mark in plot.items:
         if not (isinstance(mark, (Dots, Lines)) and mark.isVisible() and len(mark.x)):
             continue
-        name, positions, heights = mark.named, mark.x, mark.y
-        far = np.hypot((positions - x) / wide, (heights - y) / tall)
-        far = np.where(np.isfinite(far), far, np.inf)
-        index = int(np.argmin(far))
-        if far[index] < closest:
-            closest = float(far[index])
-            spot = float(positions[index]), float(heights[index])
-            text = _axis_values_text(plot, *spot)
-            hover_text = HoverText(f"{name}\n{text}" if name else text, *spot)
+        index, distance = _nearest_point(plot, QPointF(x, y), mark.x, mark.y)
+        if distance < closest:
+            closest, spot = distance, (float(mark.x[index]), float(mark.y[index]))
+            lines = filter(None, (mark.named, _axis_values_text(plot, *spot)))
+            hover_text = HoverText("\n".join(lines), *spot)
     return hover_text
+
+
+def _nearest_point(plot: Plot, point: QPointF, x: np.ndarray, y: np.ndarray) -> tuple[int, float]:
+    """The index of the nearest of some points, and its distance in pixels."""
+    wide, tall = plot.vb.viewPixelSize()
+    far = np.hypot((x - point.x()) / wide, (y - point.y()) / tall)
+    far = np.where(np.isfinite(far), far, np.inf)
+    index = int(np.argmin(far))
+    return index, float(far[index])
 
 
 def _axis_values_text(plot: Plot, x: float, y: float) -> str:
@@ -212,7 +223,6 @@ class Canvas(FocusRing, pg.GraphicsLayoutWidget):
         self.plots: list[Plot] = []
         self.keeps_wheel = False  # scrolls its own list instead of the page
         self.zoom: Zoom | None = None
-        self._hint = ""  # where the pointer rests on nothing
         self._dots: list[tuple[Plot, np.ndarray, np.ndarray, np.ndarray]] = []
         self.trial_text: Callable[[int], str] | None = None
         self.hover_text: Callable[[Plot, float, float], HoverText | None] = nearest_mark
@@ -223,8 +233,7 @@ class Canvas(FocusRing, pg.GraphicsLayoutWidget):
         self.viewport().setObjectName("qt_scrollarea_viewport")
         self.ci.layout.setContentsMargins(*EDGES)
         self.ci.layout.setSpacing(2)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setMinimumSize(160, 110)
+        self.take_focus()
         self.setMouseTracking(True)
         self.paint_theme()
 
@@ -232,14 +241,17 @@ class Canvas(FocusRing, pg.GraphicsLayoutWidget):
         """Let the whole range be shown, and a drag enlarge a part."""
         self.zoom = Zoom(self, self.plots, enlarges)
         self.zoom.changed.connect(self.zoomed)
-        self._hint = DRAGS * enlarges + WHOLE
+        self.hint = DRAGS * enlarges + WHOLE
 
     def show_usual_range(self) -> None:
         if self.zoom is not None:
             self.zoom.show_ranges()
 
-    def sizeHint(self) -> QSize:
-        return QSize(320, 180)
+    def forget_ranges(self) -> None:
+        """Choose all ranges anew."""
+        for plot in self.plots:
+            plot.forget_ranges()
+        self.show_usual_range()
 
     def add_plot(
         self, bottom: Scale | None = None, left: Scale | None = None, row: int = 0, column: int = 0
@@ -304,13 +316,9 @@ class Canvas(FocusRing, pg.GraphicsLayoutWidget):
         for plot, x, y, numbers in self._dots:
             if not len(numbers) or not plot.vb.sceneBoundingRect().contains(scene):
                 continue
-            point = plot.vb.mapSceneToView(scene)
-            wide, tall = plot.vb.viewPixelSize()
-            far = np.hypot((x - point.x()) / wide, (y - point.y()) / tall)
-            far = np.where(np.isfinite(far), far, np.inf)
-            best = int(np.argmin(far))
-            if far[best] < nearest_distance:
-                nearest_distance, number = float(far[best]), int(numbers[best])
+            index, distance = _nearest_point(plot, plot.vb.mapSceneToView(scene), x, y)
+            if distance < nearest_distance:
+                nearest_distance, number = distance, int(numbers[index])
         return number
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -325,14 +333,6 @@ class Canvas(FocusRing, pg.GraphicsLayoutWidget):
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         if self.zoom is not None:
             self.zoom.toggle_whole()
-
-    def viewportEvent(self, event: QEvent) -> bool:
-        # What is told of the point stays: a resting pointer asks for the same, not for the hint.
-        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            tooltip = self.tooltip_at(QPointF(event.pos())) or self._hint
-            QToolTip.showText(event.globalPos(), tooltip, self)
-            return True
-        return super().viewportEvent(event)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         if self.zoom is not None and self.zoom.continue_drag(event.position()):

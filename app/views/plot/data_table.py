@@ -9,15 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import (
-    QAbstractTableModel,
-    QModelIndex,
-    QPersistentModelIndex,
-    QPoint,
-    QRectF,
-    QSize,
-    Qt,
-)
+from PySide6.QtCore import QModelIndex, QPoint, QRectF, QSize, Qt
 from PySide6.QtGui import (
     QColor,
     QFont,
@@ -32,7 +24,7 @@ from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QApplication, QGraphicsView, QWidget
 
 from app.look import appearance
-from app.widgets.plain_table import ALIGNMENT, LEFT_CELL, RIGHT_CELL, PlainTable
+from app.widgets.plain_table import ALIGNMENT, DISPLAY, CellModel, Index, PlainTable
 from core.errors import write_error
 from core.export.spreadsheet_cells import escape_formula
 from core.figures.figure import Table
@@ -40,45 +32,29 @@ from core.wording import format_value
 from core.writing import whole_file, write_whole
 from resources.theme import FONT_CARD, FONT_SMALL, TARGET
 
-DISPLAY = Qt.ItemDataRole.DisplayRole
-Index = QModelIndex | QPersistentModelIndex
 
-
-class DataTableModel(QAbstractTableModel):
+class DataTableModel(CellModel):
     """Rows of plain values, formatted for the locale."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._headers: list[str] = []
         self._rows: list[list[Any]] = []
-        self._numbers: set[int] = set()  # right-aligned columns
 
     def set_table(self, headers: list[str], rows: list[list[Any]]) -> None:
         self.beginResetModel()
-        self._headers, self._rows = headers, rows
+        self.heads, self._rows = headers, rows
         cells = ((c, value) for row in rows for c, value in enumerate(row))
-        self._numbers = {c for c, value in cells if isinstance(value, (int, float))}
+        self.numbers = {c for c, value in cells if isinstance(value, (int, float))}
         self.endResetModel()
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
         return 0 if parent.isValid() else len(self._rows)
-
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        return 0 if parent.isValid() else len(self._headers)
 
     def data(self, index: Index, role: int = DISPLAY) -> Any:
         value = self._rows[index.row()][index.column()]
         if role == DISPLAY:
             return "" if value is None else format_value(value, 4)
         return self.alignment(index.column()) if role == ALIGNMENT else None
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = DISPLAY) -> Any:
-        if role == DISPLAY and orientation == Qt.Orientation.Horizontal:
-            return self._headers[section]
-        return self.alignment(section) if role == ALIGNMENT else None
-
-    def alignment(self, column: int) -> Qt.AlignmentFlag:
-        return RIGHT_CELL if column in self._numbers else LEFT_CELL
 
 
 class DataTable(PlainTable):
