@@ -6,7 +6,7 @@ import math
 
 from app.text.history_text import known_datasets_text, measured_against
 from app.text.model_progress_text import what_failed, what_is_next, who_leads
-from app.text.plan_text import how_it_works, setting_text, what_is_held_out, why_proposed
+from app.text.plan_text import how_it_works, setting_text, what_is_held_out
 from core.datasets.molecules import bracket_pairs
 from core.estimators.facts import uncapitalized
 from core.estimators.model_settings import model_and_values, title_of
@@ -32,6 +32,7 @@ from core.tuning.patience import trials_before_stop
 from core.tuning.runs.state import RunState
 from core.tuning.runs.trial_table import Trial
 from core.tuning.scores.score import difference_text, metric_in_short, score_text
+from core.tuning.strategies.registry import STRATEGIES
 from core.wording import format_decimals, format_number, list_text, percent, quoted
 
 PATIENCE = 8  # trials without improvement that are mentioned
@@ -78,14 +79,12 @@ def _finding_sentences(run: RunState) -> list[str]:
         # which tells scores on other rows: two of the same trial would contradict each other
         sentences += [] if best is None else [f"The best so far is trial {best.number}."]
     elif best is not None and default is not None and best.number != default.number:
-        words = "The best so far is trial {number} with {best}; the default setting has {other}."
-        metric = run.started.metric
-        scores = score_text(best.score, metric), score_text(default.score, metric)
-        values = dict(zip(("best", "other"), scores, strict=True))
-        sentences.append(words.format(number=best.number, **values))
-    if run.without_improvement >= PATIENCE:
-        words = "No improvement for {count} trials: the best may have been found."
-        sentences.append(words.format(count=run.without_improvement) + _when_it_stops(run))
+        scores = [score_text(trial.score, run.started.metric) for trial in (best, default)]
+        words = f"The best so far is trial {best.number} with {scores[0]}; the default setting has"
+        sentences.append(f"{words} {scores[1]}.")
+    if (count := run.without_improvement) >= PATIENCE:
+        words = f"No improvement for {count} trials: the best may have been found."
+        sentences.append(words + _when_it_stops(run))
     return sentences
 
 
@@ -155,9 +154,10 @@ def _current_sentences(run: RunState) -> list[str]:
 
 def _following(run: RunState, trial: TrialStarted) -> str:
     setting = setting_text(run.started, trial.setting)
-    if run.tunes_several_models and trial.reason == "default":
-        return f"Now: the default setting of {setting} is tried, to have a comparison."
-    return _reason_text(trial, run.started.metric).format(setting=setting)
+    if trial.reason == "default":
+        of_model = f"of {setting}" if run.tunes_several_models else f"({setting})"
+        return f"Now: the default setting {of_model} is tried, to have a comparison."
+    return f"Now: {setting} is tried{_why_tried(trial, run.started.metric)}"
 
 
 def _folds_text(event: FoldTested) -> str:
@@ -170,60 +170,56 @@ def _folds_text(event: FoldTested) -> str:
 def _excluded(run: RunState) -> list[str]:
     if run.exclusion is None:
         return []
-    words = "Trial {number} counts again."
-    if run.exclusion.excluded:
-        words = "Trial {number} is excluded: it cannot become the best."
-    return [words.format(number=run.exclusion.number)]
+    change = "is excluded: it cannot become the best" if run.exclusion.excluded else "counts again"
+    return [f"Trial {run.exclusion.number} {change}."]
 
 
 def _ended_trial_text(run: RunState, trial: Trial) -> str:
     if trial.failure:
-        words = "Trial {number} failed: {reason} The run continues without it."
-        return words.format(number=trial.number, reason=_as_sentence(trial.failure))
-    if trial.behind:
-        early = ended_early(trial, run.started)
-        return f"Just now: {setting_text(run.started, trial.setting)} was {early}."
-    words = "Just now: {setting} scores {score}, not as good as the best."
-    if trial.number in run.excluded:
-        words = "Just now: {setting} scores {score}; it does not count."
-    elif run.best_trial is None or run.best_trial.number == trial.number:
-        words = "Just now: {setting} scores {score}. That is the best so far."
-        # The first score is the best of one, which would say nothing.
-        if run.finished == 1:
-            words = "Just now: {setting} scores {score}; the first score there is."
-    elif run.best_trial.score == trial.score:
-        words = "Just now: {setting} scores {score}, the same as the best."
+        reason = _as_sentence(trial.failure)
+        return f"Trial {trial.number} failed: {reason} The run continues without it."
     setting = setting_text(run.started, trial.setting)
-    return words.format(setting=setting, score=score_text(trial.score, run.started.metric))
+    if trial.behind:
+        return f"Just now: {setting} was {ended_early(trial, run.started)}."
+    rank = ", not as good as the best"
+    if trial.number in run.excluded:
+        rank = "; it does not count"
+    elif run.best_trial is None or run.best_trial.number == trial.number:
+        # The first score is the best of one, which would say nothing.
+        rank = "; the first score there is" if run.finished == 1 else ". That is the best so far"
+    elif run.best_trial.score == trial.score:
+        rank = ", the same as the best"
+    return f"Just now: {setting} scores {score_text(trial.score, run.started.metric)}{rank}."
 
 
-def _reason_text(event: TrialStarted, metric: str) -> str:
-    if event.reason == "explore" and event.uncertainty is not None:
-        words = "Now: {setting} is tried because little is known there (give or take {sd})."
-        # Not by `format`: the gap for the setting stays.
-        return words.replace("{sd}", difference_text(metric, event.uncertainty))
-    if event.reason == "improve" and event.expected is not None:
-        words = "Now: {setting} is tried because it may be better; about {score} is expected."
-        return words.replace("{score}", score_text(event.expected, metric))
-    if event.reason == "sample":
-        return why_drawn(event)
-    reasons = {
-        "default": "Now: the default setting ({setting}) is tried, to have a comparison.",
-        "past": "Now: {setting} is tried first, because settings like it did best on earlier "
-        "datasets.",
-        "hand": "Now: {setting} is tried, because you asked for it.",
-        "start": "Now: {setting} is tried, to get a first picture.",
-        "explore": "Now: {setting} is tried because nothing is known there.",
-        "improve": "Now: {setting} is tried because it may be better than the best.",
-    }
-    if event.reason == "past" and MODEL in event.setting:
-        return (
-            "Now: {setting} is tried, because it did best on an earlier dataset and well at the "
-            "screening."
-        )
-    if event.reason == "past" and event.number > 0:
-        return "Now: {setting} is tried, because it did best on an earlier dataset like this one."
-    return reasons.get(event.reason) or why_proposed(event.reason)
+def _why_tried(event: TrialStarted, metric: str) -> str:
+    """The end of a sentence, after "is tried"."""
+    match event.reason:
+        case "explore" if event.uncertainty is not None:
+            give_or_take = difference_text(metric, event.uncertainty)
+            return f" because little is known there (give or take {give_or_take})."
+        case "explore":
+            return " because nothing is known there."
+        case "improve" if event.expected is not None:
+            expected = score_text(event.expected, metric)
+            return f" because it may be better; about {expected} is expected."
+        case "improve":
+            return " because it may be better than the best."
+        case "past" if MODEL in event.setting:
+            return ", because it did best on an earlier dataset and well at the screening."
+        case "past" if event.number > 0:
+            return ", because it did best on an earlier dataset like this one."
+        case "past":
+            return " first, because settings like it did best on earlier datasets."
+        case "hand":
+            return ", because you asked for it."
+        case "start":
+            return ", to get a first picture."
+        case "sample":
+            return _why_drawn(event)
+    strategy = STRATEGIES.get(event.reason)
+    # A strategy of a package that is gone has no words left.
+    return f"; it {strategy.why}." if strategy is not None and strategy.why else "."
 
 
 def _contrast(step: PenaltyStep | HyperGradientStep, switched_off: list[str]) -> str:
@@ -276,13 +272,13 @@ def _gradient_step(run: RunState) -> str:
     event = run.gradients[-1]
     before = run.gradients[-2].holdout_loss if len(run.gradients) > 1 else math.nan
     if event.step == 0 or not math.isfinite(before):
-        words = "At the start the error on held-out {units} is {loss}."
-    elif event.holdout_loss < before:
-        words = "Step {step}: the error on held-out {units} falls to {loss}."
+        when, verb = "At the start", "is"
     else:
-        words = "Step {step}: the error on held-out {units} stays at {loss}."
-    loss = format_number(event.holdout_loss, 4)
-    return words.format(step=event.step, loss=loss, units=run.started.dataset.task.units)
+        when, verb = f"Step {event.step}:", "stays at"
+        if event.holdout_loss < before:
+            verb = "falls to"
+    units, loss = run.started.dataset.task.units, format_number(event.holdout_loss, 4)
+    return f"{when} the error on held-out {units} {verb} {loss}."
 
 
 def _as_sentence(reason: str) -> str:
@@ -314,11 +310,11 @@ def who_is_in(event: EnsembleUpdated) -> str:
         named += f" and {n_unnamed} more the rest"
     sentence = f"{len(counting)} trials are in the average: {named}."
     weightless = len(event.members) - len(counting)
-    if weightless:
+    if weightless == 1:
+        sentence += " One more of the best gets no weight, because it would not improve it."
+    elif weightless:
         more = f"{weightless} more of the best get no weight, because they would not improve it."
-        if weightless == 1:
-            more = "One more of the best gets no weight, because it would not improve it."
-        sentence = f"{sentence} {more}"
+        sentence += f" {more}"
     return sentence
 
 
@@ -337,12 +333,12 @@ def of_which_models(event: EnsembleUpdated, run: RunState) -> str:
 
 
 def _only_member(event: EnsembleUpdated) -> str:
-    words = "The average has one member so far, trial {number}; from {two} trials on there are two."
+    number, two = event.members[0], 2 * ONE_IN
     # With twice as many trials others were left out, or were no better: the count alone explains it
     # no longer.
-    if event.finished >= 2 * ONE_IN or event.kind:
-        words = "The average has one member, trial {number}."
-    return words.format(number=event.members[0], two=2 * ONE_IN)
+    if event.finished >= two or event.kind:
+        return f"The average has one member, trial {number}."
+    return f"The average has one member so far, trial {number}; from {two} trials on there are two."
 
 
 def _equal_share(count: int) -> str:
@@ -373,36 +369,31 @@ def who_is_left_out(event: EnsembleUpdated) -> str:
     reasons = [omitted_trial.reason for omitted_trial in event.left_out]
     if len(reasons) <= 1:
         return "".join(reasons)
-    more = f"So are {len(reasons) - 1} others."
-    if len(reasons) == 2:
-        more = "So is one other."
-    return f"{reasons[-1]} {more}"
+    more = "is one other" if len(reasons) == 2 else f"are {len(reasons) - 1} others"
+    return f"{reasons[-1]} So {more}."
 
 
 def where_they_differ(event: MembersDisagree) -> str:
     """The row with the most disagreement, or ""."""
     if not event.rows or len(event.members) < 2:
         return ""
-    row = event.rows[0]
+    row, likely = event.rows[0], ""
     if len(event.classes) == 2:
         likelihoods = [member_shares[1] for member_shares in row.said]
         low, high = percent(min(likelihoods)), percent(max(likelihoods))
-        likely = f"“{event.classes[1]}” is {low} to {high} likely"
-        return f"The members disagree most about row {row.row + 1}: {likely}."
-    return f"The members disagree most about row {row.row + 1}."
+        likely = f": “{event.classes[1]}” is {low} to {high} likely"
+    return f"The members disagree most about row {row.row + 1}{likely}."
 
 
-def why_drawn(event: TrialStarted) -> str:
-    """Why a drawn setting is tried, with a gap for it."""
-    words = "Now: {setting} is tried; it is drawn from what the scores so far make likely."
+def _why_drawn(event: TrialStarted) -> str:
+    words = "; it is drawn from what the scores so far make likely."
     if event.candidates is None:
         return words
     if event.candidates < FOCUSED:
-        return f"{words} {'Hardly any other setting is a candidate.'}"
-    among = "The effective number of candidate settings is about {count}."
+        return f"{words} Hardly any other setting is a candidate."
     # Two digits: 1442 says no more than 1400.
-    rough = float(f"{event.candidates:.2g}")
-    return f"{words} {among.replace('{count}', format_number(rough, 4))}"
+    count = format_number(float(f"{event.candidates:.2g}"), 4)
+    return f"{words} The effective number of candidate settings is about {count}."
 
 
 def sequence_examples_text(event: SequencesLabelled) -> str:

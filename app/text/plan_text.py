@@ -35,15 +35,6 @@ def tunes_several_models(strategy: str) -> bool:
     return entry is not None and entry.several
 
 
-def why_proposed(strategy: str) -> str:
-    """Why a setting is tried, with a gap for it."""
-    entry = STRATEGIES.get(strategy)
-    # A strategy of a package that is gone has no words left.
-    if entry is None or not entry.why:
-        return "Now: {setting} is tried."
-    return "Now: {setting} is tried; it " + entry.why + "."
-
-
 def proposed_by(strategy: str) -> str:
     """Who proposed a setting, in short."""
     if strategy == "hand":
@@ -172,7 +163,7 @@ MAX_VALUES = 3  # values of a setting, in a sentence
 
 def setting_text(started: RunStarted, setting: Mapping[str, Any]) -> str:
     """Such as "cost of a wrong row (C) = 0.27", after its model where several are tuned."""
-    model, model_values = model_and_values(_model_name(started), setting)
+    model, model_values = model_and_values(started.run_plan.model, setting)
     if tunes_several(started):
         values = _values_text(model_values, labels_of(model, started.dataset.task))
         return f"{noun_of(model)} ({values})" if values else noun_of(model)
@@ -187,26 +178,24 @@ def _values_text(setting: Mapping[str, Any], labels: Mapping[str, str]) -> str:
         for name, label in labels.items()
         if name in setting
     }
-    value_texts = [f"{title} = {format_value(setting[name])}" for name, title in titles.items()]
-    ellipsis = ["…"] if len(value_texts) > MAX_VALUES else []
-    return ", ".join(value_texts[:MAX_VALUES] + ellipsis)
+    values = [f"{title} = {format_value(setting[name])}" for name, title in titles.items()]
+    return ", ".join([*values[:MAX_VALUES], *["…"] * (len(values) > MAX_VALUES)])
 
 
 def setting_cells(started: RunStarted, setting: Mapping[str, Any]) -> tuple[str, str]:
     """The model of a setting and its values."""
-    model, model_values = model_and_values(_model_name(started), setting)
+    model, model_values = model_and_values(started.run_plan.model, setting)
     values = ", ".join(f"{name} = {format_value(value)}" for name, value in model_values.items())
     return title_of(model), values
 
 
 def setting_lines(started: RunStarted, setting: Mapping[str, Any]) -> list[str]:
     """One value a line, with its label; of several models the title first."""
-    model, model_values = model_and_values(_model_name(started), setting)
+    model, model_values = model_and_values(started.run_plan.model, setting)
     labels: Mapping[str, str] = {axis.name: axis.label for axis in started.space}
-    several = tunes_several(started)
-    if several:
-        labels = labels_of(model, started.dataset.task)
-    lines = [title_of(model)] if several else []
+    lines = []
+    if tunes_several(started):
+        labels, lines = labels_of(model, started.dataset.task), [title_of(model)]
     for name, value in model_values.items():
         lines.append(f"{axis_title(labels.get(name, ''), name)} = {format_value(value)}")
     return lines
@@ -215,7 +204,3 @@ def setting_lines(started: RunStarted, setting: Mapping[str, Any]) -> list[str]:
 def setting_title(axis: Axis) -> str:
     """Such as "Cost of a wrong row (C)"."""
     return axis_title(axis.label, axis.name)
-
-
-def _model_name(started: RunStarted) -> str:
-    return started.run_plan.model
