@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from PySide6.QtCore import QEvent, Qt, Signal
@@ -134,6 +134,10 @@ class Page(QWidget):
     def tour_target(self, name: str) -> QWidget | None:
         """The tour's control of this name, if it is shown."""
         return None
+
+    def steps(self) -> Iterator[object]:
+        """Make, one at a time before the first visit, what stops the window if made at once."""
+        return iter(())
 
     def visited(self) -> None:
         """The page comes to the front."""

@@ -55,7 +55,9 @@ if TYPE_CHECKING:
     from core.tuning.plan import Plan
     from core.tuning.runs.past_runs import RunSummary
 
-OTHER_VIEWS: tuple[type[WhyView[Answer]], ...] = (
+WHY_VIEWS: tuple[type[WhyView[Answer]], ...] = (
+    ColumnsView,
+    DependenceView,
     SettingsView,
     ThresholdView,
     ResidualsView,
@@ -76,25 +78,21 @@ ROOMY = 1100  # pixels of a wide page at the usual text size
 MAX_CLASSES_BESIDE = 5  # of a confusion matrix beside another card of a wide page
 
 
-AnyView = TypeVar("AnyView", bound=View)
-_views_ahead: dict[type[View], View] = {}  # that were made before the page
-
-
-def _ready_view(kind: type[AnyView]) -> AnyView:
-    view = _views_ahead.pop(kind, None)
-    return view if isinstance(view, kind) else kind()
+AnyCard = TypeVar("AnyCard", bound=Card)
 
 
 class ExplanationRequests(QObject):
     """Requests explanations once each, and passes them to the views."""
 
-    def __init__(self, session: Session, calibration: CalibrationView) -> None:
+    def __init__(
+        self, session: Session, views: dict[str, WhyView[Answer]], calibration: CalibrationView
+    ) -> None:
         super().__init__()
-        self._session, self._calibration = session, calibration
-        self._columns_view = _ready_view(ColumnsView)
-        self._dependence_view = _ready_view(DependenceView)
-        own_views = (self._columns_view, self._dependence_view, *map(_ready_view, OTHER_VIEWS))
-        self.views: dict[str, WhyView[Answer]] = {view.name: view for view in own_views}
+        self._session, self.views, self._calibration = session, views, calibration
+        columns, dependence = views["columns"], views["dependence"]
+        assert isinstance(columns, ColumnsView)
+        assert isinstance(dependence, DependenceView)
+        self._dependence_view = dependence
         self._requested_questions: set[str] = set()
         self._dependence_by_column: dict[str, Dependence] = {}
         self._chosen_column = ""  # of the dependence view
@@ -104,8 +102,8 @@ class ExplanationRequests(QObject):
         for view in self.views.values():
             view.answer_requested.connect(self.ask)
             view.stop_requested.connect(session.leave_question)
-        self._columns_view.column_chosen.connect(self.look_at)
-        self._dependence_view.column_wanted.connect(self.look_at)
+        columns.column_chosen.connect(self.look_at)
+        dependence.column_wanted.connect(self.look_at)
         session.explained.connect(self._on_answer)
 
     def clear_answers(self) -> None:
@@ -225,58 +223,18 @@ class ResultsPage(Page):
         self.tabs.hide()
         self.answer.hide()
         self.under_head.addWidget(self.tabs)
-        self._make_cards()
+        self._make_grid()
+        self._steps = self._make_cards()
         self.tabs.currentChanged.connect(lambda _: self._arrange_tab())
         session.run_changed.connect(self.request_refresh)
         session.run_replaced.connect(self.request_refresh)
         session.runs.changed.connect(self._show_comparable)
-        self.refresh()
+        self.request_refresh()
 
-    @staticmethod
-    def views_ahead(parent: QWidget) -> Iterator[View]:
-        """Make the views one at a time: all together stop the window."""
-        kinds = (*RESULT_VIEWS, ColumnsView, DependenceView, *OTHER_VIEWS, GroupPenalties)
-        for kind in kinds:
-            _views_ahead[kind] = kind(parent=parent)
-            yield _views_ahead[kind]
-
-    def _make_cards(self) -> None:
+    def _make_grid(self) -> None:
         words = "The results appear here when a run has ended, in step 4."
         self._nothing = wrapping_label(words, "muted")
         self.body.addWidget(self._nothing)
-        self.views: dict[str, ResultView] = {view.name: _ready_view(view) for view in RESULT_VIEWS}
-        calibration = self.views["calibration"]
-        assert isinstance(calibration, CalibrationView)
-        self.questions = ExplanationRequests(self.session, calibration)
-        self.penalties = _ready_view(GroupPenalties)
-        self.setting, self.measures = DefaultComparisonCard(), DefaultComparisonCard()
-        self.members, self.facts = MembersCard(), FactsCard()
-        candidates = self.views["scores"]
-        assert isinstance(candidates, ModelsView)
-        self.candidates = candidates
-        candidates.picked.connect(self.session.select_model)
-        threshold = self.questions.views["threshold"]
-        assert isinstance(threshold, ThresholdView)
-        threshold.threshold_chosen.connect(self.session.select_threshold)
-        explanations = dict(self.questions.views)
-        more_rows = explanations.pop("learning")
-        self._cards: list[Card] = [
-            self.candidates,
-            more_rows,
-            *(v for name, v in self.views.items() if name not in ("scores", "confusion")),
-            self.views["confusion"],
-            self.penalties,
-            *explanations.values(),
-            self.members,
-            self.setting,
-            self.facts,
-            self.measures,
-        ]
-        for card in self._cards:
-            # Cards that are not shown have no layout to belong to, and would outlive the page.
-            card.setParent(self)
-        for view in (*self.views.values(), *self.questions.views.values(), self.penalties):
-            view.problem.connect(self.session.problem)
         self._grid = QGridLayout()
         self._grid.setSpacing(GAP)
         self.body.addLayout(self._grid, 2)
@@ -284,6 +242,58 @@ class ResultsPage(Page):
         self.copy_buttons = CopyButtons(caption, self._plan_of_run, report)
         self.copy_buttons.hide()
         self.body.addWidget(self.copy_buttons)
+
+    def steps(self) -> Iterator[Card]:
+        return self._steps
+
+    def _finish(self) -> None:
+        for _ in self._steps:
+            pass
+
+    def _make_cards(self) -> Iterator[Card]:
+        self.views: dict[str, ResultView] = {}
+        for kind in RESULT_VIEWS:
+            self.views[kind.name] = self._take_card(kind(parent=self))
+            yield self.views[kind.name]
+        why_views: dict[str, WhyView[Answer]] = {}
+        for why_kind in WHY_VIEWS:
+            why_views[why_kind.name] = self._take_card(why_kind(parent=self))
+            yield why_views[why_kind.name]
+        self.penalties = self._take_card(GroupPenalties(parent=self))
+        yield self.penalties
+        self.setting = self._take_card(DefaultComparisonCard())
+        self.measures = self._take_card(DefaultComparisonCard())
+        yield self.measures
+        self.members, self.facts = self._take_card(MembersCard()), self._take_card(FactsCard())
+        calibration, candidates = self.views["calibration"], self.views["scores"]
+        assert isinstance(calibration, CalibrationView)
+        self.questions = ExplanationRequests(self.session, why_views, calibration)
+        assert isinstance(candidates, ModelsView)
+        self.candidates = candidates
+        candidates.picked.connect(self.session.select_model)
+        threshold = why_views["threshold"]
+        assert isinstance(threshold, ThresholdView)
+        threshold.threshold_chosen.connect(self.session.select_threshold)
+        self._cards: list[Card] = [
+            candidates,
+            why_views["learning"],
+            *(v for name, v in self.views.items() if name not in ("scores", "confusion")),
+            self.views["confusion"],
+            self.penalties,
+            *(v for name, v in why_views.items() if name != "learning"),
+            self.members,
+            self.setting,
+            self.facts,
+            self.measures,
+        ]
+
+    def _take_card(self, card: AnyCard) -> AnyCard:
+        # Cards that are not shown have no layout to belong to, and would outlive the page.
+        card.setParent(self)
+        card.hide()
+        if isinstance(card, View):
+            card.problem.connect(self.session.problem)
+        return card
 
     # What happens -----------------------------------------------------------------------------
 
@@ -295,11 +305,13 @@ class ResultsPage(Page):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self._finish()
         if self._shape != self._shape_now():
             self._arrange_tab()
         QTimer.singleShot(0, self.penalties, self.penalties.redraw)
 
     def tour_target(self, name: str) -> QWidget | None:
+        self._finish()
         view = self.views.get(name)
         if view is not None and view in self._wanted:
             self.show_tab(self._tab_of(view))
@@ -317,6 +329,7 @@ class ResultsPage(Page):
         self.comparison_wanted.emit([run.path for run in self._same_data()])
 
     def refresh(self) -> None:
+        self._finish()
         results = self.session.results
         self.edge_notice.show_run(self.session.shown.state)
         self.candidates.set_selectable(self.session.state == "finished")

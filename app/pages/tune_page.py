@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +29,7 @@ from app.text.run_head import (
     stopping_sentences,
 )
 from app.views.board import Board
+from app.views.plot.view import View
 from app.widgets.buttons import LinkButton, PlainButton, PrimaryButton
 from app.widgets.cards import Card
 from app.widgets.layouts import in_column, in_row
@@ -47,6 +48,10 @@ SHOWN = ("running", "paused", "finished", "interrupted")
 FOLLOW_MILLISECONDS = 5_000  # between two looks at the run of another process
 REPLAYED = ("finished", "interrupted", "running elsewhere")
 MORE = 20
+USUAL_VIEWS = (
+    *("best", "trials", "timeline", "parallel", "ranks", "slice", "surface", "predicted"),
+    *("models", "members", "average"),
+)
 
 
 class ManualTrials(QObject):
@@ -241,6 +246,9 @@ class TunePage(Page):
         self._filler = QWidget()
         QVBoxLayout(self._filler)
         self.body.addWidget(self._filler, 1)
+
+    def steps(self) -> Iterator[View]:
+        return self.board.views_ahead(USUAL_VIEWS)
 
     # What happens -----------------------------------------------------------------------------
 

@@ -18,10 +18,6 @@ if TYPE_CHECKING:
 
 PAUSE = 20  # milliseconds between two views, in which a person's clicks come first
 AHEAD = ("data", "tune", "model", "strategy", "results", "export", "use")
-USUAL_VIEWS = (
-    *("best", "trials", "timeline", "parallel", "ranks", "slice", "surface", "predicted"),
-    *("models", "members", "average"),
-)
 # What pages import when they first need it.
 LATER = (
     *("app.views.registry", "app.text.run_head", "app.dialogs.message_boxes"),
@@ -63,14 +59,9 @@ class Preparation(QObject):
             self._turn.stop()
 
     def _make_widgets(self) -> Iterator[object]:
-        from app.pages.results_page import ResultsPage
-        from app.pages.tune_page import TunePage
-
-        yield from ResultsPage.views_ahead(self._window)
         for key in AHEAD:
             yield (page := self._window.make_page(key))
-            if isinstance(page, TunePage):
-                yield from page.board.views_ahead(USUAL_VIEWS)
+            yield from page.steps()
 
 
 def _prepare(session: Session, is_wanted: IsWanted) -> None:

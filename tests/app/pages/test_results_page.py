@@ -70,12 +70,25 @@ def shown(page):
 def test_a_page_that_ends_takes_along_the_views_that_its_run_does_not_want(still, qapp):
     made = ResultsPage(still)
     still._show_run(ended(), None)
+    made.visited()
     views = [weakref.ref(card) for card in made._cards]
     made.deleteLater()
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     del made
     gc.collect()
     assert [view() for view in views if view() is not None and isValid(view())] == []
+
+
+def test_a_page_that_is_visited_while_it_is_made_is_whole(still, show):
+    made = ResultsPage(still)
+    steps = made.steps()
+    started = [next(steps) for _ in range(3)]
+    still._show_run(ended(), None)
+    made.visited()
+    assert next(steps, None) is None
+    assert set(started) < set(made._cards)
+    assert all(made.isAncestorOf(card) for card in started)
+    assert "What did tuning change?" in shown(show(made, 900, 700))
 
 
 def test_results_are_a_headline_pictures_and_plain_words(page, still, tmp_path):
