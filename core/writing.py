@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+DRAFT = ".tunescope-"  # so begins the name of a draft, which ends as that of its file
 READER_SECONDS = 5.0  # that a pipe waits for a program which reads it
 
 
@@ -36,7 +37,7 @@ def whole_file(path: Path, *, is_private: bool = False) -> Iterator[Path]:
         with open(real, "wb", opener=private_opener):
             yield real
         return
-    draft = real.with_name(f".tunescope-{secrets.token_hex(8)}")
+    draft = real.with_name(f"{DRAFT}{secrets.token_hex(8)}{real.suffix[:16]}")
     # Not tempfile, whose files nobody else may read: the umask decides.
     flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY
     os.close(os.open(draft, flags, 0o600 if is_private else 0o666))

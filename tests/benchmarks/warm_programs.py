@@ -79,6 +79,12 @@ def start(work: Callable[[], Any], output: Path) -> int:
         os._exit(status)
 
 
+def has_ended(number: int) -> bool:
+    """Whether a program has ended, without taking its exit status."""
+    ended = os.waitid(os.P_PID, number, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    return ended is not None
+
+
 def wait_for(number: int, seconds: float = 300.0) -> int:
     """The exit status of a program; `HANGS` for one that has to be killed."""
     give_up = time.monotonic() + seconds

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +70,22 @@ def poisoned(run: RunFolder) -> Path:
     (run.path / OPEN).unlink()
     joblib.dump(Executes(mark), run.path / OLD)
     return mark
+
+
+def test_a_draft_that_a_killed_process_left_goes_with_the_next_model(run: RunFolder) -> None:
+    script = f"""
+import os
+from pathlib import Path
+from core.writing import whole_file
+with whole_file(Path({str(run.path / OPEN)!r})) as draft:
+    draft.write_bytes(b"half of it")
+    os._exit(1)
+"""
+    names = {path.name for path in run.path.iterdir()}
+    subprocess.run([sys.executable, "-c", script], check=False)
+    assert len(list(run.path.iterdir())) == len(names) + 1
+    keep_best(run, best_of(run))
+    assert {path.name for path in run.path.iterdir()} == names
 
 
 def test_the_best_is_kept_in_a_file_that_executes_nothing(run: RunFolder) -> None:

@@ -251,8 +251,8 @@ def test_another_users_living_process_owns_its_run(tmp_path):
 @pytest.mark.parametrize(
     ("name", "few"),
     [
-        ("bench_run_folders", "--new 4 --same 6 --programs 3"),  # none shares a folder
-        ("bench_kills", "--rounds 1 --strategy random --strategy evidence --seed 1"),
+        ("shared_programs", "--runs 3"),
+        ("bench_kills", "--rounds 1 --case random --case evidence --seed 1"),
     ],
 )
 def test_a_few_rounds_of_the_benchmarks_that_lose_and_double_nothing(name, few):
