@@ -46,6 +46,8 @@ _MONTHS = (
     "november novembre noviembre novembro",
     "december dezember decembre diciembre dicembre dezembro",
 )
+# What ``datetime`` can hold in any zone.
+YEARS = pd.Timestamp("0001-01-02", tz="UTC"), pd.Timestamp("9999-12-30", tz="UTC")
 _DATE_PARTS = re.compile(r"\d+|[^\W\d_]+")
 _CLOCK = re.compile(r"[ T,]+(\d{1,2}:\d\d(?::\d\d)?)$")
 
@@ -261,7 +263,8 @@ def _dates(texts: list[str], date_format: str) -> list[str]:
     column = pd.Series(texts, dtype="str")
     if date_format == "ISO8601" or not (is_strange := moments(column, date_format).isna()).any():
         return texts
-    times = moments(column[is_strange], "ISO8601").dropna()
+    times = moments(column[is_strange], "ISO8601")
+    times = times[times.between(*YEARS)]
     written = pd.Series([time.strftime(date_format) for time in times], times.index, "str")
     has_year = "y" in date_format.lower()
     is_held = (moments(written, date_format) - times).abs() < pd.Timedelta(days=1)

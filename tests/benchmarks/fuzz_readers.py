@@ -404,7 +404,7 @@ COLUMN_TYPES = (
     ColumnType("binary", (b"", b"\xff\xfe", b"a")),
     ColumnType("timestamp", (0, 1, -(2**62), 2**62), ("ns",)),
     ColumnType("timestamp", (0, 1, -(2**50), 2**50), ("s",)),
-    ColumnType("timestamp", (0, 10**9), ("us", "Europe/Zurich")),
+    ColumnType("timestamp", (0, 10**9, -(2**62), 2**62), ("us", "Europe/Zurich")),
     ColumnType("date32", (0, 1, 2**30, -(2**31))),
     ColumnType("time64", (0, 1, 10**9), ("us",)),
     ColumnType("duration", (0, 1, -(2**62)), ("ns",)),

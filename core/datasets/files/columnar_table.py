@@ -92,6 +92,8 @@ class ColumnarFile(TableReader):
 
     def _count_labels(self, name: str | None = None) -> tuple[int, np.ndarray | None]:
         """The number of rows, and codes of a column's values; None above `MAX_LABELS` values."""
+        from pyarrow import types
+
         column = self.column_names[0] if name is None else name
         code_of_value, codes, total = dict[Any, int](), [np.empty(0, np.uint16)], 0
         # Labels are coded batch by batch, so that no column of texts is in memory as a whole.
@@ -102,6 +104,8 @@ class ColumnarFile(TableReader):
             values = batch.column(0)
             if hasattr(values, "dictionary_decode"):
                 values = values.dictionary_decode()
+            if types.is_temporal(values.type):  # Python's own times end with the year 9999
+                values = values.view(f"int{values.type.bit_width}")
             coded = values.dictionary_encode(null_encoding="encode")
             distinct = map(str, coded.dictionary.to_pylist())
             batch_codes = [code_of_value.setdefault(v, len(code_of_value)) for v in distinct]

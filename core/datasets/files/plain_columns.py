@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from core.datasets.cell_values import cell_text
+from core.datasets.cell_values import YEARS, cell_text
 
 
 def plain_columns(table: pd.DataFrame, text: Collection[str]) -> pd.DataFrame:
@@ -19,17 +19,30 @@ def plain_columns(table: pd.DataFrame, text: Collection[str]) -> pd.DataFrame:
         values = table[name]
         column_name = str(name).strip()
         if column_name in text:
-            words = values.astype(object).map(cell_text, na_action="ignore")
+            words = cell_objects(values).map(cell_text, na_action="ignore")
             plain[column_name] = words.mask(words == "").infer_objects()
             continue
         if values.dtype.kind == "m":
             values = values.dt.total_seconds()
         if not pd.api.types.is_numeric_dtype(values.dtype):
-            values = pd.to_numeric(values.astype(object), errors="coerce")
+            values = pd.to_numeric(cell_objects(values), errors="coerce")
         is_integer = values.dtype.kind in "iu" and not values.isna().any()
         is_integer = is_integer and not (len(values) and values.max() >= 2**63)
         plain[column_name] = values.astype("int64" if is_integer else "float64")
     return pd.DataFrame(plain)
+
+
+def cell_objects(values: pd.Series) -> pd.Series:
+    """The cells of a column as objects; times beyond the years of ``datetime`` in UTC."""
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        values = values.astype(values.cat.categories.dtype)
+    if not isinstance(values.dtype, pd.DatetimeTZDtype):
+        return values.astype(object)
+    # Zones have no rules beyond those years.
+    is_far = values.notna() & ~values.between(*YEARS)
+    objects = values.mask(is_far).astype(object)
+    objects[is_far] = values[is_far].dt.tz_convert(None).astype(object)
+    return objects
 
 
 def columns_at(path: str, kind: str, places: Mapping[str, int]) -> pd.DataFrame:

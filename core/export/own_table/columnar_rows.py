@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pandas as pd
 
 from core.datasets.files.columnar_table import ColumnarFile, check_pyarrow
+from core.datasets.files.plain_columns import cell_objects
 from core.export.destination import OutputForm
 from core.export.own_table.answer_rows import Answers, Cell, OwnTable, answer_text, check_row_count
 
@@ -30,7 +31,7 @@ class ColumnarTable(OwnTable):
     def rows(self) -> Iterator[list[Cell]]:
         """The values of every row; dates and the like as texts."""
         for batch in self._dataset.to_batches(batch_size=_BATCH):
-            columns = [column.to_pylist() for column in batch.columns]
+            columns = [_values(column) for column in batch.columns]
             for row in zip(*columns, strict=True):
                 yield [_plain(value) for value in row]
 
@@ -128,6 +129,14 @@ def _compression(file: ColumnarFile) -> str:
             return ""
         codec = str(parquet.metadata.row_group(0).column(0).compression).lower()
     return {"uncompressed": "none"}.get(codec, codec)
+
+
+def _values(column: Any) -> list[Any]:
+    try:
+        return cast(list[Any], column.to_pylist())
+    except OverflowError:  # times beyond the years of ``datetime``
+        cells = cell_objects(column.to_pandas())
+        return cells.where(cells.notna(), None).tolist()
 
 
 def _plain(value: Any) -> Cell:

@@ -15,9 +15,11 @@ from recorded_calls import agree, recorded_table
 from core.datasets.dataset import Dataset
 from core.datasets.files import columnar_table
 from core.datasets.files.file_parts import ALL, RowLimit
+from core.datasets.files.registry import open_table
 from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
 from core.errors import UnusableError
+from core.export.own_table.own_table import own_table_of
 from core.extras import install_command
 
 ENDINGS = ("parquet", "feather")
@@ -33,6 +35,7 @@ def test_a_missing_package_is_named_with_its_command(tmp_path, refusal, monkeypa
 
 
 pa = pytest.importorskip("pyarrow", reason="Parquet and Feather files need pyarrow")
+feather = pytest.importorskip("pyarrow.feather")
 
 
 Reading = Callable[..., Dataset]
@@ -104,6 +107,26 @@ def test_every_type_of_a_column(read: Reading, ending: str) -> None:
 
 def test_a_column_without_a_type_is_one_of_gaps(read: Reading) -> None:
     assert "nothing" in names_of(read(table_of(nothing=[None] * COUNT)))
+
+
+@pytest.mark.parametrize("zone", [None, "UTC", "Europe/Berlin"])
+def test_times_beyond_the_years_of_python_are_read_as_they_are(tmp_path: Path, zone) -> None:
+    """Numpy writes the years before 1 and after 9999, which ``datetime`` has not."""
+    moments = np.tile(
+        np.array(["-121335-03-04T05:06:07", "12000-01-01", "2024-07-01"], "M8[s]"), 14
+    )
+    stored = pa.array(moments[:COUNT], pa.timestamp("s")).cast(pa.timestamp("s", zone))
+    path = str(tmp_path / "a.feather")
+    feather.write_feather(pa.Table.from_pandas(table_of()).append_column("when", stored), path)
+    texts = [str(moment).replace("T", " ").removesuffix(" 00:00:00") for moment in moments[:COUNT]]
+    if zone is not None:
+        summer = {"UTC": "00:00:00+00:00", "Europe/Berlin": "02:00:00+02:00"}[zone]
+        texts = [f"{text} {summer}" if text == "2024-07-01" else text for text in texts]
+    choices = DataOptions(target="when", task="multiclass")
+    assert read_dataset(path, choices).target.tolist() == texts
+    assert read_dataset(path, choices, row_limit=RowLimit(30)).rows == 30
+    cells = [row[-1] for row in own_table_of(open_table(path)).rows()]
+    assert [str(cell).removesuffix(" 00:00:00") for cell in cells] == texts
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
