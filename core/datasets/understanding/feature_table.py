@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from core.errors import UnusableError
 
 _TOPICS = "or choose topics as the task"
 _MAX_LONELY = 0.1  # of the rows, in classes of one row that are left out
+_MIN_TEXT_ROWS = 10  # with the same text, on average; remarks come again less often
 HEAD_ROWS = 50  # of unused columns, for display
 
 
@@ -119,12 +121,27 @@ def _without_classes(raw_table: RawTable, target: str, classes: Sequence[str]) -
 
 
 def _unlikely(raw_table: RawTable, wanted_target: str, ends: Sequence[str]) -> Sequence[str]:
-    unlikely = [*ends, *([] if wanted_target else raw_table.sentence_columns)]
+    table, unlikely = raw_table.table, list(ends)
+    if not wanted_target:
+        unlikely += raw_table.sentence_columns
+        names = [str(column) for column in table.columns if column not in unlikely]
+        unlikely += takewhile(lambda name: _has_remarks(table[name]), reversed(names))
     # Something must remain that can be the target.
-    for names in (unlikely, ends):
-        if len(names) < raw_table.table.shape[1]:
+    for names in (unlikely, list(ends)):
+        if len(names) < table.shape[1]:
             return names
     return ()
+
+
+def _has_remarks(values: pd.Series) -> bool:
+    """Whether a column holds words on some of the rows, which nobody predicts."""
+    present_values = values.dropna()
+    if len(present_values) == len(values) or values.dtype.kind != "O":
+        return False
+    texts = present_values.astype(str).unique()
+    rows_per_text = len(present_values) / max(1, len(texts))
+    is_rare = rows_per_text < _MIN_TEXT_ROWS or len(present_values) < len(values) / 2
+    return is_rare and sum(" " in text.strip() for text in texts) >= len(texts) / 2
 
 
 def _without_leaks(

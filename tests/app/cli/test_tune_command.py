@@ -356,6 +356,13 @@ def test_a_target_that_is_not_clear_is_asked_for_or_refused(tmp_path, capsys, mo
     table.to_csv(twice := str(tmp_path / "twice.csv"), index=False)
     assert main(["tune", twice, *ONE_TEST]) == 2
     assert "“label” and “class” may both be what is predicted" in capsys.readouterr().err
+    # By its name it is y, by its place the last.
+    middle = table[["age", "amount"]].rename(columns={"amount": "y"})
+    middle.assign(z=table["age"] ** 2, fault=np.where(middle["y"] > 0, "yes", "no")).to_csv(
+        places := str(tmp_path / "places.csv"), index=False
+    )
+    assert main(["tune", places, *ONE_TEST]) == 2
+    assert "“y” and “fault” may both be what is predicted" in capsys.readouterr().err
     for stream in (sys.stdin, sys.stderr):
         monkeypatch.setattr(stream, "isatty", lambda: True, raising=False)
     monkeypatch.setattr(sys.stdin, "readline", lambda: "1\n", raising=False)

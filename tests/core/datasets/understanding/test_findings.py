@@ -292,6 +292,24 @@ def test_a_column_that_says_the_target_in_other_words_is_left_out(read, write):
     assert any(one.startswith("“code” is left out: it leaks the target.") for one in said)
 
 
+@pytest.mark.parametrize(
+    ("every", "remarks"),
+    [(9, ["Ring lost.", "No nest seen.", "Second brood."]), (3, [f"note {n}" for n in range(9)]),
+     (9, ["Ring lost."])],
+)  # fmt: skip
+def test_remarks_on_some_rows_are_no_guess_of_the_target(read, every, remarks):
+    table = pd.DataFrame({"wing": range(90), "site": ["lake", "wood"] * 45})
+    table["notes"] = [
+        remarks[row % len(remarks)] if row % every == 0 else None for row in range(90)
+    ]
+    assert read(table).target_name == "site"
+    # Few values that come again, or words on every row, may be an outcome.
+    outcome = table.assign(notes=[["all well", None, "not well"][row % 3] for row in range(90)])
+    assert read(outcome).target_name == "notes"
+    with pytest.raises(UnusableTargetError, match="column notes"):  # where a person wants them
+        read(table.assign(notes=None), target="notes")
+
+
 def test_a_column_that_is_nearly_the_target_stays(read):
     table = pd.DataFrame({"copy": ["a", "b"] * 40, "other": range(80), "kind": [0, 1] * 40})
     table.loc[0, "copy"] = "b"
