@@ -26,7 +26,7 @@ from app.text.prediction_text import marked_rows_text
 from app.views.plot.data_table import DataTable
 from app.widgets.buttons import PlainButton
 from app.widgets.cards import Card
-from app.widgets.drop_area import ask_for_file, data_folder, dropped_file, local_file
+from app.widgets.drop_area import ask_for_file, data_folder, local_file
 from app.widgets.layouts import in_lines, in_row
 from app.widgets.text_labels import plain_tooltip, show_text, wrapping_label
 from app.worker.messages import RowsPredicted
@@ -43,16 +43,21 @@ MEASURE = (
     "out each value is among those of training, how rare its category, and whether values that go "
     "together there still do. A date is compared by its range alone."
 )
-SHARE = "probability of "  # so begin the columns of a class's probability
+LEAST_SURE = (
+    "Sorts the rows by the probability of the likeliest class, the smallest first. The table is "
+    "saved in the order that is shown."
+)
 NOTHING_YET = "There are no predictions to save yet: open a file of rows first."
 
 
 class FilePredictionCard(Card):
-    """A file's predictions; `stop` ends them, `save` asks for a path."""
+    """A file's predictions; `stop` ends them, `save` asks for a path, `sort` for another order."""
 
     file_dropped = Signal(str)  # of rows
 
-    def __init__(self, save: Callable[[], None], stop: Callable[[], None]) -> None:
+    def __init__(
+        self, save: Callable[[], None], stop: Callable[[], None], sort: Callable[[bool], None]
+    ) -> None:
         super().__init__("Many rows")
         self.setAcceptDrops(True)
         self.takes_files = False
@@ -73,9 +78,8 @@ class FilePredictionCard(Card):
         self.save.setToolTip(f"Save the table as it was, with the predictions behind it ({SAVE})")
         holder = in_lines(self.save)
         self.doubt_box = QCheckBox("Least sure first")
-        self.doubt_box.setToolTip("Sorts the rows that are shown; the saved table keeps its order.")
-        self.doubt_box.toggled.connect(lambda _checked: self._fill_table())
-        self._predictions: RowsPredicted | None = None
+        self.doubt_box.setToolTip(LEAST_SURE)
+        self.doubt_box.clicked.connect(sort)
         notes = (self.marked_note, self.notes, self.doubt_box)
         for widget in (self.empty, self.progress_row, *notes, self.table, holder):
             self.body.addWidget(widget)
@@ -105,7 +109,7 @@ class FilePredictionCard(Card):
         return progress_row
 
     def clear_rows(self) -> None:
-        self.has_table = False
+        self.has_table = self._is_sorted = False
         self.set_words("Many rows")
         self.empty.show()
         notes = (self.marked_note, self.notes, self.doubt_box)
@@ -123,11 +127,11 @@ class FilePredictionCard(Card):
 
     def show_predictions(self, predictions: RowsPredicted) -> None:
         self.has_table = True
-        self.progress_row.hide()
         self.empty.hide()
-        self._predictions = predictions
-        self.doubt_box.setVisible(len(self._share_columns(predictions)) > 1)
-        self._fill_table()
+        self.doubt_box.setVisible(predictions.has_doubt)
+        self._is_sorted = predictions.least_sure_first
+        self.settle()
+        self.table.set_table((predictions.headers, predictions.rows))
         widest = appearance.pixels(360)
         for column in range(len(predictions.headers)):
             self.table.setColumnWidth(column, min(self.table.columnWidth(column), widest))
@@ -149,19 +153,10 @@ class FilePredictionCard(Card):
         # Later: a table that was just filled has no width yet.
         QTimer.singleShot(0, self, lambda: self._scroll_to_answers(n_own))
 
-    def _share_columns(self, predictions: RowsPredicted) -> list[int]:
-        start, headers = predictions.n_own_columns, predictions.headers
-        return [c for c in range(start, len(headers)) if headers[c].startswith(SHARE)]
-
-    def _fill_table(self) -> None:
-        predictions = self._predictions
-        if predictions is None:
-            return
-        rows, columns = predictions.rows, self._share_columns(predictions)
-        if self.doubt_box.isChecked() and len(columns) > 1:
-            # Of the likeliest class: the smaller its probability, the greater the doubt.
-            rows = sorted(rows, key=lambda row: max(float(str(row[c] or 0)) for c in columns))
-        self.table.set_table((predictions.headers, rows))
+    def settle(self) -> None:
+        """Nothing is asked for any more: the rows are as they are."""
+        self.progress_row.hide()
+        self.doubt_box.setChecked(self._is_sorted)
 
     def _scroll_to_answers(self, n_own_columns: int) -> None:
         start = self.table.horizontalHeader().sectionPosition(n_own_columns)
@@ -169,12 +164,12 @@ class FilePredictionCard(Card):
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Accept a file of rows; the window takes a model."""
-        if self.takes_files and is_data(dropped_file(event)):
+        if self.takes_files and is_data(local_file(event.mimeData())):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
         event.acceptProposedAction()
-        self.file_dropped.emit(dropped_file(event))
+        self.file_dropped.emit(local_file(event.mimeData()))
 
 
 def is_data(file: str) -> bool:
@@ -198,7 +193,7 @@ class UsePage(Page):
         self.primary = self.add_primary("Open a file of rows…", self._open_rows, "open")
         self.row_form = RowPredictionForm(session.prediction)
         stop = session.prediction.stop_predicting
-        self.file_card = FilePredictionCard(self._save_predictions, stop)
+        self.file_card = FilePredictionCard(self._save_predictions, stop, session.sort_predictions)
         self.table, self.save = self.file_card.table, self.file_card.save
         self.body.addWidget(self.row_form)
         self.body.addWidget(self.file_card)
@@ -208,7 +203,7 @@ class UsePage(Page):
         self.file_card.file_dropped.connect(self.predict_file)
         session.rows_predicted.connect(self._show_predictions)
         session.prediction.progress.connect(self.file_card.show_progress)
-        session.problem.connect(lambda _sentence: self.file_card.progress_row.hide())
+        session.problem.connect(lambda _sentence: self.file_card.settle())
         session.run_changed.connect(self._refresh_head)
         session.run_replaced.connect(lambda: self.take_model(""))
         self._refresh_head()
@@ -329,4 +324,4 @@ class UsePage(Page):
             picked = next((named for named in kinds if f"*{named})" in chosen), ending)
             # Qt adds no ending where a person types none.
             path = path if Path(path).suffix else f"{path}{picked}"
-            self.session.save_predictions(path)
+            self.session.save_predictions(path, self.file_card.doubt_box.isChecked())

@@ -381,7 +381,7 @@ class Session(SessionState):
             self.busy_changed.emit("Sorting …")
             self._requests.ask(m.SortPredictions(least_sure_first))
 
-    def save_predictions(self, path: str | Path, least_sure_first: bool) -> None:
+    def save_predictions(self, path: str | Path, least_sure_first: bool = False) -> None:
         """Save the latest predicted table; `predictions_saved` follows."""
         if self._may_begin("save the table"):
             self._requests.ask(m.SavePredictions(str(path), least_sure_first))

@@ -182,7 +182,6 @@ class Engine:
         return m.HistoryImported(imported)
 
     def folder(self, request: m.Tune) -> str:
-        """A new one, or the one to continue."""
         if request.folder:
             return str(RunFolder.open(request.folder).path)
         return str(RunFolder.create(request.plan, root=Path(request.root)).path)
@@ -292,7 +291,8 @@ HANDLERS: dict[type[m.Work], Callable[[Engine, Any], m.Answer]] = {
     m.CheckCluster: lambda _engine, request: check_cluster(request.cluster),
     m.Export: Engine._export_model,
     m.Predict: Engine._predict_file,
-    m.SavePredictions: lambda engine, request: engine.using.save_predictions(request.path),
+    m.SortPredictions: lambda engine, request: engine.using.sort_predictions(request),
+    m.SavePredictions: lambda engine, request: engine.using.save_predictions(request),
     m.DescribeModel: lambda engine, request: engine.using.describe(request),
     m.PredictRow: lambda engine, request: engine.using.try_row(request),
     m.FindTestRow: lambda engine, request: engine.using.find_row(request),

@@ -219,10 +219,20 @@ class PredictRows(Work):
 
 
 @dataclass(frozen=True)
+class SortPredictions(Work):
+    """Give the first rows of the last `PredictRows` in another order (`RowsPredicted`)."""
+
+    only_latest, urgency = True, URGENT
+
+    least_sure_first: bool
+
+
+@dataclass(frozen=True)
 class SavePredictions(Work):
     """Write the table of the last `PredictRows` with its predictions (`PredictionsSaved`)."""
 
     path: str
+    least_sure_first: bool = False
 
 
 @dataclass(frozen=True)
@@ -407,6 +417,8 @@ class RowsPredicted:
     remark: str = ""  # what is not known
     sentences: tuple[str, ...] = ()  # for a person, about the rows
     n_own_columns: int = 0  # the first ones, which come from the file
+    has_doubt: bool = False  # whether they can be sorted by it
+    least_sure_first: bool = False  # whether they are
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -11,7 +12,7 @@ from app.worker import messages as m
 from core.datasets.dataset import Dataset
 from core.errors import UnusableError
 from core.export.finished_run import FinishedRun, finished_run
-from core.export.own_table.answer_rows import OwnTable
+from core.export.own_table.answer_rows import OwnTable, has_doubt
 from core.export.prediction import NOT_KNOWN, LoadedModel, model_of_file, model_of_run, predict_file
 from core.export.using.file_prediction import (
     KeptAnswers,
@@ -42,7 +43,9 @@ class PredictionService:
         self._run: FinishedRun | None = None
         self._model: LoadedModel | None = None
         self._tests: TestRows | None = None
-        self._answers: KeptAnswers | None = None  # the last predictions of a file
+        # The last predictions of a file, and what was told of them.
+        self._answers: KeptAnswers | None = None
+        self._told = m.RowsPredicted([], [], 0, 0)
 
     # Files of rows ----------------------------------------------------------------------------
 
@@ -53,11 +56,10 @@ class PredictionService:
         model = self._open_model(request.folder, request.model, request.trust)
         stream, table, chunks, sentences = self._answered(request, model)
         answers = KeptAnswers(request.file, table)
-        first_answers, marked, is_stopped = pd.DataFrame(), 0, False
+        marked, is_sortable, is_stopped = 0, False, False
         try:
             for chunk in chunks:
-                if not answers.count:
-                    first_answers = chunk.answers.head(MAX_SHOWN_ROWS)
+                is_sortable = table is not None and has_doubt(chunk.answers)
                 answers.add_rows(chunk.answers)
                 marked += chunk.marked_count
                 count = answers.count
@@ -66,7 +68,7 @@ class PredictionService:
                     is_stopped = True
                     break
             answers.is_whole = not is_stopped
-            headers, rows = answers.first_rows(first_answers)
+            headers, rows = answers.first_rows(MAX_SHOWN_ROWS)
         except BaseException:
             # Its predictions lie in a file of their own; those before stay what can be saved.
             answers.forget()
@@ -78,10 +80,16 @@ class PredictionService:
         if is_stopped and stream is not None:
             stopped_text = f"Stopped: {answers.count:,} of {stream.total:,} rows are predicted."
             sentences = [stopped_text, *sentences]
-        n_own_columns = len(headers) - first_answers.shape[1]
-        yield m.RowsPredicted(
-            headers, rows, answers.count, marked, "", tuple(sentences), n_own_columns
+        self._told = m.RowsPredicted(
+            headers,
+            rows,
+            answers.count,
+            marked,
+            sentences=tuple(sentences),
+            n_own_columns=answers.n_own_columns,
+            has_doubt=is_sortable,
         )
+        yield self._told
 
     def _answered(
         self, request: m.PredictRows, model: LoadedModel | None
@@ -99,13 +107,24 @@ class PredictionService:
             return predict_as_exported(self._run, request.file)
         return predict_file(request.model, request.file, trust=request.trust)
 
-    def save_predictions(self, path: str) -> m.PredictionsSaved:
-        """Write the last table with all predictions."""
+    def sort_predictions(self, request: m.SortPredictions) -> m.RowsPredicted:
+        """The first rows in this order."""
+        least_sure_first = request.least_sure_first
+        answers = self._kept_answers()
+        _, rows = answers.first_rows(MAX_SHOWN_ROWS, least_sure_first=least_sure_first)
+        self._told = replace(self._told, rows=rows, least_sure_first=least_sure_first)
+        return self._told
+
+    def save_predictions(self, request: m.SavePredictions) -> m.PredictionsSaved:
+        answers, path = self._kept_answers(), Path(request.path).expanduser()
+        sentences = answers.write_table(path, least_sure_first=request.least_sure_first)
+        return m.PredictionsSaved(request.path, answers.count, tuple(sentences))
+
+    def _kept_answers(self) -> KeptAnswers:
         if self._answers is None:
             cure = "open the file of rows again"
             raise UnusableError("the predictions are not there any more", cure=cure)
-        sentences = self._answers.write_table(Path(path).expanduser())
-        return m.PredictionsSaved(path, self._answers.count, tuple(sentences))
+        return self._answers
 
     # Single rows ------------------------------------------------------------------------------
 

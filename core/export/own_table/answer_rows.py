@@ -11,6 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any, ClassVar
 
+import numpy as np
 import pandas as pd
 
 from core.datasets.files.table_reader import TableReader
@@ -20,23 +21,46 @@ from core.export.bundle.csv_rows import names_beside
 from core.export.destination import OutputForm
 
 Cell = str | float | int | None
+SHARE = "probability of "  # so begin the columns of the classes' probabilities
 
 
 class Answers:
-    """The answers on the rows, drawn once, in their order; `is_whole`: one for every row."""
+    """The answers on the rows, drawn once, in their order; `is_whole`: one for every row.
+
+    With `least_sure_first` and classes' probabilities the rows are written in `order`.
+    """
 
     # The first of the tables is drawn here, so that unusable rows raise before anything is written.
 
-    def __init__(self, tables: Iterable[pd.DataFrame], *, is_whole: bool = True) -> None:
+    def __init__(
+        self,
+        tables: Iterable[pd.DataFrame],
+        *,
+        is_whole: bool = True,
+        least_sure_first: bool = False,
+    ) -> None:
         remaining_tables = iter(tables)
         first = next(remaining_tables, pd.DataFrame())
         self.first = first
         self.columns = list(map(str, first.columns))
         self.is_whole = is_whole
+        self.is_sorted = least_sure_first and has_doubt(first)
         self.count = 0  # rows drawn so far
-        self._tables = chain([first], remaining_tables)
+        self._top_shares: list[np.ndarray] = []
+        self._tables = map(self._note_shares, chain([first], remaining_tables))
         self._rows = self._drawn_rows()
         self._waiting = first.iloc[:0]  # drawn as a table, and not taken yet
+
+    def _note_shares(self, table: pd.DataFrame) -> pd.DataFrame:
+        if self.is_sorted:
+            shares = table.filter(regex=f"^{SHARE}")
+            self._top_shares.append(shares.max(axis=1).fillna(0.0).to_numpy())
+        return table
+
+    def order(self) -> np.ndarray:
+        """The numbers of the drawn rows, the least sure first, equal ones as they come."""
+        # Of the likeliest class: the smaller its probability, the greater the doubt.
+        return np.argsort(np.concatenate(self._top_shares)[: self.count], kind="stable")
 
     def names_beside(self, table_names: Iterable[str]) -> list[str]:
         """The columns' names, numbered where the table has a column of that name."""
@@ -72,6 +96,11 @@ class Answers:
         self._waiting = joined.iloc[size:]
         self.count += min(size, len(joined))
         return joined.iloc[:size]
+
+
+def has_doubt(answers: pd.DataFrame) -> bool:
+    """Whether there are probabilities of classes, which say how sure an answer is."""
+    return sum(str(name).startswith(SHARE) for name in answers) > 1
 
 
 def _plain(cell: Any) -> Cell:

@@ -6,8 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, cast
 
+import numpy as np
 import pandas as pd
 
 from core.datasets.files.columnar_table import ColumnarFile, check_pyarrow
@@ -16,6 +18,8 @@ from core.export.destination import OutputForm
 from core.export.own_table.answer_rows import Answers, Cell, OwnTable, answer_text, check_row_count
 
 _BATCH = 20_000  # rows in memory at a time
+_TAKEN = 200_000  # rows of another order in memory at a time
+_STREAM = "stream"
 
 
 @dataclass(frozen=True)
@@ -46,23 +50,33 @@ class ColumnarTable(OwnTable):
         return form.kind in ("parquet", "feather")
 
     def write_file(self, path: Path, form: OutputForm, answers: Answers) -> list[str]:
-        source, names, row_count = self._dataset, answers.names_beside(self.names), 0
         with ColumnarWriter(path, form.kind, _compression(self.file)) as writer:
-            for batch in source.to_batches(batch_size=_BATCH):
-                batch.validate(full=True)  # offsets of damaged files may point anywhere in memory
-                table = answers.take_rows(batch.num_rows)
-                row_count += batch.num_rows if answers.is_whole else len(table)
-                if not answers.is_whole:
-                    batch = batch.slice(0, len(table))
-                if len(table) == batch.num_rows:
-                    columns = list(batch.columns)
-                    writer.write_columns(source.schema, columns, table.set_axis(names, axis=1))
-        check_row_count(answers, row_count, self.file.path.name)
+            if not answers.is_sorted:
+                self._write_rows(writer, answers)
+                return []
+            with TemporaryDirectory() as folder:
+                draft = Path(folder) / "rows"
+                with ColumnarWriter(draft, _STREAM) as draft_writer:
+                    self._write_rows(draft_writer, answers)
+                writer.write_draft(draft, answers.order())
         return []
+
+    def _write_rows(self, writer: ColumnarWriter, answers: Answers) -> None:
+        source, names, row_count = self._dataset, answers.names_beside(self.names), 0
+        for batch in source.to_batches(batch_size=_BATCH):
+            batch.validate(full=True)  # offsets of damaged files may point anywhere in memory
+            table = answers.take_rows(batch.num_rows)
+            row_count += batch.num_rows if answers.is_whole else len(table)
+            if not answers.is_whole:
+                batch = batch.slice(0, len(table))
+            if len(table) == batch.num_rows:
+                columns = list(batch.columns)
+                writer.write_columns(source.schema, columns, table.set_axis(names, axis=1))
+        check_row_count(answers, row_count, self.file.path.name)
 
 
 class ColumnarWriter:
-    """Writes a Parquet or Feather file, some rows at a time; the first rows fix the types."""
+    """Writes a Parquet or Feather file or a stream; the first rows fix the types."""
 
     def __init__(self, path: Path, kind: str, compression: str = "") -> None:
         check_pyarrow(path.name)
@@ -93,9 +107,23 @@ class ColumnarWriter:
         ]
         self._file.write_batch(pa.RecordBatch.from_arrays([*columns, *behind], schema=self._schema))
 
+    def write_draft(self, draft: Path, order: np.ndarray) -> None:
+        """Write the rows of a stream in another order."""
+        import pyarrow as pa
+
+        with pa.memory_map(str(draft)) as source, pa.ipc.open_stream(source) as stream:
+            table = stream.read_all().unify_dictionaries()
+            self._schema = table.schema
+            self._open_file()
+            for start in range(0, len(order), _TAKEN):
+                self._file.write_table(table.take(order[start : start + _TAKEN]))
+
     def _open_file(self) -> None:
         import pyarrow as pa
 
+        if self._kind == _STREAM:
+            self._file = pa.ipc.new_stream(str(self._path), self._schema)
+            return
         if self._kind == "parquet":
             from pyarrow.parquet import ParquetWriter
 

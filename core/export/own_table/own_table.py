@@ -29,7 +29,8 @@ from core.export.destination import (
 )
 from core.export.own_table.answer_rows import Answers, Cell, OwnTable, ReadTable, check_row_count
 from core.export.own_table.columnar_rows import ColumnarTable, write_columnar
-from core.export.own_table.sheet_rows import SheetTable, columns_of_numbers, write_workbook
+from core.export.own_table.row_order import ordered_rows
+from core.export.own_table.sheet_rows import HELD, SheetTable, columns_of_numbers, write_workbook
 from core.export.own_table.text_lines import ArffTable, LineTable, text_table_of, write_csv
 
 _WRITABLE = ".csv, .tsv, .txt, .xlsx, .parquet or .feather"
@@ -101,6 +102,9 @@ def own_table_of(file: TableReader, column: str = "") -> OwnTable:
     return ReadTable(file) if make_table is None else make_table(file, column)
 
 
+_NEW_SHEET = f"The sorted rows are in a new workbook: a sheet with {HELD} cannot be sorted itself."
+
+
 def write_own_table(
     path: Path, form: OutputForm, table: OwnTable | None, answers: Answers
 ) -> list[str]:
@@ -109,18 +113,21 @@ def write_own_table(
     Raises:
         OSError: it cannot be written.
     """
-    if table is None and form.ending in OWN_ALONE:
-        fault = f"no file of predictions alone ends in {form.ending}"
-        raise UnusableError(fault, where=str(path), cure="end the name in .csv or .xlsx")
     if table is not None and not table.is_text and table.can_stay(form, answers):
         return table.write_file(path, form, answers)
+    if form.ending in OWN_ALONE and not (table is not None and table.is_text):
+        fault = f"no file of predictions alone ends in {form.ending}"
+        if table is not None:
+            fault = f"the rows of a sheet with {HELD} are not sorted in a {form.ending} file"
+        raise UnusableError(fault, where=str(path), cure="end the name in .csv or .xlsx")
     if form.kind in TEXT_KINDS:
         with opened_text(path, form) as into:
             return write_own_text(into, form, table, answers)
-    names, rows = _joined(table, answers)
+    names, rows = joined_rows(table, answers)
     name = path.name if table is None else table.file.path.name
     if form.kind == "xlsx":
-        return write_workbook(path, names, rows, name, _number_columns(table))
+        remarks = [_NEW_SHEET] if answers.is_sorted and isinstance(table, SheetTable) else []
+        return remarks + write_workbook(path, names, rows, name, _number_columns(table))
     text_count = len(names) - len(answers.columns)
     return write_columnar(path, form.kind, names, rows, text_count)
 
@@ -138,18 +145,21 @@ def write_own_text(
     """The same into a stream, as a text or ARFF file."""
     if table is not None and table.is_text and table.can_stay(form, answers):
         return table.write_answered(into, answers)
-    names, rows = _joined(table, answers)
+    names, rows = joined_rows(table, answers)
     return write_csv(into, names, rows, form.delimiter)
 
 
-def _joined(table: OwnTable | None, answers: Answers) -> tuple[list[str], Iterator[Sequence[Cell]]]:
+def joined_rows(
+    table: OwnTable | None, answers: Answers
+) -> tuple[list[str], Iterator[Sequence[Cell]]]:
+    """Names and rows of the table (if any) with the answers behind it."""
     if table is None:
-        return answers.columns, answers.rows()
+        return answers.columns, ordered_rows(answers.rows(), answers)
     names = [*table.names, *answers.names_beside(table.names)]
-    return names, _joined_rows(table, answers)
+    return names, ordered_rows(_rows_beside(table, answers), answers)
 
 
-def _joined_rows(table: OwnTable, answers: Answers) -> Iterator[Sequence[Cell]]:
+def _rows_beside(table: OwnTable, answers: Answers) -> Iterator[Sequence[Cell]]:
     answer_rows, row_count = answers.rows(), 0
     for row in table.rows():
         answer = next(answer_rows, None)

@@ -8,7 +8,9 @@ from __future__ import annotations
 import io
 import re
 import shutil
+import tempfile
 import zipfile
+from bisect import bisect_left
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
@@ -17,6 +19,8 @@ from pathlib import Path
 from typing import IO
 from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
+
+import numpy as np
 
 from core.datasets.files import xml_sheets
 from core.datasets.files.sheet_table import SheetFile, column_letters
@@ -43,6 +47,14 @@ _SHEET_START = (
     b'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>'
 )
 _PIECE = 2**18  # bytes unpacked at a time
+HELD = "formulas, merged cells, links or comments"
+# What says or takes the addresses of rows, which others would have once they are sorted.
+_BOUND = re.compile(
+    rb"<(?:\w+:)?(?:f|mergeCell|hyperlink|legacyDrawing)[\s/>]"
+    rb"""|\stable:(?:formula=|number-rows-spanned=["'](?!1["']))"""
+)
+_MAX_BOUND = 40  # bytes of a match
+_ROW_NUMBER = re.compile(rb"""(<(?:\w+:)?(?:row|c)\s(?:[^<>]*?\s)?r\s*=\s*["'][A-Z$]*)\d+""")
 _SPANS = re.compile(rb"""\sspans\s*=\s*("[^"]*"|'[^']*')""")
 
 
@@ -55,11 +67,27 @@ class SheetTable(ReadTable):
     def can_stay(self, form: OutputForm, answers: Answers) -> bool:
         """Whether a file of this form may be the workbook itself, with cells added."""
         if form.ending == self.file.path.suffix.lower():
-            return self.file.kind in ("xlsx", "ods")
+            is_same = self.file.kind in ("xlsx", "ods")
+            return is_same and not (answers.is_sorted and self._is_bound())
         if form.ending != ".xlsx" or self.file.kind != "xlsx":
             return False
         with open_archive(self.file.path) as archive:  # a workbook with macros is another type
-            return b"spreadsheetml.sheet.main+xml" in archive.read("[Content_Types].xml")
+            if b"spreadsheetml.sheet.main+xml" not in archive.read("[Content_Types].xml"):
+                return False
+        return not (answers.is_sorted and self._is_bound())
+
+    @property
+    def _part_name(self) -> str:
+        return self.file.sheet_extent.part_name or CONTENT
+
+    def _is_bound(self) -> bool:
+        with open_archive(self.file.path) as archive, archive.open(self._part_name) as stream:
+            end = b""
+            while piece := stream.read(_PIECE):
+                if _BOUND.search(end + piece):
+                    return True
+                end = piece[-_MAX_BOUND:]
+        return False
 
     def write_file(self, path: Path, form: OutputForm, answers: Answers) -> list[str]:
         """Write the workbook with answers; UnusableError also where the sheet is full."""
@@ -75,10 +103,9 @@ class SheetTable(ReadTable):
         kind = _XlsxRows if self.file.kind == "xlsx" else _OdsRows
         rows = kind(self.file.sheet_name, start, row_numbers, answers, names, bool(raw.units))
         with open_archive(self.file.path) as archive:
-            part_name = extent.part_name or CONTENT
-            rows.find_edits(archive, part_name, self.file.path.name)
+            rows.find_edits(archive, self._part_name, self.file.path.name)
         check_row_count(answers, len(row_numbers), self.file.path.name)
-        _copy_archive(self.file.path, part_name, rows.edits, path)
+        _copy_archive(self.file.path, self._part_name, rows, path)
         if names is None:
             return [f"The sheet has no header; behind it stand: {', '.join(answers.columns)}."]
         return []
@@ -94,6 +121,15 @@ class _Edit:
 
 
 @dataclass
+class _RowSpan:
+    # A stored row of the table, or several equal ones in one.
+    start: int
+    end: int
+    number: int  # of its first row in the sheet
+    row: int  # of the table, from 0
+
+
+@dataclass
 class _SheetRows:
     sheet: str
     start: int  # the column of the first answer, from 0
@@ -102,11 +138,15 @@ class _SheetRows:
     names: list[str] | None  # above the answers; None for none
     has_units: bool  # in a row between the names and the table
     edits: list[_Edit] = field(default_factory=list)
+    spans: list[_RowSpan] = field(default_factory=list)  # of rows with answers
     written_count: int = 0  # rows with answers
 
     def __post_init__(self) -> None:
         self._parser = expat.ParserCreate()
-        self._open_edit: _Edit | None = None  # it ends where the next thing begins
+        # These end where the next thing begins.
+        self._open_edit: _Edit | None = None
+        self._open_span: _RowSpan | None = None
+        self._row_start = 0  # of the current row, in bytes
         self._answer_rows = self.answers.rows()
         self._header: list[_Edit] = []  # put the names into a row above the table
         self._row = self._column = 0  # the current row, from 1; the current cell's column, from 0
@@ -151,6 +191,10 @@ class _SheetRows:
             self._open_edit.end = self._parser.CurrentByteIndex
             self.edits.append(self._open_edit)
             self._open_edit = None
+        if self._open_span is not None:
+            self._open_span.end = self._parser.CurrentByteIndex
+            self.spans.append(self._open_span)
+            self._open_span = None
 
     def _end_row(self, repeats: int, tag: str) -> None:
         table_rows, end = self.row_numbers, self._parser.CurrentByteIndex
@@ -165,6 +209,8 @@ class _SheetRows:
                 row = next(self._answer_rows, None)
                 if row is not None and edit is None:  # equal rows are stored once: equal answers
                     edit = _Edit(start, end, self._row_cells(row, tag))
+                    span = (self._row_start, -1, self._row, self.written_count)
+                    self._open_span = _RowSpan(*span)
                 self.written_count += row is not None
             self._row += 1
         if edit is not None:
@@ -184,6 +230,7 @@ class _XlsxRows(_SheetRows):
             # Rows and cells may lack their address: then they follow the one before.
             self._row = int(attributes["r"]) if "r" in attributes else self._row or 1
             self._column, self._insert_at, self._is_filled = -1, -1, False
+            self._row_start = self._parser.CurrentByteIndex
             # The spans say where the row ends, which is no longer true; programs do without them.
             if "spans" in attributes:
                 self._begin_edit(keeps=True)
@@ -227,6 +274,7 @@ class _OdsRows(_SheetRows):
         elif tag == "table:table-row":
             self._repeats = int(attributes.get("table:number-rows-repeated", "1"))
             self._column, self._insert_at, self._is_filled = 0, -1, False
+            self._row_start = self._parser.CurrentByteIndex
         elif tag in ("table:table-cell", "table:covered-table-cell"):
             # Equal neighbours are stored as one cell with a count.
             columns = int(attributes.get("table:number-columns-repeated", "1"))
@@ -259,7 +307,7 @@ def _ods_cell(cell: Cell) -> str:
     return f"<table:table-cell {kind}><text:p>{text}</text:p></table:table-cell>"
 
 
-def _copy_archive(source_path: Path, part_name: str, edits: Sequence[_Edit], path: Path) -> None:
+def _copy_archive(source_path: Path, part_name: str, rows: _SheetRows, path: Path) -> None:
     with zipfile.ZipFile(source_path) as archive, zipfile.ZipFile(path, "w") as copy:
         for entry in archive.infolist():
             with (
@@ -267,7 +315,37 @@ def _copy_archive(source_path: Path, part_name: str, edits: Sequence[_Edit], pat
                 copy.open(_entry_like(entry), "w", force_zip64=entry.file_size > 2**30) as target,
             ):
                 # The other parts stay as they are, in pieces: media may be larger than memory.
-                _copy_edited(source, edits if entry.filename == part_name else (), target)
+                if entry.filename != part_name:
+                    shutil.copyfileobj(source, target, _PIECE)
+                elif rows.answers.is_sorted:
+                    _copy_sorted(source, rows, target)
+                else:
+                    _copy_edited(source, rows.edits, target)
+                    shutil.copyfileobj(source, target, _PIECE)
+
+
+def _copy_sorted(source: IO[bytes], rows: _SheetRows, target: IO[bytes]) -> None:
+    spans, starts = rows.spans, [edit.start for edit in rows.edits]
+    order = rows.answers.order()
+    ranks = np.empty(len(order), dtype=int)
+    ranks[order] = np.arange(len(order))
+
+    with tempfile.TemporaryFile() as part:
+        shutil.copyfileobj(source, part, _PIECE)
+
+        def copy(start: int, end: int, target: IO[bytes]) -> None:
+            part.seek(start)
+            edits = rows.edits[bisect_left(starts, start) : bisect_left(starts, end)]
+            _copy_edited(part, edits, target, start, end)
+
+        position = 0
+        for slot, span in zip(spans, sorted(spans, key=lambda span: ranks[span.row]), strict=True):
+            copy(position, slot.start, target)
+            row = io.BytesIO()
+            copy(span.start, span.end, row)
+            target.write(_ROW_NUMBER.sub(rb"\g<1>%d" % slot.number, row.getvalue()))
+            position = slot.end
+        copy(position, part.seek(0, io.SEEK_END), target)
 
 
 def _entry_like(entry: zipfile.ZipInfo) -> zipfile.ZipInfo:
@@ -279,16 +357,17 @@ def _entry_like(entry: zipfile.ZipInfo) -> zipfile.ZipInfo:
     return like
 
 
-def _copy_edited(source: IO[bytes], edits: Sequence[_Edit], target: IO[bytes]) -> None:
-    position = 0
-    for edit in edits:
+def _copy_edited(
+    source: IO[bytes], edits: Sequence[_Edit], target: IO[bytes], position: int = 0, end: int = 0
+) -> None:
+    # Up to `end`, or the end of the last edit, from `position`, where the source stands.
+    for edit in (*edits, _Edit(end, end)):
         while position < edit.start and (piece := source.read(min(_PIECE, edit.start - position))):
             target.write(piece)
             position += len(piece)
         dropped = source.read(edit.end - position) if edit.end > position else b""
         position += len(dropped)
         target.write(_SPANS.sub(b"", dropped) if edit.keeps else edit.content)
-    shutil.copyfileobj(source, target, _PIECE)
 
 
 # A new workbook ---------------------------------------------------------------------------

@@ -41,6 +41,7 @@ from core.export.own_table.answer_rows import (
     answer_text,
     check_row_count,
 )
+from core.export.own_table.row_order import TextLine, write_lines
 from core.export.spreadsheet_cells import is_formula
 
 _WIDE = "utf-16"
@@ -132,8 +133,10 @@ class TextTable(OwnTable):
     def write_answered(self, into: IO[bytes], answers: Answers) -> list[str]:
         encoding = self.dialect.encoding
         write = line_writer(into, encoding, self.file.head)
+        text, end = _AnsweredText(self, answers), line_end(self.file.head, encoding).encode()
         with text_lines(self.file, encoding) as lines:
-            return _AnsweredText(self, answers, write).write_lines(lines)
+            write_lines(text.lines(lines), answers, write, end)
+        return text.sentences()
 
 
 def text_table_of(file: TextFile, column: str = "") -> TextTable:
@@ -175,12 +178,12 @@ def line_writer(into: IO[bytes], encoding: str, head: bytes) -> Callable[[bytes]
 class _AnsweredText:
     table: TextTable
     answers: Answers
-    write: Callable[[bytes], object]
     formulas: int = 0  # cells that a spreadsheet would calculate
     replaced: set[str] = field(default_factory=set)  # with letters that the encoding lacks
 
     def __post_init__(self) -> None:
         dialect = self.table.dialect
+        self.names = self.answers.names_beside(self.table.names)
         sign = dialect.delimiter if dialect.delimiter != ONE_COLUMN else _free_sign(self.table)
         self._sign = sign.encode()
         self._quotes = replace(dialect.quotes, delimiter=sign)
@@ -191,10 +194,10 @@ class _AnsweredText:
         self._in_quotes = re.compile(quote + b"[^%b]*" % quote + quote) if is_doubled else None
         self._encoded_texts: dict[str, bytes] = {}  # of answers that occur again and again
 
-    def write_lines(self, lines: IO[bytes]) -> list[str]:
-        """Write every line; sentences on what could not stay as it was."""
+    def lines(self, lines: IO[bytes]) -> Iterator[TextLine]:
+        """Every line of the text, answers behind its rows."""
         table, rows, row_count = self.table, self.answers.rows(), 0
-        names = self.answers.names_beside(table.names)
+        names = self.names
         preamble = row_sampling.preamble(lines, table.form)
         has_units = bool(table.dialect.units)
         for number, line in enumerate(preamble):
@@ -202,10 +205,10 @@ class _AnsweredText:
             if table.has_header and to_last <= has_units:
                 cells = names if to_last == has_units else [""] * len(names)
                 line = self._behind(self._without_formulas(line), cells, is_header=True)
-            self.write(line)
+            yield line, False
         for line in row_sampling.logical_lines(lines, table.form):
             if not row_sampling.is_row(line, table.form):
-                self.write(line)
+                yield line, False
                 continue
             row = next(rows, None)
             # Prediction was stopped: the rows below have no answers.
@@ -213,14 +216,14 @@ class _AnsweredText:
                 break
             row_count += 1  # where there are too many as well, to say so
             if row is not None:
-                self.write(self._behind(self._without_formulas(line), row))
+                yield self._behind(self._without_formulas(line), row), True
         check_row_count(self.answers, row_count, table.file.path.name)
-        return self._sentences(names)
 
-    def _sentences(self, names: list[str]) -> list[str]:
+    def sentences(self) -> list[str]:
+        """What could not stay as it was, once the lines are written."""
         sentences = [formulas_sentence(self.formulas)] if self.formulas else []
         if not self.table.has_header:
-            names_text = ", ".join(names)
+            names_text = ", ".join(self.names)
             sentences.append(f"The file has no header; behind its columns stand: {names_text}.")
         if self.replaced:
             words = ", ".join(f"“{text[:40]}”" for text in sorted(self.replaced)[:3])
@@ -366,28 +369,34 @@ class ArffTable(ReadTable):
         codec = "utf-8" if encoding.startswith("utf-16") else encoding
         write = line_writer(into, encoding, self.file.head)
         end = line_end(self.file.head, encoding)
+        with text_lines(self.file, encoding) as lines:
+            answered_lines = self._answered_lines(lines, answers, codec, end)
+            write_lines(answered_lines, answers, write, end.encode())
+        return []
+
+    def _answered_lines(
+        self, lines: IO[bytes], answers: Answers, codec: str, end: str
+    ) -> Iterator[TextLine]:
         # As the file itself quotes its words.
         quote = '"' if b'"' in self.file.head and b"'" not in self.file.head else "'"
         width, row_count, is_data = len(self.names), 0, False
-        attributes = self._attributes(answers, quote)
         rows = answers.rows()
-        with text_lines(self.file, encoding) as lines:
-            for line in lines:
-                word = line.strip().lower()
-                if not is_data:
-                    if is_data := word == b"@data" or word.startswith((b"@data ", b"@data\t")):
-                        write("".join(text + end for text in attributes).encode(codec, "replace"))
-                    write(line)
-                elif not word or word.startswith(b"%"):
-                    write(line)
-                elif (row := next(rows, None)) is not None:
-                    row_count += 1
-                    texts = [_quoted(answer_text(cell), quote) for cell in row]
-                    write(_behind(line, [text.encode(codec, "replace") for text in texts], width))
-                else:
-                    row_count += answers.is_whole
+        for line in lines:
+            word = line.strip().lower()
+            if not is_data:
+                if is_data := word == b"@data" or word.startswith((b"@data ", b"@data\t")):
+                    attributes = self._attributes(answers, quote)
+                    yield "".join(t + end for t in attributes).encode(codec, "replace"), False
+                yield line, False
+            elif not word or word.startswith(b"%"):
+                yield line, False
+            elif (row := next(rows, None)) is not None:
+                row_count += 1
+                texts = [_quoted(answer_text(cell), quote) for cell in row]
+                yield _behind(line, [text.encode(codec, "replace") for text in texts], width), True
+            else:
+                row_count += answers.is_whole
         check_row_count(answers, row_count, self.file.path.name)
-        return []
 
     def _attributes(self, answers: Answers, quote: str) -> list[str]:
         names, table = answers.names_beside(self.names), answers.first
@@ -422,6 +431,7 @@ def _behind(line: bytes, cells: Sequence[bytes], width: int) -> bytes:
     return body[:position].rstrip() + comma + pairs + body[position:] + end
 
 
+_KEEPS_ORDER = "Sequences stay together: the rows keep their order; a name in .csv sorts them."
 LABEL, STRUCTURE = "prediction", "structure"
 
 
@@ -455,11 +465,13 @@ class LineTable(ReadTable):
             names, letters = (table.iloc[:, column].tolist() for column in (0, 1))
             text = dot_bracket_text(names, letters, words).replace("\n", end)
         into.write(text.encode(encoding, "replace"))
+        sentences = [_KEEPS_ORDER] if answers.is_sorted else []
         omitted_names = [name for column, name in enumerate(answers.columns) if column != index]
         if omitted_names:
             names_text = ", ".join(omitted_names)
-            return [f"The format has no place for {names_text}; a name in .csv keeps them."]
-        return []
+            sentence = f"The format has no place for {names_text}; a name in .csv keeps them."
+            sentences.append(sentence)
+        return sentences
 
 
 def write_csv(

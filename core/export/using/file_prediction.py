@@ -5,7 +5,8 @@ from __future__ import annotations
 import pickle
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -26,6 +27,7 @@ from core.export.finished_run import FinishedRun
 from core.export.own_table.answer_rows import Answers, OwnTable, answer_text
 from core.export.own_table.own_table import (
     form_without_name,
+    joined_rows,
     output_form,
     own_table_of,
     write_own_table,
@@ -156,6 +158,7 @@ def predict_into(
     *,
     trust: bool = False,
     only: bool = False,
+    least_sure_first: bool = False,
 ) -> WrittenPredictions:
     """Write the table of a file, of any size, with the predictions behind it.
 
@@ -163,6 +166,7 @@ def predict_into(
         model_path, report, trust: as of `core.export.prediction.predict_file`.
         out: a path, whose ending gives the format, or a stream for a text.
         only: whether the predictions are written alone.
+        least_sure_first: whether the table is sorted by doubt, where there are probabilities.
     """
     path = Path(out).expanduser() if isinstance(out, (Path, str)) else None
     # Refused before a model is opened and rows are read, which may take long.
@@ -178,10 +182,12 @@ def predict_into(
     if stream is None:
         predictions = predict_file(model_path, file, report, trust=trust)
         table, table_answers, remarks = beside_rows(predictions, table_file)
-        answers = Answers([table_answers])
+        tables: Iterable[pd.DataFrame] = [table_answers]
     else:
-        answers, remarks = Answers(_tables_of(stream, report)), list[str]()
+        tables, remarks = _tables_of(stream, report), list[str]()
         table = table_of_model(table_file, model)
+    # Sorted answers alone would not say of which rows they are.
+    answers = Answers(tables, least_sure_first=least_sure_first and table is not None)
     sentences = list(remarks)
     if path is None:
         assert not isinstance(out, (Path, str))
@@ -256,32 +262,37 @@ class KeptAnswers:
         """Delete the answers."""
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def first_rows(self, answers: pd.DataFrame) -> tuple[list[str], list[list[object]]]:
-        """The headers and the first rows of the table with the first answers behind."""
-        beside = Answers([answers])
-        answer_rows = list(beside.rows())
-        if self._table is None:
-            return beside.columns, [list(row) for row in answer_rows]
-        names = self._table.names
-        own_rows = islice(self._table.rows(), len(answer_rows))
-        rows: list[list[object]] = [
-            [*map(answer_text, own_row), *row]
-            for own_row, row in zip(own_rows, answer_rows, strict=False)
-        ]
-        return [*names, *beside.names_beside(names)], rows
+    @property
+    def n_own_columns(self) -> int:
+        """The columns of the table, before those of the answers."""
+        return 0 if self._table is None else len(self._table.names)
 
-    def write_table(self, path: Path) -> list[str]:
+    def first_rows(
+        self, size: int, *, least_sure_first: bool = False
+    ) -> tuple[list[str], list[list[object]]]:
+        """The headers and the first rows of the table with the answers behind."""
+        names, rows = joined_rows(self._table, self._answers(least_sure_first))
+        n_own = self.n_own_columns
+        with closing(rows):
+            first_rows = islice(rows, size)
+            return names, [[*map(answer_text, row[:n_own]), *row[n_own:]] for row in first_rows]
+
+    def write_table(self, path: Path, *, least_sure_first: bool = False) -> list[str]:
         """Write the table with the answers, or UnusableError; sentences on what could not stay."""
         check_destination(path)
-        table_file = self._table.file if self._table is not None else None
-        form = output_form(path, table_file)
-        if table_file is not None and self._file_state() != self._state:
-            fault = "the file was changed after its rows were predicted"
-            raise UnusableError(fault, where=str(self._file), cure="open the file of rows again")
-        answers = Answers(self._tables(), is_whole=self.is_whole)
+        form = output_form(path, self._table.file if self._table is not None else None)
+        answers = self._answers(least_sure_first)
         table, sentences = self._table, list[str]()
         write_whole_file(path, lambda p: sentences.extend(write_own_table(p, form, table, answers)))
         return sentences
+
+    def _answers(self, least_sure_first: bool) -> Answers:
+        if self._table is not None and self._file_state() != self._state:
+            fault = "the file was changed after its rows were predicted"
+            raise UnusableError(fault, where=str(self._file), cure="open the file of rows again")
+        # Sorted answers alone would not say of which rows they are.
+        is_sorted = least_sure_first and self._table is not None
+        return Answers(self._tables(), is_whole=self.is_whole, least_sure_first=is_sorted)
 
     @property
     def _path(self) -> Path:

@@ -27,6 +27,7 @@ from app.worker.messages import (
     RowPredicted,
     RowsPredicted,
     SavePredictions,
+    SortPredictions,
     TestRowFound,
     UseProgress,
 )
@@ -90,19 +91,24 @@ def test_rows_come_from_a_file_or_by_paste_and_leave_as_their_table(
 
 
 def test_the_rows_of_most_doubt_come_first_if_wanted(page, still):
-    headers = ["age", "prediction", "probability of no", "probability of yes"]
-    rows = [[str(i), "yes", 1 - share, share] for i, share in enumerate((0.9, 0.6, 0.05))]
-    still.rows_predicted.emit(RowsPredicted(headers, rows, 3, 0, n_own_columns=1))
-    model = page.table.model()
-
-    def ages():
-        return [model.index(row, 0).data() for row in range(3)]
-
-    assert ages() == ["0", "1", "2"]
-    page.file_card.doubt_box.click()
-    assert ages() == ["1", "0", "2"]
+    box = page.file_card.doubt_box
     still.rows_predicted.emit(USED)
-    assert page.file_card.doubt_box.isHidden()
+    assert box.isHidden()
+    shown = replace(USED, has_doubt=True)
+    still.rows_predicted.emit(shown)
+    assert not box.isHidden()
+    box.click()
+    assert still.worker.asked[-1] == SortPredictions(True)
+    sorted_rows = replace(shown, rows=shown.rows[::-1], least_sure_first=True)
+    still.worker.answer(sorted_rows, to=SortPredictions)
+    assert box.isChecked()
+    assert page.table.model().index(0, 0).data() == "9"
+    still.save_predictions("/out.csv", box.isChecked())
+    assert still.worker.asked[-1] == SavePredictions("/out.csv", least_sure_first=True)
+    # What is refused leaves the box as the rows are.
+    box.click()
+    still.problem.emit("They are not there any more.")
+    assert box.isChecked()
 
 
 def test_predictions_are_shown_and_rows_unlike_the_training_rows_are_counted(

@@ -54,6 +54,22 @@ def test_new_rows_are_told_and_saved_whole(ended, monkeypatch):
     assert list(pd.read_csv(place / "out.csv")["x"]) == [1, 42, 99]
 
 
+def test_the_least_sure_rows_are_shown_and_saved_first(ended, monkeypatch):
+    engine, folder, place = ended
+    pd.DataFrame({"x": [42, 19, 1, 22]}).to_csv(place / "rows.csv", index=False)
+    monkeypatch.setattr(module, "MAX_SHOWN_ROWS", 2)
+    *_, told = engine.using.use(m.PredictRows(folder, str(place / "rows.csv")))
+    assert (told.has_doubt, told.least_sure_first) == (True, False)
+    shown = engine.answer(m.SortPredictions(True))
+    assert (shown.least_sure_first, shown.count, shown.headers) == (True, 4, told.headers)
+    engine.answer(m.SavePredictions(str(place / "out.csv"), least_sure_first=True))
+    saved = pd.read_csv(place / "out.csv")
+    assert sorted(saved["x"]) == [1, 19, 22, 42]
+    assert saved.filter(like="probability of").max(axis=1).is_monotonic_increasing
+    assert [row[0] for row in shown.rows] == saved["x"].astype(str).tolist()[:2]
+    assert engine.answer(m.SortPredictions(False)) == told
+
+
 def test_a_run_whose_file_is_gone_still_predicts(ended):
     _, folder, place = ended
     pd.DataFrame({"x": [1]}).to_csv(place / "rows.csv", index=False)

@@ -23,14 +23,15 @@ ANSWERS = pd.DataFrame(
 ROWS = 'id,price,day,note\n007,70,2024-05-01,"a, ""b"""\n8,1.50,01.05.2024,  x  \n9,,,\n'
 
 
-def written(place, file, out, answers=ANSWERS, *, parts=1, column=""):
+def written(place, file, out, answers=ANSWERS, *, parts=1, column="", least_sure_first=False):
     """The path, and the sentences."""
     table_file = open_table(str(file))
     form = output_form(place / out, table_file)
     places = np.array_split(np.arange(len(answers)), parts)
     tables = [answers.iloc[place].reset_index(drop=True) for place in places]
     table = own_table_of(table_file, column)
-    sentences = write_own_table(place / out, form, table, Answers(iter(tables)))
+    beside = Answers(iter(tables), least_sure_first=least_sure_first)
+    sentences = write_own_table(place / out, form, table, beside)
     return place / out, sentences
 
 
@@ -456,3 +457,155 @@ def test_no_cell_begins_another_row():
     written = csv_bytes(["word"], [["a\r=cmd|' /C calc'!A0"], ["b\r\n=1"], ["c\n=1"]]).decode()
     assert "\r" not in written
     assert len(list(csv.reader(io.StringIO(written)))) == 4
+
+
+# Least sure first -------------------------------------------------------------------------------
+
+SHARES = (0.75, 0.5, 0.75, 0.875, 0.5, 0.625)  # of the likeliest class; equal ones stay in order
+DOUBTS = pd.DataFrame(
+    {
+        "prediction": list("abcdef"),
+        "probability of no": [1 - share for share in SHARES],
+        "probability of yes": SHARES,
+    }
+)
+ORDER = sorted(range(6), key=SHARES.__getitem__)  # a stable sort: 1, 4, 5, 0, 2, 3
+TEXTS = {
+    "comma": 'id,note\n0,"a, ""b"""\n1,x\n2,\n3,"two\n\nlines"\n4,y\n5,z\n',
+    "notes and blank lines": "A title\n\nid,note\n0,a\n\n1,b\n2,c\n3,d\n4,e\n\n5,f\n\n",
+    "no last line end": "id,note\n0,a\n1,b\n2,c\n3,d\n4,e\n5,f",
+    "units": "id,time\n,s\n0,1.5\n1,2.5\n2,3.5\n3,4.5\n4,5.5\n5,6.5\n",
+    "ARFF": "% a note\n@relation r\n@attribute id real\n@data\n0\n% c\n1\n2\n3\n4\n5\n",
+}
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+@pytest.mark.parametrize("codec", ["utf-8-sig", "utf-16", "CRLF", "CR"])
+def test_the_rows_of_a_text_are_sorted_and_all_other_lines_stay(tmp_path, kind, codec):
+    end = {"CRLF": "\r\n", "CR": "\r"}.get(codec, "\n")
+    codec = codec if codec.startswith("utf") else "cp1252"
+    name = "rows.arff" if kind == "ARFF" else "rows.csv"
+    if name == "rows.arff" and end == "\r":
+        pytest.skip("ARFF files have no such line ends")
+    file = made(tmp_path, TEXTS[kind].replace("\n", end).encode(codec), name)
+    parted = {"parts": 2, "column": "id"}
+    plain, _ = written(tmp_path, file, f"plain{name[4:]}", DOUBTS, **parted)
+    path, _ = written(tmp_path, file, f"out{name[4:]}", DOUBTS, **parted, least_sure_first=True)
+    with_cells = TEXTS[kind].replace("two\n\nlines", "two\0\0lines")
+    before, after = (
+        p.read_bytes().decode(codec).replace(end, "\n").replace("two\n\nlines", "two\0\0lines")
+        for p in (plain, path)
+    )
+    lines = before.split("\n")
+    rows = [place for place, line in enumerate(lines) if line[:1].isdigit()]
+    assert len(rows) == 6
+    assert len(lines) == len(with_cells.split("\n")) + (3 if kind == "ARFF" else 0)
+    expected = list(lines)
+    for place, row in zip(rows, ORDER, strict=True):
+        expected[place] = lines[rows[row]]
+    assert after.split("\n") == expected
+
+
+def test_a_compressed_text_and_another_format_are_sorted(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    file = made(tmp_path, "id,n\n" + "".join(f"00{i},{i}\n" for i in range(6)))
+    ids = [f"00{i}" for i in ORDER]
+    path, _ = written(tmp_path, file, "out.csv.gz", DOUBTS, least_sure_first=True)
+    read = pd.read_csv(io.BytesIO(gzip.decompress(path.read_bytes())), dtype={"id": str})
+    assert read["id"].tolist() == ids
+    path, sentences = written(tmp_path, file, "out.xlsx", DOUBTS, least_sure_first=True)
+    sheet = openpyxl.load_workbook(path).active
+    assert [row[0].value for row in sheet] == ["id", *ids]
+    assert sentences == []
+    tsv, _ = written(tmp_path, file, "out.tsv", DOUBTS, least_sure_first=True)
+    assert pd.read_csv(tsv, sep="\t", dtype=str)["id"].tolist() == ids
+
+
+@pytest.mark.parametrize("ending", ["parquet", "feather"])
+def test_a_columnar_file_is_sorted_with_its_schema(tmp_path, columns, ending):
+    pa = pytest.importorskip("pyarrow")
+    file = tmp_path / f"rows.{ending}"
+    rows = pd.concat([columns, columns], ignore_index=True)
+    rows["kind"] = pd.Categorical([*"abab", None, "never"], ["b", "a", "never"], ordered=True)
+    getattr(rows, f"to_{ending}")(file)
+    path, _ = written(tmp_path, file, f"out.{ending}", DOUBTS, parts=3, least_sure_first=True)
+    before, after = (pa_table(pa, p) for p in (file, path))
+    assert after.select(before.schema.names).equals(before.take(ORDER), check_metadata=False)
+    assert after.schema.metadata == before.schema.metadata
+    assert after["prediction"].to_pylist() == [list("abcdef")[i] for i in ORDER]
+    table, _ = written(tmp_path, file, "out.csv", DOUBTS, least_sure_first=True)
+    assert pd.read_csv(table)["prediction"].tolist() == after["prediction"].to_pylist()
+
+
+def sheet_of(place, name="rows.xlsx", formula=None):
+    openpyxl = pytest.importorskip("openpyxl")
+    made_book = openpyxl.Workbook()
+    sheet = made_book.active
+    sheet["A1"] = "Orders"
+    rows = [
+        ["id", "day"],
+        *([i, pd.Timestamp("2024-05-01") + pd.Timedelta(days=i)] for i in range(6)),
+    ]
+    rows.insert(4, [])
+    for number, row in enumerate(rows, 2):
+        for column, value in enumerate(row, 1):
+            sheet.cell(number, column, value)
+    if formula:
+        sheet["B8"] = formula
+    sheet["B3"].number_format = "dd.mm.yyyy"
+    made_book.create_sheet("other")["B2"] = "stays"
+    made_book.save(place / name)
+    return place / name
+
+
+def test_the_rows_of_a_workbook_are_sorted_with_their_formats(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    path, sentences = written(
+        tmp_path, sheet_of(tmp_path), "out.xlsx", DOUBTS, least_sure_first=True
+    )
+    book = openpyxl.load_workbook(path)
+    cells = list(book.worksheets[0].values)
+    assert cells[0][0] == "Orders"
+    assert [row[0] for row in cells[1:]] == ["id", 1, 4, 5, None, 0, 2, 3]
+    assert [row[2] for row in cells[1:]] == ["prediction", "b", "e", "f", None, "a", "c", "d"]
+    assert [str(row[1])[8:10] for row in cells[2:]] == ["02", "05", "06", "", "01", "03", "04"]
+    assert book.worksheets[0]["B7"].number_format == "dd.mm.yyyy"
+    assert book["other"]["B2"].value == "stays"
+    assert sentences == []
+
+
+def test_a_sheet_of_formulas_is_sorted_in_a_new_workbook_and_that_is_said(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    file = sheet_of(tmp_path, formula="=1+1")
+    path, sentences = written(tmp_path, file, "out.xlsx", DOUBTS, least_sure_first=True)
+    rows = list(openpyxl.load_workbook(path).active.values)
+    assert [row[2] for row in rows] == ["prediction", *"befacd"]
+    assert "in a new workbook" in sentences[0]
+
+
+def test_an_open_document_is_sorted_and_one_of_formulas_is_refused(tmp_path):
+    calamine = pytest.importorskip("python_calamine")
+    # The first row is stored once for two.
+    answers = pd.DataFrame(
+        {"prediction": list("aab"), "probability of no": 0.0, "probability of yes": [0.9, 0.9, 0.6]}
+    )
+    for name, content in (
+        ("rows.ods", ODS),
+        (
+            "bound.ods",
+            ODS.replace('office:value="1.5"', 'office:value="1.5" table:formula="of:=1+.5"'),
+        ),
+    ):
+        with zipfile.ZipFile(tmp_path / name, "w") as archive:
+            archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+            archive.writestr("content.xml", content)
+            archive.writestr("META-INF/manifest.xml", MANIFEST)
+    path, _ = written(
+        tmp_path, f"{tmp_path / 'rows.ods'}#rows", "o.ods", answers, least_sure_first=True
+    )
+    rows = calamine.load_workbook(str(path)).get_sheet_by_name("rows").to_python()
+    assert [row[:3] for row in rows] == [
+        ["id", "price", "prediction"], ["8", "", "b"], ["007", 1.5, "a"], ["007", 1.5, "a"],
+    ]  # fmt: skip
+    with pytest.raises(UnusableError, match=r"are not sorted in a \.ods file"):
+        written(tmp_path, f"{tmp_path / 'bound.ods'}#rows", "b.ods", answers, least_sure_first=True)

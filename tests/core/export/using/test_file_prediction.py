@@ -82,6 +82,22 @@ def test_only_gives_the_predictions_alone_and_the_command_writes_to_standard_out
     assert capsysbinary.readouterr().out == (tmp_path / "all.csv").read_bytes()
 
 
+def test_the_command_sorts_by_doubt(model, tmp_path):
+    written(model, tmp_path, FILLED, "plain.csv")
+    command = ["predict", str(model[0]), str(tmp_path / "rows.csv"), "--trust"]
+    out = ["--out", str(tmp_path / "out.csv")]
+    assert main([*command, "--least-sure-first", *out]) == 0
+    with pytest.raises(SystemExit):
+        main([*command, "--least-sure-first", "--only", *out])
+    plain, sorted_table = (
+        pd.read_csv(tmp_path / name, sep=";", decimal=",", encoding="cp1252")
+        for name in ("plain.csv", "out.csv")
+    )
+    order = plain.filter(like="probability of").max(axis=1).sort_values(kind="stable").index
+    assert order.tolist() != [0, 1, 2]
+    pd.testing.assert_frame_equal(sorted_table, plain.loc[order].reset_index(drop=True))
+
+
 def test_an_ending_is_refused_before_anything_is_computed(model, tmp_path, monkeypatch):
     monkeypatch.setattr(file_prediction, "model_of_file", lambda *_, **__: pytest.fail("opened"))
     with pytest.raises(UnusableError, match=r"out\.docx: no file that ends in \.docx is written"):
