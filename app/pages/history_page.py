@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from PySide6.QtCore import QDateTime, QLocale, QModelIndex, QSignalBlocker, Qt
+from PySide6.QtCore import QLocale, QModelIndex, QSignalBlocker, Qt
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QKeyEvent
 from PySide6.QtWidgets import QCheckBox, QFileDialog
 
 from app.dialogs.message_boxes import is_deletion_confirmed
 from app.pages.page import Page
 from app.preferences import preferences as settings
+from app.text.past_runs_text import day_of
 from app.widgets.buttons import PlainButton
 from app.widgets.cards import Card
 from app.widgets.layouts import in_lines
@@ -30,25 +31,21 @@ FOLDER_KEY = "history/folder"
 
 
 def origin_of(entry: HistoryEntry) -> str:
-    """Where a dataset of the history came from."""
+    """Where a dataset of the history came from; the day of a run of this computer."""
     if entry.starter:
-        return "with Tunescope"
-    return "imported" if entry.imported else "this computer"
-
-
-def when_of(entry: HistoryEntry) -> str:
-    """The day in the person's locale; "–" if unknown."""
-    moment = QDateTime.fromString(entry.when, Qt.DateFormat.ISODate)
-    if not moment.isValid():
-        return "–"
-    return QLocale().toString(moment.toLocalTime().date(), QLocale.FormatType.ShortFormat)
+        return "shipped"
+    return "imported" if entry.imported else day_of(entry.when)
 
 
 class HistoryModel(CellModel):
     """A row for each dataset, the latest first."""
 
-    heads = ("when", "model", "best", "rows", "columns", "classes", "trials", "where from")
-    numbers = (3, 4, 5, 6)
+    heads = ("model", "best", "size", "classes", "trials", "added")
+    numbers = (2, 3, 4)
+    tips: ClassVar[dict[str, str]] = {
+        "size": "Rows × columns.",
+        "added": "The day of your run; imported from elsewhere; or shipped with Tunescope.",
+    }
 
     def __init__(self) -> None:
         super().__init__()
@@ -87,11 +84,9 @@ class HistoryModel(CellModel):
     def _entry_cells(self, entry: HistoryEntry) -> list[str]:
         number = QLocale().toString
         return [
-            when_of(entry),
             self._titles.get(entry.model, entry.model),
             named_score_text(entry.best, entry.metric),
-            number(entry.rows),
-            number(entry.features),
+            f"{number(entry.rows)} × {number(entry.features)}",
             number(entry.classes) if entry.classes else "–",
             number(entry.trials),
             origin_of(entry),
@@ -101,14 +96,15 @@ class HistoryModel(CellModel):
 class HistoryTable(RowTable):
     """The Delete key asks to delete what is chosen."""
 
-    cut_last = (HistoryModel.heads.index("best"), HistoryModel.heads.index("model"))
-
     def __init__(self) -> None:
         self.model_of_entries = HistoryModel()
         description = "Choose rows; the Delete key deletes them from the history."
         super().__init__(self.model_of_entries, "Datasets of the history", description)
         self.horizontalHeader().setAccessibleName("Columns of the table")
         self.model_of_entries.modelReset.connect(self.fit_columns)
+
+    def is_elastic(self, column: int) -> bool:
+        return False  # a few short words fit: nothing is cut
 
     def show_entries(self, entries: list[HistoryEntry], titles: dict[str, str]) -> None:
         if entries != self.model_of_entries.entries:

@@ -13,7 +13,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QMessageBox
 
 from app.dialogs.optuna_dialog import OptunaDialog
-from app.pages.history_page import HistoryPage, when_of
+from app.pages.history_page import HistoryPage, origin_of
 from app.text.history_text import import_text, matching_counts_text
 from app.worker.messages import HistoryImported, ImportHistory, InputRefused
 from core.errors import UnusableError
@@ -81,14 +81,14 @@ def test_the_head_says_what_is_kept_and_each_dataset_is_a_row(page, own_history)
     assert "Never kept: a row, a column's name, a value, or the file's name." in said
     assert str(own_history) in page.path_label.text()
     assert page.table.model_of_entries.rowCount() == 2
-    found = {tuple(cells(page, row)[1:]) for row in range(2)}
+    found = {tuple(cells(page, row)[:-1]) for row in range(2)}
     assert found == {
-        ("Support vector machine", "accuracy 90.0\u00a0%", "500", "12", "2", "3", "this computer"),
-        ("Random forest", "accuracy 90.0\u00a0%", "2,000", "12", "2", "3", "this computer"),
+        ("Support vector machine", "accuracy 90.0\u00a0%", "500 × 12", "2", "3"),
+        ("Random forest", "accuracy 90.0\u00a0%", "2,000 × 12", "2", "3"),
     }
     assert page.datasets._title.text() == "2 datasets"
-    assert all(cells(page, row)[0] not in ("", "–") for row in range(2))
-    assert when_of(replace(entries()[0], when="")) == "–"
+    assert all(cells(page, row)[-1] not in ("", "–") for row in range(2))
+    assert origin_of(replace(entries()[0], when="")) == "–"
 
 
 def press(monkeypatch, words):
@@ -154,7 +154,7 @@ def test_what_came_along_can_be_removed_and_brought_back(shown):
     page = shown()
     there = len(entries())
     assert there
-    assert cells(page, 0)[-1] == "with Tunescope"
+    assert cells(page, 0)[-1] == "shipped"
     assert page.starter.text() == "Remove shipped datasets"
     page.starter.click()
     assert entries() == []

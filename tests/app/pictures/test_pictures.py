@@ -19,6 +19,7 @@ from PySide6.QtGui import QFont, QFontDatabase, QImage
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QScrollArea, QTableView
 
 from app.look import appearance
+from app.pages.history_page import HistoryTable
 from app.views.plot.view import View
 from app.window.window import Window
 from app.worker.messages import (
@@ -322,6 +323,10 @@ def cut_words(window: Window) -> list[str]:
         bar, widths = table.horizontalScrollBar(), table.horizontalHeader().length()
         if bar.isVisible() and widths <= table.viewport().width():
             cut.append(f"the bar of {table.accessibleName()}")
+        columns = range(table.model().columnCount()) if isinstance(table, HistoryTable) else ()
+        for column, wide in zip(columns, table.wanted_widths() if columns else (), strict=True):
+            if table.columnWidth(column) < wide:
+                cut.append(f"column {column} of {table.accessibleName()}")
     return cut
 
 
