@@ -231,16 +231,19 @@ class ExportPage(Page):
         self._waiting = wrapping_label(words, "muted")
         self.body.addWidget(self._waiting)
         self.body.addStretch(1)
-        session.exporters_changed.connect(self._make_cards)
-        session.data_changed.connect(self._make_cards)
-        session.plan_changed.connect(self._make_cards)
+        session.exporters_changed.connect(self.request_refresh)
+        session.data_changed.connect(self.request_refresh)
+        session.plan_changed.connect(self.request_refresh)
+        session.run_changed.connect(self.request_refresh)
         session.exported.connect(self._on_exported)
         session.run_replaced.connect(self._clear_saved)
-        session.run_changed.connect(self._make_cards)
-        session.run_changed.connect(self._show_state)
-        self._make_cards()
+        self.refresh()
 
     def visited(self) -> None:
+        self.refresh()
+
+    def refresh(self) -> None:
+        self._make_cards()
         self._show_state()
 
     def tour_target(self, name: str) -> QWidget | None:
@@ -329,7 +332,6 @@ class ExportPage(Page):
             self.cards[exporter.name] = card
             self._grid.addWidget(card, index // 2, index % 2)
         self._waiting.hide()
-        self._show_state()
 
     def _on_model_chosen(self) -> None:
         self._saved_model = ""

@@ -145,7 +145,7 @@ class HistoryPage(Page):
         self.body.addStretch(1)
         self.history.change_reported.connect(self._show_message)
         self.history.changed.connect(self.refresh)
-        session.run_changed.connect(self._run_changed)
+        session.run_changed.connect(self.request_refresh)
         self.set_panel("How it helps", self._how_it_helps())
 
     # Making it --------------------------------------------------------------------------------
@@ -267,10 +267,6 @@ class HistoryPage(Page):
         is_allowed = is_readable and not self.session.is_going_on
         why_not = "A run is in progress. Import studies when it has ended."
         self.optuna.set_allowed(is_allowed, why_not if is_readable else unreadable)
-
-    def _run_changed(self) -> None:
-        if self.isVisible():
-            self.refresh()
 
     def _show_message(self, sentence: str, succeeded: bool) -> None:
         self.outcome.setText(sentence)

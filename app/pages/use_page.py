@@ -7,14 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from PySide6.QtCore import QTimer, Signal
-from PySide6.QtGui import (
-    QDragEnterEvent,
-    QDropEvent,
-    QGuiApplication,
-    QKeySequence,
-    QShortcut,
-    QShowEvent,
-)
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication, QKeySequence, QShortcut
 from PySide6.QtWidgets import QCheckBox, QFileDialog, QProgressBar, QWidget
 
 from app.dialogs.message_boxes import is_trusted
@@ -204,20 +197,20 @@ class UsePage(Page):
         session.rows_predicted.connect(self._show_predictions)
         session.prediction.progress.connect(self.file_card.show_progress)
         session.problem.connect(lambda _sentence: self.file_card.settle())
-        session.run_changed.connect(self._refresh_head)
+        session.run_changed.connect(self.request_refresh)
         session.run_replaced.connect(lambda: self.take_model(""))
-        self._refresh_head()
+        self.request_refresh()
 
     # Showing it -------------------------------------------------------------------------------
 
     def visited(self) -> None:
-        self._refresh_head()
+        self.refresh()
 
     @property
     def can_use(self) -> bool:
         return bool(self._model) or self.session.results is not None
 
-    def _refresh_head(self) -> None:
+    def refresh(self) -> None:
         session = self.session
         has_ended, folder = session.results is not None, session.run_folder
         name = folder.name if has_ended and folder else ""
@@ -247,10 +240,6 @@ class UsePage(Page):
             self.row_form.clear_form("The form for one row comes as soon as the model is open.")
             session.prediction.choose_model(folder, self._model, self._trust)
 
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self._refresh_head()
-
     def _show_predictions(self, predictions: RowsPredicted) -> None:
         self.file_card.show_predictions(predictions)
         self._give_room()
@@ -268,7 +257,7 @@ class UsePage(Page):
         self._file, self._described = "", ()
         self.file_card.clear_rows()
         self._give_room()
-        self._refresh_head()
+        self.request_refresh()
 
     def _choose_model(self) -> None:
         endings = " ".join(f"*{ending}" for ending in (*MODEL_ENDINGS, ".json", ".zip"))

@@ -69,7 +69,7 @@ class DataPage(Page):
             field.lineEdit().installEventFilter(self)
         session.plan_changed.connect(self._show_changes)
         session.changes_changed.connect(self._undo_refused)
-        session.data_changed.connect(self.refresh)
+        session.data_changed.connect(self.request_refresh)
         session.problem.connect(lambda _sentence: self._undo_refused())
         self.refresh()
 

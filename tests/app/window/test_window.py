@@ -226,6 +226,23 @@ def test_data_arriving_leads_from_the_first_page_to_the_table(window, clinic):
     assert settings.recent_files() == ["clinic.csv"]
 
 
+def test_a_hidden_page_waits_until_it_is_shown(filled, monkeypatch):
+    refreshed = []
+    for key in ("data", "tune", "results", "export", "use", "history"):
+        page = filled.make_page(key)
+        monkeypatch.setattr(page, "refresh", lambda key=key: refreshed.append(key))
+    session = filled.session
+    for signal in (session.run_changed, session.run_replaced, session.plan_changed):
+        signal.emit()
+    session._emit_events([RunStarted()])
+    assert refreshed == []
+    session.data_changed.emit()  # which leads from the first page to the data
+    assert set(refreshed) == {"data"}
+    for key in ("tune", "results", "export", "use"):
+        filled.show_page(key)
+        assert refreshed[-1] == key
+
+
 def test_closing_while_a_run_goes_on_asks(filled, monkeypatch):
     filled.session.state = "running"
     monkeypatch.setattr(QMessageBox, "exec", lambda box: 0)  # closed by Esc: keep tuning
