@@ -62,8 +62,10 @@ def lists_values(strategy: str) -> bool:
 
 def surrogate_of(started: RunStarted) -> str:
     """The surrogate of a run of trials, or ""."""
-    strategy = STRATEGIES.get(started.run_plan.strategy)
-    return strategy.surrogate if strategy is not None and started.kind == "trials" else ""
+    name = started.run_plan.strategy
+    # Views that are made before there is a run have none, for which no extension is looked through.
+    strategy = STRATEGIES.get(name) if name and started.kind == "trials" else None
+    return "" if strategy is None else strategy.surrogate
 
 
 def what_is_held_out(started: RunStarted) -> str:

@@ -81,7 +81,8 @@ def run_strategy_title(run: RunSummary) -> str:
 
     if run.model == SEVERAL:
         return title_of(run.model)
-    strategy = STRATEGIES.get(run.strategy)
+    # The code of an extension runs no earlier than its run is opened.
+    strategy = STRATEGIES.own_entries.get(run.strategy)
     return strategy.title if strategy is not None else run.strategy
 
 

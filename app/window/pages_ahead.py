@@ -24,6 +24,8 @@ LATER = (
     *("app.dialogs.help_dialog", "app.dialogs.settings_dialog", "app.dialogs.target_dialog"),
     *("core.export.exportable_models", "core.datasets.groups", "core.tuning.history.store"),
     *("core.tuning.runs.past_runs", "core.tuning.runs.run_comparison", "core.tuning.runs.state"),
+    # For the extensions, whose own code runs no earlier than a page asks for it.
+    *("configparser", "importlib.metadata"),
 )
 
 
@@ -69,8 +71,5 @@ def _prepare(session: Session, is_wanted: IsWanted) -> None:
         if is_wanted():
             importlib.import_module(module)
     if is_wanted():
-        from core.estimators.registry import MODELS
-
-        # The first look reads the installed packages' entry points and writes the shipped datasets.
-        len(MODELS)
+        # The first look writes the shipped datasets.
         session.history.read_contents()

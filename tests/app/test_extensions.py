@@ -17,14 +17,19 @@ from app.pages.model_page import ModelPage
 from app.pages.strategy_page import StrategyPage
 from app.session.session import Session
 from app.text.narration import narration
+from app.text.rail_text import run_strategy_title
 from app.text.run_head import model_text
 from app.views.board import Board
+from app.window import pages_ahead
+from app.window.pages_ahead import Preparation
 from app.window.window import Window
 from app.worker.engine import Engine
 from core.errors import UnusableError
+from core.estimators.registry import MODELS
 from core.export.prediction import predict_file
 from core.tuning.events import DatasetFacts, RunStarted, TrialFinished, TrialStarted
 from core.tuning.plan import DataPlan, Plan
+from core.tuning.runs.past_runs import RunSummary
 from core.tuning.runs.state import state_from_events
 
 ROOT = Path(__file__).parent.parent.parent
@@ -114,6 +119,21 @@ def test_pages_offer_what_comes_from_outside(chosen, qtbot):
     assert models.cards.cards["stumps"].button.isChecked()
     assert strategies.cards.cards["genetic"].button.isChecked()
     assert "Boosted stumps is tuned on" in " ".join(strategies.words[1])
+
+
+def test_pages_that_are_made_ahead_run_no_code_from_outside(installed, example, still, qtbot):
+    installed(example)
+    window = Window(still)
+    qtbot.addWidget(window)
+    preparation = Preparation(window)
+    pages_ahead._prepare(still, lambda: True)
+    assert (
+        run_strategy_title(RunSummary("run", "run", model="stumps", strategy="genetic"))
+        == "genetic"
+    )
+    assert len(list(preparation._make_widgets())) > len(pages_ahead.AHEAD)
+    assert not [name for name in sys.modules if name.partition(".")[0] == "example"]
+    assert "stumps" in MODELS  # the first look
 
 
 def begun():
