@@ -5,14 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QWidget
+from PySide6.QtWidgets import QGridLayout, QScrollArea, QWidget
 
 from app.look import appearance
 from app.views.plot.view import View
 from app.views.plot.view_state import ViewState
 from app.views.registry import VIEWS
+from app.widgets.layouts import scrolling
 from app.worker.evaluator_process import EvaluationReply
 from core.estimators.model_settings import title_of
 from core.extensions import extension_errors
@@ -52,24 +53,17 @@ class Board(QScrollArea):
         self._shown_names: list[str] = []
         self._heading_model = ""  # in the headings
         self._errors_shown = False  # the extensions that could not be used
-        self.setWidgetResizable(True)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._page = QWidget()
-        self._page.setObjectName("scrolled")
         self._grid = QGridLayout(self._page)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setSpacing(GAP)
         self._grid.setColumnStretch(0, 3)
         self._grid.setColumnStretch(1, 2)
-        self.setWidget(self._page)
-        self._timer = QTimer(self)
-        self._timer.setInterval(TICK)
+        scrolling(self._page, self)
+        self._timer = QTimer(self, interval=TICK)
         self._timer.timeout.connect(self._on_tick)
         # What a person waits for is drawn as soon as all input is handled, without a tick's delay.
-        self._soon = QTimer(self)
-        self._soon.setSingleShot(True)
+        self._soon = QTimer(self, singleShot=True)
         self._soon.timeout.connect(self._on_tick)
 
     # -- what happens --------------------------------------------------------------------------
@@ -104,11 +98,8 @@ class Board(QScrollArea):
             # before.
             view.consume(started)
         joint_start, model = self.record.whole_run.started, self.record.model
-        names = [
-            name
-            for name, view in VIEWS.items()
-            if view.wants(joint_start if view.of_all else started)
-        ]
+        starts = {True: joint_start, False: started}
+        names = [name for name, view in VIEWS.items() if view.wants(starts[view.of_all])]
         if model or self._heading_model:
             for view in self._cached_views.values():
                 view.name_model("" if view.of_all or not model else title_of(model))
@@ -129,18 +120,15 @@ class Board(QScrollArea):
             self._start_run()
 
     def set_best_k(self, k: int | None) -> None:
-        """Show only the best k trials; None for all."""
         self.record.best_k = k
         self._all_dirty()
 
     def select_trial(self, number: int | None) -> None:
-        """Select a trial; None for none."""
         if number != self.record.selected:
             self.record.selected = number
             self._all_dirty()
 
     def show_example(self, index: int) -> None:
-        """Show this sequence or molecule in all views."""
         self.record.example = index
         self._all_dirty()
 

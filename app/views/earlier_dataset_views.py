@@ -6,16 +6,7 @@ import numpy as np
 from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QWidget
 
-from app.text.history_text import (
-    best_setting,
-    dataset_size_text,
-    datasets_used,
-    known_datasets_text,
-    short_setting_text,
-    similarity,
-    size_counts,
-    standardization_text,
-)
+from app.text import history_text as texts
 from app.text.plan_text import surrogate_of
 from app.views.plot.axes import small_font
 from app.views.plot.canvas import HoverText
@@ -37,15 +28,7 @@ from core.figures.figure import (
     score_axis,
 )
 from core.figures.scales import Scale
-from core.tuning.events import (
-    HistoryDataset,
-    HistoryRead,
-    JointSurfaceFitted,
-    RunStarted,
-    TrialExcluded,
-    TrialFailed,
-    TrialFinished,
-)
+from core.tuning import events
 from core.tuning.runs.state import ScoreStandardization
 from core.tuning.scores.score import score_limits
 from core.wording import format_number
@@ -66,7 +49,7 @@ class NearestDatasets(ScrolledBars):
     listed = "Datasets shown"
     names_share = NAMES
     late = True
-    listens = (HistoryRead, JointSurfaceFitted)
+    listens = (events.HistoryRead, events.JointSurfaceFitted)
 
     def make_content(self) -> QWidget:
         content = super().make_content()
@@ -75,7 +58,7 @@ class NearestDatasets(ScrolledBars):
         return content
 
     @classmethod
-    def wants(cls, started: RunStarted) -> bool:
+    def wants(cls, started: events.RunStarted) -> bool:
         return surrogate_of(started) in WITH_HISTORY
 
     @property
@@ -83,12 +66,12 @@ class NearestDatasets(ScrolledBars):
         return self.moment_of(self.run.common)
 
     @property
-    def history(self) -> HistoryRead:
+    def history(self) -> events.HistoryRead:
         assert self.run.history is not None
         return self.run.history
 
-    def datasets(self) -> list[HistoryDataset]:
-        return datasets_used(self.run.history, self.run.common)
+    def datasets(self) -> list[events.HistoryDataset]:
+        return texts.datasets_used(self.run.history, self.run.common)
 
     def has_content(self) -> bool:
         return bool(self.datasets())
@@ -103,7 +86,7 @@ class NearestDatasets(ScrolledBars):
 
     def figure(self) -> Figure:
         datasets, rows = self.datasets(), np.arange(len(self.datasets()), dtype=float)
-        ends = [100 * similarity(dataset.distance) for dataset in datasets]
+        ends = [100 * texts.similarity(dataset.distance) for dataset in datasets]
         starters = [bool(dataset.starter) for dataset in datasets]
         colours = ["control" if starter else "model" for starter in starters]
         names, words = self._fitting_texts(datasets, ends)
@@ -120,56 +103,56 @@ class NearestDatasets(ScrolledBars):
         )
 
     def _fitting_texts(
-        self, datasets: list[HistoryDataset], ends: list[float]
+        self, datasets: list[events.HistoryDataset], ends: list[float]
     ) -> tuple[tuple[str, ...], list[str]]:
         """Names and words, each the longest that fit."""
         metrics, width = QFontMetricsF(small_font()), self.canvas.full_width
         for is_short in (False, True):
-            names = [dataset_size_text(dataset.statistics, is_short) for dataset in datasets]
+            names = [texts.dataset_size_text(dataset.statistics, is_short) for dataset in datasets]
             widest = max(map(metrics.horizontalAdvance, names))
             if widest <= NAMES * width:
                 break
-        texts = list(map(self._bar_texts, datasets, ends))
+        phrases = list(map(self._bar_texts, datasets, ends))
         # What has no room is left out from the end, where it matters least.
         for part_count in (4, 3, 2, 1):
-            words = [" · ".join(bar_texts[:part_count]) for bar_texts in texts]
+            words = [" · ".join(bar_phrases[:part_count]) for bar_phrases in phrases]
             longest = max(map(metrics.horizontalAdvance, words)) + BESIDE
             if longest <= MOST_WORDS * (width - widest):
                 break
         return tuple(names), words
 
-    def _bar_texts(self, dataset: HistoryDataset, end: float) -> list[str]:
+    def _bar_texts(self, dataset: events.HistoryDataset, end: float) -> list[str]:
         """The texts beside a bar, the most important first."""
         count = len(dataset.scores)
-        texts = [f"{round(end)} % similar", "1 trial" if count == 1 else f"{count} trials"]
+        phrases = [f"{round(end)} % similar", "1 trial" if count == 1 else f"{count} trials"]
         if dataset.starter:
-            texts.append("shipped with Tunescope")
-        if setting := best_setting(dataset, self.history.axes):
-            texts.append(f"best at {short_setting_text(setting, 2)}")
-        return texts
+            phrases.append("shipped with Tunescope")
+        if setting := texts.best_setting(dataset, self.history.axes):
+            phrases.append(f"best at {texts.short_setting_text(setting, 2)}")
+        return phrases
 
     def hover_text(self, plot: Plot, x: float, y: float) -> HoverText | None:
         row, datasets = round(y), self.datasets()
         if not 0 <= row < len(datasets):
             return None
-        end = 100 * similarity(datasets[row].distance)
-        lines = [dataset_size_text(datasets[row].statistics), *self._bar_texts(datasets[row], end)]
+        end, size = 100 * texts.similarity(datasets[row].distance), datasets[row].statistics
+        lines = [texts.dataset_size_text(size), *self._bar_texts(datasets[row], end)]
         return HoverText("\n".join(lines), end, float(row))
 
-    def _nearest_text(self, nearest: HistoryDataset) -> str:
-        sentence = known_datasets_text(self.history, self.run.common)
-        percent = round(100 * similarity(nearest.distance))
+    def _nearest_text(self, nearest: events.HistoryDataset) -> str:
+        sentence = texts.known_datasets_text(self.history, self.run.common)
+        percent = round(100 * texts.similarity(nearest.distance))
         words = f"{percent} % similar, distance {format_number(nearest.distance)}."
-        return f"{sentence} The nearest has {dataset_size_text(nearest.statistics)}; {words}"
+        return f"{sentence} The nearest has {texts.dataset_size_text(nearest.statistics)}; {words}"
 
     def _datasets_table(self) -> Table:
         headers = ["rows", "columns", "classes", "similarity, %", "distance", "trials"]
         rows, axes = [], self.history.axes
         for dataset in self.datasets():
-            best = short_setting_text(best_setting(dataset, axes), len(axes))
-            near = [100 * similarity(dataset.distance), dataset.distance, len(dataset.scores)]
+            best = texts.short_setting_text(texts.best_setting(dataset, axes), len(axes))
+            near = [100 * texts.similarity(dataset.distance), dataset.distance, len(dataset.scores)]
             origin = "shipped with Tunescope" if dataset.starter else "from here"
-            rows.append([*size_counts(dataset.statistics), *near, best, origin])
+            rows.append([*texts.size_counts(dataset.statistics), *near, best, origin])
         return [*headers, "best setting", "origin"], rows
 
 
@@ -181,10 +164,13 @@ class StandardizationView(View):
     question = "Against which mean and deviation is a score of this dataset measured?"
     waiting = "They appear here with the first score."
     late = True
-    listens = (JointSurfaceFitted, TrialFinished, TrialFailed, TrialExcluded)
+    listens = (
+        *(events.TrialFinished, events.TrialFailed, events.TrialExcluded),
+        events.JointSurfaceFitted,
+    )
 
     @classmethod
-    def wants(cls, started: RunStarted) -> bool:
+    def wants(cls, started: events.RunStarted) -> bool:
         return surrogate_of(started) == "common"
 
     def has_content(self) -> bool:
@@ -219,7 +205,9 @@ class StandardizationView(View):
                 Dots("others", run.numbers[other], run.scores[other], None, "control", 6),
                 Dots("dots", run.numbers[clear], run.scores[clear], "observed", "ink", 8),
             ),
-            self._standard_text(standards[-1][1]),
+            texts.standardization_text(
+                standards[-1][1], bool(run.history and run.history.datasets), metric
+            ),
             self._standards_table,
         )
 
@@ -244,11 +232,6 @@ class StandardizationView(View):
             line = Lines("borrowed mean", x, mean, "control", 1.8, dashed=True, label=label)
         limits = score_limits(self.run.started.metric)
         return line, np.clip(mean - scale, *limits), np.clip(mean + scale, *limits)
-
-    def _standard_text(self, standard: ScoreStandardization) -> str:
-        history = self.run.history
-        has_datasets = history is not None and bool(history.datasets)
-        return standardization_text(standard, has_datasets, self.run.started.metric)
 
     def _standards_table(self) -> Table:
         headers = ["scores seen", "mean", "standard deviation", "taken from"]

@@ -6,27 +6,10 @@ import numpy as np
 
 from app.views.plot.scrolled_views import ScrolledBars
 from app.views.plot.view import View
+from core.figures import member_figures as figures
 from core.figures.figure import Bars, Dots, Figure
-from core.figures.member_figures import (
-    DISAGREEMENT,
-    disagreement_figure,
-    live_members_figure,
-    omission_reasons,
-    ranked_trials,
-    shown_members,
-)
 from core.figures.run_figures import average_figure, candidates_figure, scored_averages
-from core.tuning.events import (
-    EnsembleUpdated,
-    MembersDisagree,
-    RunFinished,
-    RunResumed,
-    RunStarted,
-    RunStopped,
-    TrialExcluded,
-    TrialFailed,
-    TrialFinished,
-)
+from core.tuning import events
 from core.tuning.runs.trial_table import tunes_several
 from core.wording import count_text, percent
 
@@ -35,7 +18,7 @@ class EnsembleView(View):
     """A view of runs that average their best models."""
 
     @classmethod
-    def wants(cls, started: RunStarted) -> bool:
+    def wants(cls, started: events.RunStarted) -> bool:
         return super().wants(started) and started.averages
 
     @property
@@ -54,7 +37,10 @@ class MemberWeights(EnsembleView, ScrolledBars):
     question = "Who predicts together, how much does each count, and how good was its trial?"
     waiting = "The first model joins the average when the first trial has a score."
     listed = "Members shown"
-    listens = (EnsembleUpdated, TrialFinished, TrialExcluded, RunFinished, RunStopped)
+    listens = (
+        *(events.EnsembleUpdated, events.TrialFinished, events.TrialExcluded),
+        *(events.RunFinished, events.RunStopped),
+    )
     late = True
     names_share = 0.4
 
@@ -65,12 +51,15 @@ class MemberWeights(EnsembleView, ScrolledBars):
         return sum(weight > 0 for weight in self.run.weights.values()) > 1
 
     def figure(self) -> Figure:
-        return live_members_figure(self.run, self.record.best_k)
+        return figures.live_members_figure(self.run, self.record.best_k)
 
     def draw(self) -> None:
         super().draw()
-        ranked = ranked_trials(self.run, self.record.best_k)
-        bars, numbers = self.shown_figure().mark(Bars, "bars"), shown_members(self.run, ranked)
+        ranked = figures.ranked_trials(self.run, self.record.best_k)
+        bars, numbers = (
+            self.shown_figure().mark(Bars, "bars"),
+            figures.shown_members(self.run, ranked),
+        )
         rows = {number: row for row, number in enumerate(numbers)}
         places = [rows.get(number, np.nan) for number in self.run.numbers.tolist()]
         ends = [bars.ends[rows[n]] if n in rows else np.nan for n in self.run.numbers.tolist()]
@@ -85,7 +74,7 @@ class MemberWeights(EnsembleView, ScrolledBars):
 
     def _trial_text(self, number: int) -> str:
         words = f"weight {percent(self.run.weights.get(number, 0.0))} of the average"
-        reason = omission_reasons(self.run).get(number, "")
+        reason = figures.omission_reasons(self.run).get(number, "")
         return "\n".join(line for line in (super()._trial_text(number), words, reason) if line)
 
 
@@ -93,7 +82,7 @@ class Disagreement(EnsembleView, ScrolledBars):
     """A dot a member for each held-out row, and a diamond for the truth."""
 
     name = "disagreement"
-    title = DISAGREEMENT
+    title = figures.DISAGREEMENT
     question = "On which held-out rows do the averaged models disagree most?"
     waiting = "Rows appear here when the average has two members, which is after 20 trials."
     wide = True
@@ -101,23 +90,23 @@ class Disagreement(EnsembleView, ScrolledBars):
     has_legend = True
     names_share = 0.5
     listed = "Rows shown"
-    listens = (MembersDisagree,)
+    listens = (events.MembersDisagree,)
 
     @classmethod
-    def wants(cls, started: RunStarted) -> bool:
+    def wants(cls, started: events.RunStarted) -> bool:
         has_holdout_rows = started.judged != "training" and not tunes_several(started)
         return super().wants(started) and has_holdout_rows
 
     @property
-    def disagreement(self) -> MembersDisagree:
+    def disagreement(self) -> events.MembersDisagree:
         """Empty before the first event."""
-        return self.run.disagreement or MembersDisagree()
+        return self.run.disagreement or events.MembersDisagree()
 
     def has_content(self) -> bool:
         return bool(self.disagreement.rows) and len(self.disagreement.members) > 1
 
     def figure(self) -> Figure:
-        return disagreement_figure(self.disagreement, self.record.selected)
+        return figures.disagreement_figure(self.disagreement, self.record.selected)
 
     def draw(self) -> None:
         super().draw()
@@ -138,7 +127,7 @@ class AverageAgainstBest(EnsembleView):
     waiting = "They appear here when the average has two members, which is after 20 trials."
     zooms = True
     late = True
-    listens = (EnsembleUpdated, RunFinished, RunStopped, RunResumed)
+    listens = (events.EnsembleUpdated, events.RunFinished, events.RunStopped, events.RunResumed)
 
     def has_content(self) -> bool:
         return bool(scored_averages(self.run))
@@ -176,10 +165,10 @@ class EffectiveCandidates(EnsembleView):
     waiting = "It appears here when the first even spread of trials is done."
     zooms = True
     late = True
-    listens = (TrialFinished, TrialFailed, RunResumed)
+    listens = (events.TrialFinished, events.TrialFailed, events.RunResumed)
 
     @classmethod
-    def wants(cls, started: RunStarted) -> bool:
+    def wants(cls, started: events.RunStarted) -> bool:
         return super().wants(started) and not tunes_several(started)
 
     def has_content(self) -> bool:

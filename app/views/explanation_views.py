@@ -14,6 +14,7 @@ from app.views.plot.data_table import DataTable
 from app.views.plot.items import Lines, pen
 from app.views.plot.scrolled_views import ScrolledBars
 from app.views.result_views import ResultView
+from app.views.surrogate_view import ON_ITS_WAY
 from app.widgets.buttons import PlainButton
 from app.widgets.quiet_controls import chooser
 from core.datasets.finding import column_title
@@ -22,21 +23,11 @@ from core.figures import explanation_figures as figures
 from core.figures.explanation_text import columns_text, learning_verdict, settings_text
 from core.figures.figure import Figure, Table
 from core.tuning.run_results import Results
-from core.tuning.why.answer_types import (
-    Answer,
-    ColumnImportance,
-    Dependence,
-    LearningCurve,
-    RegressionDiagnostics,
-    RowDiagnostics,
-    ScoreLoss,
-    SettingImportance,
-)
+from core.tuning.why import answer_types
 from core.wording import percent, rough_duration_text
 
-A_co = TypeVar("A_co", bound=Answer, covariant=True)
+A_co = TypeVar("A_co", bound=answer_types.Answer, covariant=True)
 TALL = 210  # pixels, the least height of a picture
-WORKING = "This is being worked out …"
 GROUPINGS = {"columns": "each column alone", "groups": "correlated columns together"}
 MIN_TRIALS = 10  # fewer are not enough for an estimate of which settings mattered
 
@@ -79,22 +70,20 @@ class WhyView(ResultView, Generic[A_co]):
     def show_results(self, results: Results) -> None:
         # An earlier answer is of other results, and so are the words about it.
         self._answer, self._message = None, ""
-        self._set_caption(self.question)
+        self._caption.setText(self.question)
         super().show_results(results)
 
     def offer_answer(self, seconds: float) -> None:
-        """Show how long the answer takes, and wait."""
         about = rough_duration_text(seconds)
         self._show_message(f"“{self.button_words}” takes about {about}.", offers=True)
 
     def show_waiting(self) -> None:
-        self._show_message(WORKING, offers=False)
+        self._show_message(ON_ITS_WAY, offers=False)
 
     def show_refusal(self, sentence: str) -> None:
-        """Show why there is no answer; offer another request."""
         self._show_message(sentence, offers=True)
 
-    def show_answer(self, answer: Answer) -> None:
+    def show_answer(self, answer: answer_types.Answer) -> None:
         self._answer = answer if isinstance(answer, self.answer_type) else None
         self._message = ""
         self.ask_button.hide()
@@ -152,7 +141,7 @@ def has_numbers(results: Results) -> bool:
 # Columns ---------------------------------------------------------------------------------------
 
 
-class ColumnsView(WhyView[ColumnImportance], ScrolledBars):
+class ColumnsView(WhyView[answer_types.ColumnImportance], ScrolledBars):
     """A bar a column with its interval; a click or Enter chooses one."""
 
     name = "columns"
@@ -165,7 +154,7 @@ class ColumnsView(WhyView[ColumnImportance], ScrolledBars):
     waiting = "A bar for every column appears here."
     listed = "Columns shown"
     asks = "importance"
-    answer_type = ColumnImportance
+    answer_type = answer_types.ColumnImportance
     wide = True
     names_share = 0.4
 
@@ -186,21 +175,20 @@ class ColumnsView(WhyView[ColumnImportance], ScrolledBars):
         self.grouping.hide()  # until there are groups
         return [self.grouping, *super().controls()]
 
-    def losses(self) -> Sequence[ScoreLoss]:
+    def losses(self) -> Sequence[answer_types.ScoreLoss]:
         """The bars, the most important first."""
         alone = self.grouping.currentData() == "columns"
         return self.answer.columns if alone else self.answer.groups
 
-    def show_answer(self, answer: Answer) -> None:
+    def show_answer(self, answer: answer_types.Answer) -> None:
         self.row = 0
-        has_groups = isinstance(answer, ColumnImportance) and bool(answer.alike)
+        has_groups = isinstance(answer, answer_types.ColumnImportance) and bool(answer.alike)
         self.grouping.setVisible(has_groups)
         if not has_groups:
             self.grouping.setCurrentIndex(0)
         super().show_answer(answer)
 
     def choose_row(self, row: int) -> None:
-        """Select a column and announce it."""
         losses = self.losses()
         if 0 <= row < len(losses):
             self.row = row
@@ -256,7 +244,7 @@ class ColumnsView(WhyView[ColumnImportance], ScrolledBars):
             self.scroll_bar.setValue(self.row - fit + 1)
 
 
-class DependenceView(WhyView[Dependence]):
+class DependenceView(WhyView[answer_types.Dependence]):
     """What the model predicts if only one column changes."""
 
     name = "dependence"
@@ -268,7 +256,7 @@ class DependenceView(WhyView[Dependence]):
     )
     waiting = "Choose a column at “Which columns matter?”."
     asks = "dependence"
-    answer_type = Dependence
+    answer_type = answer_types.Dependence
     wide = True
     # The view of the columns, beside this one, has said it.
     tells_folds = False
@@ -285,8 +273,8 @@ class DependenceView(WhyView[Dependence]):
         self.which.addItems(names)
         self.which.setVisible(bool(names))
 
-    def show_answer(self, answer: Answer) -> None:
-        assert isinstance(answer, Dependence)
+    def show_answer(self, answer: answer_types.Answer) -> None:
+        assert isinstance(answer, answer_types.Dependence)
         index = self.which.findText(answer.name)
         if index >= 0:
             self.which.setCurrentIndex(index)
@@ -306,7 +294,7 @@ class DependenceView(WhyView[Dependence]):
 # Settings --------------------------------------------------------------------------------------
 
 
-class SettingsView(WhyView[SettingImportance], ScrolledBars):
+class SettingsView(WhyView[answer_types.SettingImportance], ScrolledBars):
     """A bar a hyperparameter with its interval."""
 
     name = "mattered"
@@ -318,7 +306,7 @@ class SettingsView(WhyView[SettingImportance], ScrolledBars):
     waiting = "A bar for every setting appears here."
     listed = "Settings shown"
     asks = "settings"
-    answer_type = SettingImportance
+    answer_type = answer_types.SettingImportance
     # No test row is asked here: trials alone are compared.
     tells_folds = False
     names_share = 0.45
@@ -338,7 +326,7 @@ class SettingsView(WhyView[SettingImportance], ScrolledBars):
 # Rows ------------------------------------------------------------------------------------------
 
 
-class ResidualsView(WhyView[RegressionDiagnostics]):
+class ResidualsView(WhyView[answer_types.RegressionDiagnostics]):
     """Residuals of a regression against predictions or any column."""
 
     name = "residuals"
@@ -349,7 +337,7 @@ class ResidualsView(WhyView[RegressionDiagnostics]):
     )
     waiting = "A dot for every test row appears here."
     asks = "rows"
-    answer_type = RegressionDiagnostics
+    answer_type = answer_types.RegressionDiagnostics
     # The view of wrong rows stands beside it.
     tells_folds = False
 
@@ -361,11 +349,11 @@ class ResidualsView(WhyView[RegressionDiagnostics]):
         self.along = chooser("Over", self.draw_afresh)
         return [self.along, *super().controls()]
 
-    def show_answer(self, answer: Answer) -> None:
+    def show_answer(self, answer: answer_types.Answer) -> None:
         self.along.clear()
         self.along.addItem(figures.PREDICTION, "")
-        self.along.setVisible(isinstance(answer, RegressionDiagnostics))
-        if isinstance(answer, RegressionDiagnostics):
+        self.along.setVisible(isinstance(answer, answer_types.RegressionDiagnostics))
+        if isinstance(answer, answer_types.RegressionDiagnostics):
             for name in answer.residuals.along:
                 self.along.addItem(answer.residuals.title_of(name), name)
         super().show_answer(answer)
@@ -375,7 +363,7 @@ class ResidualsView(WhyView[RegressionDiagnostics]):
         return figures.residuals_figure(self.answer.residuals, column, unit=unit)
 
 
-class WrongRowsView(WhyView[RowDiagnostics]):
+class WrongRowsView(WhyView[answer_types.RowDiagnostics]):
     """The rows with the largest errors."""
 
     name = "wrong"
@@ -386,7 +374,7 @@ class WrongRowsView(WhyView[RowDiagnostics]):
     )
     waiting = "The worst rows appear here."
     asks = "rows"
-    answer_type = RowDiagnostics
+    answer_type = answer_types.RowDiagnostics
     wide = True
     is_table = True
 
@@ -394,8 +382,8 @@ class WrongRowsView(WhyView[RowDiagnostics]):
         self.table = DataTable("Rows that it is most wrong about")
         return self.table
 
-    def show_answer(self, answer: Answer) -> None:
-        if not isinstance(answer, RowDiagnostics) or not answer.wrong.rows:
+    def show_answer(self, answer: answer_types.Answer) -> None:
+        if not isinstance(answer, answer_types.RowDiagnostics) or not answer.wrong.rows:
             self._answer = None
             self._show_message("It is right about every test row.", offers=False)
             return
@@ -403,7 +391,7 @@ class WrongRowsView(WhyView[RowDiagnostics]):
 
     @property
     def _has_numbers(self) -> bool:
-        return isinstance(self.answer, RegressionDiagnostics)
+        return isinstance(self.answer, answer_types.RegressionDiagnostics)
 
     def draw(self) -> None:
         wrong = self.answer.wrong
@@ -430,7 +418,7 @@ class WrongRowsView(WhyView[RowDiagnostics]):
         ]
 
 
-class LearningView(WhyView[LearningCurve]):
+class LearningView(WhyView[answer_types.LearningCurve]):
     """The scores after fitting on fewer training rows."""
 
     name = "learning"
@@ -438,15 +426,15 @@ class LearningView(WhyView[LearningCurve]):
     question = "Learning curve: fitted on fewer rows."
     waiting = "A curve appears here."
     asks = "learning"
-    answer_type = LearningCurve
+    answer_type = answer_types.LearningCurve
     button_words = "Try it"
 
     def has_content(self) -> bool:
         return self._answer is not None and bool(self._answer.sizes)
 
-    def show_answer(self, answer: Answer) -> None:
+    def show_answer(self, answer: answer_types.Answer) -> None:
         super().show_answer(answer)
-        self._set_caption(learning_verdict(self.answer))
+        self._caption.setText(learning_verdict(self.answer))
 
     def figure(self) -> Figure:
         return figures.learning_figure(self.answer)

@@ -62,23 +62,19 @@ class PenaltyTrajectory(StepsView):
     wide = True
 
     def start(self, started: RunStarted) -> None:
-        asks = self.question if len(started.groups) > 1 else self.of_one
-        self.set_question(asks)
-        self.canvas.setMinimumHeight(self._height_for_names(len(started.groups)))
+        count = len(started.groups)
+        self.set_question(self.question if count > 1 else self.of_one)
+        named = count if count <= ALL_NAMED else figures.NAMED
+        tall = (named + 0.5) * QFontMetricsF(small_font()).height()
+        tall += self.plot.bottom.needed_thickness() + EDGES[1] + EDGES[3]
+        self.canvas.setMinimumHeight(round(tall))
 
     def figure(self) -> Figure:
         step = self.run.last_step
-        names = step.penalties if step is not None else ()
-        return figures.penalty_path_figure(self.run, self._room_for_names(len(names)))
-
-    def _height_for_names(self, count: int) -> int:
-        named = count if count <= ALL_NAMED else figures.NAMED
-        names = (named + 0.5) * QFontMetricsF(small_font()).height()
-        return round(names + self.plot.bottom.needed_thickness() + EDGES[1] + EDGES[3])
-
-    def _room_for_names(self, count: int) -> int:
+        count = len(step.penalties) if step is not None else 0
         fit = int(self.plot.vb.height() / QFontMetricsF(small_font()).height())
-        return max(2, min(ALL_NAMED if count <= ALL_NAMED else figures.NAMED, fit))
+        room = min(ALL_NAMED if count <= ALL_NAMED else figures.NAMED, fit)
+        return figures.penalty_path_figure(self.run, max(2, room))
 
 
 class LogPenaltyPath(GradientView, PenaltyTrajectory):

@@ -62,7 +62,6 @@ class PictureRows:
         self.rows = [_Placed(row) for row in rows]
 
     def lay_out(self, width: float, height: float) -> float:
-        """Make pictures as large as fit, and never tiny."""
         if not self.rows:
             return 0.0
         above, room = self.rows[:-1], width - 2 * EDGE
@@ -127,7 +126,6 @@ class PictureRows:
                 _paint_picture(painter, picture, box)
 
     def tooltip_at(self, position: QPointF) -> str:
-        """The caption and the picture's word."""
         for placed in self.rows:
             for index, box in enumerate(placed.boxes):
                 if box.contains(position):

@@ -18,15 +18,7 @@ from app.views.surface_view import SurfaceView
 from app.views.surrogate_view import RANKING, WITH_HISTORY, SurrogateView
 from core.figures.figure import Table
 from core.figures.scales import Scale, axis_position, near_range
-from core.tuning.events import (
-    HistoryDataset,
-    HistoryRead,
-    JointSurfaceFitted,
-    RunFinished,
-    RunStarted,
-    RunStopped,
-    TrialExcluded,
-)
+from core.tuning import events
 from core.wording import format_number
 
 if TYPE_CHECKING:
@@ -39,11 +31,14 @@ class PosteriorView(SurrogateView):
     Responses are scores in standard deviations above their dataset's mean, or ranks.
     """
 
-    listens = (JointSurfaceFitted, HistoryRead, TrialExcluded, RunFinished, RunStopped)
+    listens = (
+        *(events.JointSurfaceFitted, events.HistoryRead, events.TrialExcluded),
+        *(events.RunFinished, events.RunStopped),
+    )
     surrogates = WITH_HISTORY
 
     @property
-    def common(self) -> JointSurfaceFitted:
+    def common(self) -> events.JointSurfaceFitted:
         assert self.run.common is not None
         return self.run.common
 
@@ -63,7 +58,7 @@ class PosteriorView(SurrogateView):
             "trials appear here after the first one."
         )
 
-    def latest_fit(self) -> JointSurfaceFitted | None:
+    def latest_fit(self) -> events.JointSurfaceFitted | None:
         return self.run.common if self.run.history is not None else None
 
     def responses(self) -> np.ndarray:
@@ -76,12 +71,11 @@ class PosteriorView(SurrogateView):
                 responses[row] = response
         return responses
 
-    def datasets_used(self) -> list[HistoryDataset]:
+    def datasets_used(self) -> list[events.HistoryDataset]:
         # Without neighbours nothing earlier was fitted, whatever the history holds.
         return datasets_used(self.run.history, self.common) if self.common.neighbours else []
 
     def origin_text(self) -> str:
-        """The numbers of trials and datasets that were fitted."""
         trials, dataset_count = self.common.trials, len(self.datasets_used())
         if not dataset_count:
             return f"The history is empty: this comes from this dataset's {trials} trials."
@@ -116,7 +110,7 @@ class PosteriorSlice(PosteriorView, SliceView):
         super().make_plots()
         self.legend = self.canvas.add_legend()
 
-    def start(self, started: RunStarted) -> None:
+    def start(self, started: events.RunStarted) -> None:
         super().start(started)
         ranks = surrogate_of(started) == RANKING
         self.question = self.of_ranks if ranks else type(self).question

@@ -21,11 +21,10 @@ from PySide6.QtWidgets import (
 from app.look import appearance
 from app.text import model_progress_text as words
 from app.views.plot.axes import small_font
-from app.views.plot.data_table import DISPLAY, Index
 from app.views.plot.items import clear_colour, pen, symbol_path
 from app.views.plot.view import View
 from app.widgets.layouts import in_column
-from app.widgets.plain_table import ALIGNMENT, LEFT_CELL, RIGHT_CELL, PlainTable
+from app.widgets.plain_table import ALIGNMENT, DISPLAY, LEFT_CELL, RIGHT_CELL, Index, PlainTable
 from app.widgets.text_labels import plain_tooltip, wrapping_label
 from core.estimators.model_settings import title_of
 from core.figures.figure import Table

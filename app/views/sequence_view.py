@@ -41,7 +41,6 @@ class SequenceLabels:
 
     @property
     def is_wrong(self) -> list[bool]:
-        """Whether each token has a wrong label."""
         return [true != row for true, row in zip(self.true, self.predictions, strict=True)]
 
 

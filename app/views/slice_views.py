@@ -41,15 +41,8 @@ class SliceView(SurrogateView):
         self.wide_band, self.band, self.mean = Band(), Band(), Lines()
         self.trials, self.beyond, self.next = TrialDots(9), EdgeMarks(), Marker()
         self.markers = [self.next]
-        self.plot.add_marks(
-            self.wide_band,
-            self.band,
-            self.mean,
-            self.next,
-            *self.behind_trials(),
-            *self.trials.marks,
-            self.beyond,
-        )
+        self.plot.add_marks(self.wide_band, self.band, self.mean, self.next)
+        self.plot.add_marks(*self.behind_trials(), *self.trials.marks, self.beyond)
 
     def behind_trials(self) -> list[Dots]:
         return []
@@ -96,7 +89,8 @@ class SliceView(SurrogateView):
         self.band.set_data(x, *(self.curve_of(end) for end in self.answer.band))
         self.mean.set_data(x, mean)
         heights = self.heights()
-        self.plot.hold_x(*_widened_range(*bounds_of(axis)), exact=True)
+        left, right = bounds_of(axis)
+        self.plot.hold_x(left - 0.03 * (right - left), right + 0.03 * (right - left), exact=True)
         drawn_heights = np.concatenate([heights, self.draw_more(x, scale)])
         near = self.near_heights(drawn_heights if np.isfinite(drawn_heights).any() else mean)
         low, high = shown_heights(near, wide, self.higher_is_better(), self.height_limits)
@@ -117,10 +111,8 @@ class SliceView(SurrogateView):
         along = x[is_finite][order]
         edges = [np.interp(positions, along, edge[is_finite][order]) for edge in (low, high)]
         off = (heights < edges[0]) | (heights > edges[1])
-        question = self.question
-        if np.any(off & np.isfinite(heights) & np.isfinite(positions)):
-            question = f"{question} {OFF}"
-        self.set_question(question)
+        has_off = np.any(off & np.isfinite(heights) & np.isfinite(positions))
+        self.set_question(f"{self.question} {OFF}" if has_off else self.question)
 
     def hover_text(self, plot: Plot, x: float, y: float) -> HoverText | None:
         answer, scale = self.answer, self.record.scales[self.axis_index]
@@ -183,11 +175,6 @@ class SliceView(SurrogateView):
         return labels[round(position)] if labels else format_number(position)
 
 
-def _widened_range(low: float, high: float) -> tuple[float, float]:
-    room = 0.03 * (high - low)
-    return low - room, high + room
-
-
 def shown_heights(
     near: tuple[float, float], band: list[np.ndarray], maximize: bool, limits: tuple[float, float]
 ) -> tuple[float, float]:
@@ -219,7 +206,7 @@ class GpSlice(SliceView):
         super().make_plots()
         self.below = self.canvas.add_plot(row=1)
         self.below.vb.setXLink(self.plot.vb)
-        self.plot.bottom.hide_labels()
+        self.plot.bottom.set_labelled(False)
         for row, share in ((0, 7), (1, 3)):
             self.canvas.ci.layout.setRowStretchFactor(row, share)
         self.area, self.promise, self.next_below = Band(), Lines(), Marker()
@@ -267,15 +254,14 @@ class GpSlice(SliceView):
         upper.set_title("" if shown else label)
         if shown != upper.labelled:
             return
+        upper.set_labelled(not shown)
         if shown:
             self.canvas.addItem(self.below, row=1, col=0)
             self.canvas.plots.append(self.below)
-            upper.hide_labels()
         else:
             # Hidden, it would keep its room in the layout.
             self.canvas.removeItem(self.below)
             self.canvas.plots.remove(self.below)
-            upper.show_labels()
 
     def describe(self) -> str:
         best, answer = self.run.best_trial, self.answer

@@ -117,7 +117,6 @@ class SurrogateView(AxesView):
         self._is_pending = False
 
     def latest_fit(self) -> SurrogateFitted | JointSurfaceFitted | None:
-        """The fit that the evaluator is to use."""
         return self.run.surrogate
 
     @property
@@ -133,19 +132,13 @@ class SurrogateView(AxesView):
         """The same as in every picture of the run's scores."""
         return shown_scores(self.run, heights)
 
-    def axes_to_evaluate(self) -> tuple[str] | tuple[str, str]:
-        """One for a slice, two for a surface."""
-        first, *second = (box.currentData() for box in self.choosers)
-        return (first, second[0]) if second else (first,)
-
     def ask_if_new(self) -> None:
-        """Send a request when surrogate or axes have changed."""
         fitted = self.latest_fit()
         # One request at a time: an evaluation may take longer than a trial, and then only the
         # newest surrogate is worth asking.
         if fitted is None or self._is_pending:
             return
-        axes, last = self.axes_to_evaluate(), self._last_request
+        axes, last = tuple(box.currentData() for box in self.choosers), self._last_request
         if last is not None and last.fitted is fitted and last.axes == axes:
             return
         history = self.run.history if isinstance(fitted, JointSurfaceFitted) else None

@@ -48,7 +48,6 @@ class TopicCards:
         self._heading, self._entries = heading, entries
 
     def lay_out(self, width: float, height: float) -> float:
-        """Place as many cards side by side as have room."""
         self._width = width
         room, line = width - 2 * EDGE, QFontMetricsF(small_font()).height() + 2
         top = EDGE + line + height_of(self._entries, room) + 6
@@ -81,7 +80,6 @@ class TopicCards:
             _paint_card(painter, card, largest_share)
 
     def tooltip_at(self, position: QPointF) -> str:
-        """A word and its probability in the topic."""
         for card in self.cards:
             for (word, _, box), weight in zip(card.words, card.topic.weights, strict=True):
                 if box.contains(position):

@@ -7,15 +7,9 @@ import numpy as np
 from app.text.plan_text import surrogate_of
 from app.views.plot.view import View
 from app.views.surrogate_view import WITH_HISTORY
+from core.figures import run_figures as figures
 from core.figures.figure import Figure
-from core.figures.run_figures import (
-    best_so_far_figure,
-    expectation_figure,
-    predicted_trials,
-    timeline_figure,
-)
 from core.tuning import events
-from core.tuning.events import RunStarted, TrialExcluded, TrialFailed, TrialFinished
 
 
 class BestSoFar(View):
@@ -35,7 +29,7 @@ class BestSoFar(View):
         return bool(self.run.trials)
 
     def figure(self) -> Figure:
-        return best_so_far_figure(self.run, self.record.filtered())
+        return figures.best_so_far_figure(self.run, self.record.filtered())
 
     def draw(self) -> None:
         super().draw()
@@ -55,13 +49,13 @@ class Timeline(View):
     late = True
     of_all = True
     interval = 0.2
-    listens = (TrialFinished, TrialFailed)
+    listens = (events.TrialFinished, events.TrialFailed)
 
     def has_content(self) -> bool:
         return len(self.run.trials) > 1
 
     def figure(self) -> Figure:
-        return timeline_figure(self.run)
+        return figures.timeline_figure(self.run)
 
 
 class PredictedVsObserved(View):
@@ -72,14 +66,14 @@ class PredictedVsObserved(View):
     question = "Do trials come out as predicted? On the line they do."
     of_history = "Do first trials come out as earlier datasets predict? On the line they do."
     waiting = "Trials appear here as soon as the strategy predicts their scores."
-    listens = (TrialFinished, TrialFailed, TrialExcluded)
+    listens = (events.TrialFinished, events.TrialFailed, events.TrialExcluded)
     late = True
 
     @classmethod
-    def wants(cls, started: RunStarted) -> bool:
+    def wants(cls, started: events.RunStarted) -> bool:
         return bool(surrogate_of(started))
 
-    def start(self, started: RunStarted) -> None:
+    def start(self, started: events.RunStarted) -> None:
         earlier = surrogate_of(started) in WITH_HISTORY
         self.question = self.of_history if earlier else type(self).question
         self.set_words(self.title, self.question)
@@ -90,12 +84,12 @@ class PredictedVsObserved(View):
         return any(prediction is not None for prediction in predictions)
 
     def figure(self) -> Figure:
-        return expectation_figure(self.run, self.record.filtered())
+        return figures.expectation_figure(self.run, self.record.filtered())
 
     def draw(self) -> None:
         super().draw()
         run = self.run
         expected = np.full(len(run.numbers), np.nan)
-        for trial, prediction, _ in predicted_trials(run):
+        for trial, prediction, _ in figures.predicted_trials(run):
             expected[run.row_of[trial.number]] = prediction
         self.mark_trials(expected, run.scores)

@@ -14,14 +14,13 @@ from PySide6.QtWidgets import QHeaderView, QMenu, QTableView, QWidget
 from app.look import appearance
 from app.text.narration import ended_early
 from app.text.plan_text import proposed_by, setting_cells, setting_lines, setting_title
-from app.views.plot.data_table import DISPLAY, Index
 from app.views.plot.view import View
 from app.views.plot.view_state import ViewState
 from app.widgets.buttons import LinkButton
 from app.widgets.layouts import LEFT, in_column
-from app.widgets.plain_table import ALIGNMENT, LEFT_CELL, RIGHT_CELL, PlainTable
+from app.widgets.plain_table import ALIGNMENT, DISPLAY, LEFT_CELL, RIGHT_CELL, Index, PlainTable
 from app.widgets.quiet_controls import QuietComboBox
-from app.widgets.text_labels import plain_tooltip, wrapping_label
+from app.widgets.text_labels import plain_tooltip, show_text, wrapping_label
 from core.estimators.model_settings import title_of
 from core.figures.figure import Table
 from core.tuning import events
@@ -278,18 +277,15 @@ class TrialsGrid(PlainTable):
         self.horizontalHeader().setSortIndicator(0, Qt.SortOrder.DescendingOrder)
 
     def is_elastic(self, column: int) -> bool:
-        return (
-            2 <= column < self._view.model.of_setting + 2
-            or column == self._view.model.columnCount() - 1
-        )
+        model = self._view.model
+        return 2 <= column < model.of_setting + 2 or column == model.columnCount() - 1
 
     def wanted_widths(self) -> list[int]:
         # Without looking at the cells, since columns must not move while trials arrive.
-        metrics, head = self.fontMetrics(), self.horizontalHeader()
+        head, advance = self.horizontalHeader(), self.fontMetrics().horizontalAdvance
         texts = enumerate(self._widest_texts())
         return [
-            max(metrics.horizontalAdvance(text) + PADDING, head.sectionSizeHint(column))
-            for column, text in texts
+            max(advance(text) + PADDING, head.sectionSizeHint(column)) for column, text in texts
         ]
 
     def _widest_texts(self) -> list[str]:
@@ -397,8 +393,7 @@ class TrialsTable(View):
         trial = self.run.find_trial(self.record.selected)
         self._show_exclude_button(trial)
         has_detail = trial is not None and (bool(trial.failure) or trial.behind)
-        self._detail.setText(self._outcome_text(trial) if trial and has_detail else "")
-        self._detail.setVisible(has_detail)
+        show_text(self._detail, self._outcome_text(trial) if trial and has_detail else "")
 
     def paint_theme(self) -> None:
         self.table.verticalHeader().setDefaultSectionSize(appearance.pixels(TARGET))

@@ -49,7 +49,6 @@ class OptionForm(QWidget):
         self._grid.setColumnStretch(1, 1)
 
     def show_options(self, options: Sequence[Option], values: Mapping[str, Any]) -> None:
-        """Show these options, by default at their defaults."""
         if tuple(options) != self._options:
             self._options = tuple(options)
             self._rebuild_rows()

@@ -26,12 +26,9 @@ from app.look import appearance
 # A number is a stretch of its own; beside a control it is the control's.
 Content = QWidget | QLayout | int | tuple[QWidget | QLayout, int | Qt.AlignmentFlag]
 Margins = tuple[int, int, int, int]  # left, top, right, bottom, in pixels
+DIALOG_MARGINS: Margins = (20, 18, 20, 16)
 Box = TypeVar("Box", bound=QBoxLayout)
-LEFT, RIGHT, TOP = (
-    Qt.AlignmentFlag.AlignLeft,
-    Qt.AlignmentFlag.AlignRight,
-    Qt.AlignmentFlag.AlignTop,
-)
+LEFT, TOP = Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignTop
 
 
 def in_column(
@@ -67,25 +64,26 @@ def _fill(
     # None leaves the gap of the style.
     if gap is not None:
         layout.setSpacing(gap)
-    for content in contents:
-        _add(layout, content)
+    add_to(layout, *contents)
     return layout
 
 
-def _add(layout: QBoxLayout, content: Content) -> None:
-    match content:
-        case int():
-            layout.addStretch(content)
-        case QWidget():
-            layout.addWidget(content)
-        case QLayout():
-            layout.addLayout(content)
-        case (QWidget() as widget, Qt.AlignmentFlag() as alignment):
-            layout.addWidget(widget, 0, alignment)
-        case (QWidget() as widget, int() as stretch):
-            layout.addWidget(widget, stretch)
-        case (QLayout() as inner, int() as stretch):
-            layout.addLayout(inner, stretch)
+def add_to(layout: QBoxLayout, *contents: Content) -> None:
+    """Add contents to a column or row, one after the other."""
+    for content in contents:
+        match content:
+            case int():
+                layout.addStretch(content)
+            case QWidget():
+                layout.addWidget(content)
+            case QLayout():
+                layout.addLayout(content)
+            case (QWidget() as widget, Qt.AlignmentFlag() as alignment):
+                layout.addWidget(widget, 0, alignment)
+            case (QWidget() as widget, int() as stretch):
+                layout.addWidget(widget, stretch)
+            case (QLayout() as inner, int() as stretch):
+                layout.addLayout(inner, stretch)
 
 
 def in_lines(*widgets: QWidget, gap: int = 8, column_width: int = 0) -> QWidget:
@@ -97,10 +95,10 @@ def in_lines(*widgets: QWidget, gap: int = 8, column_width: int = 0) -> QWidget:
     return holder
 
 
-def scrolling(inner: QWidget) -> QScrollArea:
-    """An area that scrolls up and down, without frame or ground."""
+def scrolling(inner: QWidget, area: QScrollArea | None = None) -> QScrollArea:
+    """An area, by default a new one, that scrolls up and down, without frame or ground."""
     inner.setObjectName("scrolled")
-    area = QScrollArea()
+    area = area or QScrollArea()
     area.setWidgetResizable(True)
     area.setFrameShape(QFrame.Shape.NoFrame)
     area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -132,7 +130,6 @@ class FlowLayout(QLayout):
         self.setContentsMargins(0, 0, 0, 0)
 
     def set_column_width(self, width: int) -> None:
-        """`width` is in pixels."""
         if width != self._column_width:
             self._column_width = width
             self.invalidate()
@@ -177,7 +174,7 @@ class FlowLayout(QLayout):
         shown = [entry for entry in self._items if not entry.isEmpty()]
         bottom = rect.y()
         for line in self._item_lines(shown, rect.width()):
-            height = max(self._item_height(entry, width) for entry, width in line)
+            height = max(_item_height(entry, width) for entry, width in line)
             x = rect.x()
             for entry, width in line:
                 if moves_items:
@@ -208,11 +205,9 @@ class FlowLayout(QLayout):
             room_left -= width + self._gap
         return lines
 
-    @staticmethod
-    def _item_height(entry: QLayoutItem, width: int) -> int:
-        if entry.hasHeightForWidth():
-            return entry.heightForWidth(width)
-        return entry.sizeHint().height()
+
+def _item_height(entry: QLayoutItem, width: int) -> int:
+    return entry.heightForWidth(width) if entry.hasHeightForWidth() else entry.sizeHint().height()
 
 
 def order_tabs(root: QWidget) -> None:

@@ -48,7 +48,6 @@ class ScaleAxis(pg.AxisItem):
         # pyqtgraph would write 0.001 as 1, with an “m” beside the title.
         self.enableAutoSIPrefix(False)
         self.showLabel(False)
-        self._ink, self._line = QColor(), QColor()
         self.paint_theme(appearance.current())
 
     def set_scale(self, scale: Scale) -> None:
@@ -74,16 +73,11 @@ class ScaleAxis(pg.AxisItem):
         return self.position_scale.label_at(position)
 
     def value_text(self, position: float) -> str:
-        """The value at a position after the axis' title."""
         return f"{self.title} {self.label_at(position)}" if self.title else self.label_at(position)
 
-    def hide_labels(self) -> None:
-        """Draw ticks only: a linked axis below has the labels."""
-        self.labelled = False
-        self.fit_thickness()
-
-    def show_labels(self) -> None:
-        self.labelled = True
+    def set_labelled(self, labelled: bool) -> None:
+        """False for ticks alone, where a linked axis below has the labels."""
+        self.labelled = labelled
         self.fit_thickness()
 
     def paint_theme(self, theme: Theme) -> None:
@@ -193,7 +187,6 @@ class ScaleAxis(pg.AxisItem):
             self._draw_title(p)
 
     def elided_title(self, room: float) -> str:
-        """The title in so many pixels, with its arrow."""
         right, cut = Qt.TextElideMode.ElideRight, self.metrics.elidedText
         if self.maximize is None:
             return cut(self.title, right, room)

@@ -66,7 +66,6 @@ class FocusRing(_Area):
         return super().viewportEvent(event)
 
     def paint_ring(self, painter: QPainter) -> None:
-        """Paint the ring while the area has the focus."""
         if not self.hasFocus():
             return
         painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -142,7 +141,6 @@ class Crosshair:
         return not self._lines[0].isHidden()
 
     def show_at(self, area: QRect, centre: QPoint) -> None:
-        """Cross at a point of an area of the parent."""
         palette = QPalette()
         palette.setColor(QPalette.ColorRole.Window, QColor(appearance.current().control))
         across = QRect(area.left(), centre.y(), area.width(), 1)
@@ -248,7 +246,6 @@ class Canvas(FocusRing, pg.GraphicsLayoutWidget):
             self.zoom.show_ranges()
 
     def forget_ranges(self) -> None:
-        """Choose all ranges anew."""
         for plot in self.plots:
             plot.forget_ranges()
         self.show_usual_range()

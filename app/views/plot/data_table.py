@@ -136,7 +136,8 @@ def picture_image(content: QWidget, title: str, question: str) -> QImage:
 
 
 def _picture_size(content: QWidget) -> QSize:
-    return QSize(content.width() + 2 * EDGE, content.height() + 2 * EDGE + _head_height())
+    head = sum(QFontMetrics(font).height() for font in _heading_fonts()) + 4
+    return QSize(content.width() + 2 * EDGE, content.height() + 2 * EDGE + head)
 
 
 def _write_png(content: QWidget, path: Path, words: tuple[str, str]) -> bool:
@@ -185,7 +186,3 @@ def _heading_fonts() -> tuple[QFont, QFont]:
     title.setBold(True)
     question.setPointSizeF(appearance.points(FONT_SMALL))
     return title, question
-
-
-def _head_height() -> int:
-    return sum(QFontMetrics(font).height() for font in _heading_fonts()) + 4

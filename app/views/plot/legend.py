@@ -27,10 +27,6 @@ class LegendEntry:
     draw: Callable[[QPainter, QRectF], None]
     words: str
 
-    def needed_width(self, metrics: QFontMetricsF) -> float:
-        """Pixels of sample and words."""
-        return SAMPLE + BESIDE + metrics.horizontalAdvance(self.words)
-
 
 def line_sample(pen: QPen) -> Callable[[QPainter, QRectF], None]:
     """A function that draws a short line."""
@@ -64,7 +60,7 @@ def arrange_entries(entries: list[LegendEntry], width: float) -> list[tuple[QPoi
     placed: list[tuple[QPointF, LegendEntry]] = []
     x, y = 0.0, 0.0
     for entry in entries:
-        wide = entry.needed_width(metrics)
+        wide = SAMPLE + BESIDE + metrics.horizontalAdvance(entry.words)
         if x and x + wide > width:
             x, y = 0.0, y + metrics.height() + 1
         placed.append((QPointF(x, y), entry))

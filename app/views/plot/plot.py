@@ -56,15 +56,12 @@ class Plot(pg.GraphicsWidget):
         self.vb.removeItem(mark)
 
     def hold_x(self, low: float, high: float, *, exact: bool = False) -> None:
-        """Show at least this range."""
         self._hold_range(0, low, high, exact)
 
     def hold_y(self, low: float, high: float, *, exact: bool = False) -> None:
-        """Show at least this range."""
         self._hold_range(1, low, high, exact)
 
     def forget_ranges(self) -> None:
-        """Choose ranges anew."""
         self._held, self.widest = [None, None], None
 
     @property
@@ -73,7 +70,6 @@ class Plot(pg.GraphicsWidget):
         return self.leaves_out or any(self._wide_range(axis) != self._held[axis] for axis in (0, 1))
 
     def show_held(self, *, is_whole: bool = False) -> None:
-        """Show the held ranges, or those of all."""
         self.zoomed, self.is_whole = False, is_whole
         for axis in (0, 1):
             self._show_axis(axis)
@@ -91,7 +87,6 @@ class Plot(pg.GraphicsWidget):
         return np.where(heights <= high, heights, high - abs(room))
 
     def is_within_view(self) -> bool:
-        """Whether the held ranges are in sight."""
         pairs = zip(self._held, self.vb.viewRange(), strict=True)
         seen = ((held, low, high, 1e-6 * (high - low)) for held, (low, high) in pairs if held)
         return all(low - e <= held[0] and held[1] <= high + e for held, low, high, e in seen)
@@ -223,11 +218,11 @@ class Zoom(QObject):
         elif not self._enlarges:
             return False
         elif event.key() in CHANGES:
-            for plot in self._leading():
+            for plot in self._plots[:1]:  # those below share its x range, and follow
                 self._scale_range(plot, CHANGES[event.key()])
         elif event.key() in MOVES and event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
             right, up = MOVES[event.key()]
-            for plot in self._leading():
+            for plot in self._plots[:1]:  # those below share its x range, and follow
                 (left, end), (low, high) = plot.vb.viewRange()
                 self._shift_range(plot, right * STEP * (end - left), up * STEP * (high - low))
         else:
@@ -251,10 +246,6 @@ class Zoom(QObject):
         if is_wider and all(plot.is_within_view() for plot in self._plots):
             self.show_ranges()
         return True
-
-    def _leading(self) -> list[Plot]:
-        # Plots below the first share its x range and follow by themselves.
-        return self._plots[:1]
 
     def _scale_range(self, plot: Plot, factor: float, centre: Range | None = None) -> None:
         ranges = []
@@ -287,7 +278,6 @@ class Zoom(QObject):
         self.show_ranges(is_whole=not self.is_whole and any(plot.has_more for plot in self._plots))
 
     def show_ranges(self, *, is_whole: bool = False) -> None:
-        """Show the usual ranges, or those of all."""
         if self.is_zoomed or self.is_whole != is_whole:
             for plot in self._plots:
                 plot.show_held(is_whole=is_whole)

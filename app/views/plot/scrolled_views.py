@@ -107,19 +107,15 @@ class ScrolledBars(View):
 
     def make_content(self) -> QWidget:
         super().make_content()
-        canvas = self.canvas
-        self.scroll_bar = QScrollBar(Qt.Orientation.Vertical)
-        self.scroll_bar.setAccessibleName(self.listed)
-        self.scroll_bar.valueChanged.connect(lambda _position: self._show_window())
-        self.scroll_bar.hide()
-        container = QWidget()
-        in_row((canvas, 1), self.scroll_bar, on=container, gap=0)
-        canvas.wheeled.connect(self._scroll_rows)
+        canvas, container = self.canvas, QWidget()
+        bar = self.scroll_bar = QScrollBar(Qt.Orientation.Vertical)
+        bar.setAccessibleName(self.listed)
+        bar.valueChanged.connect(lambda _position: self._show_window())
+        bar.hide()
+        in_row((canvas, 1), bar, on=container, gap=0)
+        canvas.wheeled.connect(lambda rows: bar.setValue(bar.value() + rows))
         canvas.setAccessibleName(self.title)
         return container
-
-    def _scroll_rows(self, rows: int) -> None:
-        self.scroll_bar.setValue(self.scroll_bar.value() + rows)
 
     def start(self, started: RunStarted) -> None:
         self.scroll_bar.setValue(0)

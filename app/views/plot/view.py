@@ -213,9 +213,7 @@ class View(Card):
             self.record.consume(event)
         if isinstance(event, RunStarted):
             if hasattr(self, "canvas"):
-                for plot in self.canvas.plots:
-                    plot.forget_ranges()
-                self.canvas.show_usual_range()
+                self.canvas.forget_ranges()
             self.start(event)
             self.dirty = True
         elif isinstance(event, self.listens):
@@ -243,10 +241,10 @@ class View(Card):
         if self._stack.currentWidget() is not page:
             self._stack.setCurrentWidget(page)
         description = self.describe() if has_content else self.waiting_reason()
-        if not has_content and description != self._empty.text():
-            self._empty.setText(description)
         if has_content:
             description = " ".join([description, *self._directions()]).strip()
+        else:
+            self._empty.setText(description)
         # Screen readers are told of every description that is set, also of the same one.
         whole = f"{self.question} {description}"
         for widget, words in ((self.content, description), (filled, description), (self, whole)):
@@ -381,11 +379,7 @@ class View(Card):
         if self.record.exploring.any():
             words = f"{words} Squares explore: little was known there."
         if self.of_all or not self.record.model:
-            self._set_caption(words + self._moment_text)
-
-    def _set_caption(self, words: str) -> None:
-        if words != self._caption.text():
-            self._caption.setText(words)
+            self._caption.setText(words + self._moment_text)
 
     # -- the moment that it shows ----------------------------------------------------------------
 
@@ -407,7 +401,7 @@ class View(Card):
         is_told = self.has_content() and not (run.ended and moment == self.moment_of(None))
         unit = "step" if run.learns_penalties else "trial"
         self._moment_text = f" After {count_text(moment, unit)}." if is_told else ""
-        self._set_caption(self._caption.text().removesuffix(before) + self._moment_text)
+        self._caption.setText(self._caption.text().removesuffix(before) + self._moment_text)
 
     def _trial_text(self, number: int) -> str:
         trial = self.run.find_trial(number)
