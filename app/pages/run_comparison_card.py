@@ -12,7 +12,7 @@ from app.look import appearance
 from app.text.past_runs_text import HEADS, cells_of, setting_name, setting_value
 from app.text.rail_text import runs_of_one_dataset
 from app.views.plot.data_table import DataTable
-from app.views.runs_comparison import ComparedRun, RunCurves, RunsComparison
+from app.views.runs_comparison import RunCurves, RunsComparison
 from app.widgets.buttons import PlainButton
 from app.widgets.cards import Card
 from app.widgets.layouts import in_row
@@ -87,25 +87,11 @@ class RunComparisonCard(Card):
         self._offer_split(names, bool(warnings) and not reason)
         is_comparable = not reason and len({c.metric for c in self.curves if c.best}) <= 1
         self.picture.setVisible(is_comparable)
-        tested_runs = [(r, n) for r, n in zip(self.runs, names, strict=True) if r.test is not None]
+        tested = {n: r for n, r in zip(names, self.runs, strict=True) if r.test is not None}
         # Scores of other data or measures say nothing beside each other.
-        self.worth.setVisible(not reason and len(tested_runs) > 1)
-        if not reason and len(tested_runs) > 1:
-            compared_runs = [
-                ComparedRun(
-                    r.strategy,
-                    r.fits,
-                    r.seconds,
-                    r.test,
-                    n,
-                    r.interval,
-                    r.gain,
-                    r.metric,
-                    r.maximize,
-                )
-                for r, n in tested_runs
-            ]
-            self.worth.show_runs(compared_runs)
+        self.worth.setVisible(not reason and len(tested) > 1)
+        if not reason and len(tested) > 1:
+            self.worth.show_runs(tested)
         if is_comparable:
             self.picture.show_curves(self.curves, names)
         run_values = [curve.values for curve in self.curves]

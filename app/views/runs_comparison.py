@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,28 +22,8 @@ from core.tuning.scores.score import score_text
 from core.wording import duration_text, format_number
 
 if TYPE_CHECKING:
+    from core.tuning.runs.past_runs import RunSummary
     from core.tuning.runs.run_comparison import BestSoFarCurve
-
-
-@dataclass(frozen=True)
-class ComparedRun:
-    """A run; without a name it is called by its strategy."""
-
-    strategy: str
-    fits: float | None
-    seconds: float | None
-    test: float | None
-    name: str = ""
-    interval: Sequence[float | None] | None = None
-    gain: float | None = None
-    metric: str = ""
-    maximize: bool = True
-
-    @property
-    def rank_key(self) -> float:
-        """Lower for a better run; the highest for one without a score."""
-        score = _finite_or_none(self.test)
-        return math.inf if score is None else -score if self.maximize else score
 
 
 class RunsComparison(ResultView):
@@ -56,7 +35,7 @@ class RunsComparison(ResultView):
     waiting = "Runs of one dataset are compared here."
 
     def make_plots(self) -> None:
-        self.runs: list[ComparedRun] = []
+        self.runs: dict[str, RunSummary] = {}  # by name, the best first
         self.score = self.canvas.add_plot(Scale(), Scale("choice"), column=0)
         self.fits = self.canvas.add_plot(Scale("log"), Scale("choice"), column=1)
         self.time = self.canvas.add_plot(Scale("log"), Scale("choice"), column=2)
@@ -65,8 +44,8 @@ class RunsComparison(ResultView):
             plot.vb.invertY(True)
             plot.bottom.set_title(title)
         self.canvas.ci.layout.setHorizontalSpacing(24)
-        self.fits.left.hide_labels()
-        self.time.left.hide_labels()
+        self.fits.left.set_labelled(False)
+        self.time.left.set_labelled(False)
         self.dots, self.whiskers = Dots("circle", 11), Lines()
         self.score.add_marks(self.whiskers, self.dots)
         self.bars = {plot: (HorizontalBars(), BarLabels()) for plot in (self.fits, self.time)}
@@ -76,29 +55,20 @@ class RunsComparison(ResultView):
     def has_content(self) -> bool:
         return bool(self.runs)
 
-    def show_runs(self, runs: Sequence[ComparedRun]) -> None:
-        self.runs = sorted(runs, key=lambda run: run.rank_key)
+    def show_runs(self, runs: Mapping[str, RunSummary]) -> None:
+        self.runs = dict(sorted(runs.items(), key=lambda pair: _rank_key(pair[1])))
         self.draw_afresh()
 
-    def run_names(self) -> list[str]:
-        """Equal names are numbered."""
-        seen: dict[str, int] = {}
-        names = []
-        for run in self.runs:
-            name = run.name or run.strategy
-            seen[name] = seen.get(name, 0) + 1
-            names.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
-        return names
-
     def draw(self) -> None:
-        theme, rows = appearance.current(), np.arange(len(self.runs), dtype=float)
-        scale = Scale("choice", tuple(name.replace(" · ", "\n") for name in self.run_names()))
+        theme, runs = appearance.current(), list(self.runs.values())
+        rows = np.arange(len(runs), dtype=float)
+        scale = Scale("choice", tuple(name.replace(" · ", "\n") for name in self.runs))
         for plot in self.canvas.plots:
             plot.left.set_scale(scale)
             # One row or two alone would be as thick as the plot is high.
             plot.hold_y(-0.6, max(len(rows), 3) - 0.4, exact=True)
-        scores = np.array([_finite_or_none(run.test) for run in self.runs], float)
-        ends = np.array([run.interval or (np.nan, np.nan) for run in self.runs], float)
+        scores = np.array([_finite_or_none(run.test) for run in runs], float)
+        ends = np.array([run.interval or (np.nan, np.nan) for run in runs], float)
         self.dots.set_style(theme.model, theme.paper, 1.2)
         self.whiskers.set_style(pen(theme.model, 2.4))
         self.dots.set_data(scores, rows)
@@ -106,10 +76,10 @@ class RunsComparison(ResultView):
         values = np.concatenate([scores, ends.ravel()])
         self.score.hold_x(*range_of(values))
         # Runs of several measures share an axis, on which only a number has a meaning.
-        metrics = {run.metric for run in self.runs}
+        metrics = {run.metric for run in runs}
         self.score.bottom.set_scale(score_scale(metrics.pop() if len(metrics) == 1 else ""))
-        self._draw_bars(self.fits, [run.fits for run in self.runs], format_number)
-        self._draw_bars(self.time, [run.seconds for run in self.runs], duration_text)
+        self._draw_bars(self.fits, [run.fits for run in runs], format_number)
+        self._draw_bars(self.time, [run.seconds for run in runs], duration_text)
 
     def _draw_bars(
         self, plot: Plot, amounts: Sequence[float | None], words: Callable[[float], str]
@@ -132,17 +102,23 @@ class RunsComparison(ResultView):
         texts.set_data([(length, row, words(value)) for row, length, value in lengths])
 
     def describe(self) -> str:
-        names = self.run_names()
-        best = score_text(_finite_or_none(self.runs[0].test), self.runs[0].metric)
-        times = [_finite_or_none(run.seconds) for run in self.runs]
-        fastest = min(range(len(times)), key=lambda index: times[index] or math.inf)
-        quick = f"fastest {names[fastest]} with {duration_text(times[fastest] or 0.0)}"
-        return f"{len(names)} runs; best {names[0]} with {best}, {quick}."
+        name, best = next(iter(self.runs.items()))
+        score = score_text(_finite_or_none(best.test), best.metric)
+        seconds = {name: run.seconds for name, run in self.runs.items()}
+        fastest = min(seconds, key=lambda name: seconds[name] or math.inf)
+        quick = f"fastest {fastest} with {duration_text(seconds[fastest])}"
+        return f"{len(self.runs)} runs; best {name} with {score}, {quick}."
 
     def table_data(self) -> Table:
-        named = zip(self.run_names(), self.runs, strict=True)
+        named = self.runs.items()
         rows = [[name, run.test, run.gain, run.fits, run.seconds] for name, run in named]
         return ["run", "score", "gain", "fits", "seconds"], rows
+
+
+def _rank_key(run: RunSummary) -> float:
+    """Lower for a better run; the highest for one without a score."""
+    score = _finite_or_none(run.test)
+    return math.inf if score is None else -score if run.maximize else score
 
 
 def _finite_or_none(value: float | None) -> float | None:

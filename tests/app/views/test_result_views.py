@@ -7,11 +7,12 @@ import pytest
 from PySide6.QtCore import Qt
 
 from app.views.result_views import RESULT_VIEWS, CalibrationView, ConfusionMatrix
-from app.views.runs_comparison import ComparedRun, RunCurves, RunsComparison
+from app.views.runs_comparison import RunCurves, RunsComparison
 from core.figures.figure import Border, Labels
 from core.figures.score_figures import score_figure, score_rows
 from core.json_reading import read_as
 from core.tuning.run_results import GammaValues, MoleculePairs, PairCounts, Results
+from core.tuning.runs.past_runs import RunSummary
 from core.tuning.runs.run_comparison import BestSoFarCurve
 
 SCORES_VIEW, PAIRS_VIEW, _, PREDICTED_VIEW, _ = RESULT_VIEWS
@@ -116,13 +117,13 @@ def test_comparison_puts_the_best_on_top(shown):
     view = shown(RunsComparison, Results())
     assert not view.has_content()
     view.show_runs(
-        [
-            ComparedRun("grid", fits=100, seconds=10.0, test=0.84),
-            ComparedRun("mm", fits=10, seconds=0.1, test=0.88, interval=[0.8, 0.9]),
-            ComparedRun("grid", fits=100, seconds=9.0, test=None),
-        ]
+        {
+            "grid": RunSummary("", "", fits=100, seconds=10.0, test=0.84),
+            "mm": RunSummary("", "", fits=10, seconds=0.1, test=0.88, interval=[0.8, 0.9]),
+            "grid (2)": RunSummary("", "", fits=100, seconds=9.0, test=None),
+        }
     )
-    assert view.run_names() == ["mm", "grid", "grid (2)"]
+    assert list(view.runs) == ["mm", "grid", "grid (2)"]
     assert view.dots.x.tolist() == [0.88, 0.84]
     assert np.allclose([end for _, _, end in view.bars[view.fits][0].bars], [1.0, 2.0, 2.0])
     assert view.table_data()[1][0] == ["mm", 0.88, None, 10, 0.1]
@@ -135,8 +136,10 @@ def test_comparison_puts_the_best_on_top(shown):
 def test_comparison_knows_zero_and_scores_that_fall(shown, maximize, order):
     view = shown(RunsComparison, Results())
     scores = {"d": None, "a": -0.2, "b": 0.0, "c": 0.3}
-    view.show_runs([ComparedRun(n, 1, 1.0, test, maximize=maximize) for n, test in scores.items()])
-    assert view.run_names() == order
+    view.show_runs(
+        {n: RunSummary("", n, test=test, maximize=maximize) for n, test in scores.items()}
+    )
+    assert list(view.runs) == order
 
 
 def test_the_curves_of_several_runs_over_trials_and_time(shown):
