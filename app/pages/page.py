@@ -17,6 +17,8 @@ from app.widgets.text_labels import show_text, wrapping_label
 if TYPE_CHECKING:
     from app.session.session import Session
 
+NARROW = 660  # pixels at the usual text size, below which a title may take two lines
+
 
 class Page(QWidget):
     """One page, made at its first visit; `visited` is called each time it comes to the front."""
@@ -30,6 +32,7 @@ class Page(QWidget):
 
     topic: ClassVar[str] = "start"  # the help text of “Read more”
     wide: ClassVar[bool] = False  # takes the panel's place too
+    changes_title: ClassVar[bool] = False  # with what it shows
 
     def __init__(self, session: Session) -> None:
         super().__init__()
@@ -83,10 +86,13 @@ class Page(QWidget):
         return super().event(event)
 
     def _fit_head(self) -> None:
-        # Room for a title and two lines, so that nothing below moves when they come or go.
-        lines = [label.fontMetrics().lineSpacing() for label in (self._title, self._subtitle)]
+        # Room for a title, of two lines where it is narrow, and two lines below, so that nothing
+        # moves when they come or go.
+        title, line = (w.fontMetrics().lineSpacing() for w in (self._title, self._subtitle))
+        is_narrow = self.changes_title and self.width() < appearance.pixels(NARROW)
+        room = (1 + is_narrow) * title + 2 * line + 4
         needed = self._lines.heightForWidth(self._lines.width())
-        self._lines.setMinimumHeight(max(lines[0] + 2 * lines[1] + 4, needed))
+        self._lines.setMinimumHeight(max(room, needed))
         # Where the head is too narrow for words beside buttons, the buttons go below.
         buttons_width = self._buttons.sizeHint().width() + self._icons.sizeHint().width()
         min_width = buttons_width + appearance.pixels(260)

@@ -197,6 +197,7 @@ class ResultsPage(Page):
     """The tuned model, the default one and the baseline, in words and charts."""
 
     topic = "results"
+    changes_title = True
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
@@ -358,7 +359,9 @@ class ResultsPage(Page):
 
     def _show_words(self, results: Results, started: RunStarted) -> None:
         answer = answer_of(results, started, self.session.shown.state.topics)
-        self.set_head(answer.ability)
+        # A title of one line: what it is compared to stands below, where room is kept for it.
+        title, _, comparison = answer.ability.partition("; ")
+        self.set_head(title.removesuffix("."), comparison[:1].upper() + comparison[1:])
         self.answer.show_answer(answer)
         sentences = fact_sentences(results, started)
         self.facts.show_sentences(sentences)

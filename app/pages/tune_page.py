@@ -14,20 +14,11 @@ from app.look import appearance
 from app.pages.page import Page
 from app.pages.run_bar import Replay, RunBar, Stopwatch, WorkersPanel
 from app.pages.shared_cards import RangeEdgeNotice
+from app.text import run_head
 from app.text.key_names import PAUSE, START, STOP
 from app.text.narration import narration
 from app.text.plan_text import editable_number, waiting_settings_text, with_decimal_point
 from app.text.rail_text import strategy_title
-from app.text.run_head import (
-    before_the_start,
-    elsewhere_sentences,
-    interrupted_sentences,
-    model_text,
-    more_time_text,
-    progress_text,
-    run_title,
-    stopping_sentences,
-)
 from app.views.board import Board
 from app.views.plot.view import View
 from app.widgets.buttons import LinkButton, PlainButton, PrimaryButton
@@ -36,6 +27,7 @@ from app.widgets.layouts import in_column, in_row
 from app.widgets.quiet_controls import QuietComboBox
 from app.widgets.text_labels import show_text, wrapping_label
 from core.errors import UnusableError
+from core.estimators.model_settings import noun_of
 from core.space import Axis, Setting, axis_title
 from core.tuning.events import Event, RunFailed, WorkersSeen
 from core.tuning.ranges import value_of
@@ -173,6 +165,7 @@ class TunePage(Page):
     """One page for all runs: before, during and afterwards."""
 
     topic = "tune"
+    changes_title = True
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
@@ -181,7 +174,7 @@ class TunePage(Page):
         self._lead_on: Callable[[], None] = session.start
         self._clock = Stopwatch()
         self._ticks = QTimer(self, interval=1000)
-        self._ticks.timeout.connect(self._show_words)
+        self._ticks.timeout.connect(self.request_refresh)
         self._follower = QTimer(self, interval=FOLLOW_MILLISECONDS, singleShot=True)
         self._follower.timeout.connect(self._follow_run)
         self._make_buttons()
@@ -190,8 +183,8 @@ class TunePage(Page):
         session.events_arrived.connect(self._on_events)
         session.run_replaced.connect(self._begin_again)
         session.run_changed.connect(self._state_changed)
-        session.plan_changed.connect(self._show_run)
-        session.estimate_changed.connect(self._show_run)
+        session.plan_changed.connect(self.request_refresh)
+        session.estimate_changed.connect(self.request_refresh)
         self._begin_again()
 
     # Making it --------------------------------------------------------------------------------
@@ -253,7 +246,7 @@ class TunePage(Page):
     # What happens -----------------------------------------------------------------------------
 
     def visited(self) -> None:
-        self._show_run()
+        self.refresh()
 
     def tour_target(self, name: str) -> QWidget | None:
         views = self.board.views.values()
@@ -279,7 +272,7 @@ class TunePage(Page):
                 self.board.consume(event)
         self._count = len(self.session.events)
         self._clock.set_seconds(self.run.seconds)
-        self._show_run()
+        self.request_refresh()
 
     def _follow_run(self) -> None:
         """Read what another process has written, but for a replay, which stays where it is."""
@@ -320,11 +313,11 @@ class TunePage(Page):
             self.replay.load_run(shown.events, shown.stops, of_trials)
         else:
             self.replay.stop()
-        self._show_run()
+        self.request_refresh()
 
     # Showing it -------------------------------------------------------------------------------
 
-    def _show_run(self) -> None:
+    def refresh(self) -> None:
         has_begun = bool(self.session.events)
         self.before.setVisible(not has_begun)
         self._filler.setVisible(not has_begun)
@@ -340,7 +333,9 @@ class TunePage(Page):
         self.stop_button.setVisible(state in ("running", "paused"))
         self.more_button.setVisible(state == "finished" and not self.run.learns_penalties)
         minutes = self.run.more_minutes
-        self.more_button.set_label(more_time_text(minutes) if minutes else f"{MORE} more trials")
+        self.more_button.set_label(
+            run_head.more_time_text(minutes) if minutes else f"{MORE} more trials"
+        )
         self.leave_button.setVisible(state == "stopping")
         self.keep_button.setVisible(state == "interrupted" and has_begun)
         may_discard = has_begun and state != "running elsewhere"
@@ -391,8 +386,8 @@ class TunePage(Page):
         if not session.events:
             self._show_before()
             return
-        progress_line = progress_text(self.run, session.state, elapsed)
-        self.set_head(run_title(self.run), progress_line)
+        progress_line = run_head.progress_text(self.run, session.state, elapsed)
+        self.set_head(run_head.run_title(self.run), progress_line)
         self.bar.setAccessibleDescription(f"{progress_line}. {self.bar.toolTip()}".strip(". "))
         self.set_panel("What is happening", (*self._state_sentences(), *narration(self.run)))
 
@@ -404,7 +399,7 @@ class TunePage(Page):
     def _show_before(self) -> None:
         session = self.session
         if session.state == "running":
-            preparation_line = before_the_start(session.plan, self._clock.seconds)
+            preparation_line = run_head.before_the_start(session.plan, self._clock.seconds)
             self.set_head("Tuning", f"{preparation_line} · the data are being prepared")
             self.set_panel("What is happening", ("The data are being prepared.",))
             return
@@ -413,14 +408,12 @@ class TunePage(Page):
         if session.plan is None:
             self._before_words.setText("Open a file first, in step 1.")
             return
-        words = (
-            "The program tunes {model}. Strategy: {strategy}. While it runs, you see here what it "
-            "has tried and what it has learned. You can pause or stop at any time and keep the "
-            "best."
-        )
         strategy = strategy_title(session.plan, session.advice)
-        model = model_text(session.plan.model)
-        self._before_words.setText(words.format(model=model, strategy=strategy))
+        self._before_words.setText(
+            f"The program tunes {noun_of(session.plan.model)}. Strategy: {strategy}. While it "
+            "runs, you see here what it has tried and what it has learned. You can pause or stop "
+            "at any time and keep the best."
+        )
         self.set_panel("What is happening", ("Nothing yet. Press “Start tuning”.",))
 
     def _state_sentences(self) -> tuple[str, ...]:
@@ -430,11 +423,11 @@ class TunePage(Page):
                 waiting = waiting_settings_text(len(self.session.shown.wanted))
                 return ("The run is paused. “Resume” continues it." + waiting,)
             case "stopping":
-                return stopping_sentences(run)
+                return run_head.stopping_sentences(run)
             case "interrupted" if not isinstance(run.ended, RunFailed):
-                return interrupted_sentences(run)
+                return run_head.interrupted_sentences(run)
             case "running elsewhere":
-                return elsewhere_sentences(run)
+                return run_head.elsewhere_sentences(run)
         return ()
 
     # What a person does -----------------------------------------------------------------------

@@ -32,6 +32,7 @@ class DataPage(Page):
     """The table of the data and what can be changed in it."""
 
     topic = "data"
+    changes_title = True
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)

@@ -1,0 +1,56 @@
+"""The head of a page: what stands below it stays where it is when words come and go."""
+
+from __future__ import annotations
+
+from app.pages.data.data_page import DataPage
+from app.pages.results_page import ResultsPage
+from app.pages.tune_page import TunePage
+from app.pages.use_page import UsePage
+from core.tuning.events import DatasetFacts, PenaltyStep, RunFinished, RunStarted
+from core.tuning.plan import DataPlan, Plan
+from core.tuning.run_results import Results, RightCounts
+
+SIZES = [(562, 100), (802, 100), (745, 150)]  # pixels in windows of 1024 and 1280, percent
+
+
+def learned():
+    plan = Plan(DataPlan("x.csv"), "logistic", "penalties").as_dict()
+    penalties = {"first": 3.0, "second": 7.4}
+    results = Results(
+        metric="accuracy",
+        test={"accuracy": 0.74},
+        right=RightCounts(tuned=74, default=70, rows=100, baseline=59),
+        baseline="the most frequent class",
+        groups=penalties,
+    )
+    return [
+        RunStarted(
+            plan=plan,
+            kind="penalties",
+            groups=dict.fromkeys(penalties, 2),
+            dataset=DatasetFacts(test_rows=100),
+        ),
+        *(PenaltyStep(step=n, objective=9.0 - n, penalties=penalties) for n in range(3)),
+        RunFinished(because="done", results=results),
+    ]
+
+
+def test_nothing_below_a_head_moves_when_a_run_has_ended(with_data, show, look, qapp):
+    pages = [show(kind(with_data)) for kind in (DataPage, TunePage, ResultsPage, UsePage)]
+    ends = []
+    for events in ([], learned()):
+        with_data._show_run(events, None)
+        for page in pages:
+            page.visited()
+        heads = [page.title for page in pages]
+        for width, percent in SIZES:
+            look.change_look(percent=percent)
+            qapp.processEvents()  # until then pages are as wide as their widest text before
+            for page in pages:
+                page.resize(width, 600)
+            qapp.processEvents()
+            ends.append([page._head.geometry().bottom() for page in pages])
+    assert heads[1:3] == [
+        "Learning one penalty for each group of columns", "Right for 74 of 100 new rows"
+    ]  # fmt: skip
+    assert ends[: len(SIZES)] == ends[len(SIZES) :]
