@@ -5,14 +5,16 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.cli.streams import print_remark
+from app.text import history_text as texts
 from core.datasets.task import Task
 from core.errors import UnusableError
-from core.wording import count_text
+from core.estimators.registry import MODELS
+from core.tuning.scores.score import named_score_text
 
 if TYPE_CHECKING:
     from core.tuning.history.dataset_records import HistoryEntry, ImportCounts
@@ -64,8 +66,6 @@ def _add_optuna(actions: Any) -> None:
 
 
 def _list_datasets(arguments: argparse.Namespace) -> int:
-    from core.tuning.scores.score import named_score_text  # brings numpy
-
     with _open_history() as history:
         entries, enabled = history.entries(), history.enabled
         for sentence in history.notices:
@@ -122,10 +122,7 @@ def _delete_datasets(arguments: argparse.Namespace) -> int:
         deletion = forget_everything()
         for sentence in deletion.notices:
             print_remark(sentence)
-        words = (
-            "everything" if deletion.datasets is None else count_text(deletion.datasets, "dataset")
-        )
-        print_remark(f"Deleted: {words}.")
+        print_remark(texts.deletion_text(deletion.datasets))
         return 0
     with _open_history() as history:
         if arguments.starter:
@@ -137,7 +134,7 @@ def _delete_datasets(arguments: argparse.Namespace) -> int:
             count = len(matching_ids)
         for sentence in history.notices:
             print_remark(sentence)
-    print_remark(f"Deleted: {count_text(count, 'dataset')}.")
+    print_remark(texts.deletion_text(count))
     return 0
 
 
@@ -157,15 +154,14 @@ def _matching_id(entries: list[HistoryEntry], prefix: str) -> str:
 def _restore_starter(arguments: argparse.Namespace) -> int:
     with _open_history() as history:
         count = history.restore_starter()
-    print_remark(f"Restored: {count_text(count, 'dataset')}.")
+    print_remark(texts.starter_restore_text(count))
     return 0
 
 
 def _switch_history(arguments: argparse.Namespace) -> int:
     with _open_history() as history:
         history.set_enabled(arguments.on)
-    words = "on" if arguments.on else "off; what it holds stays, and is not used"
-    print_remark(f"The history is {words}.")
+    print_remark(texts.switch_text(arguments.on))
     return 0
 
 
@@ -173,7 +169,7 @@ def _export_history(arguments: argparse.Namespace) -> int:
     with _open_history() as history:
         count = history.export_to(Path(arguments.file))
     print(arguments.file)
-    print_remark(f"Written: {count_text(count, 'dataset')}, without those shipped with Tunescope.")
+    print_remark(texts.export_text(count, arguments.file))
     return 0
 
 
@@ -182,7 +178,6 @@ def _import_history(arguments: argparse.Namespace) -> int:
 
 
 def _import_optuna(arguments: argparse.Namespace) -> int:
-    from core.estimators.registry import MODELS
     from core.tuning.history.dataset_records import statistics_of
 
     model = MODELS.get(arguments.model)
@@ -228,8 +223,7 @@ def _import_datasets(import_function: Callable[[History], ImportCounts]) -> int:
         counts = import_function(history)
     for sentence in counts.left_out:
         print_remark(f"Left out: {sentence}")
-    imported = f"{count_text(counts.datasets, 'dataset')} with {count_text(counts.trials, 'trial')}"
-    print_remark(f"Imported: {imported}; {counts.known_already} there already.")
+    print_remark(texts.import_text(replace(counts, left_out=())))
     return 0
 
 

@@ -9,6 +9,14 @@ import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
+from app.help.glossary import FOLDER, read_help
+from core.estimators.registry import MODELS
+from core.extras import other_program, own_command, version
+from core.tuning.plan import DECODINGS, DataPlan, Plan
+from core.tuning.runs.run_folder import runs_root
+from core.tuning.scores.metrics import METRICS, default_metric
+from core.tuning.strategies.registry import STRATEGIES
+
 UNUSABLE = 2
 _CORRECTIONS = {"version": "--version"}
 # Commands of earlier versions, and where they are now.
@@ -26,8 +34,6 @@ class Parser(argparse.ArgumentParser):
         self._closing = closing
 
     def format_help(self) -> str:
-        from app.help.glossary import FOLDER, read_help
-
         words = self.prog.split()[1:]
         shared_texts, own_texts = (
             read_help("options.json").get(k, {}) for k in ("", " ".join(words))
@@ -56,11 +62,9 @@ class Parser(argparse.ArgumentParser):
         return known_arguments, unknown_arguments
 
     def options(self) -> list[str]:
-        """The long options."""
         return [name for name in self._option_string_actions if name.startswith("--")]
 
     def error(self, message: str) -> NoReturn:
-        """Print one line and exit with status 2."""
         stop = "" if message.endswith("?") else "."
         print(f"{self.prog}: {message}{stop} See {self.prog} --help.", file=sys.stderr)
         raise SystemExit(UNUSABLE)
@@ -73,8 +77,6 @@ class Version(argparse.Action):
         super().__init__(option_strings, dest, nargs=0, help="print the version and end")
 
     def __call__(self, parser: argparse.ArgumentParser, *_arguments: object) -> NoReturn:
-        from core.extras import other_program, own_command, version
-
         print(version())
         if other_command := other_program():
             remark = f"the command tunescope on the path is another one, {other_command}"
@@ -113,8 +115,6 @@ _OF_EVERY_RUN = """
 
 def choices_text() -> str:
     """Models, strategies, options and metrics for `tune --help`."""
-    from core.tuning.strategies.registry import STRATEGIES
-
     kinds = {
         words: [strategy.name for strategy in STRATEGIES.values() if strategy.kind == kind]
         for words, kind in (("propose trials", "trials"), ("learn L2 penalties", "penalties"))
@@ -137,14 +137,11 @@ def choices_text() -> str:
 def storage_text() -> str:
     """Where runs and history are stored."""
     from core.tuning.history.store import history_path
-    from core.tuning.runs.run_folder import runs_root
 
     return f"Runs are kept in {runs_root()}, the tuning history in {history_path()}."
 
 
 def _options_of_every_run() -> str:
-    from core.tuning.plan import DECODINGS, DataPlan, Plan
-
     data = DataPlan("")
     plan = Plan(data, "", "")
     return _OF_EVERY_RUN.format(
@@ -159,16 +156,12 @@ def _options_of_every_run() -> str:
 
 
 def _models_by_task() -> dict[str, list[str]]:
-    from core.estimators.registry import MODELS
-
     tasks = dict.fromkeys(task for model in MODELS.values() for task in model.tasks)
     models = MODELS.values()
     return {task: [model.name for model in models if task in model.tasks] for task in tasks}
 
 
 def _metrics_by_task() -> dict[str, list[str]]:
-    from core.tuning.scores.metrics import METRICS, default_metric
-
     tasks = dict.fromkeys(task for metric in METRICS.values() for task in metric.tasks)
     names_by_task = {}
     for task in tasks:
@@ -180,8 +173,6 @@ def _metrics_by_task() -> dict[str, list[str]]:
 
 
 def _strategies_by_budget() -> dict[str, list[str]]:
-    from core.tuning.strategies.registry import STRATEGIES
-
     names_by_budget: dict[str, list[str]] = {}
     for strategy in STRATEGIES.values():
         if strategy.kind == "trials" and not strategy.several:

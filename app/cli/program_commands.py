@@ -14,8 +14,19 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from app.cli.parser import did_you_mean
+from app.help.help_pages import (
+    axis_range_text,
+    option_default_text,
+    option_values_text,
+    page_of,
+    pages_by_key,
+)
+from app.help.html_folder import write_help
 from core.errors import UnusableError, nearest_names_cure
+from core.estimators.optional_parts import OPTIONAL_DEPENDENCIES, is_installed
 from core.estimators.package_installation import (
     installation_refusal,
     installing_command,
@@ -23,12 +34,15 @@ from core.estimators.package_installation import (
     package_environment,
     purpose_and_modules,
 )
+from core.estimators.registry import MODELS
 from core.extras import EXTRAS
+from core.tuning.patience import stop_rule_text
+from core.tuning.plan import DataPlan, Plan
+from core.tuning.strategies.registry import STRATEGIES
 
 if TYPE_CHECKING:
     from core.estimators.model import Model
     from core.options import Option
-    from core.space import Axis
 
 
 def add_lists(commands: Any) -> None:
@@ -44,8 +58,6 @@ def add_lists(commands: Any) -> None:
 
 
 def _list_models(arguments: argparse.Namespace) -> int:
-    from core.estimators.registry import MODELS
-
     if arguments.json:
         print(json.dumps([_model_as_json(model) for model in MODELS.values()]))
         return 0
@@ -74,14 +86,12 @@ def _model_as_json(model: Model) -> dict[str, object]:
 
 
 def _settings(model: Model) -> list[str]:
-    import numpy as np
-
     tasks_of: dict[str, dict[str, list[str]]] = {}  # by name, then by range
     for task in model.tasks:
         data_defaults = model.defaults(task, np.eye(3)) if model.defaults else {}
         for axis in model.space(task):
             default = "from the data" if axis.name in data_defaults else axis.default
-            range_text = f"{_range_text(axis)} (default {default}"
+            range_text = f"{axis_range_text(axis)} (default {default}"
             tasks_of.setdefault(axis.name, {}).setdefault(range_text, []).append(task)
     return [
         f"{name}: {range_text})"
@@ -93,25 +103,13 @@ def _settings(model: Model) -> list[str]:
 
 
 def _missing(extra: str) -> str:
-    from core.estimators.optional_parts import OPTIONAL_DEPENDENCIES, is_installed
-
     if not extra or is_installed(extra):
         return ""
     dependency = OPTIONAL_DEPENDENCIES[extra]
     return f"Needs {dependency.modules[0]}: {dependency.command}"
 
 
-def _range_text(axis: Axis) -> str:
-    if axis.kind == "choice":
-        return " | ".join(str(choice) for choice in axis.choices)
-    return f"{axis.low:g} to {axis.high:g}{', logarithmic' if axis.log else ''}"
-
-
 def _list_strategies(arguments: argparse.Namespace) -> int:
-    from core.tuning.patience import stop_rule_text
-    from core.tuning.plan import DataPlan, Plan
-    from core.tuning.strategies.registry import STRATEGIES
-
     if arguments.json:
         field_names: tuple[str, ...] = ("name", "title", "kind", "does", "costs", "shows", "source")
         field_names += ("default_trials", "patience")
@@ -130,20 +128,9 @@ def _list_strategies(arguments: argparse.Namespace) -> int:
         if strategy.kind == "trials":
             print(f"    {stop_rule_text(Plan(DataPlan(''), '', strategy.name))}")
         for option in strategy.options:
-            choices = " | ".join(option.choices) or option.range_text()
-            choices = "yes | no" if option.kind == "bool" else choices
-            _print_line(f"{option.name} ({choices}; default {_default(option)}): {option.help}")
+            values = f"{option_values_text(option)}; default {option_default_text(option)}"
+            _print_paragraph(f"{option.name} ({values}): {option.help}", hanging=4)
     return 0
-
-
-def _default(option: Option) -> str:
-    if option.kind == "bool":
-        return "yes" if option.default else "no"
-    return f"{option.default:g}" if option.kind == "float" else str(option.default)
-
-
-def _print_line(text: str) -> None:
-    print(textwrap.fill(text, 100, initial_indent="    ", subsequent_indent="        "))
 
 
 def _option_as_json(option: Option) -> dict[str, object]:
@@ -165,7 +152,12 @@ def _list_samples(arguments: argparse.Namespace) -> int:
 
 def _print_entry(name: str, title: str, *sentences: str) -> None:
     print(f"{name}: {title}")
-    print(textwrap.fill(" ".join(sentences), 100, initial_indent="    ", subsequent_indent="    "))
+    _print_paragraph(" ".join(sentences))
+
+
+def _print_paragraph(text: str, hanging: int = 0) -> None:
+    following = " " * (4 + hanging)
+    print(textwrap.fill(text, 100, initial_indent="    ", subsequent_indent=following))
 
 
 def add_install(commands: Any) -> None:
@@ -244,9 +236,6 @@ def add_help(commands: Any) -> None:
 
 def run_help(arguments: argparse.Namespace) -> int:
     """Write the folder, print a page, or list them."""
-    from app.help.help_pages import page_of, pages_by_key
-    from app.help.html_folder import write_help
-
     if arguments.html:
         print(write_help(Path(arguments.html)))
         return 0

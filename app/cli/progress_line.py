@@ -8,19 +8,18 @@ import shutil
 import threading
 import time
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 from core.awake_timer import AWAKE
 from core.estimators.multi_model import MODEL
 from core.tuning import events
-from core.tuning.events import DatasetFacts
+from core.tuning.ranges import setting_text
+from core.tuning.runs.model_runs import models_of
 from core.tuning.runs.run_clock import ABANDONED
+from core.tuning.runs.state import RunState
+from core.tuning.runs.trial_table import Trial, tunes_several
+from core.tuning.scores.score import metric_in_short, score_text
 from core.wording import count_text, duration_text, format_number, rough_duration_text
-
-if TYPE_CHECKING:
-    from core.tuning.plan import Plan
-    from core.tuning.runs.state import RunState
-    from core.tuning.runs.trial_table import Trial
 
 BAR = 24
 TICK_SECONDS = 0.8  # after which the bar is drawn anew, so that it moves every second
@@ -40,36 +39,29 @@ class ProgressLine:
         self._ended: threading.Event | None = None  # of the thread that moves the bar
         self._compared = False
         self._cluster = (0, 0)  # workers and their threads
-        # Brings numpy, which no --help should wait for.
-        from core.tuning.runs.state import RunState
-
-        self._run = RunState()
-
-    @property
-    def run_state(self) -> RunState:
-        return self._run
+        self.run_state = RunState()
 
     def replay_events(self, past: Iterable[events.Event]) -> None:
-        """Consume earlier events without printing."""
         for event in past:
-            self._run.consume(event)
+            self.run_state.consume(event)
             self._compared = self._compared or isinstance(event, events.ModelsCompared)
 
     def consume(self, event: events.Event) -> None:
-        """Print or draw the change that an event makes."""
         # What was there before, so that a line is printed for a change alone.
-        run, best, averaged = self._run, self._run.best_trial, self._run.ensemble
+        run, best, averaged = self.run_state, self.run_state.best_trial, self.run_state.ensemble
         run.consume(event)
         match event:
             case events.RunStarted():
-                self.print_line(
-                    f"{_model_text(event)} on {event.dataset.name} "
-                    f"({_size_text(event.dataset)}), {_target_text(event.dataset)}strategy "
-                    f"{event.run_plan.strategy}{_limit_text(event.run_plan)}"
-                )
+                plan, dataset = event.run_plan, event.dataset
+                limit = f", {duration_text(60 * plan.minutes)} at most" if plan.minutes else ""
+                target = f"predicting “{dataset.target}”, " if dataset.target else ""
+                about = f"{_model_text(event)} on {dataset.name} ({_size_text(dataset)})"
+                self.print_line(f"{about}, {target}strategy {plan.strategy}{limit}")
                 self._draw_bar("starting", 0.0)
             case events.ModelScreened():
-                self._show_screening(event)
+                if event.failure and event.reason == "default":
+                    self.print_line(f"The screening of {event.model} failed: {event.failure}")
+                self._progress()
             case events.ModelsCompared() if not self._compared:
                 self._compared = True
                 self._show_all_screenings()
@@ -113,31 +105,19 @@ class ProgressLine:
             self.print_line(f"The cluster has {workers}: {trials} at a time.")
 
     def _say_best(self, best: Trial) -> None:
-        from core.tuning.ranges import setting_text
-        from core.tuning.scores.score import metric_in_short
-
         words = setting_text(best.setting)
-        if self._run.tunes_several_models and best.reason == "default":
+        if self.run_state.tunes_several_models and best.reason == "default":
             words = f"{best.setting[MODEL]}: default setting"
-        elif best is self._run.default_trial:
+        elif best is self.run_state.default_trial:
             words = "default setting"
-        score = f"{metric_in_short(self._run.started.metric)} {self._score_text(best.score)}"
+        score = f"{metric_in_short(self.run_state.started.metric)} {self._score_text(best.score)}"
         self.print_line(f"Trial {best.number}: {score} · {words}")
 
     def _score_text(self, score: float) -> str:
-        from core.tuning.scores.score import score_text
-
-        return score_text(score, self._run.started.metric)
-
-    def _show_screening(self, event: events.ModelScreened) -> None:
-        if event.failure and event.reason == "default":
-            self.print_line(f"The screening of {event.model} failed: {event.failure}")
-        self._progress()
+        return score_text(score, self.run_state.started.metric)
 
     def _show_all_screenings(self) -> None:
-        from core.tuning.scores.score import metric_in_short
-
-        started, looks = self._run.started, self._run.looks.values()
+        started, looks = self.run_state.started, self.run_state.looks.values()
         scores = [(look.score, look.model) for look in looks if look.score is not None]
         scores.sort(key=lambda pair: -pair[0] if started.maximize else pair[0])
         if scores:
@@ -157,7 +137,7 @@ class ProgressLine:
         self._draw_bar(f"fold {event.fold} of {event.folds} tested", event.fold / event.folds)
 
     def _progress(self) -> None:
-        run = self._run
+        run = self.run_state
         # The bar shows the folds by then.
         if run.fold is not None:
             return
@@ -181,7 +161,7 @@ class ProgressLine:
         self._draw_bar(f"trial {count}{total}{best}{time_left}{none}", self._done_share(count))
 
     def _done_share(self, done: int) -> float:
-        run = self._run
+        run = self.run_state
         if run.total:
             return min(1.0, done / run.total)
         # Minutes bound it.
@@ -229,7 +209,6 @@ class ProgressLine:
                     os.write(self._stream.fileno(), text.encode(errors="replace"))
 
     def print_line(self, text: str) -> None:
-        """Print a line that stays."""
         with self._lock:
             self._clear_line()
             self._stream.write(text + "\n")
@@ -242,7 +221,6 @@ class ProgressLine:
             self._drawn = False
 
     def close(self) -> None:
-        """Clear the drawn line and flush."""
         if self._ended is not None:
             self._ended.set()
             self._ended = None
@@ -252,24 +230,13 @@ class ProgressLine:
 
 
 def _model_text(started: events.RunStarted) -> str:
-    from core.tuning.runs.model_runs import models_of  # brings numpy
-    from core.tuning.runs.trial_table import tunes_several
-
     if not tunes_several(started):
         return started.run_plan.model
     names = models_of(started)
     return f"{len(names)} models ({', '.join(names)})"
 
 
-def _limit_text(plan: Plan) -> str:
-    return f", {duration_text(60 * plan.minutes)} at most" if plan.minutes else ""
-
-
-def _target_text(dataset: events.DatasetFacts) -> str:
-    return f"predicting “{dataset.target}”, " if dataset.target else ""
-
-
-def _size_text(dataset: DatasetFacts) -> str:
+def _size_text(dataset: events.DatasetFacts) -> str:
     size = f"{dataset.rows} {dataset.task.units}"
     if dataset.task.has_sequences:
         sequences = (dataset.train_sequences or 0) + (dataset.test_sequences or 0)

@@ -175,7 +175,7 @@ def _settings_table(model: Model) -> list[str]:
     for task in model.known_tasks:
         for axis in model.space(task):
             # Tasks with the same range share a row.
-            cells = f"{_range_text(axis)} | {_value_text(axis.default)}"
+            cells = f"{axis_range_text(axis)} | {_value_text(axis.default)}"
             rows.setdefault((axis.label, axis.name), {}).setdefault(cells, []).append(task)
     if not rows or model.name == "auto":
         return []
@@ -187,7 +187,8 @@ def _settings_table(model: Model) -> list[str]:
     return ["## What is tuned", "\n".join(lines)]
 
 
-def _range_text(axis: Axis) -> str:
+def axis_range_text(axis: Axis) -> str:
+    """The values that a setting may have."""
     if axis.kind == "choice":
         return ", ".join(map(_value_text, axis.choices))
     return f"{axis.low:g} to {axis.high:g}{', on a log scale' if axis.log else ''}"
@@ -264,17 +265,19 @@ def _options_table(options: tuple[Option, ...]) -> str:
     lines = ["| Option | Values | Default |", "| --- | --- | --- |"]
     for option in options:
         about = f"**{option.label}** (`{option.name}`). {option.help}"
-        lines.append(f"| {about} | {_values_text(option)} | {_default_text(option)} |")
+        lines.append(f"| {about} | {option_values_text(option)} | {option_default_text(option)} |")
     return "\n".join(lines)
 
 
-def _values_text(option: Option) -> str:
+def option_values_text(option: Option) -> str:
+    """The values that an option may have."""
     if option.kind == "choice":
         return ", ".join(option.choices)
     return "yes, no" if option.kind == "bool" else option.range_text()
 
 
-def _default_text(option: Option) -> str:
+def option_default_text(option: Option) -> str:
+    """Its default, behind what that means where it has a name."""
     if option.kind == "bool":
         return "yes" if option.default else "no"
     value = option.default

@@ -95,9 +95,12 @@ def test_what_one_computer_writes_another_takes_in_once(capsys, filled, tmp_path
     file = str(tmp_path / "along.json")
     assert run(capsys, "export", file)[1].strip() == file
     monkeypatch.setenv("TUNESCOPE_HISTORY", str(tmp_path / "other.sqlite3"))
-    assert "Imported: 2 datasets with 6 trials; 0 there already." in run(capsys, "import", file)[2]
+    assert "Imported: 2 datasets with 6 trials." in run(capsys, "import", file)[2]
     assert {entry.id for entry in entries() if not entry.starter} == set(filled)
-    assert "Imported: 0 datasets with 0 trials; 2 there already." in run(capsys, "import", file)[2]
+    assert (
+        "nothing new to import. In the history already: 2 datasets."
+        in run(capsys, "import", file)[2]
+    )
 
 
 def test_a_file_that_is_no_history_is_one_sentence(capsys, filled, tmp_path):

@@ -150,7 +150,7 @@ def test_models_list_the_default_of_every_task(capsys):
     told = capsys.readouterr().out
     assert "max_features: sqrt | 0.3 | 0.6 | 1.0 (default sqrt; binary, multiclass)" in told
     assert "max_features: sqrt | 0.3 | 0.6 | 1.0 (default 1.0; regression)" in told
-    assert "gamma: 1e-06 to 100, logarithmic (default from the data)" in told
+    assert "gamma: 1e-06 to 100, on a log scale (default from the data)" in told
     main(["models", "--json"])
     for entry in json.loads(capsys.readouterr().out):
         for task, space in entry["spaces"].items():
