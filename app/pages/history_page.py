@@ -329,7 +329,7 @@ class HistoryPage(Page):
 
         plan, summary = self.session.plan, self.session.summary
         model = plan.model if plan else ""
-        dialog = OptunaDialog(model, summary, self.history.import_optuna, self)
+        dialog = OptunaDialog(model, summary, self.history.import_wanted.emit, self)
         self.history.change_reported.connect(dialog.take_outcome)
         dialog.exec()
         dialog.deleteLater()  # it hears of changes until then

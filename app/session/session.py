@@ -14,7 +14,7 @@ from app.session.run_loader import load_run
 from app.session.session_state import SessionState
 from app.worker import messages as m
 from app.worker.evaluator_process import EvaluationRequest
-from core.datasets.files.addresses import with_sheet
+from core.datasets.files.addresses import keep_pasted, with_sheet
 from core.datasets.finding import SuggestedChange
 from core.errors import UnusableError
 from core.space import Setting
@@ -25,7 +25,6 @@ from core.tuning.plan import DataPlan
 if TYPE_CHECKING:
     from app.session.shown_run import ShownRun
     from core.tuning.plan import Plan
-    from core.tuning.runs.past_runs import PastRuns, RunSummary
 
 PASTED = "pasted"  # the folder of pasted tables below the runs
 
@@ -48,22 +47,21 @@ class Session(SessionState):
 
         if (Path(path) / "plan.json").is_file():
             self.open_run(path)
-            return
-        if str(path).lower().endswith(MODEL_ENDINGS):
+        elif str(path).lower().endswith(MODEL_ENDINGS):
             self.model_given.emit(str(path))
-            return
-        self._open_given(str(path))
+        else:
+            self._open_given(str(path))
 
     def open_pasted(self, text: str) -> None:
-        """As a file that the program keeps."""
-        from core.datasets.files.addresses import keep_pasted
+        if path := self._keep_pasted(text):
+            self.open_file(path)
 
+    def _keep_pasted(self, text: str) -> Path | None:
         try:
-            path = keep_pasted(text, self._find_runs_root() / PASTED)
+            return keep_pasted(text, self._find_runs_root() / PASTED)
         except UnusableError as error:
             self.problem.emit(error.sentence)
-            return
-        self.open_file(path)
+            return None
 
     def open_sheet(self, name: str) -> None:
         if self.data is not None:
@@ -172,17 +170,6 @@ class Session(SessionState):
         return self._opening.file if self._opening is not None else ""
 
     # Past runs ------------------------------------------------------------------------------
-
-    def past_runs(self) -> list[RunSummary]:
-        """Newest first."""
-        return self.list_runs().runs
-
-    def list_runs(self) -> PastRuns:
-        """With the folders that cannot be read."""
-        # Not needed for the first paint.
-        from core.tuning.runs.past_runs import list_runs
-
-        return list_runs(self._find_runs_root())
 
     def open_run(self, folder: str | Path) -> None:
         """Open a past run and its data; `run_opened` follows."""
@@ -316,22 +303,16 @@ class Session(SessionState):
     @property
     def may_widen(self) -> bool:
         """Whether the data of the shown run are open."""
-        plan = self.plan
-        return plan is not None and plan.data.file == self.shown.plan.data.file
+        return self.plan is not None and self.plan.data.file == self.shown.plan.data.file
 
     def widen_ranges(self, ranges: Mapping[str, tuple[float, float]]) -> None:
         """Plan the shown run again, with wider ranges."""
         if self.plan is None or not self.may_widen:
             return
         ran = self.shown.plan
-        plan = self.plan.changed(
-            model=ran.model,
-            strategy=ran.strategy,
-            options=ran.options,
-            ranges={**ran.ranges, **{name: list(ends) for name, ends in ranges.items()}},
-            fixed=ran.fixed,
-        )
-        self._change_plan(plan)
+        wider = {**ran.ranges, **{name: list(ends) for name, ends in ranges.items()}}
+        of_run = {name: getattr(ran, name) for name in ("model", "strategy", "options", "fixed")}
+        self._change_plan(self.plan.changed(**of_run, ranges=wider))
 
     def exclude_trial(self, number: int, excluded: bool = True) -> None:
         """Exclude or include a trial; the best is selected again."""
@@ -368,12 +349,8 @@ class Session(SessionState):
             self._requests.ask(m.PredictRows(folder, str(file), model, trust))
 
     def predict_pasted(self, text: str, model: str = "", trust: bool = False) -> None:
-        from core.datasets.files.addresses import keep_pasted
-
-        try:
-            self.predict_rows(keep_pasted(text, self._find_runs_root() / PASTED), model, trust)
-        except UnusableError as error:
-            self.problem.emit(error.sentence)
+        if path := self._keep_pasted(text):
+            self.predict_rows(path, model, trust)
 
     def sort_predictions(self, least_sure_first: bool) -> None:
         """Ask for the latest predicted rows in this order; `rows_predicted` follows."""

@@ -12,15 +12,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from app.text.history_text import (
-    deletion_text,
-    export_text,
-    import_text,
-    starter_removal_text,
-    starter_restore_text,
-    switch_text,
-)
-from app.worker.messages import ImportHistory
+from app.text import history_text as texts
+from core.errors import UnusableError
 from core.tuning.history.dataset_records import ImportCounts
 
 if TYPE_CHECKING:
@@ -44,10 +37,11 @@ class SessionHistory(QObject):
 
     change_reported = Signal(str, bool)  # after every change: sentence, whether it succeeded
     changed = Signal()
-    import_wanted = Signal(object)  # ImportHistory; then `take_answer` or `report_refusal`
+    # An ImportHistory for the worker, as storages may be large or far away; then comes
+    # `take_answer` or `report_refusal`.
+    import_wanted = Signal(object)
 
     def read_contents(self) -> HistoryContents:
-        from core.errors import UnusableError
         from core.tuning.history.store import History, history_path
 
         path = str(history_path())
@@ -62,7 +56,7 @@ class SessionHistory(QObject):
     def set_enabled(self, on: bool) -> None:
         def apply_switch(history: History) -> str:
             history.set_enabled(on)
-            return switch_text(on)
+            return texts.switch_text(on)
 
         self._change_history(apply_switch)
 
@@ -70,49 +64,42 @@ class SessionHistory(QObject):
         def forget_ids(history: History) -> str:
             for id in ids:
                 history.forget_dataset(id)
-            return deletion_text(len(ids))
+            return texts.deletion_text(len(ids))
 
         self._change_history(forget_ids)
 
     def forget_all(self) -> None:
         """Delete everything, also where the file is damaged or locked."""
-        from core.errors import UnusableError
         from core.tuning.history.store import forget_everything
 
         try:
             deletion = forget_everything()
-            sentences = [*deletion.notices, deletion_text(deletion.datasets)]
+            sentences = [*deletion.notices, texts.deletion_text(deletion.datasets)]
             self.change_reported.emit(" ".join(sentences), True)
         except UnusableError as error:
             self.change_reported.emit(error.sentence, False)
         self.changed.emit()
 
     def forget_starter(self) -> None:
-        self._change_history(lambda history: starter_removal_text(history.forget_starter()))
+        self._change_history(lambda history: texts.starter_removal_text(history.forget_starter()))
 
     def restore_starter(self) -> None:
-        self._change_history(lambda history: starter_restore_text(history.restore_starter()))
+        self._change_history(lambda history: texts.starter_restore_text(history.restore_starter()))
 
     def export_to(self, path: str) -> None:
-        """Write everything but the shipped datasets into a file."""
-        self._change_history(lambda history: export_text(history.export_to(Path(path)), path))
+        self._change_history(lambda history: texts.export_text(history.export_to(Path(path)), path))
 
     def import_from(self, path: str) -> None:
-        self._change_history(lambda history: import_text(history.import_from(Path(path))))
-
-    def import_optuna(self, request: ImportHistory) -> None:
-        """In the worker, for a storage may be large or far away."""
-        self.import_wanted.emit(request)
+        self._change_history(lambda history: texts.import_text(history.import_from(Path(path))))
 
     def take_answer(self, imported: ImportCounts) -> None:
-        self.change_reported.emit(import_text(imported), True)
+        self.change_reported.emit(texts.import_text(imported), True)
         self.changed.emit()
 
     def report_refusal(self, sentence: str) -> None:
         self.change_reported.emit(sentence, False)
 
     def _change_history(self, work: Callable[[History], str]) -> None:
-        from core.errors import UnusableError
         from core.tuning.history.store import History
 
         try:

@@ -17,7 +17,7 @@ from app.session.run_loader import LatestTask
 from core.errors import UnusableError
 
 if TYPE_CHECKING:
-    from core.tuning.runs.past_runs import DeletedRun, PastRuns, RunLabel, RunSummary
+    from core.tuning.runs.past_runs import DeletedRun, PastRuns, RunSummary
     from core.tuning.runs.run_comparison import BestSoFarCurve
 
 
@@ -97,7 +97,6 @@ class SessionRuns(QObject):
         return self._change_label(folder, "name", name, "The run has another name.", "Renaming")
 
     def write_note(self, folder: str, note: str) -> bool:
-        """Whether it succeeded."""
         return self._change_label(folder, "note", note.rstrip(), "The note is kept.", "The note")
 
     def _change_label(self, folder: str, field: str, text: str, sentence: str, words: str) -> bool:
@@ -107,19 +106,12 @@ class SessionRuns(QObject):
         if getattr(before, field) == text:
             return True
 
-        def store_label(label: RunLabel) -> None:
-            write_label(Path(folder), label)
+        def store_text(text: str) -> None:
+            # Name and note share a file: only the one that is changed is written, and goes back.
+            write_label(Path(folder), replace(read_label(Path(folder)), **{field: text}))
 
-        def restore_label() -> None:
-            # Name and note share a file: only the one that was changed goes back.
-            now = read_label(Path(folder))
-            store_label(replace(now, **{field: getattr(before, field)}))
-
-        if not self._try_change(lambda: store_label(replace(before, **{field: text}))):
-            return False
-        self._undos.append(_Undo(words, restore_label))
-        self._report_change(sentence)
-        return True
+        undo = _Undo(words, partial(store_text, getattr(before, field)))
+        return self._try_change(partial(store_text, text), sentence, undo)
 
     def delete_runs(self, folders: Sequence[str]) -> None:
         """Put runs into the bin; one that goes on is skipped and reported."""
@@ -145,10 +137,8 @@ class SessionRuns(QObject):
         self._report_change(" ".join([*sentences, *faults]), not faults)
 
     def restore_runs(self, folders: Sequence[str]) -> None:
-        if self._try_change(lambda: self._bring_back([Path(folder) for folder in folders])):
-            self._report_change(f"{_runs_are(folders)} back.")
-        else:
-            self.reload()
+        paths = [Path(folder) for folder in folders]
+        self._try_change(partial(self._bring_back, paths), f"{_runs_are(folders)} back.")
 
     def _bring_back(self, folders: Sequence[Path]) -> None:
         from core.tuning.runs.past_runs import restore_run
@@ -163,10 +153,7 @@ class SessionRuns(QObject):
             for folder in folders:
                 remove_for_good(Path(folder), self._root())
 
-        if self._try_change(remove_all):
-            self._report_change(f"{_runs_are(folders)} removed for good.")
-        else:
-            self.reload()
+        self._try_change(remove_all, f"{_runs_are(folders)} removed for good.")
 
     @property
     def can_undo(self) -> str:
@@ -174,20 +161,20 @@ class SessionRuns(QObject):
         return self._undos[-1].words if self._undos else ""
 
     def undo_change(self) -> None:
-        if not self._undos:
-            return
-        last = self._undos.pop()
-        if self._try_change(last.undo):
-            self._report_change(f"{last.words} was undone.")
-        else:
-            self.reload()
+        if self._undos:
+            last = self._undos.pop()
+            self._try_change(last.undo, f"{last.words} was undone.")
 
-    def _try_change(self, change: Callable[[], object]) -> bool:
+    def _try_change(
+        self, change: Callable[[], object], sentence: str, undo: _Undo | None = None
+    ) -> bool:
         try:
             change()
         except UnusableError as error:
-            self.change_reported.emit(error.sentence, False)
+            self._report_change(error.sentence, False)
             return False
+        self._undos += [undo] if undo is not None else []
+        self._report_change(sentence)
         return True
 
     def _report_change(self, sentence: str, succeeded: bool = True) -> None:

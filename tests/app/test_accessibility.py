@@ -65,7 +65,7 @@ def assert_tab_goes_from_top_to_bottom(scrolled):
 
 def test_dialogs_are_accessible(look, show, qtbot, assert_accessible):
     columns = [f"column {i}" for i in range(20)]
-    optuna = OptunaDialog("svm", None, SessionHistory().import_optuna)
+    optuna = OptunaDialog("svm", None, SessionHistory().import_wanted.emit)
     for dialog in (HelpDialog("groups"), SettingsDialog(), TargetDialog(columns), optuna):
         show(dialog)
         qtbot.wait(20)

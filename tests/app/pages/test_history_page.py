@@ -244,14 +244,14 @@ def test_what_cannot_be_switched_stays_as_it_is(page, monkeypatch):
 
 @pytest.fixture
 def dialog(page, qtbot):
-    dialog = OptunaDialog("forest", page.session.summary, page.history.import_optuna)
+    dialog = OptunaDialog("forest", page.session.summary, page.history.import_wanted.emit)
     page.history.change_reported.connect(dialog.take_outcome)
     qtbot.addWidget(dialog)
     return dialog
 
 
 def test_the_dialog_proposes_the_open_data_and_the_plans_model(with_data, qtbot):
-    dialog = OptunaDialog("forest", with_data.summary, with_data.history.import_optuna)
+    dialog = OptunaDialog("forest", with_data.summary, with_data.history.import_wanted.emit)
     qtbot.addWidget(dialog)
     assert not dialog.take.isEnabled()
     dialog.storage.setText(" sqlite:///studies.db ")
@@ -332,7 +332,7 @@ def test_studies_come_in_through_the_worker(opened, qtbot):
     opened.problem.connect(problems.append)
     for storage in ("studies.db", "missing.db", "deadly.db"):
         count = len(said) + 1
-        opened.history.import_optuna(ImportHistory(storage, "svm", 100, 5, 2))
+        opened.history.import_wanted.emit(ImportHistory(storage, "svm", 100, 5, 2))
         qtbot.waitUntil(lambda count=count: len(said) == count, timeout=60_000)
     (imported, done), refused, (killed, _) = said
     assert done

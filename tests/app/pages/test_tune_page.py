@@ -56,6 +56,7 @@ from core.tuning.events import (
 )
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.run_results import Results
+from core.tuning.runs.past_runs import list_runs
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.runs.state import state_from_events
 
@@ -186,7 +187,7 @@ def test_a_run_of_another_process_is_only_looked_at_and_followed(page, tmp_path,
     def open_run():
         with qtbot.waitSignal(session.run_replaced, timeout=60_000):
             (page.primary.click if session.events else lambda: session.open_run(folder.path))()
-        return session.list_runs().runs[0].state
+        return list_runs(tmp_path / "runs").runs[0].state
 
     def follow():
         with (

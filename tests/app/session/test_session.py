@@ -8,6 +8,7 @@ import pytest
 
 from app.worker.messages import Export, Exported, Message
 from core.tuning.events import ModelSelected, RunResumed, TrialExcluded, TrialFinished
+from core.tuning.runs.past_runs import list_runs
 
 
 def reach(qtbot, session, state):
@@ -121,7 +122,7 @@ def test_one_run_from_its_start_until_it_is_a_past_run(opened, qtbot, tmp_path):
     with qtbot.waitSignal(opened.data_changed, timeout=60_000):
         opened.open_file("other.csv")
     assert opened.state == "idle"
-    assert [Path(run.path) for run in opened.past_runs()] == [folder]
+    assert [Path(run.path) for run in list_runs(folder.parent).runs] == [folder]
     with qtbot.waitSignals([opened.run_opened, opened.data_changed], timeout=60_000):
         opened.open_run(folder)
         assert opened.state == "idle"  # a thread reads it
