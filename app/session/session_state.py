@@ -131,6 +131,11 @@ class SessionState(QObject):
     def run_folder(self) -> Path | None:
         return self.shown.folder
 
+    @property
+    def awaits_data(self) -> bool:
+        """Whether the data of a past run are being read; those before are open until then."""
+        return self._plan_to_restore is not None
+
     def _ask_estimate(self) -> None:
         if self.plan is not None and not self.is_going_on:
             # First: an estimate takes a second, and the worker answers in turn.
@@ -373,6 +378,7 @@ class SessionState(QObject):
 
     def _take_death(self, died: m.WorkerDied) -> None:
         self.changes.read_no_more()
+        self._plan_to_restore = None
         self.busy_changed.emit("")
         self.details = died.details
         self._leave_questions(died.sentence)

@@ -226,6 +226,7 @@ class Window(QMainWindow):
             self.show_runs()
 
     def _problem(self, sentence: str) -> None:
+        self._show_steps()  # it may be that data cannot be read
         if self.session.details:
             self.offer_details(sentence, self.session.details)
             # They belong to this problem, not to the next one.

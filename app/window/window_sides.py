@@ -243,10 +243,13 @@ def step_states(session: SessionState) -> dict[str, StepState]:
     has_plan = bool(session.plan)
     no_plan = no_data or ("" if has_plan else "No model fits these data yet.")
     no_tune = "" if session.events else no_plan
+    # Beside a past run nothing is told of the data that were open before.
+    plan = None if session.awaits_data else session.plan
+    data = "being read …" if session.awaits_data else _data_chosen(session)
     return {
-        "data": StepState(_data_chosen(session), bool(session.summary)),
-        "model": StepState(model_title(session.plan, session.advice), has_plan, no_data),
-        "strategy": StepState(strategy_title(session.plan, session.advice), has_plan, no_plan),
+        "data": StepState(data, bool(session.summary)),
+        "model": StepState(model_title(plan, session.advice), has_plan, no_data),
+        "strategy": StepState(strategy_title(plan, session.advice), has_plan, no_plan),
         "tune": StepState(session.state.removeprefix("idle"), session.state == "finished", no_tune),
         "results": StepState("", bool(session.results), _why_no_results(session)),
         "export": StepState("", False, _why_no_results(session)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import faulthandler
 import re
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -18,6 +19,7 @@ from app.look import appearance, icons
 from app.pages.start_page import OFFERED
 from app.preferences import preferences as settings
 from app.preferences.preferences import TELLS_ENDS
+from app.session.shown_run import ShownRun
 from app.widgets import buttons
 from app.widgets.text_labels import ElidedLabel
 from app.window import notices
@@ -270,6 +272,21 @@ def test_a_finished_run_ticks_its_steps(with_data, window):
     step.show_state(StepState("heart.csv", done=True), here=False)
     assert not step._mark.pixmap().isNull()
     assert "Done." in step.accessibleDescription()
+
+
+def test_the_rail_names_no_data_but_those_of_the_run_that_is_shown(filled, clinic):
+    session, steps = filled.session, filled.rail.steps
+    before = [steps[key].state.chosen for key in STEPS[:3]]
+    for answer, after in (
+        (InputRefused("It is gone."), before),
+        (Opened(DataPlan("other.csv"), replace(clinic[0], name="other.csv"), clinic[1]), None),
+    ):
+        run = ShownRun([RunStarted(), RunFinished(results=Results())], None)
+        session._take_past((run, session.plan))
+        assert [steps[key].state.chosen for key in STEPS[:3]] == ["being read …", "", ""]
+        session.worker.answer(answer, to=OpenData)
+        now = [steps[key].state.chosen for key in STEPS[:3]]
+        assert now == after or now[0].startswith("other.csv")
 
 
 class _Run:
