@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt, QUrl, Signal
+from PySide6.QtCore import QSignalBlocker, QSize, Qt, QUrl, Signal
 from PySide6.QtGui import (
     QColor,
     QDesktopServices,
@@ -19,7 +19,6 @@ from PySide6.QtWidgets import (
     QTextEdit,
     QTreeWidget,
     QTreeWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -33,9 +32,6 @@ from app.widgets.text_labels import show_text, wrapping_label
 SIZE = (980, 680)
 LARGEST_PICTURE = 640  # pixels wide
 _KEY = Qt.ItemDataRole.UserRole
-_STYLE = """
-a {{ color: {accent}; }} th {{ color: {muted}; }} code, pre {{ color: {ink}; }}
-"""
 
 
 class _Pages(QTextBrowser):
@@ -74,10 +70,9 @@ class HelpDialog(QDialog):
         self.topics = self._make_topics()
         self.text = self._make_text()
         sidebar = in_column(self.search, self.nothing, (self.topics, 1))
-        row = in_row(sidebar, (self.text, 1))
-        layout = QVBoxLayout(self)
-        layout.addLayout(row, 1)
-        layout.addLayout(self._make_foot())
+        in_column(
+            (in_row(sidebar, (self.text, 1)), 1), self._make_foot(), on=self, margins=(9, 9, 9, 9)
+        )
         appearance.notifier.themed.connect(self._show_again)
         self.go_to(anchor)
 
@@ -90,10 +85,8 @@ class HelpDialog(QDialog):
         self.resize(width, height)
 
     def _make_search(self) -> QLineEdit:
-        search = QLineEdit()
-        search.setPlaceholderText("Search the help")
+        search = QLineEdit(placeholderText="Search the help")
         search.setAccessibleName("Search the help")
-        search.setClearButtonEnabled(False)
         search.setFixedWidth(self._sidebar_width())
         search.textChanged.connect(self._filter_topics)
         search.returnPressed.connect(self._show_first_hit)
@@ -154,9 +147,8 @@ class HelpDialog(QDialog):
             return
         entry = self._items[page.key]
         # Choosing the entry is what a person does to come here as well.
-        self.topics.blockSignals(True)
-        self.topics.setCurrentItem(entry)
-        self.topics.blockSignals(False)
+        with QSignalBlocker(self.topics):
+            self.topics.setCurrentItem(entry)
         self.topics.scrollToItem(entry)
         self._write_page(page)
         if anchor != page.key:
@@ -165,9 +157,11 @@ class HelpDialog(QDialog):
 
     def _write_page(self, page: HelpPage) -> None:
         theme = appearance.current()
-        style = _STYLE.format(accent=theme.accent, muted=theme.muted, ink=theme.ink)
+        colours = {"a": theme.accent, "th": theme.muted, "code, pre": theme.ink}
+        style = " ".join(f"{tags} {{ color: {colour}; }}" for tags, colour in colours.items())
         self.text.document().setDefaultStyleSheet(style)
-        self.text.wide = self._picture_width()
+        room = self.width() - self._sidebar_width() - 90
+        self.text.wide = max(200, min(appearance.pixels(LARGEST_PICTURE), room))
         self.text.setHtml(page_html(page.text))
         self._mark_words()
 
@@ -188,10 +182,6 @@ class HelpDialog(QDialog):
             first_cursor = QTextCursor(marks[0].cursor)
             first_cursor.clearSelection()
             self.text.setTextCursor(first_cursor)
-
-    def _picture_width(self) -> int:
-        room = self.width() - self._sidebar_width() - 90
-        return max(200, min(appearance.pixels(LARGEST_PICTURE), room))
 
     def _show_again(self) -> None:
         if self.current_anchor:

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QDialog, QFileDialog, QGridLayout, QHBoxLayout, QL
 from app.look import appearance
 from app.widgets.buttons import PlainButton, PrimaryButton
 from app.widgets.forms import labelled_grid
-from app.widgets.layouts import in_column, in_row
+from app.widgets.layouts import DIALOG_MARGINS, in_column, in_row
 from app.widgets.quiet_controls import QuietComboBox, QuietSpinBox
 from app.widgets.text_labels import show_text, wrapping_label
 from app.worker.messages import ImportHistory
@@ -48,17 +48,9 @@ class OptunaDialog(QDialog):
         )
         self.outcome = wrapping_label("", "warning")
         self.outcome.hide()
-        in_column(
-            wrapping_label(words),
-            self._make_form(model, sizes),
-            wrapping_label(size_words, "caption"),
-            self.outcome,
-            1,
-            self._make_foot(),
-            on=self,
-            gap=12,
-            margins=(20, 18, 20, 16),
-        )
+        head = (wrapping_label(words), self._make_form(model, sizes))
+        below = (wrapping_label(size_words, "caption"), self.outcome, 1, self._make_foot())
+        in_column(*head, *below, on=self, gap=12, margins=DIALOG_MARGINS)
         self._update_import_button()
         self.storage.setFocus()
 
@@ -67,11 +59,9 @@ class OptunaDialog(QDialog):
         from core.estimators.registry import MODELS
         from core.tuning.scores.metrics import METRICS
 
-        self.storage = QLineEdit()
-        self.storage.setPlaceholderText("sqlite:///studies.db")
+        self.storage = QLineEdit(placeholderText="sqlite:///studies.db")
         self.storage.textChanged.connect(self._update_import_button)
-        self.study = QLineEdit()
-        self.study.setPlaceholderText("all of them")
+        self.study = QLineEdit(placeholderText="all of them")
         self.model = QuietComboBox()
         for name, definition in MODELS.items():
             self.model.addItem(definition.title, name)
@@ -84,12 +74,16 @@ class OptunaDialog(QDialog):
             if metric.tasks:
                 title = f"{metric_in_short(metric.name)} ({better} is better)"
                 self.scored_by.addItem(title, metric.name)
-        self.rows, self.columns, self.classes = (QuietSpinBox() for _ in range(3))
-        boxes = (self.rows, self.columns, self.classes)
-        for box, size, min_size in zip(boxes, sizes, (1, 1, 0), strict=True):
-            box.setRange(min_size, MAX_SIZE)
-            box.setGroupSeparatorShown(True)
-            box.setValue(size)
+        self.rows, self.columns, self.classes = (
+            QuietSpinBox(
+                minimum=low,
+                maximum=MAX_SIZE,
+                groupSeparatorShown=True,
+                value=size,
+                keyboardTracking=True,
+            )
+            for low, size in zip((1, 1, 0), sizes, strict=True)
+        )
         self.classes.setSpecialValueText("none: a number is predicted")
         grid = labelled_grid(
             {

@@ -20,7 +20,7 @@ from app.preferences import preferences as settings
 from app.preferences.preferences import TELLS_ENDS
 from app.widgets.buttons import PlainButton, PrimaryButton
 from app.widgets.forms import labelled_grid
-from app.widgets.layouts import in_column, in_row
+from app.widgets.layouts import DIALOG_MARGINS, in_column, in_row
 from app.widgets.quiet_controls import QuietComboBox, QuietSpinBox
 from app.widgets.text_labels import wrapping_label
 
@@ -63,7 +63,7 @@ class ExecutionSettings(QWidget):
         self.box.setAccessibleName("Where trials run")
         for key in settings.PLACES:
             self.box.addItem(WORDS[key], key)
-        self.fields = {name: self._make_field(name) for name in settings.CLUSTER_FIELDS}
+        self.fields = {name: QLineEdit() for name in settings.CLUSTER_FIELDS}
         self.button = PlainButton("Try the connection", self.try_connection)
         self.hint, self.answer = wrapping_label("", "muted"), wrapping_label("", "")
         title = QLabel("Trials run")
@@ -73,13 +73,9 @@ class ExecutionSettings(QWidget):
         )
         self.show_choice()
         self.box.currentIndexChanged.connect(self._on_changed)
-        for line in self.fields.values():
+        for name, line in self.fields.items():
+            line.setPlaceholderText(FIELDS[name][1])
             line.textEdited.connect(self._on_changed)
-
-    def _make_field(self, name: str) -> QLineEdit:
-        line = QLineEdit(settings.cluster_field(name))
-        line.setPlaceholderText(FIELDS[name][1])
-        return line
 
     def _make_grid(self) -> QWidget:
         self.scheduler = QWidget()
@@ -130,16 +126,8 @@ class SettingsDialog(QDialog):
         self.tells_ends.setChecked(settings.stored_flag(TELLS_ENDS, True))
         self.tells_ends.toggled.connect(lambda on: settings.remember(TELLS_ENDS, on))
         self.where = ExecutionSettings()
-        in_column(
-            self._make_look(),
-            self.tells_ends,
-            self.where,
-            1,
-            self._make_foot(),
-            on=self,
-            gap=14,
-            margins=(20, 18, 20, 16),
-        )
+        controls = (self._make_look(), self.tells_ends, self.where, 1, self._make_foot())
+        in_column(*controls, on=self, gap=14, margins=DIALOG_MARGINS)
         self._fit_text()
         appearance.notifier.themed.connect(self._fit_text)
 
@@ -156,13 +144,14 @@ class SettingsDialog(QDialog):
         self.scheme.currentIndexChanged.connect(
             lambda: appearance.change_look(scheme=self.scheme.currentData())
         )
-        self.text_size = QuietSpinBox()
-        self.text_size.setRange(appearance.SMALLEST_TEXT, appearance.LARGEST_TEXT)
-        self.text_size.setSingleStep(10)
-        self.text_size.setSuffix(" %")
-        # All is laid out anew at each size: not at the 1 of 150.
-        self.text_size.setKeyboardTracking(False)
-        self.text_size.setValue(appearance.text_percent())
+        # All is laid out anew at each size, which is not at the 1 of 150.
+        self.text_size = QuietSpinBox(
+            minimum=appearance.SMALLEST_TEXT,
+            maximum=appearance.LARGEST_TEXT,
+            singleStep=10,
+            suffix=" %",
+            value=appearance.text_percent(),
+        )
         self.text_size.valueChanged.connect(lambda percent: appearance.change_look(percent=percent))
         return labelled_grid({"Colours": self.scheme, "Text size": self.text_size})
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QWidget
 
 from app.look import appearance
 from app.widgets.buttons import PlainButton, PrimaryButton
-from app.widgets.layouts import in_row
+from app.widgets.layouts import DIALOG_MARGINS, in_column, in_row
 from app.widgets.text_labels import wrapping_label
 from core.datasets.task import Task
 
@@ -27,28 +27,25 @@ class TargetDialog(QDialog):
         self._wishes: list[tuple[str, str]] = [(Task.TOPICS, name) for name in texts]
         self._wishes += [("", name) for name in columns]
         self.resize(appearance.pixels(420), 460)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(20, 18, 20, 16)
-        layout.setSpacing(10)
-        layout.addWidget(wrapping_label(question, "cardtitle"))
-        self.search = QLineEdit()
-        self.search.setPlaceholderText("Part of a name")
+        self.search = QLineEdit(placeholderText="Part of a name")
         self.search.setAccessibleName("Show columns with this in their name")
         self.search.textChanged.connect(self._filter_columns)
         self.search.setVisible(len(columns) > SEARCH_FROM)
-        layout.addWidget(self.search)
         self.columns = QListWidget()
         self.columns.setAccessibleName("Columns of the file")
         self.columns.setWordWrap(True)
-        self.columns.addItems(self._wish_texts(bool(texts)))
+        predict = "Predict “{}”" if texts else "{}"
+        words = {"": predict, Task.TOPICS: "Find the topics of the texts in “{}”"}
+        self.columns.addItems([words[task].format(name) for task, name in self._wishes])
         self.columns.setCurrentRow(0)
         self.columns.itemActivated.connect(lambda _list_item: self.accept())
         self.columns.currentRowChanged.connect(lambda _row: self._update_open_button())
-        layout.addWidget(self.columns, 1)
         self.open_button = PrimaryButton("Open the file", self.accept)
         self.open_button.setDefault(True)
+        title = wrapping_label(question, "cardtitle")
         foot = in_row(1, PlainButton("Cancel", self.reject), self.open_button)
-        layout.addLayout(foot)
+        rows = (title, self.search, (self.columns, 1), foot)
+        in_column(*rows, on=self, gap=10, margins=DIALOG_MARGINS)
         self.columns.setFocus()
 
     @property
@@ -67,13 +64,7 @@ class TargetDialog(QDialog):
         is_shown = list_item is not None and not list_item.isHidden()
         return self._wishes[self.columns.currentRow()] if is_shown else ("", "")
 
-    def _wish_texts(self, has_topics: bool) -> list[str]:
-        predict = "Predict “{name}”" if has_topics else "{name}"
-        words = {"": predict, Task.TOPICS: "Find the topics of the texts in “{name}”"}
-        return [words[task].format(name=name) for task, name in self._wishes]
-
     def ask(self) -> str:
-        """The selected column, or "" where cancelled."""
         return self.chosen_column if self.exec() == QDialog.DialogCode.Accepted else ""
 
     def _filter_columns(self, fragment: str) -> None:

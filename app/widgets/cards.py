@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QFrame, QRadioButton, QV
 from app.look import appearance, icons
 from app.preferences import preferences as settings
 from app.widgets.buttons import ShorteningLink
-from app.widgets.layouts import TOP, FlowLayout, clear_layout, in_column, in_row
+from app.widgets.layouts import TOP, FlowLayout, add_to, clear_layout, in_column, in_row
 from app.widgets.model_pictures import ModelPicture, ScaleDots, has_picture
 from app.widgets.text_labels import apply_style, show_text, wrapping_label
 from core.estimators.facts import ModelScale, uncapitalized
@@ -48,11 +48,7 @@ class SideBySide(QWidget):
 
     def __init__(self, first: Card, second: Card) -> None:
         super().__init__()
-        self._layout = QBoxLayout(QBoxLayout.Direction.TopToBottom, self)
-        self._layout.setContentsMargins(0, 0, 0, 0)
-        self._layout.setSpacing(12)
-        self._layout.addWidget(first, 1)
-        self._layout.addWidget(second, 1)
+        self._layout: QBoxLayout = in_column((first, 1), (second, 1), on=self, gap=12)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -147,22 +143,17 @@ class ChoiceCard(QFrame):
             # A badge of two words is one line high, and the title beside it wraps instead.
             mark.setWordWrap(False)
             head.addWidget(mark, 0, Qt.AlignmentFlag.AlignTop)
-        column.addLayout(head)
-        for text in choice.paragraphs:
-            column.addWidget(wrapping_label(text))
+        add_to(column, head, *map(wrapping_label, choice.paragraphs))
         if choice.reason:
             good = choice.recommended or choice.suits
             column.addWidget(wrapping_label(choice.reason, "good" if good else "warning"))
-        for text in choice.captions:
-            column.addWidget(wrapping_label(text, "caption"))
-        column.addStretch(1)
+        add_to(column, *(wrapping_label(text, "caption") for text in choice.captions), 1)
         if choice.scales:
             whole_column.addWidget(ScaleDots(choice.scales))
-        badge_text = badge if choice.recommended else ""
-        scale_texts = [f"{scale.sentence}." for scale in choice.scales]
-        texts = (badge_text, *choice.paragraphs, choice.reason, *choice.captions, choice.spoken)
-        texts += tuple(scale_texts)
-        self.button.setAccessibleDescription(" ".join(filter(None, texts)))
+        texts = (badge * choice.recommended, *choice.paragraphs, choice.reason, *choice.captions)
+        scale_texts = (f"{scale.sentence}." for scale in choice.scales)
+        spoken = " ".join(filter(None, (*texts, choice.spoken, *scale_texts)))
+        self.button.setAccessibleDescription(spoken)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         # The frame of the whole card shows where the keyboard is, not only its small button.

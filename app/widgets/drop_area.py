@@ -33,11 +33,6 @@ def ask_for_file(parent: QWidget) -> str:
     return chosen
 
 
-def dropped_file(event: QDropEvent | QDragEnterEvent) -> str:
-    """The first local file of a drag, "" without one."""
-    return local_file(event.mimeData())
-
-
 def local_file(held: QMimeData) -> str:
     """The first dragged or copied local file, or ""."""
     for url in held.urls():
@@ -64,36 +59,23 @@ class DropArea(QFrame):
         self.setProperty("card", "drop")
         self.setAcceptDrops(True)
         self.setMaximumHeight(420)
-        column = in_column(
-            1,
-            (StatusIcon("open", "accent", 40), Qt.AlignmentFlag.AlignHCenter),
-            on=self,
-            gap=10,
-            margins=(24, 26, 24, 26),
-        )
-        for text, voice in (
-            ("Drop a data file here", "panel"),
-            (
-                "A table (CSV, Excel, OpenDocument, Parquet, Feather, ARFF) or LIBSVM lines.",
-                "muted",
-            ),
-        ):
-            line = wrapping_label(text, voice)
+        formats = "A table (CSV, Excel, OpenDocument, Parquet, Feather, ARFF) or LIBSVM lines."
+        lines = wrapping_label("Drop a data file here", "panel"), wrapping_label(formats, "muted")
+        for line in lines:
             line.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-            column.addWidget(line)
         self.button = PrimaryButton("Open a file…", self._ask_file, "open")
-        column.addWidget(self.button, 0, Qt.AlignmentFlag.AlignHCenter)
         self.paste = LinkButton("Paste a table", self.paste_wanted.emit, "table")
         self.paste.setToolTip(plain_tooltip("The cells that you copied in a spreadsheet (Ctrl+V)"))
-        column.addWidget(self.paste, 0, Qt.AlignmentFlag.AlignHCenter)
-        column.addStretch(1)
+        middle, icon = Qt.AlignmentFlag.AlignHCenter, StatusIcon("open", "accent", 40)
+        contents = (1, (icon, middle), *lines, (self.button, middle), (self.paste, middle), 1)
+        in_column(*contents, on=self, gap=10, margins=(24, 26, 24, 26))
 
     def _ask_file(self) -> None:
         if file := ask_for_file(self):
             self.file_chosen.emit(file)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if dropped_file(event):
+        if local_file(event.mimeData()):
             event.acceptProposedAction()
             apply_style(self, over=True)
 
@@ -103,4 +85,4 @@ class DropArea(QFrame):
     def dropEvent(self, event: QDropEvent) -> None:
         apply_style(self, over=False)
         event.acceptProposedAction()
-        self.file_chosen.emit(dropped_file(event))
+        self.file_chosen.emit(local_file(event.mimeData()))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -91,29 +90,22 @@ class OptionForm(QWidget):
             return combo
         spin = _int_box(option) if option.kind == "int" else _float_box(option)
         spin.setSpecialValueText(option.lowest_label)  # "" for none
-        spin.setKeyboardTracking(False)
         spin.valueChanged.connect(emit_change)
         return spin
 
 
 def _int_box(option: Option) -> QuietSpinBox:
-    spin = QuietSpinBox()
     low, high = max(option.low, -_LARGEST_INT), min(option.high, _LARGEST_INT)
-    spin.setRange(int(low) + (1 if option.low_open else 0), int(high))
-    return spin
+    return QuietSpinBox(minimum=int(low) + option.low_open, maximum=int(high))
 
 
 def _float_box(option: Option) -> QuietDoubleSpinBox:
-    spin = QuietDoubleSpinBox()
-    # Qt rounds the value itself to its decimals, and 1e-9 would be 0; the field writes six digits.
-    spin.setDecimals(12)
     # A field of Qt has no infinity.
-    low = -_LARGEST if math.isinf(option.low) else option.low
-    high = _LARGEST if math.isinf(option.high) else option.high
-    spin.setRange(low + (1e-12 if option.low_open else 0.0), high)
-    if high - low <= 1:
-        spin.setSingleStep(0.05)
-    return spin
+    low, high = max(option.low, -_LARGEST), min(option.high, _LARGEST)
+    low += 1e-12 * option.low_open
+    step = 0.05 if high - low <= 1 else 1.0
+    # Qt rounds the value itself to its decimals, and 1e-9 would be 0; the field writes six digits.
+    return QuietDoubleSpinBox(decimals=12, minimum=low, maximum=high, singleStep=step)
 
 
 def _set_control_value(control: QWidget, value: Any) -> None:

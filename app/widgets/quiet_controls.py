@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from PySide6.QtCore import QLocale, QSize
 from PySide6.QtGui import QPaintEvent, QValidator, QWheelEvent
@@ -28,21 +29,21 @@ def _ignore_wheel(_widget: QWidget, event: QWheelEvent) -> None:
 
 
 class QuietSpinBox(QSpinBox):
-    """A whole number."""
+    """A whole number, which counts once it is typed whole; `properties` are Qt's."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, **properties: Any) -> None:
+        super().__init__(**{"keyboardTracking": False} | properties)
         self.lineEdit().setTextMargins(_INSET, 0, 0, 0)
 
     wheelEvent = _ignore_wheel
 
 
 class QuietDoubleSpinBox(QDoubleSpinBox):
-    """A number; small values step by a tenth of their size."""
+    """The same of any number; small values step by a tenth of their size."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.setDecimals(6)
+    def __init__(self, **properties: Any) -> None:
+        # The decimals first: Qt rounds all other numbers to them.
+        super().__init__(**{"decimals": 6, "keyboardTracking": False} | properties)
         self.lineEdit().setTextMargins(_INSET, 0, 0, 0)
 
     wheelEvent = _ignore_wheel

@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QCursor, QHideEvent, QKeyEvent, QTextLayout, QTextOption
@@ -20,13 +20,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.help.glossary import GlossaryEntry, spans_in, terms_in
 from app.look import appearance
 from app.widgets.buttons import LinkButton
 from app.widgets.layouts import in_column
 from app.widgets.text_labels import wrapping_label
-
-if TYPE_CHECKING:
-    from app.help.glossary import GlossaryEntry
 
 LOOK = 250  # milliseconds between two checks of the pointer
 LINE = 4  # pixels of the dotted line under what is no label
@@ -79,22 +77,21 @@ class TermHelp(QObject):
         before = self._focused() if self._focused is not None else None
         if now is not before:
             self._focused = None if now is None else weakref.ref(now)
-            self._focus_moved(now)
+            is_here = now is not None and now is not self.button and now.window() is self._window
+            if now is not None and is_here and self.popover is None:
+                self.point_at(now)
         position = QCursor.pos()
         under = QApplication.widgetAt(position)
         if under is self.button or under is None or under.window() is not self._window:
             return
-        if self.button.isVisible() and self._is_near(position):
+        near_area = self.button.geometry().adjusted(-10, -6, 10, 6)
+        if self.button.isVisible() and near_area.contains(self._window.mapFromGlobal(position)):
             return
         # The pointer moves: the line comes where it rests until the next look.
         if under is not self._rests:
             self._rests = under
         elif under is not self._about:
             self.point_at(under, position)
-
-    def _is_near(self, position: QPoint) -> bool:
-        near_area = self.button.geometry().adjusted(-10, -6, 10, 6)
-        return near_area.contains(self._window.mapFromGlobal(position))
 
     def point_at(self, widget: QWidget, position: QPoint | None = None) -> None:
         """Underline the widget's term; otherwise hide the line."""
@@ -141,12 +138,6 @@ class TermHelp(QObject):
         corner = widget.mapTo(self._window, box.topLeft())
         return QRect(corner, box.size()).intersected(self._window.rect())
 
-    def _focus_moved(self, now: QWidget | None) -> None:
-        if now is None or now is self.button or self.popover is not None:
-            return
-        if now.window() is self._window:
-            self.point_at(now)
-
     # Entries ----------------------------------------------------------------------------------
 
     def explain_focus(self) -> bool:
@@ -189,8 +180,7 @@ class TermPopover(QFrame):
             more = LinkButton("Read more", partial(self._read_entry, entry.key))
             more.setAccessibleName(f"Read more about {entry.title}")
             column.addWidget(more, 0, Qt.AlignmentFlag.AlignLeft)
-        texts = (f"{entry.title}: {entry.plain_words}" for entry in entries)
-        self.setAccessibleDescription(" ".join(texts))
+        self.setAccessibleDescription(" ".join(f"{e.title}: {e.plain_words}" for e in entries))
         self.setFixedWidth(min(appearance.pixels(WIDE), parent.width() - 20))
 
     def show_beside(self, widget: QWidget) -> None:
@@ -224,18 +214,8 @@ class TermPopover(QFrame):
         self.closed.emit()
 
 
-def terms_in(text: str) -> list[GlossaryEntry]:
-    """The entries of the terms in a text."""
-    # Late: not needed for the first paint.
-    from app.help import glossary
-
-    return glossary.terms_in(text)
-
-
 def _word_boxes(label: QLabel) -> list[QRect]:
     """Where terms stand in a label of plain text."""
-    from app.help.glossary import spans_in
-
     layout, area = QTextLayout(label.text(), label.font()), label.contentsRect()
     option = QTextOption(label.alignment())
     wraps = QTextOption.WrapMode.WordWrap if label.wordWrap() else QTextOption.WrapMode.NoWrap
@@ -258,9 +238,8 @@ def _word_boxes(label: QLabel) -> list[QRect]:
             if line.textStart() <= start < line.textStart() + line.textLength():
                 x, right = (cast("tuple[float, int]", line.cursorToX(i))[0] for i in (start, end))
                 y = top + line.y()
-                boxes.append(
-                    QRect(area.left() + int(x), int(y), int(right - x) + 1, int(line.height()))
-                )
+                size = int(right - x) + 1, int(line.height())
+                boxes.append(QRect(area.left() + int(x), int(y), *size))
     return boxes
 
 

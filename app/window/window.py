@@ -313,13 +313,13 @@ class Window(QMainWindow):
             self.current_page.open_model(model)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if drop_area.dropped_file(event):
+        if drop_area.local_file(event.mimeData()):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
         """Open data, a model, or a run's folder."""
         event.acceptProposedAction()
-        self.session.open_file(drop_area.dropped_file(event))
+        self.session.open_file(drop_area.local_file(event.mimeData()))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         focused = QApplication.focusWidget()
