@@ -45,8 +45,8 @@ def starter_restore_text(count: int) -> str:
 
 def export_text(count: int, path: str) -> str:
     """What was exported, and where to."""
-    words = "Exported {datasets} to {path}, without those shipped with Tunescope."
-    return words.format(datasets=count_text(count, "dataset"), path=path)
+    datasets = count_text(count, "dataset")
+    return f"Exported {datasets} to {path}, without those shipped with Tunescope."
 
 
 def import_text(counts: ImportCounts) -> str:
@@ -76,12 +76,11 @@ def matching_counts_text(counts: HistoryCounts) -> str:
     if not count:
         words = f"The history holds nothing {'else ' if same else ''}for this model yet"
         return f"{words}: it starts like a Gaussian process.{same}"
-    words = "The history holds {datasets} for this model, {similar} of them similar to yours"
-    if count == 1:
-        words = "The history holds 1 dataset for this model, similar to yours"
-        if not similar:
-            words = "The history holds 1 dataset for this model, not similar to yours"
-    sentence = words.format(datasets=count_text(count, "dataset"), similar=similar or "none")
+    how_many = "" if similar else "not "
+    if count > 1:
+        how_many = f"{similar or 'none'} of them "
+    sentence = f"The history holds {count_text(count, 'dataset')} for this model, {how_many}"
+    sentence += "similar to yours"
     if starter:
         sentence += f"; {'all' if starter == count else starter} shipped with Tunescope"
     return f"{sentence}.{same}"
@@ -101,9 +100,8 @@ MAX_DATASETS = 20  # listed before it is known which ones are used
 def dataset_size_text(statistics: Sequence[float], short: bool = False) -> str:
     """Such as "1,200 rows × 14 columns, 2 classes", short "1,200 × 14, 2 classes"."""
     rows, columns, classes = size_counts(statistics)
-    size = f"{format_integer(rows)} rows × {format_integer(columns)} columns"
-    if short:
-        size = f"{format_integer(rows)} × {format_integer(columns)}"
+    names = ("", "") if short else (" rows", " columns")
+    size = f"{format_integer(rows)}{names[0]} × {format_integer(columns)}{names[1]}"
     return f"{size}, {count_text(classes, 'class', 'classes') if classes else 'numbers'}"
 
 
@@ -121,17 +119,14 @@ def similarity(distance: float) -> float:
 
 def best_setting(dataset: HistoryDataset, axes: Sequence[str]) -> Setting:
     """The best setting of an earlier dataset, or {}."""
-    scored_indices = [index for index, score in enumerate(dataset.scores) if _is_number(score)]
-    if not scored_indices:
-        return {}
     # Each dataset keeps the direction of its own measure.
     sign = 1.0 if dataset.maximize else -1.0
-    best = max(scored_indices, key=lambda index: sign * dataset.scores[index])
-    return dict(zip(axes, dataset.values[best], strict=True))
-
-
-def _is_number(score: Any) -> bool:
-    return isinstance(score, (int, float)) and math.isfinite(score)
+    scored = [
+        (sign * score, -index)
+        for index, score in enumerate(dataset.scores)
+        if isinstance(score, (int, float)) and math.isfinite(score)
+    ]
+    return dict(zip(axes, dataset.values[-max(scored)[1]], strict=True)) if scored else {}
 
 
 def short_setting_text(setting: Mapping[str, Any], max_values: int = NAMED_AXES) -> str:
@@ -167,10 +162,9 @@ def known_datasets_text(history: HistoryRead, common: JointSurfaceFitted | None)
 
 def standardization_text(standard: ScoreStandardization, has_history: bool, metric: str) -> str:
     """The mean and deviation that standardize scores, and their source."""
-    if standard.settled and standard.is_shared:
-        source = f"from this dataset's {standard.trials} scores and from earlier datasets"
-    elif standard.settled:
+    if standard.settled:
         source = f"from this dataset's {standard.trials} scores"
+        source += " and from earlier datasets" if standard.is_shared else ""
     elif has_history:
         source = "from earlier datasets until two scores differ"
     else:

@@ -6,14 +6,7 @@ from core.estimators.facts import uncapitalized
 from core.estimators.model_settings import noun_of, title_of
 from core.estimators.multi_model import MODEL
 from core.tuning.events import LeaderboardEntry, ModelsCompared
-from core.tuning.runs.model_runs import (
-    STATES,
-    LeaderboardRow,
-    average_lead,
-    average_row,
-    fit_rows,
-    model_leaderboard,
-)
+from core.tuning.runs import model_runs
 from core.tuning.runs.state import RunState
 from core.tuning.scores.score import SHARES, difference_text, metric_in_short, score_text
 from core.wording import PERCENT, percent, rough_duration_text
@@ -22,7 +15,7 @@ MIN_GAIN = 0.0005  # of a share; a smaller expected gain is "hardly any"
 MOST = 0.95  # of the rows, from which on they are "all"
 
 
-def score_of(row: LeaderboardRow, metric: str) -> str:
+def score_of(row: model_runs.LeaderboardRow, metric: str) -> str:
     """The best score with its standard error, or an estimate."""
     # Trials that were ended early have an estimate from the folds that they had.
     if row.best is None and row.estimate is not None:
@@ -35,7 +28,7 @@ def score_of(row: LeaderboardRow, metric: str) -> str:
     return f"{best_score.removesuffix(PERCENT)} ± {score_text(row.error, metric)}"
 
 
-def trials_of(row: LeaderboardRow) -> str:
+def trials_of(row: model_runs.LeaderboardRow) -> str:
     """Trials; behind a plus those that ended early."""
     return f"{row.trials} + {row.early}" if row.early else str(row.trials)
 
@@ -50,11 +43,11 @@ def gain_text(row: LeaderboardEntry, metric: str) -> str:
     return difference_text(metric, row.gain)
 
 
-def standing_text(row: LeaderboardRow, run: RunState) -> str:
+def standing_text(row: model_runs.LeaderboardRow, run: RunState) -> str:
     """How a model stands, in a word or two."""
     is_over = run.tuning_ended is not None or run.ended is not None
     if row.state in ("failed", "slow"):
-        return STATES[row.state]
+        return model_runs.STATES[row.state]
     if row.model == leader(run):
         return "leads"
     if not row.model:
@@ -64,21 +57,21 @@ def standing_text(row: LeaderboardRow, run: RunState) -> str:
     if not is_over and run.compared is not None and run.compared.next == row.model:
         return "next"
     if row.state == "behind":
-        return STATES["behind"]
+        return model_runs.STATES["behind"]
     if row.state == "waiting" and row.why:
         return "screening failed"
-    return STATES[row.state] if is_over or (row.trials and row.gain <= 0) else "waits"
+    return model_runs.STATES[row.state] if is_over or (row.trials and row.gain <= 0) else "waits"
 
 
 def leader(run: RunState) -> str | None:
     """The model that leads, "" where the average does; None without a score."""
-    average = average_row(run)
+    average = model_runs.average_row(run)
     if average is not None and average.state == "leads":
         return average.model
     return None if run.best_trial is None else run.best_trial.setting.get(MODEL)
 
 
-def explained_standing(row: LeaderboardRow, run: RunState) -> str:
+def explained_standing(row: model_runs.LeaderboardRow, run: RunState) -> str:
     """How a model stands and why, for tooltips and screen readers."""
     state, average = standing_text(row, run), run.ensemble
     if row.why:
@@ -93,11 +86,11 @@ def explained_standing(row: LeaderboardRow, run: RunState) -> str:
     return f"{state}: {reason}"
 
 
-def seen_text(row: LeaderboardRow, run: RunState) -> str:
+def seen_text(row: model_runs.LeaderboardRow, run: RunState) -> str:
     """Share of a fold's training rows, and folds: "all · 5", "33 % · 1"."""
     if not row.rows:
         return ""
-    share = row.rows / max(1, fit_rows(run))
+    share = row.rows / max(1, model_runs.fit_rows(run))
     # Stratified folds differ by a few rows: nearly all of them are all.
     rows = "all" if share > MOST else percent(share)
     return f"{rows} · {row.folds}" if row.folds else rows
@@ -116,7 +109,7 @@ def what_is_next(run: RunState) -> str:
 
 
 def _looking(run: RunState) -> str:
-    model_count = len(model_leaderboard(run))
+    model_count = len(model_runs.model_leaderboard(run))
     if not run.started.run and not run.looks:
         return ""
     which = "its default setting"
@@ -151,11 +144,11 @@ def _because(compared: ModelsCompared, run: RunState) -> str:
 
 def who_leads(run: RunState) -> str:
     """The leader, and the models clearly behind, or ""."""
-    rows = model_leaderboard(run)
+    rows = model_runs.model_leaderboard(run)
     scored_rows = [row for row in rows if row.best is not None]
     if run.compared is None or not scored_rows:
         return ""
-    metric, lead = run.started.metric, average_lead(run)
+    metric, lead = run.started.metric, model_runs.average_lead(run)
     first, rivals = scored_rows[0], scored_rows[1:2]
     sentence = f"{title_of(first.model)} leads with {score_text(first.best, metric)}"
     if leader(run) == "" and lead is not None:
@@ -170,7 +163,8 @@ def who_leads(run: RunState) -> str:
 
 def what_failed(run: RunState) -> list[str]:
     """A sentence for each model that could not be used."""
-    return [f"{title_of(row.model)}: {row.why}" for row in model_leaderboard(run) if row.why]
+    rows = model_runs.model_leaderboard(run)
+    return [f"{title_of(row.model)}: {row.why}" for row in rows if row.why]
 
 
 def baseline_text(run: RunState) -> str:

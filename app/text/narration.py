@@ -12,22 +12,7 @@ from core.estimators.facts import uncapitalized
 from core.estimators.model_settings import model_and_values, title_of
 from core.estimators.multi_model import MODEL
 from core.penalties.penalty_order import MAX_TIMES, order_text, times_text
-from core.tuning.events import (
-    EnsembleUpdated,
-    FoldTested,
-    HyperGradientStep,
-    ImagesDrawn,
-    MembersDisagree,
-    MoleculesFolded,
-    PenaltyStep,
-    RunFailed,
-    RunFinished,
-    RunStarted,
-    RunStopped,
-    SequencesLabelled,
-    TopicsFound,
-    TrialStarted,
-)
+from core.tuning import events
 from core.tuning.patience import trials_before_stop
 from core.tuning.runs.state import RunState
 from core.tuning.runs.trial_table import Trial
@@ -107,7 +92,7 @@ def _learning_sentences(run: RunState) -> list[str]:
         off = step.switched_off or []
         sentences.append(_contrast(step, off))
         sentences.append(_switched_off(off))
-        if isinstance(step, HyperGradientStep):
+        if isinstance(step, events.HyperGradientStep):
             sentences.append(_at_bound([group for group in step.at_bound if group not in off]))
     if run.labelled is not None:
         sentences.append(sequence_examples_text(run.labelled))
@@ -136,9 +121,9 @@ def _current_sentences(run: RunState) -> list[str]:
     excluded = _excluded(run)
     # A run that is over tells how it ended, whatever came last.
     match run.ended:
-        case RunFailed():
+        case events.RunFailed():
             return [run.ended.sentence, *excluded]
-        case RunFinished() | RunStopped():
+        case events.RunFinished() | events.RunStopped():
             return [f"The run has ended: {run.ended.because}.", *excluded]
     if run.fold is not None:
         return [_folds_text(run.fold), *excluded]
@@ -152,7 +137,7 @@ def _current_sentences(run: RunState) -> list[str]:
     return [*last, *excluded, *following]
 
 
-def _following(run: RunState, trial: TrialStarted) -> str:
+def _following(run: RunState, trial: events.TrialStarted) -> str:
     setting = setting_text(run.started, trial.setting)
     if trial.reason == "default":
         of_model = f"of {setting}" if run.tunes_several_models else f"({setting})"
@@ -160,7 +145,7 @@ def _following(run: RunState, trial: TrialStarted) -> str:
     return f"Now: {setting} is tried{_why_tried(trial, run.started.metric)}"
 
 
-def _folds_text(event: FoldTested) -> str:
+def _folds_text(event: events.FoldTested) -> str:
     return (
         f"Now every row is tested once: the tuning is repeated {event.folds} times, each time "
         f"without the rows that test it. {event.fold} of {event.folds} parts are done."
@@ -192,7 +177,7 @@ def _ended_trial_text(run: RunState, trial: Trial) -> str:
     return f"Just now: {setting} scores {score_text(trial.score, run.started.metric)}{rank}."
 
 
-def _why_tried(event: TrialStarted, metric: str) -> str:
+def _why_tried(event: events.TrialStarted, metric: str) -> str:
     """The end of a sentence, after "is tried"."""
     match event.reason:
         case "explore" if event.uncertainty is not None:
@@ -222,9 +207,9 @@ def _why_tried(event: TrialStarted, metric: str) -> str:
     return f"; it {strategy.why}." if strategy is not None and strategy.why else "."
 
 
-def _contrast(step: PenaltyStep | HyperGradientStep, switched_off: list[str]) -> str:
+def _contrast(step: events.PenaltyStep | events.HyperGradientStep, switched_off: list[str]) -> str:
     ranges, least = {group: [C, C] for group, C in step.penalties.items()}, ""
-    if isinstance(step, HyperGradientStep):
+    if isinstance(step, events.HyperGradientStep):
         # Rows that were held out tell groups apart only where their folds agree.
         ranges, least = step.ranges or {}, "at least "
     # What is switched off has no penalty to compare with.
@@ -253,7 +238,7 @@ def _at_bound(groups: list[str]) -> str:
 
 
 def _step_text(run: RunState) -> str:
-    if isinstance(run.last_step, HyperGradientStep):
+    if isinstance(run.last_step, events.HyperGradientStep):
         return _gradient_step(run)
     if run.last_step is None:
         return ""
@@ -293,7 +278,7 @@ HARDLY = 0.005  # negligible relative difference of scores
 ALIKE = 1e-6  # relative difference of equal weights
 
 
-def who_is_in(event: EnsembleUpdated) -> str:
+def who_is_in(event: events.EnsembleUpdated) -> str:
     """The members of the average and their weights."""
     counting = [(n, w) for n, w in zip(event.members, event.weights, strict=True) if w > 0]
     if len(event.members) == 1:
@@ -318,7 +303,7 @@ def who_is_in(event: EnsembleUpdated) -> str:
     return sentence
 
 
-def of_which_models(event: EnsembleUpdated, run: RunState) -> str:
+def of_which_models(event: events.EnsembleUpdated, run: RunState) -> str:
     """How many members each model has; "" for one model."""
     kinds: dict[str, int] = {}
     for number, weight in zip(event.members, event.weights, strict=True):
@@ -332,7 +317,7 @@ def of_which_models(event: EnsembleUpdated, run: RunState) -> str:
     return f"They are {', '.join(f'{kinds[t]} × {uncapitalized(t)}' for t in ranked)}."
 
 
-def _only_member(event: EnsembleUpdated) -> str:
+def _only_member(event: events.EnsembleUpdated) -> str:
     number, two = event.members[0], 2 * ONE_IN
     # With twice as many trials others were left out, or were no better: the count alone explains it
     # no longer.
@@ -346,7 +331,7 @@ def _equal_share(count: int) -> str:
     return words.get(count, percent(1.0 / count))
 
 
-def which_is_ahead(event: EnsembleUpdated, run: RunState) -> str:
+def which_is_ahead(event: events.EnsembleUpdated, run: RunState) -> str:
     """The average against the single best on validation data, or ""."""
     if event.average is None or event.single is None or len(event.members) == 1:
         return ""
@@ -364,7 +349,7 @@ def which_is_ahead(event: EnsembleUpdated, run: RunState) -> str:
     return f"On validation data that chose none of them, {names}: {words}."
 
 
-def who_is_left_out(event: EnsembleUpdated) -> str:
+def who_is_left_out(event: events.EnsembleUpdated) -> str:
     """Why good trials are left out, or ""."""
     reasons = [omitted_trial.reason for omitted_trial in event.left_out]
     if len(reasons) <= 1:
@@ -373,7 +358,7 @@ def who_is_left_out(event: EnsembleUpdated) -> str:
     return f"{reasons[-1]} So {more}."
 
 
-def where_they_differ(event: MembersDisagree) -> str:
+def where_they_differ(event: events.MembersDisagree) -> str:
     """The row with the most disagreement, or ""."""
     if not event.rows or len(event.members) < 2:
         return ""
@@ -385,7 +370,7 @@ def where_they_differ(event: MembersDisagree) -> str:
     return f"The members disagree most about row {row.row + 1}{likely}."
 
 
-def _why_drawn(event: TrialStarted) -> str:
+def _why_drawn(event: events.TrialStarted) -> str:
     words = "; it is drawn from what the scores so far make likely."
     if event.candidates is None:
         return words
@@ -396,7 +381,7 @@ def _why_drawn(event: TrialStarted) -> str:
     return f"{words} The effective number of candidate settings is about {count}."
 
 
-def sequence_examples_text(event: SequencesLabelled) -> str:
+def sequence_examples_text(event: events.SequencesLabelled) -> str:
     """Right tokens of the shown sequences."""
     tokens = right = 0
     sure = 0.0
@@ -413,7 +398,7 @@ def sequence_examples_text(event: SequencesLabelled) -> str:
     )
 
 
-def molecule_examples_text(event: MoleculesFolded) -> str:
+def molecule_examples_text(event: events.MoleculesFolded) -> str:
     """Base pairs found and called in the shown molecules."""
     right = called = true = 0
     for molecule in event.molecules:
@@ -433,7 +418,7 @@ def molecule_examples_text(event: MoleculesFolded) -> str:
 NAMED_TOPICS, NAMED_WORDS = 2, 4
 
 
-def topics_text(event: TopicsFound) -> str:
+def topics_text(event: events.TopicsFound) -> str:
     """How many topics there are, and the largest, or ""."""
     if not event.topics:
         return ""
@@ -450,7 +435,7 @@ def topics_text(event: TopicsFound) -> str:
     )
 
 
-def pictures_text(event: ImagesDrawn) -> str:
+def pictures_text(event: events.ImagesDrawn) -> str:
     """The drawn and reconstructed pictures."""
     if not event.samples:
         return ""
@@ -462,7 +447,7 @@ def pictures_text(event: ImagesDrawn) -> str:
     return f"{sentence} {seen}" if event.reconstructions else sentence
 
 
-def ended_early(trial: Trial, started: RunStarted) -> str:
+def ended_early(trial: Trial, started: events.RunStarted) -> str:
     """Such as "ended early: clearly behind after 2 of 5 folds"."""
     folds = started.run_plan.folds * started.repeats
     return f"ended early: clearly behind after {trial.fits} of {folds} folds"

@@ -8,13 +8,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QDateTime, QLocale, Qt
 
 from app.text.rail_text import run_strategy_title, state_text
-from core.tuning.scores.score import (
-    SHARES,
-    metric_in_short,
-    metric_title,
-    score_text,
-    signed_difference,
-)
+from core.tuning.scores import score
 from core.wording import duration_text, format_value
 
 if TYPE_CHECKING:
@@ -105,10 +99,10 @@ def cells_of(run: RunSummary) -> tuple[str, ...]:
         run_name(run),
         # Of several models, it would say what the name says.
         "" if (strategy := run_strategy_title(run)) == model_title(run) else strategy,
-        metric_in_short(run.metric) if run.metric else "",
-        score_text(run.test, run.metric) if has_score else state_text(run),
-        signed_difference(run.gain, run.metric),
-        signed_difference(difference_to_baseline(run), run.metric),
+        score.metric_in_short(run.metric) if run.metric else "",
+        score.score_text(run.test, run.metric) if has_score else state_text(run),
+        score.signed_difference(run.gain, run.metric),
+        score.signed_difference(difference_to_baseline(run), run.metric),
         day_of(run.started_at),
         duration_text(run.seconds) if run.seconds else "",
         run.note.split("\n", 1)[0],
@@ -133,12 +127,12 @@ def tip_of(run: RunSummary, column: int) -> str:
     if head == "note":
         return run.note
     if head == "measure" and run.metric:
-        return f"{metric_title(run.metric)}: {'more' if run.maximize else 'less'} is better"
+        return f"{score.metric_title(run.metric)}: {'more' if run.maximize else 'less'} is better"
     if head == "date":
         when = QDateTime.fromString(run.started_at, Qt.DateFormat.ISODate).toLocalTime()
         return QLocale().toString(when, QLocale.FormatType.LongFormat) if when.isValid() else ""
     if head in ("vs default", "vs baseline") and cell:
-        unit = " points" if run.metric in SHARES else ""
+        unit = " points" if run.metric in score.SHARES else ""
         return f"{cell}{unit}. {TIPS[head]}"
     return cell
 

@@ -19,16 +19,11 @@ STILL = 1e-4  # relative change of the objective that counts as none
 LATE = 5.0  # seconds over the minutes that are explained
 
 
-def model_text(model: str) -> str:
-    """A model inside a sentence."""
-    return noun_of(model)
-
-
 def run_title(run: RunState) -> str:
     """What is being tuned."""
     if not run.started.plan:
         return "Tuning"
-    model = model_text(run.started.run_plan.model)
+    model = noun_of(run.started.run_plan.model)
     if run.tunes_several_models:
         return f"Finding the best of {len(models_of(run.started))} models"
     if run.learns_penalties:
@@ -196,19 +191,15 @@ def _of_steps(run: RunState) -> list[str]:
     if last is None:
         return []
     by_gradient = isinstance(last, HyperGradientStep)
-    values = [step.holdout_loss for step in run.gradients[-2:]]
-    if not by_gradient:
-        values = [step.objective for step in run.steps[-2:]]
+    losses = [step.holdout_loss for step in run.gradients[-2:]]
+    values = losses if by_gradient else [step.objective for step in run.steps[-2:]]
     words = f"{'held-out error' if by_gradient else 'objective'} {format_number(values[-1], 4)}"
     if len(values) > 1 and run.ended is None:
         before, value = values
         still = abs(before - value) <= STILL * abs(before)
         moving = "falling" if value < before else "rising"
         words = f"{words}, {'hardly moving' if still else moving}"
-    phrases = [words]
-    if not by_gradient:
-        phrases.append("no validation data needed")
-    return phrases
+    return [words] if by_gradient else [words, "no validation data needed"]
 
 
 def _time_left(run: RunState, elapsed: float | None) -> list[str]:
