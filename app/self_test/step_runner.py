@@ -20,7 +20,6 @@ class StepRunner:
         self.failed: list[str] = []
 
     def run_step(self, title: str, act: Callable[[], object]) -> bool:
-        """Run a step; whether it passed."""
         start_seconds = time.monotonic()
         self.step_count += 1
         try:

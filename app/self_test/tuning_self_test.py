@@ -59,11 +59,7 @@ class ProgramUnderTest:
         qInstallMessageHandler(self._handler)
 
     def act_and_wait(self, act: Callable[[], None], done: Callable[[], object]) -> None:
-        """Do something and wait until it is done.
-
-        Raises:
-            StepFailedError: a problem was reported, or nothing happened.
-        """
+        """StepFailedError where a problem is reported, or nothing happens."""
         self.problems.clear()
         act()
         self.wait_until(done)
@@ -79,13 +75,10 @@ class ProgramUnderTest:
             time.sleep(0.005)
 
     def open_data(self, path: Path | str) -> None:
-        """Open a file, or sample:NAME."""
-        session = self.session
         name = str(path).removeprefix("sample:")
-        if name != str(path):
-            self.act_and_wait(lambda: session.open_sample(name), lambda: self._is_open(str(path)))
-        else:
-            self.act_and_wait(lambda: session.open_file(path), lambda: self._is_open(str(path)))
+        is_sample = name != str(path)
+        open_it = self.session.open_sample if is_sample else self.session.open_file
+        self.act_and_wait(lambda: open_it(name), lambda: self._is_open(str(path)))
 
     def _is_open(self, name: str) -> bool:
         data, plan = self.session.data, self.session.plan
@@ -99,7 +92,6 @@ class ProgramUnderTest:
         self.act_and_wait(session.start, lambda: session.state == "finished")
 
     def export_run(self, format: str, path: Path) -> None:
-        """Export the run; StepFailedError without a file."""
         done: list[str] = []
         self.session.exported.connect(done.append)
         self.act_and_wait(lambda: self.session.export_model(format, path), lambda: done)

@@ -66,9 +66,8 @@ class DataTable(PlainTable):
         self.verticalHeader().setDefaultSectionSize(TARGET)
         self._model = DataTableModel()
         self.setModel(self._model)
-        keys = QShortcut(QKeySequence.StandardKey.Copy, self)
-        keys.setContext(Qt.ShortcutContext.WidgetShortcut)
-        keys.activated.connect(self.copy_selected)
+        keys, context = QKeySequence.StandardKey.Copy, Qt.ShortcutContext.WidgetShortcut
+        QShortcut(keys, self, context=context).activated.connect(self.copy_selected)
 
     def set_table(self, table: Table) -> None:
         self._model.set_table(*table)

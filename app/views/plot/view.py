@@ -306,9 +306,8 @@ class View(Card):
             lambda position: menu.popup(drawn.mapToGlobal(position))
         )
         # A table within the view copies its own cells.
-        keys = QShortcut(QKeySequence.StandardKey.Copy, drawn)
-        keys.setContext(Qt.ShortcutContext.WidgetShortcut)
-        keys.activated.connect(self.copy_picture)
+        keys, context = QKeySequence.StandardKey.Copy, Qt.ShortcutContext.WidgetShortcut
+        QShortcut(keys, drawn, context=context).activated.connect(self.copy_picture)
         buttons = [self._table_button, self.save_button]
         if self.zooms or self.crops:
             buttons.insert(0, self._make_whole_button())
