@@ -89,6 +89,11 @@ def is_there(file: str) -> bool:
     return file.startswith("sample:") or os.path.exists(file) or os.path.exists(workbook)
 
 
+def is_endless(path: str) -> bool:
+    """Whether it is a pipe or a device, for which whoever looks for packages would wait."""
+    return os.path.exists(path) and not (os.path.isdir(path) or os.path.isfile(path))
+
+
 def leave_working_folder() -> None:
     """Take the working folder off the module path, except where it is ours or on PYTHONPATH."""
     ours = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
@@ -104,7 +109,8 @@ def leave_working_folder() -> None:
     head = [folder for folder in sys.path[:first] if os.path.isabs(folder)]
     if working_folder not in allowed_folders:
         head = [folder for folder in head if os.path.realpath(folder) != working_folder]
-    sys.path[:] = head + [folder for folder in sys.path[first:] if os.path.isabs(folder)]
+    tail = [folder for folder in sys.path[first:] if os.path.isabs(folder)]
+    sys.path[:] = [folder for folder in head + tail if not is_endless(folder)]
     # For child processes: no folder before ours, and ours where it is needed.
     os.environ["PYTHONSAFEPATH"] = "1"
     if ours in map(os.path.realpath, head) and ours not in map(os.path.realpath, absolute_folders):

@@ -7,6 +7,11 @@ import errno
 from collections.abc import Iterable
 from pathlib import Path
 
+from core.wording import printable_text, shortened_text
+
+MAX_LETTERS = 1500  # of a clause, which may quote a name of any length
+MAX_COMPARED = 100  # letters of a word whose nearest name is sought
+
 
 class UnusableError(Exception):
     """Unusable input or circumstances; every other exception is a defect.
@@ -26,13 +31,14 @@ class UnusableError(Exception):
     @property
     def sentence(self) -> str:
         """One line: "where: what; cure.", with a question mark where the cure is a question."""
-        location = f"{self.where}: " if self.where else ""
-        cure = f"; {self.cure}" if self.cure else ""
-        end = "?" if self.cure.startswith("did you mean") else "."
         # Clauses may quote other libraries, whose messages have line breaks.
-        words = " ".join(f"{location}{self.what}{cure}{end}".split())
+        location, what, cure = (
+            shortened_text(clause, MAX_LETTERS) for clause in (self.where, self.what, self.cure)
+        )
+        end = "?" if self.cure.startswith("did you mean") else "."
+        words = f"{location and f'{location}: '}{what}{cure and f'; {cure}'}{end}"
         # Nor does a terminal obey what a file is called.
-        return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in words)
+        return printable_text(words)
 
     def __reduce__(self) -> tuple[object, ...]:
         # Pickle would call the class with `args`, and subclasses take other arguments.
@@ -42,7 +48,7 @@ class UnusableError(Exception):
 def nearest_names_cure(named: Iterable[str], word: str) -> str:
     """The cure for an unknown name: the nearest known one, or all of them."""
     names = list(named)
-    near = difflib.get_close_matches(word, names, n=1)
+    near = difflib.get_close_matches(word, names, n=1) if len(word) <= MAX_COMPARED else []
     return f"did you mean {near[0]}" if near else f"choose one of {', '.join(names)}"
 
 

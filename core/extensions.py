@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import Any, Generic, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from core.ordinary_files import read_ordinary
+from core.wording import printable_text, shortened_text
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 T = TypeVar("T")
 R = TypeVar("R")
+
+MAX_RECORD_BYTES = 1_000_000  # of a package's entry points
 
 _faults: dict[tuple[str, str], str] = {}  # by group and entry point
 
 
 def extension_errors() -> list[str]:
     """A sentence for each omitted extension of the registries read so far."""
-    return list(_faults.values())
+    # One record may spoil several registries.
+    return [printable_text(shortened_text(fault, 400)) for fault in dict.fromkeys(_faults.values())]
 
 
 class Registry(Mapping[str, T], Generic[T]):
@@ -37,17 +49,9 @@ class Registry(Mapping[str, T], Generic[T]):
 
     @cached_property
     def _all_entries(self) -> dict[str, T]:
-        # Its import takes longer than reading the entry points.
-        from importlib.metadata import entry_points
-
         entries = dict(self.own_entries)
-        try:
-            # By name, for the order of the installed packages differs between machines.
-            points = sorted(entry_points(group=self.group), key=lambda point: point.name)
-        except Exception as error:  # one damaged package spoils the reading of all
-            _faults[self.group, ""] = f"No extension can be read: {_error_text(error)}."
-            return entries
-        for point in points:
+        # By name, for the order of the installed packages differs between machines.
+        for point in sorted(_entry_points(self.group), key=lambda point: point.name):
             try:
                 entry = point.load()
                 self._check(entry)
@@ -90,6 +94,47 @@ class Registry(Mapping[str, T], Generic[T]):
 
     def __len__(self) -> int:
         return len(self._all_entries)
+
+
+def _entry_points(group: str) -> Iterator[EntryPoint]:
+    """Those of the packages on the path of modules; a package without a usable record is named."""
+    # Not importlib.metadata.entry_points, which waits for ever where a pipe lies in a package, and
+    # which one damaged record ends.
+    from configparser import ConfigParser, Error
+    from importlib.metadata import EntryPoint
+
+    for name, record in _package_records().items():
+        points = ConfigParser(delimiters="=", strict=False, interpolation=None)
+        points.optionxform = str  # type: ignore[assignment, method-assign]
+        try:
+            text = read_ordinary(record, MAX_RECORD_BYTES).decode()
+            if f"[{group}]" in text:
+                points.read_string(text)
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except (OSError, ValueError, Error) as error:
+            reason = error.strerror if isinstance(error, OSError) else _error_text(error)
+            _faults[group, name] = f"Extensions of the package “{name}” are left out: {reason}."
+            continue
+        if points.has_section(group):
+            for key, value in points.items(group):
+                yield EntryPoint(key, value, group)
+
+
+def _package_records() -> dict[str, Path]:
+    """{package: the file of its entry points}; of two of a name the first on the path counts."""
+    records: dict[str, Path] = {}
+    for folder in sys.path:
+        try:
+            names = os.listdir(folder or os.curdir)
+        except OSError:
+            continue
+        for name in names:
+            stem, ending = os.path.splitext(name)
+            if ending.lower() in (".dist-info", ".egg-info"):
+                package = stem.partition("-")[0].lower().replace("_", "-").replace(".", "-")
+                records.setdefault(package, Path(folder, name, "entry_points.txt"))
+    return records
 
 
 def check_kind(entry: Any, kind: type) -> None:

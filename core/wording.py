@@ -10,6 +10,7 @@
 | a share of one | ``percent`` | 25 %, 3.3 %, < 0.1 % |
 | a count | ``count_text`` | 1 row, 2,310 rows |
 | a list | ``list_text`` | a, b and c; a, b and 3 others |
+| a stranger's text | ``shortened_text`` | the first words…the last |
 
 Scores are written by `core.tuning.scores.score`, which knows their measures.
 """
@@ -23,6 +24,8 @@ NBSP = "\N{NO-BREAK SPACE}"
 PERCENT = f"{NBSP}%"  # no line break before it
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _MIN_MARKED = 10_000  # below it a number may be a year
+_MIN_COUNTED = 150  # characters of a text that have room for how many are left out
+_COUNT_LETTERS = 45  # of these words
 
 
 class _Marks:
@@ -147,6 +150,24 @@ def list_text(words: Iterable[str], max_words: int | None = None) -> str:
 def quoted(words: Iterable[object]) -> list[str]:
     """Each in quotes."""
     return [f"“{word}”" for word in words]
+
+
+def printable_text(text: str) -> str:
+    """The text with U+FFFD for each unprintable character, which a terminal might obey."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+def shortened_text(value: object, max_letters: int = 60) -> str:
+    """One line of at most so many characters; where it is longer its middle is left out."""
+    text = " ".join(str(value).split())
+    if len(text) <= max_letters:
+        return text
+    mark, room = "…", max_letters - 1
+    if max_letters >= _MIN_COUNTED:
+        room = max_letters - _COUNT_LETTERS
+        mark = f" … ({format_integer(len(text) - room)} characters left out) … "
+    end = room // 3  # the first words say more than the last
+    return text[: room - end] + mark + text[len(text) - end :]
 
 
 def _powered(value: float, size: int, digits: int) -> str:

@@ -17,7 +17,7 @@ from app.cli.streams import OutputBytes, print_remark
 from app.cli.tune_arguments import add_columns, columns_of, refuse_role_of_target
 from core.errors import UnusableError
 from core.records import strict_json, to_plain
-from core.wording import count_text
+from core.wording import count_text, shortened_text
 
 if TYPE_CHECKING:
     from core.datasets.dataset_summary import ReadColumn, ReadingReport
@@ -92,8 +92,7 @@ def _row(column: ReadColumn, rows: int) -> tuple[str, ...]:
     missing = "0"
     if column.missing:
         missing = f"{column.missing:,} ({_missing_share(column.missing / rows)})"
-    name = _printable(column.name)
-    name = name if len(name) <= MAX_NAME else f"{name[: MAX_NAME - 2]} …"
+    name = _printable(shortened_text(column.name, MAX_NAME))
     return name, column.kind_text, column.role, missing, f"{column.distinct:,}"
 
 

@@ -38,6 +38,7 @@ from core.garbage_collection import restore_collection
 from core.records import JsonObject, Record, to_plain
 from core.tuning.run_results import Results
 from core.wording import count_text
+from core.writing import private_opener
 
 BRIEF_LABELS = ("Tuned", "Default", "Gain", "Cost", "Note")
 MAX_NOTES = 2  # that are printed of a brief result
@@ -250,7 +251,9 @@ class _EventsCopy:
     def __init__(self, path: str) -> None:
         try:
             # Closed when the run has ended.
-            self._file = open(path, "w", encoding="utf-8", buffering=1)  # noqa: SIM115
+            self._file = open(  # noqa: SIM115
+                path, "w", encoding="utf-8", buffering=1, opener=private_opener
+            )
         except OSError as error:
             cure = "choose a file that you may write to"
             raise write_error("the events", path, error, cure=cure) from error

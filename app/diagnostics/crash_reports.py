@@ -102,7 +102,7 @@ class FaultFile:
             if not os.access(self._folder, os.W_OK):
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         except OSError as error:
-            folder = Path(settings.settings_store().fileName()).parent
+            folder = settings.settings_file().parent
             # A place below which nothing is found and nothing written.
             self._folder = Path(os.devnull)
             cure = "it is forgotten"

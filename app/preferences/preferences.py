@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QByteArray, QSettings
 
+from core.errors import UnusableError
+from core.ordinary_files import open_ordinary
+
 TELLS_ENDS = "window/tells_ends"  # a desktop notice when a run ends
 HERE, LOCAL, SCHEDULER = PLACES = ("here", "local", "scheduler")  # where trials run
 CLUSTER_FIELDS = ("address", "ca", "certificate", "key")  # of a scheduler
 _SCHEMES = ("system", "light", "dark")
+MAX_BYTES = 1_000_000
+LONGEST_PATH = 4096  # letters
 
 
 class _Where:
     file: Path | None = None
     store: QSettings | None = None
+    fault = ""
 
 
 def use_file(path: Path | None) -> None:
@@ -23,24 +30,44 @@ def use_file(path: Path | None) -> None:
     if _Where.store is not None:
         # Qt writes late, and the next store may read the same file.
         _Where.store.sync()
-    _Where.file, _Where.store = path, None
+    _Where.file, _Where.store, _Where.fault = path, None, ""
+
+
+def settings_file() -> Path:
+    """The file on disk."""
+    # A file on every system, where Qt would take the registry or a property list.
+    folder = os.environ.get("APPDATA" if os.name == "nt" else "XDG_CONFIG_HOME") or ".config"
+    home = Path(os.path.expanduser("~"))
+    return _Where.file or home / folder / "Tunescope" / "tunescope.ini"
 
 
 def settings_store() -> QSettings:
-    """The settings on disk."""
+    """The settings on disk; what is no file of settings is not touched, see `settings_fault`."""
     if _Where.store is None:
-        if _Where.file is not None:
-            _Where.store = QSettings(str(_Where.file), QSettings.Format.IniFormat)
-        else:
-            # A file on every system, where Qt would take the registry or a property list.
-            ini, user = QSettings.Format.IniFormat, QSettings.Scope.UserScope
-            _Where.store = QSettings(ini, user, "Tunescope", "tunescope")
+        file = settings_file()
+        try:
+            # Before Qt does, which waits at a pipe and reads a file of any length.
+            for path in (file, file.with_name(f"{file.name}.lock")):
+                if os.path.lexists(path):
+                    open_ordinary(path, MAX_BYTES).close()
+        except OSError as error:
+            cure = "move it elsewhere; until then the window begins with the defaults"
+            fault = f"these settings cannot be read ({error.strerror})"
+            _Where.fault = UnusableError(fault, where=str(path), cure=cure).sentence
+            file = Path(os.devnull, file.name)  # there Qt finds and writes nothing
+        _Where.store = QSettings(str(file), QSettings.Format.IniFormat)
     return _Where.store
+
+
+def settings_fault() -> str:
+    """Why the file of settings is not used, a sentence; or ""."""
+    settings_store()
+    return _Where.fault
 
 
 def settings_folder() -> Path:
     """The folder of the settings file; it is created."""
-    folder = Path(settings_store().fileName()).parent
+    folder = settings_file().parent
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder
 
@@ -114,7 +141,8 @@ def recent_files() -> list[str]:
     # Qt gives a list of one back as a text.
     if isinstance(value, str):
         return [value]
-    return [str(name) for name in value] if isinstance(value, list) else []
+    names = map(str, value) if isinstance(value, list) else []
+    return [name for name in names if len(name) <= LONGEST_PATH]
 
 
 def remember_file(file: str) -> None:

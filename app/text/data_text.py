@@ -17,7 +17,14 @@ from core.datasets.finding import RewrittenCells
 from core.datasets.task import Task
 from core.datasets.texts.stop_words import AUTO, BY_FREQUENCY, LANGUAGES, NONE
 from core.tuning.plan import DataPlan, Plan, evaluation_of
-from core.wording import count_text, format_decimals, format_integer, format_number, percent
+from core.wording import (
+    count_text,
+    format_decimals,
+    format_integer,
+    format_number,
+    percent,
+    shortened_text,
+)
 
 
 def documents_headline(documents: DocumentSummary) -> str:
@@ -315,8 +322,7 @@ def _of_columns(
     names = [name for name in {**before, **after} if before.get(name) != after.get(name)]
     if len(names) > 1:
         return f"the {several} of {len(names):,} columns"
-    name = " ".join(names[0].split())
-    return single.format(name=name if len(name) <= 40 else f"{name[:38]} …")
+    return single.format(name=shortened_text(names[0], 40))
 
 
 OWN = "own"

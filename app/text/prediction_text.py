@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from core.export.using.row_answers import RowPrediction, TestRow
 from core.tuning.results.training_columns import DATE, TrainingColumn, date_text
-from core.wording import count_text, format_number, percent
+from core.wording import count_text, format_number, percent, shortened_text
 
 if TYPE_CHECKING:
     from core.evaluation.conformal import PredictionInterval
@@ -25,7 +25,7 @@ def predicted_text(prediction: RowPrediction) -> str:
         return format_number(value, 4)
     # Not every model gives probabilities.
     share = f" ({percent(shares[value])})" if value in shares else ""
-    return f"{_shortened_text(value)}{share}"
+    return f"{shortened_text(value)}{share}"
 
 
 def prediction_interval_text(prediction: RowPrediction, interval: PredictionInterval | None) -> str:
@@ -48,8 +48,8 @@ def no_interval(min_rows: int) -> str:
 def true_value_text(test_row: TestRow) -> str:
     """The true value of a test row."""
     truth = test_row.truth
-    value = format_number(truth, 4) if isinstance(truth, float) else _shortened_text(str(truth))
-    return f"True value of {_shortened_text(test_row.target)} in the file: {value}"
+    value = format_number(truth, 4) if isinstance(truth, float) else shortened_text(truth)
+    return f"True value of {shortened_text(test_row.target)} in the file: {value}"
 
 
 def test_row_text(test_row: TestRow) -> str:
@@ -86,8 +86,3 @@ def marked_rows_text(marked: int, count: int) -> str:
     if marked == 1:
         return f"1 of {rows} is unlike the training rows: its prediction is a guess."
     return f"{marked:,} of {rows} are unlike the training rows: their predictions are guesses."
-
-
-def _shortened_text(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= 60 else f"{text[:60]}…"

@@ -27,6 +27,7 @@ from core.figures.explanation_text import areas_text, threshold_text
 from core.figures.figure import Table
 from core.tuning.run_results import Results
 from core.tuning.why.answer_types import Answer, ClassDiagnostics, ThresholdTally
+from core.wording import shortened_text
 
 NAMED = 14  # characters of a class
 
@@ -150,7 +151,7 @@ class ThresholdView(WhyView[ClassDiagnostics]):
         counts = (true, false, tally.positives, tally.negatives)
         threshold = tally.thresholds[index]
         self.sentence.setText(threshold_text(name, threshold, self.answer.scale, counts))
-        short = name if len(name) <= NAMED else name[: NAMED - 1] + "…"
+        short = shortened_text(name, NAMED)
         table: list[list[str | int]] = [
             ["test rows", f"predicted {short}", "predicted other"],
             [f"true {short}", true, tally.positives - true],

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication, QMainWindow
 
 from app.diagnostics.crash_reports import CrashReporter, FaultFile
 from app.look import appearance, icons
+from app.preferences.preferences import settings_fault
 from app.window.pages_ahead import Preparation
 from app.window.window import Window
 from core.garbage_collection import restore_collection
@@ -92,6 +93,9 @@ def _after_first_paint(
     if crash_text := faults.earlier_crash_text():
         crashes.show_report("Tunescope ended unexpectedly the last time.", crash_text)
     faults.watch_crashes()
+    if fault := settings_fault():
+        sys.stderr.write(f"tunescope: {fault}\n")
+        window.session.problem.emit(fault)
     if file:
         sample_name = file.removeprefix("sample:")
         if sample_name != file:

@@ -17,6 +17,7 @@ from core.datasets.column_format import date_format, guess_format, seconds_since
 from core.datasets.dataset_summary import Column, Distribution, DistributionKind, Kind, Role
 from core.datasets.texts.words import UNDIVIDED
 from core.errors import UnusableError
+from core.wording import shortened_text
 
 _BLOCK_CELLS, _MIN_BLOCK_COLUMNS = 2_000_000, 16  # with fewer, columns come one by one
 
@@ -447,17 +448,12 @@ def _value_distribution(present_values: pd.Series, *, rows: int, of: int) -> Dis
     return Distribution(
         "values",
         tuple(int(count) for count in first),
-        labels=tuple(_value_label(value) for value in first.index),
+        labels=tuple(shortened_text(value, LONGEST) for value in first.index),
         other=int(counts.iloc[BARS:].sum()),
         different=max(0, len(counts) - BARS),
         rows=rows,
         of=of,
     )
-
-
-def _value_label(value: Any) -> str:
-    text = " ".join(str(value).split())
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 2]} …"
 
 
 def sparse_distributions(

@@ -13,10 +13,12 @@ import numpy as np
 
 from core.datasets.files.file_bytes import check_path, file_faults
 from core.errors import UnusableError
+from core.ordinary_files import read_ordinary
 
 # One for all; one an output; one a column, as of the levels of a category; columns of one prefix.
 SPECS = ("single", "each", "column", "prefix")
 OTHER = "other"
+MAX_BYTES = 100_000_000  # of a file of groups
 _EXAMPLE = 'write it like {"blood": ["iron", "salt"], "rest": ["age"]}'
 _SEPARATOR = re.compile(r"[_.\-:/ ]")
 
@@ -89,7 +91,7 @@ def groups_from_file(file: str | Path) -> dict[str, list[str]]:
     path = check_path(str(file))
     try:
         with file_faults(path.name):
-            text = path.read_text(encoding="utf-8-sig")
+            text = read_ordinary(path, MAX_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise UnusableError("the file is no text", where=path.name, cure=_EXAMPLE) from None
     return groups_from_text(text, path.name)

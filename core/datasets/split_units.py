@@ -21,6 +21,7 @@ from core.datasets.dataset_summary import Column
 from core.datasets.finding import Finding, SuggestedChange, column_change, option_with_value
 from core.datasets.molecules import plain_letters
 from core.errors import UnusableError
+from core.wording import shortened_text
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
@@ -322,11 +323,6 @@ def name_words(name: str) -> list[str]:
     return re.findall(r"[a-z]+", spaced_name.lower())
 
 
-def shortened_name(name: str) -> str:
-    """The name, shortened to fit a button."""
-    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 2].rstrip()} …"
-
-
 def family_column(columns: Sequence[str]) -> str:
     """The column named as the family of molecules; "" if none."""
     for name in columns:
@@ -414,7 +410,7 @@ def unit_noun(dataset: Dataset) -> str:
 
 def _group_finding(dataset: Dataset, name: str, counts: tuple[int, int], is_code: bool) -> Finding:
     words = [word for word in name_words(name) if word not in _SIGN and not is_code]
-    who = shortened_name(" ".join(words)) if words else f"“{shortened_name(name)}”"
+    who = shortened_text(" ".join(words) or f"“{name}”", _LONGEST)
     items, (different, count) = dataset.task.items, counts
     if dataset.task.has_sequences:
         count = int(item_codes(dataset).max()) + 1

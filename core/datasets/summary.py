@@ -31,7 +31,7 @@ from core.datasets.split_units import item_codes
 from core.datasets.task import Task
 from core.datasets.understanding.structured_tables import dropped_pairs
 from core.errors import UnusableError
-from core.wording import count_text
+from core.wording import count_text, shortened_text
 
 MAX_WORDS = 30
 # What the rows form, where they are not independent: sequences, molecules, documents.
@@ -205,8 +205,7 @@ def _cell_text(value: Any) -> str:
     text = str(value)
     if len(text) <= LONGEST_CELL and "\n" not in text:
         return text
-    line = " ".join(text.split())
-    return line if len(line) <= LONGEST_CELL else f"{line[:LONGEST_CELL]} …"
+    return shortened_text(text, LONGEST_CELL)
 
 
 # Cells whose texts do not come back from their values: leading zeros, 1.10 as a version.

@@ -19,27 +19,27 @@ from core.space import Axis, Setting
 from core.tuning.plan import Plan
 from core.tuning.runs.state import RunState
 from core.tuning.strategies.strategy import Strategy
+from core.wording import shortened_text
 
 MAX_MAGNITUDE = 1e100  # squares and quotients of larger numbers overflow
 NEAR = 0.02  # of the range
 WIDER = 1 / 3  # of the range's length is added
 MIN_TRIALS = 5  # trials with a score: of fewer the best says nothing
-MAX_LETTERS = 40  # of a person's text that a sentence repeats
 
 
 def as_plain(ranges: Any, fixed: Any) -> tuple[dict[str, list[float]], Setting]:
     """Ranges {setting: (from, to)} and fixed values {setting: value} as a plan holds them."""
     if not isinstance(ranges, Mapping):
         cure = "give {setting: (from, to)}, for example {'C': (0.01, 100)}"
-        problem = f"“{_shortened_text(ranges)}” names no settings"
+        problem = f"“{shortened_text(ranges)}” names no settings"
         raise UnusableError(problem, where="ranges", cure=cure)
     if not isinstance(fixed, Mapping):
         cure = "give {setting: value}, for example {'gamma': 0.1}"
-        problem = f"“{_shortened_text(fixed)}” names no settings"
+        problem = f"“{shortened_text(fixed)}” names no settings"
         raise UnusableError(problem, where="fixed", cure=cure)
     plain = {}
     for name, ends in ranges.items():
-        where = f"range of {_shortened_text(name)}"
+        where = f"range of {shortened_text(name)}"
         plain[str(name)] = [_parse_finite(end, where) for end in _range_ends(ends, where)]
     return plain, {str(name): _plain_value(value) for name, value in fixed.items()}
 
@@ -55,9 +55,9 @@ def searched_axes(
     for name in (*ranges, *fixed):
         if name not in axis_by_name:
             raise UnusableError(
-                f"the model has no setting “{_shortened_text(name)}” that is searched",
-                where=f"range of {_shortened_text(name)}",
-                cure=nearest_names_cure(axis_by_name, _shortened_text(name)),
+                f"the model has no setting “{shortened_text(name)}” that is searched",
+                where=f"range of {shortened_text(name)}",
+                cure=nearest_names_cure(axis_by_name, shortened_text(name)),
             )
         if name in ranges and name in fixed:
             problem, where = "it has both a range and a fixed value", f"range of {name}"
@@ -107,7 +107,7 @@ def check_searched(plan: Plan, strategy: Strategy, model: str, space: Sequence[A
     if strategy.several and changed_names:
         raise UnusableError(
             f"{model} tunes each model over its own ranges",
-            where=f"range of {_shortened_text(changed_names[0])}",
+            where=f"range of {shortened_text(changed_names[0])}",
             cure="choose one model to change its ranges",
         )
     if not strategy.several:
@@ -137,7 +137,7 @@ def setting_of(axes: Sequence[Axis], values: Mapping[str, Any]) -> Setting:
     names = [axis.name for axis in axes]
     for name in values:
         if name not in names:
-            text = _shortened_text(name)
+            text = shortened_text(name)
             cure = nearest_names_cure(names, text)
             raise UnusableError("the run has no such setting", where=text, cure=cure)
     return {axis.name: value_of(axis, values.get(axis.name, "")) for axis in axes}
@@ -166,7 +166,7 @@ def shortest_number(number: float) -> str:
         # An integer of hundreds of digits has no float.
         short = f"{number:g}"
         return short if float(short) == number else repr(number)
-    return _shortened_text(number)
+    return shortened_text(number)
 
 
 def setting_value_text(value: Any) -> str:
@@ -174,7 +174,7 @@ def setting_value_text(value: Any) -> str:
     if _is_number(value):
         with contextlib.suppress(OverflowError):
             return f"{value:.4g}"
-    return _shortened_text(value)
+    return shortened_text(value)
 
 
 def setting_text(setting: Mapping[str, Any]) -> str:
@@ -204,7 +204,7 @@ def _parse_finite(value: Any, where: str) -> float:
     except OverflowError:
         number = math.inf
     except (TypeError, ValueError):
-        text = _shortened_text(value)
+        text = shortened_text(value)
         problem = f"“{text}” is not a number" if text else "a number is missing"
         raise UnusableError(problem, where=where, cure="give a number") from None
     if not math.isfinite(number):
@@ -226,12 +226,8 @@ def _range_ends(ends: Any, where: str) -> Sequence[Any]:
 def _plain_value(value: Any) -> Any:
     """A value for JSON: a number of numpy becomes one of Python's."""
     plain = value.item() if hasattr(value, "item") else value
-    return plain if isinstance(plain, str | int | float | bool) else _shortened_text(plain)
-
-
-def _shortened_text(value: Any) -> str:
-    text = str(value).strip()
-    return text if len(text) <= MAX_LETTERS else f"{text[:MAX_LETTERS]}…"
+    is_plain = isinstance(plain, str | int | float | bool)
+    return plain if is_plain else shortened_text(plain)
 
 
 def _check_accepted(axis: Axis, number: float, where: str) -> None:
@@ -261,8 +257,9 @@ def _parse_choice(axis: Axis, value: Any, where: str) -> Any:
     for choice in axis.choices:
         if str(choice) == str(value) or (_is_number(choice) and _same_number(choice, value)):
             return choice
-    cure = nearest_names_cure(map(str, axis.choices), _shortened_text(value))
-    raise UnusableError(f"“{_shortened_text(value)}” is none of its values", where=where, cure=cure)
+    text = shortened_text(value)
+    cure = nearest_names_cure(map(str, axis.choices), text)
+    raise UnusableError(f"“{text}” is none of its values", where=where, cure=cure)
 
 
 def _is_number(value: Any) -> bool:

@@ -7,6 +7,7 @@ import sys
 from dataclasses import replace
 
 import pytest
+from hostile_folders import put_endless_link, put_other_kind, put_pipe, put_terabyte
 
 from core.datasets.reading import read_dataset
 from core.datasets.summary import summarize
@@ -76,13 +77,23 @@ def test_what_is_broken_is_named_in_a_sentence_and_left_out(installed, broken):
     assert MODELS["forest"].title == "Random forest"
 
 
-def test_the_records_of_a_damaged_package_take_no_other_with_them(installed, tmp_path):
-    record = tmp_path / "torn-1.0.dist-info"
-    record.mkdir()
-    (record / "entry_points.txt").write_text("[tunescope.models]\nno object\n")
+def torn(path):
+    path.write_text("[tunescope.models]\nno object\n")
+
+
+@pytest.mark.parametrize("put", [torn, put_pipe, put_endless_link, put_terabyte, put_other_kind])
+def test_a_hostile_record_of_a_package_takes_no_other_with_it(installed, example, tmp_path, put):
+    put_at = tmp_path / "odd\x1b-1.0.dist-info" / "entry_points.txt"
+    put_at.parent.mkdir()
+    put_at.write_text("")
+    put(put_at)
     installed(tmp_path)
-    assert "svm" in list(MODELS)
-    assert len(extension_errors()) == 1
+    installed(example)
+    assert {"svm", "stumps"} <= set(MODELS)
+    assert "genetic" in STRATEGIES
+    errors = extension_errors()
+    assert len(errors) <= 1  # one record, read for models and for strategies
+    assert all(sentence.startswith("Extensions of the package “odd�” ") for sentence in errors)
 
 
 def test_a_model_of_our_own_is_found_without_looking_for_packages():

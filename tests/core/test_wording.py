@@ -1,6 +1,7 @@
 """How numbers, durations, shares, counts and lists are written."""
 
 import math
+import re
 
 import pytest
 
@@ -16,6 +17,7 @@ from core.wording import (
     list_text,
     percent,
     rough_duration_text,
+    shortened_text,
 )
 
 
@@ -85,3 +87,20 @@ def test_a_window_writes_as_its_locale_does(monkeypatch):
     assert (format_number(0.5), format_integer(2310), duration_text(0.29)) == (
         "0,5", "2.310", "0,3 s",
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "max_letters", "shown"),
+    [("a  short\nname", 60, "a short name"), ("abcdefghijkl", 12, "abcdefghijkl"),
+     ("the first words and the last", 16, "the first … last")],
+)  # fmt: skip
+def test_a_long_text_loses_its_middle(text, max_letters, shown):
+    assert shortened_text(text, max_letters) == shown
+
+
+@pytest.mark.parametrize("length", [200, 201, 1000, 10**6])
+def test_where_there_is_room_it_is_said_how_many_characters_are_left_out(length):
+    shown = shortened_text("x" * length, 200)
+    counts = re.findall(r" … \(([\d,]+) characters left out\) … ", shown)
+    assert len(shown) <= 200
+    assert shown.count("x") + sum(int(n.replace(",", "")) for n in counts) == length

@@ -12,6 +12,7 @@ import numpy as np
 
 from core.figures import figure as data
 from core.figures.figure import Figure, FigureAxis, spaced_apart, spread_apart
+from core.wording import shortened_text
 
 CHARACTER = 6.6  # pixels, the usual width of a character at 12 px
 LONG_NAME = 40  # characters of a name beside a row, or at a line's end
@@ -32,11 +33,6 @@ SIZES = {
     "half": (540, 320),
     "narrow": (420, 320),
 }
-
-
-def shorten_name(name: str, max_length: int = 24) -> str:
-    """A name, cut at its end where it is longer."""
-    return name if len(name) <= max_length else name[: max_length - 1] + "…"
 
 
 @dataclass
@@ -142,14 +138,14 @@ def _laid_out(drawing: SvgDrawing, figure: Figure) -> _Plot:
     rows = figure.y.scale.choices if figure.y.scale.kind == "choice" else ()
     if rows:  # the first is the upper one
         y_range = (len(rows) - 0.4, -0.6)
-    texts = [shorten_name(name, LONG_NAME) for name in rows]
+    texts = [shortened_text(name, LONG_NAME) for name in rows]
     texts = texts or [text for _, text in figure.y.scale.ticks_between(*y_range, TICKS)]
     left_x = 34 + CHARACTER * max(map(len, texts), default=2) - 14 * bool(rows)
     right = float(drawing.width - 20)
     low, high = _shown_range(figure.x)
     for mark in figure.marks:
         if isinstance(mark, data.EndNames):
-            longest = max((len(shorten_name(text, LONG_NAME)) for text in mark.texts), default=0)
+            longest = max((len(shortened_text(text, LONG_NAME)) for text in mark.texts), default=0)
             right = drawing.width - 30 - CHARACTER * longest
             low, high = figure.x.low, max([*mark.x, low + 1e-9])
         elif isinstance(mark, data.Level) and mark.words and mark.value is not None:
@@ -179,7 +175,7 @@ def _draw_axes(plot: _Plot, figure: Figure) -> None:
     drawing, middle = plot.drawing, (plot.left_x + plot.right) / 2
     if figure.y.scale.kind == "choice":
         for row, name in enumerate(figure.y.scale.choices):
-            words = shorten_name(name, LONG_NAME)
+            words = shortened_text(name, LONG_NAME)
             drawing.add_text(plot.left_x - 8, plot.y(row) + 4, words, "name", "end")
     else:
         for position, text in figure.y.scale.ticks_between(*plot.y_range, TICKS):
@@ -320,7 +316,7 @@ def _draw_end_names(plot: _Plot, mark: data.EndNames) -> None:
     for x, end, row, text in zip(mark.x, ends, rows, mark.texts, strict=True):
         right = plot.x(x)
         plot.drawing.add_line(right + 3, end, right + 14, row, "axis")
-        plot.drawing.add_text(right + 17, row + 4, shorten_name(text, LONG_NAME), "name")
+        plot.drawing.add_text(right + 17, row + 4, shortened_text(text, LONG_NAME), "name")
 
 
 def _draw_edge_marks(plot: _Plot, mark: data.EdgeMarks) -> None:

@@ -9,16 +9,17 @@ from collections.abc import Sequence
 from html import escape
 
 from core.export.finished_run import FinishedRun, members_of
-from core.export.report.figure_svg import CHARACTER, SvgDrawing, shorten_name
+from core.export.report.figure_svg import CHARACTER, SvgDrawing
 from core.export.report.html import collapsible, html_table, paragraphs, section_card
 from core.figures.example_figures import LabelPicture, PairPicture
 from core.tuning.events import ImagesDrawn, MoleculesFolded, SequencesLabelled, TopicsFound
-from core.wording import percent
+from core.wording import percent, shortened_text
 
 WIDTH = 980
 LETTERS_AT = 7.0  # pixels a base from which its letter is legible
 MAX_TOPICS = 60
 MAX_WORDS = 12
+LONGEST_TOKEN = 24  # letters
 
 
 def example_sections(run: FinishedRun) -> list[str]:
@@ -63,7 +64,7 @@ def token_strip(picture: LabelPicture) -> str:
     )
     x, y = 0.0, 4.0
     for token, label, true, share in tokens:
-        words = (shorten_name(token), label, "" if label == true else true)
+        words = (shortened_text(token, LONGEST_TOKEN), label, "" if label == true else true)
         width = 16 + 1.15 * CHARACTER * max(map(len, words))
         if x + width > WIDTH:
             x, y = 0.0, y + 84

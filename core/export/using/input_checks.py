@@ -22,7 +22,7 @@ from core.tuning.results.training_columns import (
     date_text,
 )
 from core.tuning.results.training_rows import TrainingRows
-from core.wording import list_text
+from core.wording import list_text, shortened_text
 
 MAX_LETTERS = 40  # of a category in the reasons of a row
 
@@ -58,7 +58,7 @@ def is_outside(values: np.ndarray, training: TrainingRows) -> np.ndarray:
 
 def _outside_text(column: TrainingColumn, value: Any) -> str:
     if column.kind == CHOICE:
-        return f"{column.name} was never “{_shortened(category_text(value), MAX_LETTERS)}”"
+        return f"{column.name} was never “{shortened_text(category_text(value), MAX_LETTERS)}”"
     if column.low == column.high:
         return f"{column.name} was always {column.low:g}"
     return f"{column.name} is outside {column.low:g} to {column.high:g}"
@@ -133,7 +133,7 @@ class InputChecks:
         sentences += list(self.noted.strays.values())[:MAX_NAMED]
         unfilled = self._present_columns - self._filled_columns
         empty = [name for name in self._typical if name in unfilled]
-        quoted = [f"“{_shortened(name)}”" for name in empty[:MAX_NAMED]]
+        quoted = [f"“{shortened_text(name)}”" for name in empty[:MAX_NAMED]]
         sentences += [f"Every value of {name} is missing." for name in quoted]
         sentences += _more_columns_text(empty, "is empty throughout", "are empty throughout")
         outside = [column for column in self._numbers if self._is_outside(column)]
@@ -156,8 +156,8 @@ class InputChecks:
         if stats.outside == stats.count:
             count_text, verb = "Every value", "lies"
         text = (
-            f"{count_text} of “{_shortened(column.name)}” {verb} outside the range of training, "
-            f"{column.low:g} to {column.high:g}"
+            f"{count_text} of “{shortened_text(column.name)}” {verb} outside the range of "
+            f"training, {column.low:g} to {column.high:g}"
         )
         ratio = _ratio_text(stats.middle, column.typical)
         return f"{text}{ratio}." if ratio else f"{text}: look whether it is the same quantity."
@@ -165,7 +165,7 @@ class InputChecks:
     def _new_values_text(self, name: str, words: list[str]) -> str:
         count_text = "a value" if len(words) == 1 else f"{len(words):,} values"
         names_text = _names_text(words)
-        text = f"“{_shortened(name)}” has {count_text} never seen in training: {names_text}."
+        text = f"“{shortened_text(name)}” has {count_text} never seen in training: {names_text}."
         choices = next(column.choices for column in self._choices if column.name == name)
         choice_of_letters = {str(choice).casefold(): str(choice) for choice in choices}
         pairs = [
@@ -174,7 +174,7 @@ class InputChecks:
             if word.casefold() in choice_of_letters
         ]
         alike = [
-            f"“{_shortened(word)}” was never seen in training; “{_shortened(choice)}” was."
+            f"“{shortened_text(word)}” was never seen in training; “{shortened_text(choice)}” was."
             for word, choice in pairs[:MAX_NAMED]
         ]
         return " ".join([text, *alike])
@@ -185,8 +185,8 @@ class InputChecks:
         if len(words) == 1:
             values_text, verb = "a value that is no date", "counts"
         return (
-            f"“{_shortened(name)}” has {values_text} like those of training ({like}) and {verb} as "
-            f"missing: {_names_text(words)}."
+            f"“{shortened_text(name)}” has {values_text} like those of training ({like}) "
+            f"and {verb} as missing: {_names_text(words)}."
         )
 
 
@@ -209,7 +209,7 @@ def with_unreadable(
         is_date = kinds.get(name) == DATE
         kind_text = "date like those of training" if is_date else "number"
         for row, text in texts.items():
-            sentence = f"{name}: “{_shortened(text)}” is no {kind_text}, taken as missing"
+            sentence = f"{name}: “{shortened_text(text)}” is no {kind_text}, taken as missing"
             words_by_row.setdefault(row, []).append(sentence)
     return [
         "; ".join([*([reason] if reason else []), *_at_most(words_by_row.get(row, []))])
@@ -239,7 +239,7 @@ def far_dates(rows: Any, training: TrainingRows | None) -> dict[str, dict[int, s
         is_far &= ~texts.iloc[1:].str.contains(NEVER).to_numpy(bool)
         if is_far.any():
             far[column.name] = {
-                int(row): f"{column.name}: “{_shortened(texts.iloc[row + 1])}” is {where}"
+                int(row): f"{column.name}: “{shortened_text(texts.iloc[row + 1])}” is {where}"
                 for row in np.flatnonzero(is_far)
             }
     return far
@@ -311,11 +311,6 @@ def _ignored_columns_text(names: list[str]) -> str:
 
 
 def _names_text(names: list[str]) -> str:
-    names_text = ", ".join(f"“{_shortened(name)}”" for name in names[:MAX_NAMED])
+    names_text = ", ".join(f"“{shortened_text(name)}”" for name in names[:MAX_NAMED])
     more = len(names) - MAX_NAMED
     return f"{names_text} and {more:,} more" if more > 0 else names_text
-
-
-def _shortened(name: str, max_letters: int = 60) -> str:
-    name = " ".join(str(name).split())
-    return name if len(name) <= max_letters else f"{name[:max_letters]}…"

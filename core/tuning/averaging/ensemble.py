@@ -55,6 +55,7 @@ from core.tuning.run_results import OmittedTrial
 from core.tuning.scores.metric import Predictions
 from core.tuning.scores.metrics import targets_of
 from core.tuning.scores.scoring import TrialResult
+from core.wording import shortened_text
 
 FOLD_COUNT = 5  # of rows that are held out once
 MAX_GREEDY_ROWS = 5000  # more change nothing and cost seconds
@@ -422,18 +423,19 @@ def row_text(dataset: Dataset, row: int) -> str:
     """A row in a few words: its name or text, or its first values."""
     # A name or a text says more of a row than its values.
     if dataset.row_names is not None:
-        return _shortened_text(str(dataset.row_names[row]))
+        return shortened_text(dataset.row_names[row], _MAX_LETTERS)
     if dataset.matrix is not None:
         stored = dataset.matrix[row]
         pairs = list(zip(stored.indices, stored.data, strict=True))[:_MAX_VALUES]
         named = [f"feature {column + 1} {_value_text(value)}" for column, value in pairs]
-        return _shortened_text(", ".join(named))
+        return shortened_text(", ".join(named), _MAX_LETTERS)
     assert dataset.table is not None
     values = dataset.table.iloc[row]
     if len(values) == 1:
-        return _shortened_text(_value_text(values.iloc[0]))
+        return shortened_text(_value_text(values.iloc[0]), _MAX_LETTERS)
     named = [f"{name} {_value_text(value)}" for name, value in values.iloc[:_MAX_VALUES].items()]
-    return _shortened_text(", ".join(named) + (", …" if len(values) > _MAX_VALUES else ""))
+    more = ", …" if len(values) > _MAX_VALUES else ""
+    return shortened_text(", ".join(named) + more, _MAX_LETTERS)
 
 
 def _member_outputs(targets: np.ndarray, all_predictions: Sequence[Predictions]) -> list[list[Any]]:
@@ -455,7 +457,3 @@ def _value_text(value: Any) -> str:
     if isinstance(value, (float, np.floating)):
         return "missing" if pd.isna(value) else f"{value:.4g}"
     return " ".join(str(value).split())
-
-
-def _shortened_text(text: str) -> str:
-    return text if len(text) <= _MAX_LETTERS else text[: _MAX_LETTERS - 1].rstrip() + "…"

@@ -18,6 +18,7 @@ from typing import Any
 
 from core.errors import UnusableError
 from core.estimators.optional_parts import OPTIONAL_DEPENDENCIES
+from core.ordinary_files import open_ordinary
 from core.tuning.cluster.cluster_monitor import ClusterMonitor, raise_no_worker
 from core.tuning.cluster.executor import ClusterExecutor
 from core.tuning.scores.scoring import ScoringJob
@@ -93,8 +94,7 @@ def _check_address(address: str) -> None:
 
 def _check_file(name: str, file: str) -> None:
     try:
-        with Path(file).open("rb") as opened:
-            opened.read(1)
+        open_ordinary(Path(file)).close()
     except OSError as error:
         raise UnusableError(
             f"the file “{file}” cannot be read ({error.strerror or error})",

@@ -34,6 +34,7 @@ from core.tuning.runs.run_folder import (
     runs_root,
 )
 from core.tuning.runs.run_lock import RunLockedError, hold_run_lock, lock_holder
+from core.wording import printable_text
 from core.writing import sync_folder, write_whole
 
 LABEL = "label.json"
@@ -98,11 +99,6 @@ def _clean_lines(value: Any) -> str:
         return ""
     text = value.replace("\r\n", "\n").replace("\r", "\n")[:LONGEST_NOTE].replace("\t", " ")
     return "\n".join(map(printable_text, text.split("\n")))
-
-
-def printable_text(text: str) -> str:
-    """The text with U+FFFD for each unprintable character."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
 # ------------------------------------------------------------------------------------- summaries

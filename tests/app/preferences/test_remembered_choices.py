@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from hostile_folders import put_loop, put_other_kind, put_pipe, put_terabyte
+from PySide6.QtCore import QSettings
 
 from app.dialogs.settings_dialog import ExecutionSettings
 from app.pages.data.data_page import DataPage
@@ -89,6 +93,29 @@ def test_spoilt_settings_count_as_forgotten(clinic, spoilt):
         settings.remember(key, spoilt)
     plan = _fresh(clinic, "hybrid")
     assert plan == Plan(DATA, plan.model, "hybrid", groups=plan.groups)
+
+
+@pytest.mark.parametrize("put", [put_pipe, put_loop, put_terabyte, put_other_kind])
+@pytest.mark.parametrize("name", ["settings.ini", "settings.ini.lock"])
+def test_what_is_no_file_of_settings_is_left_alone_and_named(tmp_path, put, name):
+    put(tmp_path / name)
+    before = (tmp_path / name).lstat()
+    settings.use_file(tmp_path / "settings.ini")
+    assert settings.text_percent() == 100
+    settings.remember("look/text_percent", 150)
+    settings.settings_store().sync()
+    assert settings.text_percent() == 150  # until the window closes
+    fault = settings.settings_fault()
+    assert fault.startswith(f"{tmp_path / name}: these settings cannot be read (")
+    assert "until then the window begins with the defaults" in fault
+    assert (tmp_path / name).lstat() == before
+
+
+def test_the_file_of_settings_is_where_qt_has_it():
+    settings.use_file(None)
+    ini, user = QSettings.Format.IniFormat, QSettings.Scope.UserScope
+    usual_path = QSettings(ini, user, "Tunescope", "tunescope").fileName()
+    assert settings.settings_file() == Path(usual_path)
 
 
 def test_options_that_no_longer_exist_or_fit_are_left_out(clinic):
