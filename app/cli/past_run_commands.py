@@ -24,13 +24,16 @@ from app.cli.tune_arguments import (
 from app.cli.tune_command import FollowedRun, follow_run, give_result, result_text
 from core.errors import UnusableError
 from core.records import JsonObject
+from core.tuning.events import Event, ModelSelected, RunFailed, RunFinished, RunStopped, to_json
+from core.tuning.ranges import setting_text
+from core.tuning.runs import past_runs
+from core.tuning.runs.run_folder import RunFolder, runs_root
+from core.tuning.scores.score import metric_in_short, score_text, signed_difference
+from core.tuning.strategies.registry import STRATEGIES
 from core.wording import count_text
 
 if TYPE_CHECKING:
     from core.export.exportable_models import ExportableModel
-    from core.tuning.events import Event, ModelSelected
-    from core.tuning.runs.past_runs import DeletedRun, RunSummary
-    from core.tuning.runs.run_folder import RunFolder
 
 MAX_NAME = 24  # letters of a column in the list of runs
 
@@ -66,9 +69,7 @@ def add_runs(commands: Any) -> None:
 
 
 def _list_runs(arguments: argparse.Namespace) -> int:
-    from core.tuning.runs.past_runs import list_runs
-
-    summaries, left_out = list_runs()
+    summaries, left_out = past_runs.list_runs()
     for sentence in left_out.values():
         print_remark(f"Left out: {sentence}")
     if arguments.json:
@@ -81,9 +82,7 @@ def _list_runs(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _print_runs(summaries: list[RunSummary]) -> None:
-    from core.tuning.scores.score import metric_in_short, score_text, signed_difference
-
+def _print_runs(summaries: list[past_runs.RunSummary]) -> None:
     width = max(len(summary.name) for summary in summaries)
     column = max(len("predicts"), *(min(MAX_NAME, len(s.target)) for s in summaries))
     print(f"{'run':{width}}  {'state':11}  {'predicts':{column}}  {'test score':22}  gain")
@@ -101,59 +100,48 @@ def _print_runs(summaries: list[RunSummary]) -> None:
 
 
 def _write_label(arguments: argparse.Namespace) -> int:
-    from core.tuning.runs.past_runs import read_label, write_label
-    from core.tuning.runs.run_folder import RunFolder
-
     folder = RunFolder.find_run(arguments.folder)
-    label = read_label(folder.path)
+    label = past_runs.read_label(folder.path)
     if arguments.text is None:
         print(label.note)
         return 0
-    new_label = write_label(folder.path, replace(label, **{arguments.field: arguments.text}))
-    if arguments.field == "name":
-        print_remark(
-            f"{folder.name} is called “{new_label.name}” now."
-            if new_label.name
-            else f"{folder.name} has no name of its own any more."
-        )
+    label = replace(label, **{arguments.field: arguments.text})
+    label = past_runs.write_label(folder.path, label)
+    if arguments.field == "note":
+        print_remark(f"The note to {folder.name} is {'kept' if label.note else 'gone'}.")
+    elif label.name:
+        print_remark(f"{folder.name} is called “{label.name}” now.")
     else:
-        print_remark(f"The note to {folder.name} is {'kept' if new_label.note else 'gone'}.")
+        print_remark(f"{folder.name} has no name of its own any more.")
     return 0
 
 
 def _delete_runs(arguments: argparse.Namespace) -> int:
-    from core.tuning.runs.past_runs import KEPT_DAYS, delete_run
-    from core.tuning.runs.run_folder import RunFolder
-
     for name in arguments.folders:
-        deleted_run = delete_run(RunFolder.open(name).path.absolute())
+        deleted_run = past_runs.delete_run(RunFolder.open(name).path.absolute())
         print_remark(
-            f"{deleted_run.name} is in the bin and is removed for good in {KEPT_DAYS} days; "
-            f"tunescope runs restore {deleted_run.name} brings it back."
+            f"{deleted_run.name} is in the bin and is removed for good in {past_runs.KEPT_DAYS} "
+            f"days; tunescope runs restore {deleted_run.name} brings it back."
         )
     return 0
 
 
 def _restore_runs(arguments: argparse.Namespace) -> int:
-    from core.tuning.runs.past_runs import BIN, restore_run
-    from core.tuning.runs.run_folder import runs_root
-
     for name in arguments.folders:
         # The name alone: a path that leads elsewhere must not be moved among the runs.
-        print_remark(f"{restore_run(runs_root() / BIN / Path(name).name).name} is back.")
+        binned_run = runs_root() / past_runs.BIN / Path(name).name
+        print_remark(f"{past_runs.restore_run(binned_run).name} is back.")
     return 0
 
 
 def _list_deleted(arguments: argparse.Namespace) -> int:
-    from core.tuning.runs.past_runs import deleted_runs, remove_for_good
-
-    binned_runs = deleted_runs()
+    binned_runs = past_runs.deleted_runs()
     if arguments.empty:
         count = 0
         # A run that another program holds must not keep the others in the bin.
         for binned_run in binned_runs:
             try:
-                remove_for_good(Path(binned_run.run.path))
+                past_runs.remove_for_good(Path(binned_run.run.path))
                 count += 1
             except UnusableError as error:
                 print_remark(error.sentence)
@@ -172,7 +160,7 @@ def _list_deleted(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _deleted_as_json(entry: DeletedRun) -> JsonObject:
+def _deleted_as_json(entry: past_runs.DeletedRun) -> JsonObject:
     times = {"deleted_at": entry.deleted_at.isoformat(), "removed_at": entry.removed_at.isoformat()}
     return asdict(entry.run) | times
 
@@ -203,12 +191,9 @@ def add_replays(commands: Any) -> None:
 
 def _resume_run(arguments: argparse.Namespace) -> int:
     from core.export.exporters import check_export
-    from core.tuning.events import RunFinished
     from core.tuning.history.store import History
     from core.tuning.problem_setup import read_data
     from core.tuning.results.conclude import conclude, fit_best_again
-    from core.tuning.runs.run_folder import RunFolder
-    from core.tuning.strategies.registry import STRATEGIES
     from core.tuning.tune import RecordedRun, tune
 
     more = {"trials": arguments.trials, "minutes": arguments.minutes}
@@ -259,9 +244,6 @@ def _resume_run(arguments: argparse.Namespace) -> int:
 
 
 def _replay_run(arguments: argparse.Namespace) -> int:
-    from core.tuning.events import RunFailed, RunFinished, RunStopped, to_json
-    from core.tuning.runs.run_folder import RunFolder
-
     folder = RunFolder.find_run(arguments.folder)
     line = ProgressLine(sys.stdout)
     events = folder.all_events()
@@ -281,7 +263,6 @@ def _replay_run(arguments: argparse.Namespace) -> int:
 def _write_report(arguments: argparse.Namespace) -> int:
     from core.export.exporters import export_run
     from core.export.finished_run import finished_run
-    from core.tuning.runs.run_folder import RunFolder
 
     folder = RunFolder.find_run(arguments.folder)
     out = Path(arguments.out) if arguments.out else Path(f"{folder.name}.html")
@@ -294,10 +275,8 @@ _KINDS = ("best", "simplest", "average", "default")
 
 def _pick_model(arguments: argparse.Namespace) -> int:
     from core.export.exporters import check_export
-    from core.tuning.events import RunFailed
     from core.tuning.problem_setup import read_data
     from core.tuning.results.conclude import select_model
-    from core.tuning.runs.run_folder import RunFolder
 
     selection = _requested_model(arguments.which)
     folder = RunFolder.find_run(arguments.folder)
@@ -313,8 +292,6 @@ def _pick_model(arguments: argparse.Namespace) -> int:
 
 
 def _requested_model(which: str) -> ModelSelected:
-    from core.tuning.events import ModelSelected
-
     if which in _KINDS:
         return ModelSelected(kind=which)
     if which.isdecimal():
@@ -354,7 +331,6 @@ def _export_models(arguments: argparse.Namespace) -> int:
     from core.export.exporters import check_export, export_all
     from core.export.finished_run import finished_run, with_selected_model
     from core.tuning.results.conclude import fit_best_again
-    from core.tuning.runs.run_folder import RunFolder
 
     folder = RunFolder.find_run(arguments.folder)
     _check_format(arguments)
@@ -417,7 +393,6 @@ def _print_choices(choices: list[ExportableModel], as_json: bool) -> int:
     if as_json:
         print(json.dumps([_as_json(choice) for choice in choices]))
         return 0
-    from core.tuning.ranges import setting_text
 
     width = max(len(choice.name) for choice in choices)
     for choice in choices:
@@ -427,8 +402,6 @@ def _print_choices(choices: list[ExportableModel], as_json: bool) -> int:
 
 
 def _score_text(choice: ExportableModel) -> str:
-    from core.tuning.scores.score import metric_in_short, score_text
-
     scores, of_validation = [], choice.judged_by
     if choice.validation is not None:
         score = score_text(choice.validation, of_validation)

@@ -24,7 +24,6 @@ class SafeStream(io.TextIOBase):
 
     @property
     def encoding(self) -> str:  # type: ignore[override]  # typeshed: may be set; CPython's may not
-        """UTF-8 by default."""
         return self._stream.encoding if self._stream is not None else "utf-8"
 
     def writable(self) -> bool:
@@ -41,14 +40,12 @@ class SafeStream(io.TextIOBase):
         return self._stream.fileno()
 
     def write(self, text: str) -> int:
-        """Write or drop the text; its length."""
         with self._writing() as stream:
             if stream is not None:
                 stream.write(text)
         return len(text)
 
     def write_bytes(self, data: bytes) -> None:
-        """Write bytes as they are, or drop them."""
         with self._writing() as stream:
             if stream is not None:
                 # Text that waits in the stream comes before these bytes.
@@ -56,7 +53,6 @@ class SafeStream(io.TextIOBase):
                 stream.buffer.write(data)
 
     def flush(self) -> None:
-        """Flush, unless writing has failed."""
         with self._writing() as stream:
             if stream is not None:
                 stream.flush()
