@@ -28,15 +28,7 @@ from core.datasets.memory_limit import limit_own_memory
 from core.errors import UnusableError
 from core.extensions import extension_errors
 from core.garbage_collection import collect_rarely, restore_collection
-from core.tuning.events import (
-    EvaluationShortened,
-    Event,
-    RunFailed,
-    RunFinished,
-    SettingRequested,
-    TrialExcluded,
-    TuningEnded,
-)
+from core.tuning import events
 
 if TYPE_CHECKING:
     from app.worker.engine import Engine
@@ -104,7 +96,7 @@ class _Worker:
         self._is_testing = False  # whether that run's selected model is being tested
         self._stop: dict[int, m.StopRun] = {}
         self._cancelled_ids: set[int] = set()
-        self._requests: deque[Event] = deque()
+        self._requests: deque[events.Event] = deque()
 
     # The listening thread -------------------------------------------------------------------
 
@@ -149,14 +141,14 @@ class _Worker:
             case m.Resume():
                 self._paused = False
             case m.Exclude(number=number, excluded=excluded):
-                self._requests.append(TrialExcluded(number=number, excluded=excluded))
+                self._requests.append(events.TrialExcluded(number=number, excluded=excluded))
             case m.TrySetting(setting=setting):
-                self._requests.append(SettingRequested(setting=setting))
+                self._requests.append(events.SettingRequested(setting=setting))
 
     def _shorten(self, id: int) -> None:
         # A run that is thrown away needs no test at all.
         if self._stop[id].keep:
-            self._requests.append(EvaluationShortened())
+            self._requests.append(events.EvaluationShortened())
             self._send_answer(id, m.Concluding())
 
     def _is_wanted(self, id: int) -> bool:
@@ -238,9 +230,9 @@ class _Worker:
     def _run_tuning(self, engine: Engine, id: int, request: m.Tune) -> None:
         folder = engine.folder(request)
         self._send_answer(id, m.FolderMade(folder))
-        event: Event | None = None
-        with contextlib.closing(engine.tune(request, folder, self._requests)) as events:
-            for event in events:
+        event: events.Event | None = None
+        with contextlib.closing(engine.tune(request, folder, self._requests)) as stream:
+            for event in stream:
                 self._send_answer(id, event)
                 self._wait_while_paused(id)
                 if self._is_over(id, event):
@@ -248,16 +240,16 @@ class _Worker:
         # From here on a stop comes too late, and must not end the next run.
         with self._condition:
             stop, self._run = self._stop.pop(id, None), 0
-        if stop is not None and not isinstance(event, (RunFinished, RunFailed)):
+        if stop is not None and not isinstance(event, (events.RunFinished, events.RunFailed)):
             self._send_answer(id, m.Concluding())
             for event in engine.conclude(m.Conclude(folder)) if stop.keep else ():
                 self._send_answer(id, event)
         self._send_answer(id, m.RunEnded())
 
-    def _is_over(self, id: int, event: Event) -> bool:
+    def _is_over(self, id: int, event: events.Event) -> bool:
         with self._condition:
             stop = self._stop.get(id)
-            if isinstance(event, TuningEnded):
+            if isinstance(event, events.TuningEnded):
                 self._is_testing = True
                 if stop is not None:
                     self._shorten(id)

@@ -92,7 +92,6 @@ class WorkerThread(ProcessThread):
     # Called by this thread ------------------------------------------------------------------
 
     def run(self) -> None:
-        """Forward requests and answers until closed."""
         try:
             self._serve_requests()
         # Also after a defect of this thread: no process stays behind.
