@@ -140,7 +140,8 @@ class PlainTable(QTableView):
         super().updateGeometries()
         # Fitting comes back here; and the bar of rows takes its room only once it is shown.
         room = self.viewport().width()
-        if self.model() is not None and self._fitted_room != room:
+        # A hidden table is measured when it is shown, not at every change of style.
+        if self.isVisible() and self.model() is not None and self._fitted_room != room:
             self._fitted_room = room
             self.fit_columns()
 
