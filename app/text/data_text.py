@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import fields
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from core.datasets.dataset_summary import (
     ColumnSummary,
@@ -25,12 +23,6 @@ from core.wording import (
     percent,
     shortened_text,
 )
-
-
-def documents_headline(documents: DocumentSummary) -> str:
-    """The documents in one line."""
-    topics = f"the topics of “{documents.column}”" if documents.column else "their topics"
-    return f"{documents.items} · {format_integer(documents.vocabulary)} different words · {topics}"
 
 
 def documents_question(documents: DocumentSummary) -> str:
@@ -126,7 +118,10 @@ def column_word(column: ColumnSummary) -> str:
 def headline(summary: DatasetSummary) -> str:
     """The data in one line."""
     if not summary.task.has_target:
-        return documents_headline(summary.documents)
+        documents = summary.documents
+        topics = f"the topics of “{documents.column}”" if documents.column else "their topics"
+        words = f"{format_integer(documents.vocabulary)} different words"
+        return f"{documents.items} · {words} · {topics}"
     structured, size = summary.structured, f"{format_integer(summary.rows)} rows"
     if structured is not None:
         size = structured.items
@@ -155,11 +150,8 @@ def _target_text(summary: DatasetSummary) -> str:
 
 def data_summary(summary: DatasetSummary, data: DataPlan) -> list[str]:
     """Sentences for the panel."""
-    sentences = []
-    if summary.described:
-        sentences.append(f"The file was read as: {summary.described}.")
-    sentences.append(_question(summary))
-    sentences.append(_test_sentence(summary, data))
+    sentences = [f"The file was read as: {summary.described}."] if summary.described else []
+    sentences += [_question(summary), _test_sentence(summary, data)]
     # The panel is read from its top: serious findings first.
     ordered = sorted(summary.findings, key=lambda finding: not finding.serious)
     sentences.extend(finding.sentence for finding in ordered[:MAX_FINDINGS])
@@ -297,32 +289,27 @@ _NAMES = {
     "vocabulary": "the words that count",
     "stop_words": "the words that count",
 }
+_OF_COLUMNS = {
+    "kinds": "what “{}” holds",
+    "readings": "how “{}” is read",
+    "roles": "the role of “{}”",
+}
 
 
 def change_title(old_data: DataPlan, new_data: DataPlan) -> str:
     """What differs: "the role of “age”"."""
     for field in fields(old_data):
         before, after = getattr(old_data, field.name), getattr(new_data, field.name)
-        if before == after or field.name in ("roles", "kinds", "readings"):
-            continue
-        return _NAMES.get(field.name, "the data")
-    if old_data.kinds != new_data.kinds:
-        return _of_columns(old_data.kinds, new_data.kinds, "what “{name}” holds", "kinds")
-    if old_data.readings != new_data.readings:
-        before, after = old_data.readings, new_data.readings
-        return _of_columns(before, after, "how “{name}” is read", "readings")
-    if old_data.roles != new_data.roles:
-        return _of_columns(old_data.roles, new_data.roles, "the role of “{name}”", "roles")
+        if before != after and field.name not in _OF_COLUMNS:
+            return _NAMES.get(field.name, "the data")
+    for field_name, words in _OF_COLUMNS.items():
+        before, after = getattr(old_data, field_name), getattr(new_data, field_name)
+        names = [name for name in {**before, **after} if before.get(name) != after.get(name)]
+        if len(names) > 1:
+            return f"the {field_name} of {len(names):,} columns"
+        if names:
+            return words.format(shortened_text(names[0], 40))
     return "the groups"
-
-
-def _of_columns(
-    before: Mapping[str, Any], after: Mapping[str, Any], single: str, several: str
-) -> str:
-    names = [name for name in {**before, **after} if before.get(name) != after.get(name)]
-    if len(names) > 1:
-        return f"the {several} of {len(names):,} columns"
-    return single.format(name=shortened_text(names[0], 40))
 
 
 OWN = "own"
