@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPoint, QPointF, Qt
+from PySide6.QtCore import QModelIndex, QPoint, QPointF, Qt
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QHeaderView, QMenu, QTableView, QWidget
 
@@ -18,7 +18,7 @@ from app.views.plot.view import View
 from app.views.plot.view_state import ViewState
 from app.widgets.buttons import LinkButton
 from app.widgets.layouts import LEFT, in_column
-from app.widgets.plain_table import ALIGNMENT, DISPLAY, LEFT_CELL, RIGHT_CELL, Index, PlainTable
+from app.widgets.plain_table import ALIGNMENT, DISPLAY, CellModel, Index, PlainTable
 from app.widgets.quiet_controls import QuietComboBox
 from app.widgets.text_labels import plain_tooltip, show_text, wrapping_label
 from core.estimators.model_settings import title_of
@@ -32,7 +32,7 @@ from core.wording import duration_text, format_number, format_value, percent
 from resources.theme import TARGET
 
 
-class TrialsModel(QAbstractTableModel):
+class TrialsModel(CellModel):
     """Number, score, settings, time and note of trials.
 
     Where several models are tuned, a setting is two columns: model and values.
@@ -60,7 +60,12 @@ class TrialsModel(QAbstractTableModel):
 
     def _take_axes(self) -> None:
         self.axes, self.several = self.record.axes, tunes_several(self.run.started)
-        self.of_setting = len(self.axes) + self.several  # columns of a setting, from the third on
+        names = [axis.name if self.several else setting_title(axis) for axis in self.axes]
+        names += ["setting"] if self.several else []
+        self.heads = ["#", "score", *names, "time", "note"]
+        self.of_setting = len(names)  # columns of a setting, from the third on
+        numbers = range(len(self.heads) - 1)
+        self.numbers = [c for c in numbers if not self.several or c not in (2, 3)]
 
     def refresh(self) -> None:
         fresh = len(self.run.trials) - self._trial_count
@@ -152,28 +157,11 @@ class TrialsModel(QAbstractTableModel):
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
         return 0 if parent.isValid() else len(self.order)
 
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        return 0 if parent.isValid() else self.of_setting + 4
-
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = DISPLAY) -> Any:
         # An exception in here would end the program (PySide6 6.11): ask nothing that is not there.
-        if orientation != Qt.Orientation.Horizontal or section >= self.columnCount():
-            return None
-        if role == ALIGNMENT:
-            return LEFT_CELL if self._is_text(section) else RIGHT_CELL
-        if role == DISPLAY:
-            return self.column_title(section)
         if role == Qt.ItemDataRole.ToolTipRole and 2 <= section <= len(self.axes) + 1:
             return plain_tooltip(setting_title(self.axes[section - 2]))
-        return None
-
-    def _is_text(self, column: int) -> bool:
-        return column == self.columnCount() - 1 or (self.several and column in (2, 3))
-
-    def column_title(self, section: int) -> str:
-        heads = [axis.name if self.several else setting_title(axis) for axis in self.axes]
-        heads += ["setting"] if self.several else []
-        return ["#", "score", *heads, "time", "note"][section]
+        return super().headerData(section, orientation, role)
 
     def data(self, index: Index, role: int = DISPLAY) -> Any:
         if index.row() >= len(self.order) or self.order[index.row()] >= len(self.run.trials):
@@ -186,7 +174,7 @@ class TrialsModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.ToolTipRole:
             return plain_tooltip(self._cell_text(trial, column))
         if role == ALIGNMENT:
-            return LEFT_CELL if self._is_text(column) else RIGHT_CELL
+            return self.alignment(column)
         is_out = bool(trial.failure) or trial.number in self.run.excluded
         if role == Qt.ItemDataRole.ForegroundRole and is_out:
             return appearance.palette(appearance.current()).placeholderText()
