@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from app.look import appearance
 from app.widgets.buttons import PlainButton, PrimaryButton
-from app.widgets.layouts import in_column, in_row, scrolling
+from app.widgets.layouts import TextWidget, in_column, in_row, scrolling
 from app.widgets.text_labels import show_text, wrapping_label
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Page(QWidget):
         return head
 
     def _make_body(self) -> QScrollArea:
-        content = QWidget()
+        content = TextWidget()
         content.setLayout(self.body)
         self.body.setContentsMargins(0, 0, 12, 4)
         self.body.setSpacing(12)

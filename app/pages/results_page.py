@@ -238,11 +238,12 @@ class ResultsPage(Page):
         self.body.addWidget(self._nothing)
         self._grid = QGridLayout()
         self._grid.setSpacing(GAP)
-        self.body.addLayout(self._grid, 2)
+        self.body.addLayout(self._grid)
         caption, report = "This run again, elsewhere:", self.session.problem.emit
         self.copy_buttons = CopyButtons(caption, self._plan_of_run, report)
         self.copy_buttons.hide()
         self.body.addWidget(self.copy_buttons)
+        self.body.addStretch()
 
     def steps(self) -> Iterator[Card]:
         return self._steps
@@ -467,6 +468,9 @@ class ResultsPage(Page):
         for row in range(self._grid.rowCount()):
             self._grid.setRowMinimumHeight(row, MIN_ROW if row in drawn_rows else 0)
             self._grid.setRowStretch(row, 1 if row in drawn_rows else 0)
+        # Below tables and words alone, what is left stays empty.
+        self.body.setStretchFactor(self._grid, bool(drawn_rows))
+        self.body.setStretch(self.body.count() - 1, not drawn_rows)
 
     def _shape_now(self) -> tuple[bool, bool]:
         width = self.scroll_area.viewport().width()

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QFrame, QRadioButton, QVBoxLayout, QWidget
 
 from app.look import appearance, icons
 from app.preferences import preferences as settings
 from app.widgets.buttons import ShorteningLink
-from app.widgets.layouts import TOP, FlowLayout, add_to, clear_layout, in_column, in_row
+from app.widgets.layouts import TOP, FlowLayout, TextWidget, add_to, clear_layout, in_column, in_row
 from app.widgets.model_pictures import ModelPicture, ScaleDots, has_picture
 from app.widgets.text_labels import apply_style, show_text, wrapping_label
 from core.estimators.facts import ModelScale, uncapitalized
@@ -43,7 +43,7 @@ class Card(QFrame):
             self.setAccessibleDescription(caption)
 
 
-class SideBySide(QWidget):
+class SideBySide(TextWidget):
     """Two cards beside each other if both fit, else below."""
 
     def __init__(self, first: Card, second: Card) -> None:
@@ -56,11 +56,6 @@ class SideBySide(QWidget):
         horizontal, vertical = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
         self._layout.setDirection(horizontal if is_wide else vertical)
         self.updateGeometry()
-
-    def minimumSizeHint(self) -> QSize:
-        """The height at this width: that of wrapped words at the smallest width is far more."""
-        size = super().minimumSizeHint()
-        return QSize(size.width(), min(size.height(), self.heightForWidth(self.width())))
 
 
 class CollapsibleSection(QWidget):

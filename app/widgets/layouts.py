@@ -95,6 +95,14 @@ def in_lines(*widgets: QWidget, gap: int = 8, column_width: int = 0) -> QWidget:
     return holder
 
 
+class TextWidget(QWidget):
+    """Needs the height at its width: that of wrapped words at the smallest width is far more."""
+
+    def minimumSizeHint(self) -> QSize:
+        size, tall = super().minimumSizeHint(), self.heightForWidth(self.width())
+        return QSize(size.width(), min(size.height(), tall)) if tall >= 0 else size
+
+
 def scrolling(inner: QWidget, area: QScrollArea | None = None) -> QScrollArea:
     """An area, by default a new one, that scrolls up and down, without frame or ground."""
     inner.setObjectName("scrolled")

@@ -91,7 +91,7 @@ def test_a_page_that_is_visited_while_it_is_made_is_whole(still, show):
     assert "What did tuning change?" in shown(show(made, 900, 700))
 
 
-def test_results_are_a_headline_pictures_and_plain_words(page, still, tmp_path):
+def test_results_are_a_headline_pictures_and_plain_words(page, still, tmp_path, qtbot):
     still._runs_root = tmp_path
     assert page._nothing.isVisible()  # none are there yet
     assert not page.primary.isEnabled()
@@ -110,6 +110,7 @@ def test_results_are_a_headline_pictures_and_plain_words(page, still, tmp_path):
     assert sum(len(sentence.split()) for sentence in page.words[1]) <= 60
     page.show_tab(DETAILS)
     assert "the tuned model is right on 71" in page.facts._label.text()
+    qtbot.waitUntil(lambda: page.facts.height() == page.facts.heightForWidth(page.facts.width()))
     wanted = []
     page.step_wanted.connect(wanted.append)
     page.primary.click()
