@@ -102,12 +102,13 @@ def size_in_bytes(text: str) -> int:
     number, prefix, binary = match.groups()
     size = int(float(number) * (1024 if binary else 1000) ** " kmgt".index(prefix or " "))
     if size < MIN_BOUND:
-        cure = f"give at least {_size_text(MIN_BOUND)}"
+        cure = f"give at least {size_text(MIN_BOUND)}"
         raise UnusableError(f"“{text}” is out of range", where="memory", cure=cure)
     return size
 
 
-def _size_text(size: float) -> str:
+def size_text(size: float) -> str:
+    """A number of bytes in megabytes or gigabytes."""
     return f"{size / 1e9:.3g} GB" if size >= 1e9 else f"{size / 1e6:.3g} MB"
 
 
@@ -117,9 +118,9 @@ def memory_failure(bound: int, need: float = 0.0) -> str:
     `need` is about what it would take, where that was known before.
     """
     if need:
-        why = f"It needs about {_size_text(need)} of memory, and its process may take"
-        return f"{why} {_size_text(bound)}: {MORE_MEMORY}."
-    why = f"It needed more memory than the {_size_text(bound)} that its process may take"
+        why = f"It needs about {size_text(need)} of memory, and its process may take"
+        return f"{why} {size_text(bound)}: {MORE_MEMORY}."
+    why = f"It needed more memory than the {size_text(bound)} that its process may take"
     return f"{why}: {MORE_MEMORY}."
 
 

@@ -139,6 +139,15 @@ def attack_folders(batch: Batch) -> Iterator[AttackRecord]:
     yield _record_of_all("folders", batch, findings, began)
 
 
+def attack_cluster(batch: Batch) -> Iterator[AttackRecord]:
+    """Runs on a cluster whose workers and scheduler die, hang, lie or are late."""
+    import hostile_clusters
+
+    began = time.monotonic()
+    findings = [f"cluster: {line}" for line in hostile_clusters.run(batch.size, batch.batch_seed)]
+    yield _record_of_all("cluster", batch, findings, began)
+
+
 def attack_window(batch: Batch) -> Iterator[AttackRecord]:
     """A window that stays open; in a program of its own, for Qt bears no forks."""
     began = time.monotonic()
@@ -163,12 +172,13 @@ def _record_of_all(name: str, batch: Batch, findings: list[str], began: float) -
 
 
 ATTACKS = (
-    Attack("data", 0.3, 40, partial(attack_formats, fuzz_readers.FORMATS)),
+    Attack("data", 0.25, 40, partial(attack_formats, fuzz_readers.FORMATS)),
     Attack("models", 0.25, 100, partial(attack_formats, fuzz_models.FORMATS)),
     Attack("kills", 0.15, 2, partial(attack_runs, "kills", "bench_kills")),
     Attack("programs", 0.05, 8, partial(attack_runs, "programs", "shared_programs")),
     Attack("tables", 0.1, 1, attack_memory),
     Attack("folders", 0.05, 10, attack_folders),
+    Attack("cluster", 0.05, 1, attack_cluster),
     Attack("window", 0.1, 2, attack_window, batch_seconds=1500.0),
 )
 

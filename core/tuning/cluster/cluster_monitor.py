@@ -11,8 +11,10 @@ import threading
 import time
 import types
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
+from core.awake_timer import AWAKE
 from core.errors import UnusableError
 from core.estimators.multi_model import SEVERAL, selectable_models
 from core.estimators.optional_parts import OPTIONAL_DEPENDENCIES
@@ -115,6 +117,8 @@ class BackgroundCall:
             return None
 
 
+ANSWER_SECONDS = 5.0  # of the scheduler or a worker
+SILENT_SECONDS = 0.5  # that a call waits for the answer to an earlier one
 REFRESH_SECONDS = 1.0  # between two refreshes
 CALM_SHARE = 0.8  # of these, after which a calm moment is taken for the next refresh
 VERSION_SECONDS = 0.3  # that a refresh waits for the versions of new workers
@@ -152,6 +156,29 @@ class ClusterMonitor:
         self._processing: dict[str, tuple[str, ...]] = {}
         self._numbers: dict[str, list[int]] = {}  # of the trials that each was running
         self._refresh_time, self._last_seen = -REFRESH_SECONDS, WorkersSeen()
+        self._unanswered: BackgroundCall | None = None
+        self._silent_since = 0.0
+
+    def ask_scheduler(self, ask: Callable[[], Any], seconds: float = ANSWER_SECONDS) -> Any:
+        """The answer, never None; raises TimeoutError where this or an earlier one has not come."""
+        if self._unanswered is None or self._unanswered.answer_within(SILENT_SECONDS) is not None:
+            self._unanswered, self._silent_since = BackgroundCall(ask), AWAKE.seconds
+            answer = self._unanswered.answer_within(seconds)
+            if isinstance(answer, Exception):
+                self._unanswered = None
+                raise answer
+            if answer is not None:
+                self._unanswered = None
+                return answer
+        raise TimeoutError("the scheduler does not answer")
+
+    @property
+    def silent_seconds(self) -> float:
+        """For how long the scheduler has not answered; 0 where it has."""
+        if self._unanswered is None or self._unanswered.answer_within(0.0) is not None:
+            self._unanswered = None
+            return 0.0
+        return AWAKE.seconds - self._silent_since
 
     def require_packages(self, packages: Sequence[str]) -> None:
         """Use no worker that lacks these packages of optional parts."""
@@ -220,8 +247,8 @@ class ClusterMonitor:
             return
         self._refresh_time = time.monotonic()
         try:
-            self._workers = _known_workers(self._client)
-            processing = self._client.processing().items()
+            self._workers = self.ask_scheduler(partial(_known_workers, self._client))
+            processing = self.ask_scheduler(self._client.processing).items()
             self._processing = {address: tuple(map(str, keys)) for address, keys in processing}
         except (OSError, TimeoutError):
             return  # the next refresh may succeed

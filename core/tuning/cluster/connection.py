@@ -163,6 +163,7 @@ ANSWER_SECONDS = 10.0  # of the scheduler
 WORKER_SECONDS = 30.0  # until the first worker comes
 VERSION_SECONDS = 30.0  # more, until it answers with its versions
 CLOSE_SECONDS = 5.0
+SILENT = logging.CRITICAL + 1
 
 
 class ClusterConnection:
@@ -214,7 +215,7 @@ class ClusterConnection:
             local_directory=str(folder.path),
             security=security,
             protocol="tls://",
-            silence_logs=logging.CRITICAL,
+            silence_logs=SILENT,
         )
         self._stack.callback(cluster.close, CLOSE_SECONDS)
         return cluster
@@ -297,4 +298,4 @@ def _silence() -> None:
     warnings.simplefilter("ignore", VersionMismatchWarning)
     for name in [*logging.Logger.manager.loggerDict, "distributed"]:
         if name.split(".")[0] in ("distributed", "dask"):
-            logging.getLogger(name).setLevel(logging.CRITICAL)
+            logging.getLogger(name).setLevel(SILENT)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import pickle
 import queue
+import time
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from typing import Any, NoReturn
 
 from core.awake_timer import AWAKE
+from core.datasets.memory_limit import max_data_bytes, size_text
 from core.errors import UnusableError
 from core.tuning.cluster.cluster_monitor import (
+    ANSWER_SECONDS,
     BackgroundCall,
     ClusterMonitor,
     needed_by,
@@ -20,12 +25,13 @@ from core.tuning.cluster.cluster_monitor import (
 )
 from core.tuning.cluster.on_worker import close_idle, run_trial, shorten_limits
 from core.tuning.events import Event
+from core.tuning.scores.metric import Predictions
 from core.tuning.scores.scoring import ScoringJob, TrialRequest, TrialResult, one_line_error
 from core.tuning.trials.executors import TrialExecutor
 
 MAX_RESTARTS = 3  # of a trial, after its worker or its data was lost
 RETRY_SECONDS = 1.0  # until a worker that did not answer is sent a shorter limit again
-ANSWER_SECONDS = 5.0  # of a worker
+BYTES_PER_SECOND = 10**6  # that data travel to workers at least
 GONE_SECONDS = 20.0  # without the scheduler, after which the run stops
 CALM_SECONDS = 0.05  # without a result, after which every worker has a trial
 KILLER_TEXT = "Every worker that ran it was lost: it may be what ends them."
@@ -71,13 +77,13 @@ class ClusterExecutor(TrialExecutor):
     def _scattered_work(self) -> Any:
         """The data on the workers; raises OSError or TimeoutError where none takes it now."""
         if self._work is None or self._work.status != "finished":
-            workers = sorted(self._monitor.usable)
+            send = partial(self._client.scatter, self._packed, hash=False)
+            send_to_all = partial(send, workers=sorted(self._monitor.usable), broadcast=True)
+            ask, seconds = self._monitor.ask_scheduler, len(self._packed) / BYTES_PER_SECOND
             try:
-                self._work = self._client.scatter(
-                    self._packed, workers=workers, broadcast=True, hash=False
-                )
+                self._work = ask(send_to_all, ANSWER_SECONDS + seconds)
             except (OSError, TimeoutError, KeyError, ValueError):  # one of them has just gone
-                self._work = self._client.scatter(self._packed, broadcast=False, hash=False)
+                self._work = ask(send, ANSWER_SECONDS + seconds)
         return self._work
 
     @property
@@ -138,7 +144,7 @@ class ClusterExecutor(TrialExecutor):
         usable = self._monitor.usable
         for key, busy in list(self._busy.items()):
             if busy.allowed is not None and busy.allowed.isdisjoint(usable):
-                self._remove_trial(key).future.cancel(force=True)
+                self._cancel_futures([self._remove_trial(key).future])
                 self._unassigned_trials.append(busy)
         waiting, self._unassigned_trials = self._unassigned_trials, []
         for busy in waiting:
@@ -163,22 +169,30 @@ class ClusterExecutor(TrialExecutor):
         if busy.future.status not in ("finished", "error"):
             lost = self._remove_trial(key)
             return self._restart_trial(lost, key, "the data was lost with a worker")
-        self._remove_trial(key)
-        seconds = AWAKE.seconds - busy.since
-        task = busy.task
         try:
-            result: Any = busy.future.result(timeout=60)
+            ask = partial(self._client.nbytes, [key], summary=False)
+            size = self._monitor.ask_scheduler(ask).get(key, 0)
+        except (OSError, TimeoutError):
+            time.sleep(CALM_SECONDS)
+            self._ended.put(key)  # until it answers again
+            return None
+        self._remove_trial(key)
+        try:
+            if size > (max_bytes := max_data_bytes()):
+                room = f"{size_text(max_bytes)} are free for it"
+                raise _FalseResultError(f"{size_text(size)}, and {room}")
+            return _checked_result(busy.future.result(timeout=60), self._run, busy.task)
         except Exception as error:  # of the worker: a trial's own becomes its failure
-            busy.future.release()
             # By name: distributed is not imported here.
             if type(error).__name__ == "KilledWorker":
+                task, seconds = busy.task, AWAKE.seconds - busy.since
                 return TrialResult(task.number, task.setting, (), seconds, KILLER_TEXT)
             self._monitor.refresh_now()  # it may be one with other versions
-            return self._restart_trial(busy, key, one_line_error(error))
-        busy.future.release()
-        if fault := _result_fault(result, task):
-            return self._restart_trial(busy, key, fault)
-        return result
+            is_false = isinstance(error, _FalseResultError)
+            why = f"a worker returned {error}" if is_false else one_line_error(error)
+            return self._restart_trial(busy, key, why)
+        finally:
+            busy.future.release()
 
     def _restart_trial(self, busy: _RunningClusterTrial, key: str, why: str) -> TrialResult | None:
         if self._client.status != "running":
@@ -200,15 +214,20 @@ class ClusterExecutor(TrialExecutor):
             if self._gone_since is not None:
                 self._gone_since = None
                 self._restart_all()
+            if self._monitor.silent_seconds > GONE_SECONDS:
+                self._raise_gone("does not answer")
             return
         if self._gone_since is None:
             self._gone_since = AWAKE.seconds
         elif AWAKE.seconds - self._gone_since > GONE_SECONDS or self._client.status == "closed":
-            raise UnusableError(
-                "the scheduler of the cluster has gone",
-                where=str(getattr(self._client, "_start_arg", "") or "option cluster"),
-                cure="start it again, then continue the run: what has ended is kept",
-            )
+            self._raise_gone("has gone")
+
+    def _raise_gone(self, fault: str) -> NoReturn:
+        raise UnusableError(
+            f"the scheduler of the cluster {fault}",
+            where=str(getattr(self._client, "_start_arg", "") or "option cluster"),
+            cure="start it again, then continue the run: what has ended is kept",
+        )
 
     def _restart_all(self) -> None:
         # A scheduler that was started again does not know the earlier tasks.
@@ -255,28 +274,57 @@ class ClusterExecutor(TrialExecutor):
 
     def close(self) -> None:
         # Cancelled trials end by themselves; idle processes of this run have to be told.
-        futures: Sequence[Any] = [busy.future for busy in self._busy.values()]
+        futures = [busy.future for busy in self._busy.values()]
         self._busy, self._unassigned_trials = {}, []
         if self._client.status != "running":
             return
-        try:
-            if futures:
-                self._client.cancel(list(futures), force=True)
-            self._ask_workers(close_idle, self._run, workers=sorted(self._monitor.usable))
-            if self._work is not None:
-                self._work.release()
-        except Exception:  # the cluster is gone, and its trials with it
-            return
+        workers = sorted(self._monitor.usable)
+
+        def end_trials() -> bool:
+            self._client.cancel(futures, force=True)
+            self._client.run(close_idle, self._run, workers=workers, on_error="ignore")
+            return True
+
+        BackgroundCall(end_trials).answer_within(ANSWER_SECONDS)
+        if self._work is not None:
+            self._work.release()
+
+    def _cancel_futures(self, futures: list[Any]) -> None:
+        with contextlib.suppress(OSError, TimeoutError):  # a silent scheduler
+            self._monitor.ask_scheduler(lambda: self._client.cancel(futures, force=True) or True)
+
+
+class _FalseResultError(Exception):
+    """What a worker returned is no result of its trial; the text says what it is instead."""
+
+
+def _checked_result(content: Any, run: str, task: TrialRequest) -> TrialResult:
+    """The result that a worker returned; raises _FalseResultError where it is none of the trial."""
+    if not isinstance(content, bytes):
+        raise _FalseResultError(f"no result but an object of type {type(content).__name__}")
+    try:
+        result_run, result = pickle.loads(content)
+        fault = "the result of another run" if result_run != run else _result_fault(result, task)
+    except Exception as error:
+        fault = f"what cannot be read ({one_line_error(error)})"
+    if fault:
+        raise _FalseResultError(fault)
+    return result
 
 
 def _result_fault(result: Any, task: TrialRequest) -> str:
-    """Why what a worker returned is no result of a trial; "" where it is one."""
+    """Why an object is no result of a trial; "" where it is one."""
     if not isinstance(result, TrialResult):
-        return f"a worker returned no result but an object of type {type(result).__name__}"
+        return f"no result but an object of type {type(result).__name__}"
     if (result.number, result.setting) != (task.number, task.setting):
-        return f"a worker returned the result of another trial, number {result.number}"
-    if not result.failure and not math.isfinite(result.score):
-        return "a worker returned a score that is no number"
+        return f"the result of another trial, number {result.number}"
+    scores = () if result.failure else (result.score, *result.fold_scores)
+    if not all(map(math.isfinite, (result.took, result.cpu, *scores))):
+        return "a score that is no number"
+    is_event = isinstance(result.display_event, Event | None)
+    is_predicted = all(isinstance(entry, Predictions) for entry in result.predictions)
+    if not (is_event and is_predicted and isinstance(result.failure, str)):
+        return "a result of other types"
     return ""
 
 

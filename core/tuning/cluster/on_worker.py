@@ -33,8 +33,13 @@ _executor_by_trial: dict[str, ProcessExecutor] = {}  # by the key of its future
 _lock = threading.Lock()
 
 
-def run_trial(work: bytes, run: str, task: TrialRequest, limit: float) -> TrialResult:
-    """Score a request of a run in its process; any failure becomes the reason in the result."""
+def run_trial(work: bytes, run: str, task: TrialRequest, limit: float) -> bytes:
+    """Score a request of a run in its process; the run and the result, or why there is none."""
+    # Pickled, so that the scheduler knows its size.
+    return pickle.dumps((run, _score_trial(work, run, task, limit)), protocol=5)
+
+
+def _score_trial(work: bytes, run: str, task: TrialRequest, limit: float) -> TrialResult:
     worker, key = _worker_and_key()
     # Pickled work: a worker without the program can hold and pass it on.
     executor = _take_executor(run, work)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+import pickle
+import threading
 
 import pytest
 
 from core.errors import UnusableError
 from core.tuning.cluster import cluster_monitor
+from core.tuning.cluster import executor as executor_module
 from core.tuning.cluster.cluster_monitor import installed_versions
 from core.tuning.cluster.executor import MAX_RESTARTS, ClusterExecutor
 from core.tuning.events import RemarkMade, WorkersSeen
@@ -17,8 +20,9 @@ VERSIONS = installed_versions()
 
 
 class FakeFuture:
-    def __init__(self, key, given=(), status="pending"):
+    def __init__(self, key, given=(), status="pending", run=""):
         self.key, self.given, self.status, self.outcome = key, given, status, None
+        self.run = run
         self.callback, self.cancelled, self.released = None, False, False
 
     def add_done_callback(self, callback):
@@ -31,7 +35,8 @@ class FakeFuture:
     def result(self, timeout=None):
         if self.status == "error":
             raise self.outcome
-        return self.outcome
+        is_result = isinstance(self.outcome, TrialResult)
+        return pickle.dumps((self.run, self.outcome)) if is_result else self.outcome
 
     def cancel(self, force=False):
         self.cancelled = True
@@ -51,6 +56,7 @@ class FakeClient:
         }
         self.futures, self.scattered, self.at = [], [], {}
         self.ran, self.there, self.told = [], None, []
+        self.sizes, self.is_silent = {}, threading.Event()
 
     def scatter(self, given, workers, broadcast, hash):
         assert (broadcast, hash) == (True, False)
@@ -61,7 +67,7 @@ class FakeClient:
 
     def submit(self, function, work, run, task, limit, key, pure, workers):
         assert not pure
-        self.futures.append(FakeFuture(key, (work, task, limit, workers)))
+        self.futures.append(FakeFuture(key, (work, task, limit, workers), run=run))
         return self.futures[-1]
 
     def cancel(self, futures, force=False):
@@ -83,6 +89,12 @@ class FakeClient:
 
     def processing(self):
         return self.at
+
+    def nbytes(self, keys, summary):
+        assert not summary
+        if self.is_silent.is_set():
+            threading.Event().wait()
+        return {key: self.sizes[key] for key in keys if key in self.sizes}
 
     def end(self, number, score):
         """The trial of that number has ended."""
@@ -179,6 +191,13 @@ def test_a_trial_whose_worker_was_lost_is_begun_anew_and_given_up_in_the_end(sta
     ("result", "words"),
     [
         ({"score": 1.0}, "no result but an object of type dict"),
+        (b"no pickle", "what cannot be read"),
+        (pickle.dumps(("", {"score": 1.0})), "the result of another run"),
+        (TrialResult(0, {"C": 1.0}, ("a",)), "what cannot be read"),
+        (TrialResult(0, {"C": 1.0}, (0.5, 0.5), took=math.inf), "a score that is no number"),
+        (TrialResult(0, {"C": 1.0}, (0.5,), display_event=3), "a result of other types"),
+        (TrialResult(0, {"C": 1.0}, (0.5,), predictions=(3,)), "a result of other types"),
+        (TrialResult(0, {"C": 1.0}, failure=["a"]), "a result of other types"),
         (TrialResult(7, {"C": 1.0}, (0.5,)), "the result of another trial, number 7"),
         (TrialResult(0, {"C": 9.0}, (0.5,)), "the result of another trial"),
         (TrialResult(0, {"C": 1.0}, (math.nan,)), "a score that is no number"),
@@ -199,6 +218,37 @@ def test_a_result_that_is_none_of_its_trial_does_not_count(result, words):
     assert ended.number == 0
     assert executor.running == 0
     assert words in ended.failure
+
+
+def test_a_giant_result_is_not_fetched(monkeypatch):
+    monkeypatch.setenv("TUNESCOPE_MEMORY", "2000000000")
+    client, executor = start_executor()
+    monkeypatch.setattr(FakeFuture, "result", lambda *_: pytest.fail("it is fetched"))
+    for _ in range(MAX_RESTARTS + 1):
+        future = client.futures[-1]
+        client.sizes[future.key] = 10**9
+        future.end("finished")
+        results = executor.wait_for_results(0.0)
+    [result] = results
+    assert result.failure == (
+        "It was given up: a worker returned 1 GB, and 250 MB are free for it."
+    )
+
+
+def test_a_result_waits_while_the_scheduler_is_silent_and_a_long_silence_ends_the_run(monkeypatch):
+    monkeypatch.setattr(cluster_monitor, "SILENT_SECONDS", 0.0)
+    client, executor = start_executor()
+    client.is_silent.set()
+    monkeypatch.setattr(cluster_monitor, "ANSWER_SECONDS", 0.0)
+    ask = executor._monitor.ask_scheduler
+    monkeypatch.setattr(executor._monitor, "ask_scheduler", lambda call: ask(call, 0.01))
+    client.end(0, 0.5)
+    assert executor.wait_for_results(0.0) == executor.wait_for_results(0.0) == []
+    assert (executor.running, len(client.futures)) == (1, 1)
+    monkeypatch.setattr(executor_module, "GONE_SECONDS", 0.0)
+    with pytest.raises(UnusableError, match="scheduler of the cluster does not answer"):
+        executor.wait_for_results(0.0)
+    executor.close()
 
 
 def test_data_that_was_lost_is_sent_again():

@@ -97,7 +97,7 @@ def held(work, run, task, limit):
         first = len(file.readlines()) == 1
     if first:
         time.sleep(60)
-    return TrialResult(task.number, task.setting, (1.0,), 0.0)
+    return pickle.dumps((run, TrialResult(task.number, task.setting, (1.0,), 0.0)))
 
 
 def test_a_trial_whose_worker_dies_is_tried_elsewhere(cluster, tmp_path, monkeypatch):
