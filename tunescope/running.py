@@ -7,6 +7,7 @@ import difflib
 import math
 import shutil
 import tempfile
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
@@ -31,6 +32,7 @@ from core.tuning.history.store import History
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.ranges import as_plain
 from core.tuning.results.conclude import conclude
+from core.tuning.results.model_metadata import read_metadata, version_note
 from core.tuning.run_results import Results
 from core.tuning.runs.best import best_of
 from core.tuning.runs.run_folder import RunFolder, new_folder, runs_root
@@ -295,9 +297,16 @@ class TunedRun:
     def model(self) -> Any:
         """The fitted scikit-learn pipeline, for raw rows: a DataFrame with the same columns.
 
-        Opening it runs no code. Raises UnusableError: there is none, or it cannot be opened.
+        Opening it runs no code. Warns where another scikit-learn fitted it.
+
+        Raises:
+            UnusableError: there is none, or it cannot be opened.
         """
-        return best_of(self._folder)
+        pipeline = best_of(self._folder)
+        with contextlib.suppress(FileNotFoundError):
+            if note := version_note(read_metadata(self._folder.path).versions):
+                warnings.warn(note, stacklevel=2)
+        return pipeline
 
     @cached_property
     def results(self) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy import sparse
+from sklearn.pipeline import Pipeline
 
 from core.datasets.dataset import Dataset
 from core.datasets.files.file_bytes import check_path
@@ -30,6 +31,7 @@ from core.export.onnx.onnx_file import OnnxModel
 from core.export.raw_rows import ModelCard, card_of, feature_cells, formats_of_card, rows_of
 from core.export.using.row_answers import CellValue
 from core.json_reading import read_as
+from core.tuning.results.model_metadata import version_note
 from core.tuning.results.training_rows import TrainingRows, read_training_rows, training_rows_of
 from core.tuning.scores.scoring import one_line_error
 
@@ -54,6 +56,7 @@ class LoadedModel:
     training: TrainingRows | None = None  # the properties of its training rows
     interval: PredictionInterval | None = None  # around predicted numbers
     refitted: bool = False  # on the test rows too, after the test
+    version_note: str = ""  # where another scikit-learn fitted it
 
     @property
     def features(self) -> list[str]:
@@ -75,10 +78,11 @@ def model_of_run(run: FinishedRun, dataset: Dataset | None) -> LoadedModel | Non
     return LoadedModel(
         run.name,
         card,
-        partial(checked_predictions, pipeline, where=run.name),
+        partial(checked_predictions, partial(predictions_table, pipeline), where=run.name),
         training,
         interval_of_run(run),
         run.takeaway.refitted,
+        version_note(run.takeaway.versions),
     )
 
 
@@ -88,13 +92,16 @@ def model_of_file(path: str, *, trust: bool = False) -> LoadedModel | None:
     if file.suffix.lower() in _ARRAYS:
         return None
     predict: Callable[[Any], pd.DataFrame]
+    note = ""
     if file.suffix.lower() == ".onnx":
         model = OnnxModel(file)
         card, predict = model.card, partial(_onnx_predictions, model)
     else:
         pipeline, card = load_model(file, trust=trust)
-        predict = partial(checked_predictions, pipeline, where=str(file))
-    return LoadedModel(file.name, card, predict, _training(card), _interval(card))
+        predict, note = partial(predictions_table, pipeline), version_note(card.versions)
+    checked_predict = partial(checked_predictions, predict, where=str(file))
+    training, interval = _training(card), _interval(card)
+    return LoadedModel(file.name, card, checked_predict, training, interval, version_note=note)
 
 
 def _onnx_predictions(model: OnnxModel, rows: Any) -> pd.DataFrame:
@@ -198,11 +205,13 @@ def predict_file(
     return pd.concat(tables, ignore_index=True)
 
 
-def checked_predictions(pipeline: Any, rows: Any, where: str) -> pd.DataFrame:
-    """The predictions for raw rows, or UnusableError; `where` names their file or run."""
+def checked_predictions(
+    predict: Callable[[Any], pd.DataFrame], rows: Any, where: str
+) -> pd.DataFrame:
+    """The predictions for raw rows, or UnusableError; `where` names the model's file or run."""
     try:
         # A model from elsewhere may lack parts, or want other columns than its card says.
-        return predictions_table(pipeline, rows)
+        return predict(rows)
     except (ValueError, TypeError, AttributeError, LookupError) as error:
         fault = f"the model cannot predict these rows ({one_line_error(error)})"
         cure = "export the model again, or give rows like those it was trained on"
@@ -229,8 +238,11 @@ def load_model(model_path: Path | str, *, trust: bool = False) -> tuple[Any, Mod
 
 def predictions_table(pipeline: Any, rows: Any) -> pd.DataFrame:
     """Predictions, and probabilities of every class where the model gives them."""
-    probabilities = pipeline.predict_proba(rows) if hasattr(pipeline, "predict_proba") else None
-    return outputs_table(pipeline.predict(rows), probabilities, getattr(pipeline, "classes_", ()))
+    model = pipeline
+    if isinstance(pipeline, Pipeline) and len(pipeline) > 1:  # rows are prepared once for both
+        rows, model = pipeline[:-1].transform(rows), pipeline[-1]
+    probabilities = model.predict_proba(rows) if hasattr(model, "predict_proba") else None
+    return outputs_table(model.predict(rows), probabilities, getattr(model, "classes_", ()))
 
 
 def outputs_table(

@@ -20,6 +20,7 @@ from app.__main__ import main
 from core.errors import UnusableError
 from core.tuning.plan import DataPlan
 from core.tuning.problem_setup import read_data
+from core.tuning.results import model_metadata
 from tunescope.running import with_file
 
 
@@ -146,6 +147,12 @@ def test_a_run_is_opened_by_path_or_name_and_stays_as_it_is(tmp_path):
         pd.testing.assert_frame_equal(opened.trials, made.trials)
         assert opened.model.predict(_iris_rows()).shape == (150,)
     assert {p: p.stat().st_mtime_ns for p in made.run.iterdir()} == before
+    metadata = made.run / model_metadata.FILE_NAME
+    plain = json.loads(metadata.read_text(encoding="utf-8"))
+    plain["versions"]["scikit-learn"] = "0.24.2"
+    metadata.write_text(json.dumps(plain), encoding="utf-8")
+    with pytest.warns(UserWarning, match=r"scikit-learn 0\.24\.2"):
+        assert tunescope.open_run(made.run).model.predict(_iris_rows()).shape == (150,)
     with pytest.raises(tunescope.UnusableError, match="there is no run here"):
         tunescope.open_run(tmp_path)
 

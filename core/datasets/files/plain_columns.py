@@ -34,10 +34,11 @@ def plain_columns(table: pd.DataFrame, text: Collection[str]) -> pd.DataFrame:
 
 def cell_objects(values: pd.Series) -> pd.Series:
     """The cells of a column as objects; times beyond the years of ``datetime`` in UTC."""
-    if isinstance(values.dtype, pd.CategoricalDtype):
-        values = values.astype(values.cat.categories.dtype)
-    if not isinstance(values.dtype, pd.DatetimeTZDtype):
+    is_category = isinstance(values.dtype, pd.CategoricalDtype)
+    kind = values.cat.categories.dtype if is_category else values.dtype
+    if not isinstance(kind, pd.DatetimeTZDtype):
         return values.astype(object)
+    values = values.astype(kind)
     # Zones have no rules beyond those years.
     is_far = values.notna() & ~values.between(*YEARS)
     objects = values.mask(is_far).astype(object)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Callable, Collection
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -77,7 +78,7 @@ class Rebuilder:
             return self._extension_object(made_class, stored)
         _raise_unless(isinstance(stored.state, dict))
         names = [field.name for field in model_fields(class_name)]
-        parameters = list(inspect.signature(made_class).parameters)
+        parameters = _parameters(made_class)
         state = {n: self.build(stored.state[n]) for n in {*names, *parameters} & {*stored.state}}
         model = self._constructed(made_class, {n: state[n] for n in parameters if n in state})
         if names and not {*names} & {*state}:
@@ -108,6 +109,11 @@ class Rebuilder:
         else:
             vars(instance).update(state or {})
         return instance
+
+
+@cache
+def _parameters(made_class: type) -> tuple[str, ...]:
+    return tuple(inspect.signature(made_class).parameters)
 
 
 def _rows(rows: StoredRows) -> Any:

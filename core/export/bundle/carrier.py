@@ -22,6 +22,7 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,7 @@ MAIN_MODULE = "core.export.bundle.bundle_main"
 READ_ERRORS = (
     *(zipfile.BadZipFile, zlib.error, ValueError, EOFError, KeyError, OSError, MemoryError),
     *(NotImplementedError, RuntimeError, TypeError, SyntaxError, OverflowError, StopIteration),
+    TokenError,
 )
 
 
@@ -293,7 +295,7 @@ def checked_arrays(arrays: Arrays, path: Path) -> Arrays:
         if carrier is None:
             raise ValueError("its kind is unknown")
         carrier.check(arrays)
-    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
         reason = f"{error.args[0]} is missing" if isinstance(error, KeyError) else str(error)
         fault = f"this model file is damaged ({reason})"
         raise UnusableError(fault, where=str(path), cure="export the model again") from None

@@ -18,10 +18,12 @@ from core.errors import UnusableError
 from core.estimators.optional_parts import optional_module
 from core.export.files.model_file import with_card
 from core.export.finished_run import FinishedRun
+from core.export.onnx.graph_check import graph_fault
 from core.export.onnx.onnx_nodes import add_model
 from core.export.onnx.rows import MATRIX, date_formats, rows_graph
 from core.export.raw_rows import ATTRIBUTE, ModelCard
 from core.json_reading import read_as
+from core.ordinary_files import read_ordinary
 
 KEY = "tunescope"  # of the metadata
 # In the file, for whoever feeds it; "formats" of the metadata says how cells are written.
@@ -69,30 +71,41 @@ class OnnxModel:
 
     def __init__(self, path: Path) -> None:
         runtime = optional_module("onnx", "onnxruntime")
+        optional_module("onnx", "onnx")
+        fault = "this is no ONNX model, or it is damaged"
         try:
+            content = read_ordinary(path)
+            if strange := graph_fault(content):
+                fault = f"this ONNX model is not opened: {strange}"
+                raise ValueError(fault)
             options = runtime.SessionOptions()
             # It would write warnings to standard error, past every handler.
             options.log_severity_level = 4
             providers = ["CPUExecutionProvider"]
-            self._session = runtime.InferenceSession(str(path), options, providers=providers)
+            self._session = runtime.InferenceSession(content, options, providers=providers)
             card_text = self._session.get_modelmeta().custom_metadata_map.get(KEY, "{}")
             self.card = read_as(ModelCard, json.loads(card_text))
         except Exception as error:
             # The runtime raises exceptions of its own for damaged bytes.
-            raise UnusableError(
-                "this is no ONNX model, or it is damaged",
-                where=str(path),
-                cure="export the model again",
-            ) from error
+            raise UnusableError(fault, where=str(path), cure="export the model again") from error
         self.classes_: list[Any] = self.card.classes or []  # empty for regression
 
     def outputs(self, rows: Any) -> dict[str, np.ndarray]:
-        """Predictions (N,) and, for classes, "probabilities" or "scores", (N, K)."""
+        """Predictions (N,) and, for classes, "probabilities" or "scores", (N, K).
+
+        Raises:
+            ValueError: the graph cannot take these rows.
+        """
         names = [str(session_output.name) for session_output in self._session.get_outputs()]
-        chunks = [
-            self._session.run(names, self._session_inputs(rows[start : start + CHUNK_ROWS]))
-            for start in range(0, max(rows.shape[0], 1), CHUNK_ROWS)
-        ]
+        try:
+            chunks = [
+                self._session.run(names, self._session_inputs(rows[start : start + CHUNK_ROWS]))
+                for start in range(0, max(rows.shape[0], 1), CHUNK_ROWS)
+            ]
+        except (MemoryError, LookupError):
+            raise
+        except Exception as error:  # the runtime's own have no common class
+            raise ValueError(str(error)) from error
         joined = (np.concatenate(arrays) for arrays in zip(*chunks, strict=True))
         return dict(zip(names, joined, strict=True))
 

@@ -116,7 +116,8 @@ class PredictionStream:
 
     def sentences(self) -> list[str]:
         """Remarks on the rows that were predicted."""
-        training, sentences = self.model.training, self._checks.sentences()
+        training, note = self.model.training, self.model.version_note
+        sentences = [*filter(None, [note]), *self._checks.sentences()]
         if training is not None and training.distance is not None:
             return sentences
         return [*sentences, NOT_KNOWN if training is None else RANGES_ALONE]

@@ -175,6 +175,17 @@ def versions(extra: str = "") -> dict[str, str]:
     return version_by_library
 
 
+def version_note(fitted: Mapping[str, str]) -> str:
+    """What is said of a model that these `versions` fitted; "" where this scikit-learn is alike."""
+    own, other = metadata.version("scikit-learn"), fitted.get("scikit-learn", "")[:20]
+    if not other or other.split(".")[:2] == own.split(".")[:2]:
+        return ""
+    return (
+        f"The model was fitted with scikit-learn {other} and is used with {own}: predictions may"
+        " differ from those that were tested."
+    )
+
+
 def _column_fields(column: Column) -> dict[str, Any]:
     # Not asdict: a sparse file may have millions of columns, and its deep copies take minutes.
     column_fields = {name: getattr(column, name) for name in _OF_COLUMN}

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import pickle
 from typing import Any
 
 import joblib
@@ -65,7 +64,9 @@ def best_of(folder: RunFolder) -> Any:
         path = folder.path / SIGNED
         if path.is_file():
             return joblib.load(io.BytesIO(signed.verified_content(path)))
-    except (OSError, ImportError, AttributeError, pickle.UnpicklingError) as error:
+    except (UnusableError, MemoryError):
+        raise
+    except Exception as error:  # another version's pickles may raise anything
         raise UnusableError(
             "the model of this run cannot be opened here", where=str(path), cure=_AGAIN
         ) from error

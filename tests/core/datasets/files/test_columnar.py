@@ -68,7 +68,7 @@ def test_every_type_of_a_column(read: Reading, ending: str) -> None:
     days = [datetime.date(2024, 1, 1) + datetime.timedelta(days=i % 9) for i in range(COUNT)]
     table = table_of(
         category=pd.Categorical(["x", "y", None, "z"] * 10),
-        levels=pd.Categorical([3, 1, 2, 1] * 10),
+        levels=pd.Categorical([3, 1, None, 1] * 10),
         day=days,
         moment=pd.date_range("2024-01-01", periods=COUNT, tz="Europe/Berlin"),
         flag=[True, False] * 20,
@@ -87,7 +87,7 @@ def test_every_type_of_a_column(read: Reading, ending: str) -> None:
         "q": ("number", 0),
         "category": ("category", 10),
         # Parquet keeps the numbers of a category, not that it is one.
-        "levels": ("number" if ending == "parquet" else "category", 0),
+        "levels": ("number" if ending == "parquet" else "category", 10),
         "day": ("date", 0),
         "moment": ("date", 0),
         "flag": ("yes/no", 0),

@@ -317,6 +317,7 @@ BROKEN = [
     ("tagger", lambda a: changed(a, classes=a["classes"][:2]), "its encoding has"),
     ("tagger", lambda a: changed(a, values_0=a["values_0"][:0]), "column 1 is unclear"),
     ("tagger", lambda a: changed(a, deviations=a["deviations"] * 0), "column 2 is unclear"),
+    ("tagger", lambda a: changed(a, means=a["means"][:1]), "this model file is damaged"),
     ("tagger", lambda a: {n: v for n, v in a.items() if n != "values_1"}, "values_1 is missing"),
     ("tagger", lambda a: changed(a, settings=np.array("[]")), "expected object, got array"),
     ("tagger", lambda a: other_settings(a, decoding="guess"), "the decoding is unknown"),

@@ -12,6 +12,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
 from sklearn.linear_model import LogisticRegression
 
 from app.cli import main
@@ -181,3 +182,13 @@ def test_a_model_that_ends_its_process_is_a_sentence(tmp_path, call, sentence):
     assert ended.returncode == 1
     assert sentence in ended.stderr
     assert len(ended.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize(("version", "is_told"), [("0.24.2", True), (sklearn.__version__, False)])
+def test_another_scikit_learn_is_told_in_one_sentence(model, tmp_path, version, is_told):
+    fitted = joblib.load(model[0])
+    fitted.tunescope_["versions"] = {"scikit-learn": version}
+    joblib.dump(fitted, tmp_path / "m.joblib")
+    sentences = written((tmp_path / "m.joblib",), tmp_path, FILLED, "out.csv").sentences
+    told = [sentence for sentence in sentences if f"scikit-learn {version}" in sentence]
+    assert len(told) == is_told

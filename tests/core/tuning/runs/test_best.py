@@ -21,6 +21,7 @@ from app.cli import main
 from app.worker.engine import Engine
 from app.worker.messages import Export
 from core.errors import UnusableError
+from core.estimators.stored.signed import sign_content
 from core.export.finished_run import finished_run
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem_setup import read_data
@@ -164,6 +165,12 @@ def test_what_skops_does_not_hold_is_signed(run: RunFolder, monkeypatch: Any) ->
     assert (run.path / SIGNED).exists()
     assert not (run.path / OPEN).exists()
     assert best_of(run).predict(X).tolist() == model.predict(X).tolist()
+    whole = (run.path / SIGNED).read_bytes()
+    for content in (b"", b"no pickle", b"\x80\x04."):
+        (run.path / SIGNED).write_bytes(sign_content(content))
+        with pytest.raises(UnusableError, match="cannot be opened here"):
+            best_of(run)
+    (run.path / SIGNED).write_bytes(whole)
     monkeypatch.setenv("TUNESCOPE_KEY", str(run.path.parent / "other" / "key"))
     assert not may_open_best(run)
     with pytest.raises(UnusableError, match="does not come from this computer"):
