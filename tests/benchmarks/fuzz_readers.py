@@ -74,7 +74,7 @@ def changed(source: bytes, others: tuple[bytes, ...], draw: Draw) -> bytes:
     if source.startswith(b"PK") and draw.random() < 0.8:
         return _changed_archive(source, others, draw)
     if source[:1] in b"{[" and draw.random() < 0.6:
-        return _changed_json(source, draw)
+        return changed_json(source, draw)
     if source[:1] not in b"{[PA\xff" and draw.random() < 0.4:
         return _changed_tokens(source, draw)
     data = bytearray(source)
@@ -155,7 +155,7 @@ def branches(tree: Any) -> list[tuple[Any, Any]]:
     return own + [branch for _, key in own for branch in branches(tree[key])]
 
 
-def _changed_json(data: bytes, draw: Draw) -> bytes:
+def changed_json(data: bytes, draw: Draw) -> bytes:
     """JSON, or a line of JSON lines, with a value, a key or a branch changed; it stays JSON."""
     try:
         json.loads(data)

@@ -49,12 +49,14 @@ class Format:
         write: writes a changed input to a path; returns what reads it.
         is_strict: a warning is a finding, and so is a lack of memory; else the program reads this
             format in a process of its own, where a lack of memory is a sentence.
+        warm: does once what every child would do again.
     """
 
     name: str
     ending: str
     write: Callable[[Draw, Path], Ask]
     is_strict: bool = True
+    warm: Callable[[], object] = lambda: None
 
 
 @dataclass
@@ -103,6 +105,7 @@ def memory_folder() -> str | None:
 def attack(fmt: Format, numbers: range, keep: Path | None = None) -> FormatResult:
     """Read the inputs of these numbers; each kind of finding leaves its first input in `keep`."""
     result = FormatResult()
+    fmt.warm()
     gc.collect()
     gc.freeze()  # so that children look through their own objects alone
     try:
