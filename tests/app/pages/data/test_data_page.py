@@ -423,7 +423,7 @@ def test_a_number_that_was_typed_is_undone_as_a_choice(page, qtbot):
         ({"target": "a", "roles": {"b": "ignore"}}, "what is predicted"),
         ({"roles": {"a <b>": "ignore"}}, "the role of “a <b>”"),
         ({"roles": {"a": "ignore", "b": "ignore"}}, "the roles of 2 columns"),
-        ({"kinds": {"x" * 99: "text"}}, "what “" + "x" * 38 + " …” holds"),
+        ({"kinds": {"x" * 99: "text"}}, "what “" + "x" * 26 + "…" + "x" * 13 + "” holds"),
         ({"readings": {"a": "text"}}, "how “a” is read"),
         ({"readings": {"a": "text"}, "kinds": {"b": "text"}}, "what “b” holds"),
         ({"readings": {"a": "text", "b": "text"}}, "the readings of 2 columns"),
