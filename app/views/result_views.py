@@ -19,11 +19,11 @@ from PySide6.QtWidgets import (
 
 from app.look import appearance
 from app.text.candidate_text import CandidateText
-from app.views.plot.data_table import DISPLAY, DataTable, DataTableModel, Index
+from app.views.plot.data_table import DataTable, DataTableModel
 from app.views.plot.items import clear_colour
 from app.views.plot.view import View
 from app.widgets.layouts import in_column, in_row
-from app.widgets.plain_table import LEFT_CELL, RIGHT_CELL
+from app.widgets.plain_table import DISPLAY, LEFT_CELL, RIGHT_CELL, Index
 from app.widgets.quiet_controls import chooser
 from app.widgets.text_labels import ElidedLabel, plain_tooltip, wrapping_label
 from core.evaluation.calibration_bin import CalibrationBin
