@@ -147,7 +147,10 @@ def add_predict(commands: Any) -> None:
     predict.add_argument("model", metavar="MODEL")
     predict.add_argument("file", metavar="FILE")
     predict.add_argument("--out", metavar="FILE")
-    predict.add_argument("--only", action="store_true")
+    # Sorted predictions alone would not say of which rows they are.
+    order = predict.add_mutually_exclusive_group()
+    order.add_argument("--only", action="store_true")
+    order.add_argument("--least-sure-first", action="store_true")
     predict.add_argument("--trust", action="store_true")
     predict.set_defaults(run=run_predict)
 
@@ -185,6 +188,7 @@ def _predict_file(model: Path, arguments: argparse.Namespace) -> int:
     with warnings.catch_warnings(record=True) as warning_records:
         warnings.simplefilter("always", UserWarning)
         options = {"trust": trust, "only": arguments.only}
+        options["least_sure_first"] = arguments.least_sure_first
         with io.BufferedWriter(OutputBytes()) as stream:
             out = arguments.out or stream
             written = predict_into(model, arguments.file, out, _report_progress, **options)

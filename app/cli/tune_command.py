@@ -36,7 +36,7 @@ from core.errors import UnusableError, write_error
 from core.extras import own_command
 from core.garbage_collection import restore_collection
 from core.records import JsonObject, Record, to_plain
-from core.tuning.run_results import Results
+from core.tuning.run_results import Results, completed_candidates
 from core.wording import count_text
 from core.writing import private_opener
 
@@ -442,6 +442,7 @@ def result_as_json(
         "seconds": results.seconds,
         "stopped_because": results.stopped_because,
         "seed": results.seed,
+        "candidates": to_plain(completed_candidates(results)),
         "exports": exports,
     }
 

@@ -1,4 +1,4 @@
-"""Candidates of a run of several models as text."""
+"""The models of a run that a person may select, as text."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from core.figures.score_figures import score_rows
 from core.tuning.events import Event, RunFinished, RunStarted, RunStopped
 from core.tuning.run_results import CandidateResults, Gain, Results, completed_candidates
 from core.tuning.scores.score import Score, difference_text, metric_in_short
+from core.wording import amount_text
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,7 @@ class CandidateText:
     scores: str
     gain: str
     setting: str
+    speed: str  # "12,000 rows a second", or "" where unknown
     is_selected: bool  # kept now
     is_runs_choice: bool  # kept by the run itself
 
@@ -69,6 +71,7 @@ def _candidate_text(
         scores=f"{metric[:1].upper()}{metric[1:]}: {', '.join(scores)}." if scores else "",
         gain=_gain_text(candidate.gain),
         setting=candidate.failure or (setting_cells(started, setting)[1] if setting else ""),
+        speed=_speed_text(candidate.row_seconds),
         is_selected=candidate.taken,
         is_runs_choice=is_runs_choice,
     )
@@ -79,6 +82,13 @@ def completed_results(results: Results, events: Iterable[Event]) -> Results:
     ends = [e.results for e in events if isinstance(e, (RunFinished, RunStopped))]
     earlier = [previous for previous in ends if previous is not None]
     return replace(results, candidates=completed_candidates(results, earlier) or None)
+
+
+def _speed_text(row_seconds: float | None) -> str:
+    if not row_seconds:
+        return ""
+    # Of a single measurement: two digits.
+    return f"{amount_text(float(f'{1 / row_seconds:.2g}'))} rows a second"
 
 
 def _gain_text(gain: Gain | None) -> str:

@@ -44,7 +44,7 @@ from core.tuning.why.answer_types import ClassDiagnostics, RowDiagnostics
 from resources.theme import TARGET
 
 MIN_STRIP = 150  # pixels of the names of models beside their scores
-TALL_ROW, AXIS = 48, 76  # pixels of a model, and of what is above and below all
+TALL_ROW, AXIS = 56, 76  # pixels of a model, and of what is above and below all
 AFTER_TEST = (
     "Another model is fitted and tested at a click; any trial can be selected too, in the table of "
     "trials in step 4. One that is picked after seeing test scores looks a little better than it "
@@ -130,7 +130,7 @@ class ModelsView(PictureView):
         return holder
 
     def show_candidates(self, candidates: Sequence[CandidateText]) -> None:
-        """Show what may be selected; nothing of a single model."""
+        """Show what may be selected; nothing of runs of earlier versions."""
         for row in self._rows:
             row.deleteLater()
         self._candidates, self.buttons = candidates, {}
@@ -150,12 +150,14 @@ class ModelsView(PictureView):
         button.setMinimumSize(TARGET, TARGET)
         button.setChecked(candidate.is_selected)
         caption = "the run’s choice" if candidate.is_runs_choice else candidate.setting
-        details = [candidate.scores, candidate.gain, candidate.setting, AFTER_TEST]
+        speed = f"It predicts some {candidate.speed} here." if candidate.speed else ""
+        details = [candidate.scores, candidate.gain, candidate.setting, speed, AFTER_TEST]
         button.setAccessibleDescription(" ".join(filter(None, [caption, *details])))
         row.setToolTip(plain_tooltip("\n".join(filter(None, details))))
         self.buttons[candidate.key] = button
         self._group.addButton(button)
-        words = in_column(wrapping_label(candidate.title), ElidedLabel(caption, "caption"), gap=0)
+        captions = [ElidedLabel(text, "caption") for text in (caption, candidate.speed) if text]
+        words = in_column(wrapping_label(candidate.title), *captions, gap=0)
         in_row(button, (words, 1), on=row, gap=4)
         row.show()
         return row

@@ -45,7 +45,7 @@ class PredictionService:
         self._tests: TestRows | None = None
         # The last predictions of a file, and what was told of them.
         self._answers: KeptAnswers | None = None
-        self._told = m.RowsPredicted([], [], 0, 0)
+        self._shown_rows = m.RowsPredicted([], [], 0, 0)
 
     # Files of rows ----------------------------------------------------------------------------
 
@@ -80,7 +80,7 @@ class PredictionService:
         if is_stopped and stream is not None:
             stopped_text = f"Stopped: {answers.count:,} of {stream.total:,} rows are predicted."
             sentences = [stopped_text, *sentences]
-        self._told = m.RowsPredicted(
+        self._shown_rows = m.RowsPredicted(
             headers,
             rows,
             answers.count,
@@ -89,7 +89,7 @@ class PredictionService:
             n_own_columns=answers.n_own_columns,
             has_doubt=is_sortable,
         )
-        yield self._told
+        yield self._shown_rows
 
     def _answered(
         self, request: m.PredictRows, model: LoadedModel | None
@@ -112,8 +112,8 @@ class PredictionService:
         least_sure_first = request.least_sure_first
         answers = self._kept_answers()
         _, rows = answers.first_rows(MAX_SHOWN_ROWS, least_sure_first=least_sure_first)
-        self._told = replace(self._told, rows=rows, least_sure_first=least_sure_first)
-        return self._told
+        self._shown_rows = replace(self._shown_rows, rows=rows, least_sure_first=least_sure_first)
+        return self._shown_rows
 
     def save_predictions(self, request: m.SavePredictions) -> m.PredictionsSaved:
         answers, path = self._kept_answers(), Path(request.path).expanduser()

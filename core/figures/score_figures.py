@@ -110,16 +110,19 @@ def _score_row(
 
 
 def _candidate_name(candidate: CandidateResults, results: Results) -> str:
-    model = uncapitalized(title_of(candidate.setting.get(MODEL, "")))
     count = member_count(results)
     names = {
-        "best": f"The best: {model}",
-        "simplest": f"Simplest as good: {model}",
+        "best": "The best",
+        "simplest": "Simplest as good",
         "average": f"Average of {count} models" if count else "Average",
-        "default": f"Default setting: {model}",
-        "trial": f"Your trial: {model}",
+        "default": "Default setting",
+        "trial": "Your trial",
     }
-    return names.get(candidate.kind, candidate.kind)
+    name = names.get(candidate.kind, candidate.kind)
+    if MODEL in candidate.setting:
+        return f"{name}: {uncapitalized(title_of(candidate.setting[MODEL]))}"
+    # A run of one model has no best one: it has a tuned setting.
+    return "Tuned setting" if candidate.kind == "best" else name
 
 
 def score_figure(results: Results) -> Figure:
@@ -213,7 +216,7 @@ def intervals_figure(
 SCORES = ResultPicture(
     name="scores",
     title="Was tuning worth it?",
-    question="Score on the test set; line: 95\u00a0% confidence.",
+    question="Test score, 95\u00a0% confidence.",
     waiting="Scores on test rows appear here when a run has ended.",
     is_suitable=lambda results: results.metric in results.test,
     figure=score_figure,
@@ -288,12 +291,12 @@ def result_bins(results: Results) -> list[CalibrationBin]:
 
 def calibration_figure(bins: Sequence[CalibrationBin], label: str = "") -> Figure:
     """A dot a bin with Wilson's interval, where known, and its count of rows."""
-    said, seen = [entry.predicted for entry in bins], [entry.observed for entry in bins]
+    predicted, seen = [entry.predicted for entry in bins], [entry.observed for entry in bins]
     rows = np.array([entry.rows or 0 for entry in bins], dtype=float)
     heights = TALL * rows / max(float(rows.max(initial=0.0)), 1.0)
-    corners = np.ravel(np.array(said, dtype=float)[:, None] + [-BAR, -BAR, BAR, BAR])
+    corners = np.ravel(np.array(predicted, dtype=float)[:, None] + [-BAR, -BAR, BAR, BAR])
     tops = FLOOR + np.ravel(heights[:, None] * [0.0, 1.0, 1.0, 0.0])
-    ends = whiskers(said, [entry.low for entry in bins], [entry.high for entry in bins])
+    ends = whiskers(predicted, [entry.low for entry in bins], [entry.high for entry in bins])
     worst = max(bins, key=lambda entry: abs(entry.predicted - entry.observed))
     shares = [score_text(share, "accuracy") for share in (worst.predicted, worst.observed)]
     return Figure(
@@ -310,8 +313,8 @@ def calibration_figure(bins: Sequence[CalibrationBin], label: str = "") -> Figur
             Band("counts", corners, np.full(len(corners), FLOOR), tops, "muted", 0.45),
             Lines("diagonal", [0.0, 1.0], [0.0, 1.0], "muted", 1.4, dashed=True),
             Lines("intervals", *ends, "model", 2.4),
-            Lines("curve", said, seen, "model", 1.4),
-            Dots("bins", said, seen),
+            Lines("curve", predicted, seen, "model", 1.4),
+            Dots("bins", predicted, seen),
         ),
         "Furthest off where it says {}: there {} have it.".format(*shares),
         lambda: _calibration_table(bins),
@@ -329,7 +332,7 @@ def _calibration_table(bins: Sequence[CalibrationBin]) -> Table:
 CALIBRATION = ResultPicture(
     name="calibration",
     title="Can its probabilities be trusted?",
-    question="On the dashed line, 70\u00a0% means 70\u00a0%.",
+    question="Dashed: 70\u00a0% means 70\u00a0%.",
     waiting="A curve appears here when the test rows have been predicted.",
     is_suitable=lambda results: bool(result_bins(results)),
     figure=lambda results: calibration_figure(result_bins(results)),
@@ -381,10 +384,10 @@ def pairs_figure(results: Results) -> Figure:
         mark = (f"{who} scored", point[:, 2], point[:, 1], colour, "ink", size, 1.2)
         scored.append(Dots(*mark, "star" if symbol == "star" else "diamond"))
         for gamma, *percentages in point:
-            found, right = (f"{format_decimals(share, 1)} %" for share in percentages)
+            sensitivity, right = (f"{format_decimals(share, 1)} %" for share in percentages)
             sentences.append(
-                f"{words}: {found} of the true pairs found, {right} of the called pairs right "
-                f"(γ = {format_number(gamma, 4)})"
+                f"{words}: {sensitivity} of the true pairs found, {right} of the called pairs "
+                f"right (γ = {format_number(gamma, 4)})"
             )
     (low, high), (bottom, top) = (
         range_of(*(curve[:, column] for curve in curves.values())) for column in (2, 1)
@@ -407,9 +410,9 @@ def pairs_figure(results: Results) -> Figure:
 def _pairs_table(curves: dict[str, np.ndarray]) -> Table:
     headers = ["setting", "gamma", "true pairs found, %", "called pairs right, %"]
     return headers, [
-        [who, format_number(gamma, 4), found, right]
+        [who, format_number(gamma, 4), sensitivity, right]
         for who in ("tuned", "default")
-        for gamma, found, right in curves[who].tolist()
+        for gamma, sensitivity, right in curves[who].tolist()
     ]
 
 

@@ -206,7 +206,7 @@ class EvaluationFacts(Record):
 
 @dataclass(frozen=True)
 class CandidateResults(Record):
-    """A candidate of several models, with its test scores where it was tested."""
+    """A candidate, with its test scores where it was tested."""
 
     kind: str = ""  # best, simplest, average, default or trial
     trial: int | None = None  # None for an average, and for a default that was not tried
@@ -219,6 +219,7 @@ class CandidateResults(Record):
     gain: Gain | None = optional()
     gain_over_baseline: Gain | None = optional()
     failure: str | None = optional()  # why it could not be fitted and tested
+    row_seconds: float | None = optional()  # to predict a row, among all test rows
 
 
 @dataclass(frozen=True)
@@ -256,7 +257,7 @@ class Results(Record):
     curve: PairCurves | None = optional()
     documents: DocumentCounts | None = optional()  # of topics
     remarks: list[str] = field(default_factory=list)  # to be read with the results
-    taken: str | None = optional()  # of several models
+    taken: str | None = optional()  # the kind of candidate
     # {model: seconds of a trial} of those that the time did not suffice for
     untried: dict[str, float] | None = optional()
     candidates: list[CandidateResults] | None = optional()
@@ -327,21 +328,21 @@ def _completed_candidate(
 ) -> CandidateResults:
     tested: tuple[Scores | None, Interval | None, Gain | None]
     if candidate.taken:
-        tested = (results.test, results.test_interval, results.gain)
+        tested = results.test, results.test_interval, results.gain
     elif candidate.kind == "default":
-        tested = (results.default_test, results.default_interval, None)
+        tested = results.default_test, results.default_interval, None
     elif candidate.test or not earlier:
         return candidate
     else:
         # A model that was selected before is tested already: the test rows are the same.
         *before, last = earlier
-        if last.taken == candidate.kind:
-            tested = (last.test, last.test_interval, last.gain)
-        else:
-            same = next((c for c in last.candidates or [] if c.kind == candidate.kind), None)
-            if same is None or not same.test:
-                return _completed_candidate(candidate, results, before)
-            tested = (same.test, same.test_interval, same.gain)
+        same = next((c for c in last.candidates or [] if c.kind == candidate.kind), None)
+        if same is None or not (same.taken or same.test):
+            return _completed_candidate(candidate, results, before)
+        candidate = replace(candidate, row_seconds=same.row_seconds)
+        tested = same.test, same.test_interval, same.gain
+        if same.taken:
+            tested = last.test, last.test_interval, last.gain
     test, interval, gain = tested
     return replace(candidate, test=test, test_interval=interval, gain=gain)
 

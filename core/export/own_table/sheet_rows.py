@@ -330,13 +330,13 @@ def _copy_sorted(source: IO[bytes], rows: _SheetRows, target: IO[bytes]) -> None
     ranks = np.empty(len(order), dtype=int)
     ranks[order] = np.arange(len(order))
 
-    with tempfile.TemporaryFile() as part:
-        shutil.copyfileobj(source, part, _PIECE)
+    with tempfile.TemporaryFile() as sheet:
+        shutil.copyfileobj(source, sheet, _PIECE)
 
         def copy(start: int, end: int, target: IO[bytes]) -> None:
-            part.seek(start)
+            sheet.seek(start)
             edits = rows.edits[bisect_left(starts, start) : bisect_left(starts, end)]
-            _copy_edited(part, edits, target, start, end)
+            _copy_edited(sheet, edits, target, start, end)
 
         position = 0
         for slot, span in zip(spans, sorted(spans, key=lambda span: ranks[span.row]), strict=True):
@@ -345,7 +345,7 @@ def _copy_sorted(source: IO[bytes], rows: _SheetRows, target: IO[bytes]) -> None
             copy(span.start, span.end, row)
             target.write(_ROW_NUMBER.sub(rb"\g<1>%d" % slot.number, row.getvalue()))
             position = slot.end
-        copy(position, part.seek(0, io.SEEK_END), target)
+        copy(position, sheet.seek(0, io.SEEK_END), target)
 
 
 def _entry_like(entry: zipfile.ZipInfo) -> zipfile.ZipInfo:

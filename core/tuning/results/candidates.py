@@ -16,13 +16,13 @@ from core.estimators.multi_model import split_model_setting
 from core.estimators.registry import MODELS
 from core.space import Setting
 from core.tuning.events import ModelSelected
+from core.tuning.learning.learning_run import recorded_fit
 from core.tuning.problem import Problem
 from core.tuning.results.comparison import ComparisonContext, results_of
 from core.tuning.run_results import CandidateResults, Interval
 from core.tuning.runs.state import RunState
 from core.tuning.runs.trial_table import Trial
-from core.tuning.scores.metrics import predict_all
-from core.tuning.scores.predictions import ComparedPredictions
+from core.tuning.scores.predictions import ComparedPredictions, timed_predictions
 from core.tuning.scores.scoring import one_line_error
 
 BEST, SIMPLEST, AVERAGE, DEFAULT, TRIAL = "best", "simplest", "average", "default", "trial"
@@ -71,25 +71,35 @@ def find_candidate(problem: Problem, state: RunState, selection: ModelSelected) 
 
 
 def candidates_of(problem: Problem, state: RunState) -> list[Candidate]:
-    """The candidates of a run, best first; of one model the best and the default."""
+    """The candidates of a run: the best, a simpler one of several models, average, default."""
     candidates = []
-    if problem.strategy.several:
-        best, update = best_full_trial(state), state.ensemble
-        if best is not None:
-            winner = best_candidate(state, best)
-            candidates.append(winner)
-            simplest = _simplest_trial(state, best)
-            if simplest.number != best.number:
-                candidate = _trial_candidate(SIMPLEST, simplest)
-                optimism = 0.0 if winner.score is None else best.score - winner.score
-                # One of the same trials: its score is as optimistic as the winner's.
-                candidates.append(replace(candidate, score=simplest.score - optimism))
-        if update is not None and len(update.members) > 1:
-            interval = update.average_interval
-            candidates.append(Candidate(AVERAGE, None, {}, update.average, interval))
-    elif problem.strategy.kind == "trials" and state.best_trial is not None:
-        candidates.append(_trial_candidate(BEST, state.best_trial))
+    best, update = best_of_run(problem, state), state.ensemble
+    if best is not None:
+        winner = best_candidate(state, best)
+        candidates.append(winner)
+        simplest = _simplest_trial(state, best) if problem.strategy.several else best
+        if simplest.number != best.number:
+            candidate = _trial_candidate(SIMPLEST, simplest)
+            optimism = 0.0 if winner.score is None else best.score - winner.score
+            # One of the same trials: its score is as optimistic as the winner's.
+            candidates.append(replace(candidate, score=simplest.score - optimism))
+    elif problem.strategy.kind == "penalties":
+        candidates.append(Candidate(BEST, None, {}, None))
+    if update is not None and len(update.members) > 1:
+        candidates.append(Candidate(AVERAGE, None, {}, update.average, update.average_interval))
+    elif update is None and problem.averages and not problem.strategy.several:
+        candidates.append(Candidate(AVERAGE, None, {}, None))
     return [*candidates, _default_candidate(problem, state)]
+
+
+def is_learned(problem: Problem, candidate: Candidate) -> bool:
+    """Whether it is the model of a penalty learner."""
+    return problem.strategy.kind == "penalties" and candidate.kind == BEST
+
+
+def best_of_run(problem: Problem, state: RunState) -> Trial | None:
+    """The best trial; of several models the best that was scored on all folds."""
+    return best_full_trial(state) if problem.strategy.several else state.best_trial
 
 
 def best_candidate(state: RunState, best: Trial) -> Candidate:
@@ -137,11 +147,12 @@ def _default_candidate(problem: Problem, state: RunState) -> Candidate:
 
 def untried_models(state: RunState) -> dict[str, float]:
     """{model: expected seconds of its first trial} of the usable models without a trial."""
+    if state.compared is None:
+        return {}
     tried_models = {split_model_setting(trial.setting)[0] for trial in state.trials}
-    compared = state.compared.models if state.compared is not None else []
     return {
         entry.model: entry.takes
-        for entry in compared
+        for entry in state.compared.models
         if entry.state != "failed" and entry.model not in tried_models
     }
 
@@ -167,21 +178,26 @@ def candidate_results(
     problem: Problem,
     state: RunState,
     selected_model: SelectedModel,
-    predictions: ComparedPredictions | None,
+    predictions: ComparedPredictions,
     comparison: ComparisonContext,
+    *,
+    tests_all: bool,
 ) -> list[CandidateResults]:
-    """The results of the candidates of a run of several models.
+    """The results of the candidates of a run.
 
-    Without `predictions` of the test rows only the selected model has test scores.
+    Those beside the selected model and the default one are tested only where it `tests_all`.
     """
     dataset = problem.dataset
+    row_seconds = {
+        selected_model.kind: predictions.tuned_seconds,
+        DEFAULT: predictions.default_seconds,
+    }
 
     def with_test_scores(entry: CandidateResults, candidate: Candidate) -> CandidateResults:
-        assert predictions is not None
         try:
-            X, y = problem.test_data
             pipeline = _fit_candidate(problem, state, candidate, selected_model)
-            tuned = predict_all(pipeline, X, dataset.classes, task=dataset.task, y=y)
+            test = (*problem.test_data, dataset.task, dataset.classes)
+            tuned, seconds = timed_predictions(pipeline, *test)
         except Exception as error:  # one that cannot be fitted is no candidate any more
             return replace(entry, failure=one_line_error(error))
         is_average, setting = candidate.kind == AVERAGE, candidate.setting
@@ -193,6 +209,7 @@ def candidate_results(
             test_interval=results.test_interval,
             gain=results.gain,
             gain_over_baseline=results.gain_over_baseline,
+            row_seconds=seconds,
         )
 
     entries = []
@@ -204,9 +221,10 @@ def candidate_results(
             validation=candidate.score,
             validation_interval=candidate.interval,
             taken=candidate.kind == selected_model.kind,
+            row_seconds=row_seconds.get(candidate.kind),
         )
         # The results themselves hold the scores of these two.
-        if predictions is not None and candidate.kind not in (selected_model.kind, DEFAULT):
+        if tests_all and candidate.kind not in row_seconds:
             entry = with_test_scores(entry, candidate)
         entries.append(entry)
     return entries
@@ -219,6 +237,8 @@ def _fit_candidate(
         from core.tuning.averaging.averaged_model import fit_averaged_model
 
         return fit_averaged_model(problem, state, {}).pipeline
+    if is_learned(problem, candidate):
+        return recorded_fit(problem, state).pipeline()
     if (member := selected_model.member_pipeline(candidate.number)) is not None:
         return member
     pipeline = problem.pipeline(candidate.setting)

@@ -244,15 +244,22 @@ def _results_of(
     last_start = end_seconds - fit_seconds  # of another fit as long
     comparison = replace(_comparison(problem, tuned_model), is_selected=state.picked is not None)
     results = results_of(predictions, comparison)
-    if problem.strategy.several:
-        has_time = clock.seconds < last_start and not context.stopped
-        shown = predictions if has_time and not problem.is_nested else None
-        selected_model = SelectedModel(tuned_model.kind, tuned_model.pipeline, tuned_model.members)
-        candidates = candidate_results(problem, state, selected_model, shown, comparison)
-        untried = untried_models(state)
-        kind, interval = tuned_model.kind, tuned_model.validation_interval
-        results = replace(results, taken=kind, candidates=candidates, untried=untried or None)
-        results = replace(results, validation_interval=interval)
+    has_time = clock.seconds < last_start and not context.stopped
+    candidates = candidate_results(
+        problem,
+        state,
+        SelectedModel(tuned_model.kind, tuned_model.pipeline, tuned_model.members),
+        predictions,
+        comparison,
+        tests_all=has_time and not problem.is_nested,
+    )
+    results = replace(
+        results,
+        taken=tuned_model.kind,
+        candidates=candidates,
+        untried=untried_models(state) or None,
+        validation_interval=tuned_model.validation_interval,
+    )
     final_fit = yield from _refit_and_write(
         problem, context, folder, tuned_model, last_start, end_seconds
     )

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from core.estimators.facts import uncapitalized
 from core.estimators.model_settings import model_and_values, noun_of, title_of
+from core.estimators.multi_model import MODEL
 from core.penalties.penalty_order import order_text
 from core.space import Setting
 from core.tuning.events import RunStarted
@@ -408,7 +409,7 @@ def _single_fact(results: Results, ensemble: EnsembleResults) -> Fact:
     size, single_text = difference_text(metric, abs(better)), score_text(single, metric)
     alone = f"In validation its best member alone has {metric_as_noun(metric)} {single_text}"
     conclusion = f": averaging {f'gains {size}' if better > 0 else f'costs {size} here'}."
-    if better < 0 and results.taken == "average":
+    if better < 0 and results.taken == "average" and MODEL in results.setting:
         conclusion = (
             f", {size} better. That is within chance, and the best of many owes more to chance "
             "than an average."

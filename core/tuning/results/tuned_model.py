@@ -35,9 +35,12 @@ from core.tuning.learning.training import PenaltyFit
 from core.tuning.problem import Problem
 from core.tuning.results.candidates import (
     AVERAGE,
+    BEST,
     Candidate,
     best_candidate,
     best_full_trial,
+    best_of_run,
+    is_learned,
     selected_candidate,
 )
 from core.tuning.results.threshold import choose_threshold, replace_value, with_threshold
@@ -60,7 +63,7 @@ class TunedModel:
     ensemble: EnsembleResults | None = None  # of an average
     threshold: DecisionThreshold | None = None  # between two classes, where mistakes have costs
     gamma: float | None = None  # of a folding model, where it was chosen on training molecules
-    kind: str = ""  # of candidate (core.tuning.results.candidates); "" for a learner's model
+    kind: str = BEST  # of candidate (core.tuning.results.candidates)
     validation_interval: Interval | None = None  # where validation is corrected for the choice
     extra_rows: int = 0  # rows of the file beyond the drawn ones, which it learned from in parts
 
@@ -86,7 +89,8 @@ def fit_tuned_model(
         fitted_models: {trial: fitted estimator} of an average's members, likewise.
     """
     candidate = selected_candidate(problem, state)
-    if candidate is not None and candidate.kind != AVERAGE:
+    is_own = candidate is None or candidate.kind == AVERAGE or is_learned(problem, candidate)
+    if candidate is not None and not is_own:
         tuned_model = _fit_candidate(problem, candidate)
     elif problem.averages and (candidate is not None or _average_wins(problem, state)):
         tuned_model = _fit_average(problem, state, fitted_models)
@@ -113,7 +117,7 @@ def _with_decision(problem: Problem, tuned_model: TunedModel) -> TunedModel:
 
 
 def _fit_best_trial(problem: Problem, state: RunState) -> TunedModel:
-    best = best_full_trial(state) if problem.strategy.several else state.best_trial
+    best = best_of_run(problem, state)
     assert best is not None  # callers have checked that a trial has ended
     return _fit_candidate(problem, best_candidate(state, best))
 
@@ -145,7 +149,7 @@ def _fit_average(problem: Problem, state: RunState, fitted_models: Mapping[int, 
         validation,
         tuple(average.remarks),
         ensemble=average.summary,
-        kind=AVERAGE,
+        kind=AVERAGE if state.ensemble is None or len(state.ensemble.members) > 1 else BEST,
         validation_interval=state.ensemble.average_interval if state.ensemble else None,
     )
 

@@ -6,18 +6,22 @@ They are the tuned model, the same model at its default setting, and the baselin
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from core.datasets.task import Task
 from core.datasets.units import Units, single_rows
 from core.evaluation.influence import fold_rows
 from core.evaluation.paired_tests import FOLD_ROW_WEIGHT
 from core.tuning.scores.metric import Metric, Predictions
 from core.tuning.scores.metrics import METRICS, predict_all, targets_of
 
+_QUICK = 0.1  # seconds
 TUNED, DEFAULT, BASELINE = CONTESTANTS = ("tuned", "default", "baseline")
 
 
@@ -31,6 +35,8 @@ class ComparedPredictions:
     baseline: Predictions
     row_units: Units | None = None  # what is independent; None for every row
     folds: np.ndarray | None = None  # that tested each row, (n,), by nested cross-validation
+    tuned_seconds: float | None = None  # to predict a row, as of `timed_predictions`
+    default_seconds: float | None = None
 
     @property
     def units(self) -> Units:
@@ -86,5 +92,30 @@ def predictions_by(
 
     `y` and `classes` are as in the dataset.
     """
-    tuned, default, baseline = (predict_all(model, X, classes, task=task, y=y) for model in models)
-    return ComparedPredictions(targets_of(y, task, classes), tuned, default, baseline, row_units)
+    (tuned, tuned_seconds), (default, default_seconds), (baseline, _) = (
+        timed_predictions(model, X, y, task, classes) for model in models
+    )
+    return ComparedPredictions(
+        targets_of(y, task, classes),
+        tuned,
+        default,
+        baseline,
+        row_units,
+        tuned_seconds=tuned_seconds,
+        default_seconds=default_seconds,
+    )
+
+
+def timed_predictions(
+    model: Any, X: Any, y: np.ndarray, task: str, classes: Sequence[Any]
+) -> tuple[Predictions, float | None]:
+    """The predictions of a fitted pipeline for n rows, and its seconds a row where X is a table."""
+    seconds = math.inf
+    # The first call of all may import and compile; a quick one can be had again for nothing.
+    for _ in range(2):
+        start = time.perf_counter()
+        predictions = predict_all(model, X, classes, task=task, y=y)
+        seconds = min(seconds, time.perf_counter() - start)
+        if seconds > _QUICK or not Task(task).is_table:
+            break
+    return predictions, seconds / max(1, len(y)) if Task(task).is_table else None

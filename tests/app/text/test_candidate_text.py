@@ -54,6 +54,18 @@ def test_what_an_earlier_test_said_is_kept(race):
     assert found["best"].is_runs_choice  # what the run took by itself
 
 
+def test_how_quickly_a_model_predicts_is_told_where_it_was_measured(race):
+    results = race.results()
+    quick, slow = (replace(results.candidates[0], row_seconds=s) for s in (8.04e-5, 0.4))
+    for candidate, text in ((quick, "12,000 rows a second"), (slow, "2.5 rows a second")):
+        earlier = replace(results, candidates=[candidate, *results.candidates[1:]])
+        assert told(race, earlier)["best"].speed == text
+        # The next results test the selected model alone.
+        after = race.results(taken="simplest", tested=False)
+        assert told(race, after, [earlier])["best"].speed == text
+    assert told(race, results)["best"].speed == ""
+
+
 def test_a_trial_that_was_taken_is_listed_and_what_could_not_be_fitted_says_why(race):
     results, why = replace(race.results(), taken="trial"), "There was not enough memory."
     candidates = [replace(one, taken=False, failure=why) for one in results.candidates]
@@ -80,6 +92,6 @@ def test_the_panel_names_the_best_model_and_the_usual_one(race):
         assert words in said
 
 
-def test_runs_of_one_model_offer_none_and_no_grid_is_compared_with_several(race):
+def test_runs_of_earlier_versions_offer_none_and_no_grid_is_compared_with_several(race):
     assert told(race, race.results(candidates=None)) == {}
     assert grid_fits(race.begun()) is None
