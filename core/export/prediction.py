@@ -71,7 +71,7 @@ def model_of_run(run: FinishedRun, dataset: Dataset | None) -> LoadedModel | Non
     pipeline = with_card(run)
     card = card_of(pipeline)
     assert card is not None  # the one that was just made
-    training = _training(card)
+    training = read_training_rows(card.training, card.features)
     rows = _training_rows(run, dataset)
     if (training is None or training.distance is None) and dataset is not None and rows is not None:
         training = training_rows_of(dataset, rows)
@@ -100,17 +100,15 @@ def model_of_file(path: str, *, trust: bool = False) -> LoadedModel | None:
         pipeline, card = load_model(file, trust=trust)
         predict, note = partial(predictions_table, pipeline), version_note(card.versions)
     checked_predict = partial(checked_predictions, predict, where=str(file))
-    training, interval = _training(card), _interval(card)
-    return LoadedModel(file.name, card, checked_predict, training, interval, version_note=note)
+    training = read_training_rows(card.training, card.features)
+    return LoadedModel(
+        file.name, card, checked_predict, training, _interval(card), version_note=note
+    )
 
 
 def _onnx_predictions(model: OnnxModel, rows: Any) -> pd.DataFrame:
     outputs = model.outputs(rows)
     return outputs_table(outputs["prediction"], outputs.get("probabilities"), model.classes_)
-
-
-def _training(card: ModelCard) -> TrainingRows | None:
-    return read_training_rows(card.training, card.features)
 
 
 def _interval(card: ModelCard) -> PredictionInterval | None:

@@ -17,7 +17,7 @@ from scipy import sparse
 
 from core.estimators.stored.allowed_types import FUNCTIONS, KEPT, NUMBERS
 from core.estimators.stored.model_fields import FIELDS, check_fields, model_fields
-from core.estimators.stored.skops_nodes import StoredName, StoredObject, StoredRows
+from core.estimators.stored.skops_nodes import StoredName, StoredObject, StoredRows, raise_unless
 
 State = dict[str, Any]
 
@@ -60,11 +60,11 @@ class Rebuilder:
 
     def _function(self, name: str) -> Any:
         # A class in the place of a function would be called with a table.
-        _raise_unless(name in FUNCTIONS or name in NUMBERS or name not in KEPT)
+        raise_unless(name in FUNCTIONS or name in NUMBERS or name not in KEPT)
         return self._named(name)
 
     def _named(self, name: str) -> Any:
-        _raise_unless(name in self._trusted)
+        raise_unless(name in self._trusted)
         module, _, attribute = name.rpartition(".")
         return getattr(importlib.import_module(module), attribute)
 
@@ -76,7 +76,7 @@ class Rebuilder:
             return _COMPILED[class_name](made_class, *arguments)
         if class_name not in FIELDS:
             return self._extension_object(made_class, stored)
-        _raise_unless(isinstance(stored.state, dict))
+        raise_unless(isinstance(stored.state, dict))
         names = [field.name for field in model_fields(class_name)]
         parameters = _parameters(made_class)
         state = {n: self.build(stored.state[n]) for n in {*names, *parameters} & {*stored.state}}
@@ -127,8 +127,8 @@ def _tree(made_class: Any, arguments: Any, state: State) -> Any:
 
     features, classes, outputs = arguments
     nodes, values, count = state["nodes"], state["values"], state["node_count"]
-    _raise_unless(outputs == 1 and classes.shape == (1,) and 1 <= classes[0] < _MOST_CLASSES)
-    _raise_unless(nodes.shape == (count,) and values.shape == (count, 1, classes[0]))
+    raise_unless(outputs == 1 and classes.shape == (1,) and 1 <= classes[0] < _MOST_CLASSES)
+    raise_unless(nodes.shape == (count,) and values.shape == (count, 1, classes[0]))
     nodes = nodes.astype(NODE_DTYPE, casting="same_kind")
     children = nodes["left_child"], nodes["right_child"]
     _check_nodes(nodes["left_child"] == -1, children, nodes["feature"], features)
@@ -148,7 +148,7 @@ def _predictor(made_class: Any, arguments: Any, state: State) -> Any:
     from sklearn.ensemble._hist_gradient_boosting.common import PREDICTOR_RECORD_DTYPE
 
     nodes = state["nodes"].astype(PREDICTOR_RECORD_DTYPE, casting="same_kind")
-    _raise_unless(nodes.ndim == 1 and not nodes["is_categorical"].any())  # they are encoded before
+    raise_unless(nodes.ndim == 1 and not nodes["is_categorical"].any())  # they are encoded before
     children = nodes["left"], nodes["right"]
     _check_nodes(nodes["is_leaf"].astype(bool), children, nodes["feature_idx"], _MOST_FEATURES)
     no_categories = np.zeros((0, 8), dtype=np.uint32)
@@ -157,20 +157,20 @@ def _predictor(made_class: Any, arguments: Any, state: State) -> Any:
 
 def _check_nodes(leaf: Any, children: tuple[Any, Any], feature: Any, features: int) -> None:
     inner = np.flatnonzero(~leaf)
-    _raise_unless(len(leaf) > 0)
+    raise_unless(len(leaf) > 0)
     for child in children:
         # A child comes after its parent, so that every way down ends.
         child_index = child[inner].astype(np.int64)
-        _raise_unless(bool(np.all((child_index > inner) & (child_index < len(leaf)))))
+        raise_unless(bool(np.all((child_index > inner) & (child_index < len(leaf)))))
     split_features = feature[inner].astype(np.int64)
-    _raise_unless(bool(np.all((split_features >= 0) & (split_features < features))))
+    raise_unless(bool(np.all((split_features >= 0) & (split_features < features))))
 
 
 def _fit_neighbours(model: Any, state: State) -> None:
     rows, target = model._fit_X, model._y
-    _raise_unless(model.metric == "minkowski" and model.metric_params is None)
+    raise_unless(model.metric == "minkowski" and model.metric_params is None)
     if hasattr(model, "classes_"):
-        _raise_unless(bool(np.all(target >= 0)))
+        raise_unless(bool(np.all(target >= 0)))
         target = model.classes_[target]
     # The tree of the rows is made again: one of a file could lead anywhere.
     model.fit(rows, target)
@@ -178,26 +178,26 @@ def _fit_neighbours(model: Any, state: State) -> None:
 
 def _check_decision_tree(model: Any, state: State) -> None:
     classes = getattr(model, "n_classes_", 1)
-    _raise_unless(model.tree_.n_features == model.n_features_in_)
-    _raise_unless(model.tree_.n_classes.tolist() == [classes])
+    raise_unless(model.tree_.n_features == model.n_features_in_)
+    raise_unless(model.tree_.n_classes.tolist() == [classes])
 
 
 def _check_forest(model: Any, state: State) -> None:
     classes = getattr(model, "n_classes_", 1)
     for tree in model.estimators_:
-        _raise_unless(tree.n_features_in_ == model.n_features_in_)
-        _raise_unless(getattr(tree, "n_classes_", 1) == classes)
+        raise_unless(tree.n_features_in_ == model.n_features_in_)
+        raise_unless(getattr(tree, "n_classes_", 1) == classes)
 
 
 def _check_boosting(model: Any, state: State) -> None:
     classes = len(getattr(model, "classes_", "12"))
-    _raise_unless(model.n_trees_per_iteration_ == (1 if classes == 2 else classes))
-    _raise_unless(not model._bin_mapper.is_categorical_.any())
+    raise_unless(model.n_trees_per_iteration_ == (1 if classes == 2 else classes))
+    raise_unless(not model._bin_mapper.is_categorical_.any())
     for trees in model._predictors:
-        _raise_unless(len(trees) == model.n_trees_per_iteration_)
+        raise_unless(len(trees) == model.n_trees_per_iteration_)
         for tree in trees:
             inner = tree.nodes[tree.nodes["is_leaf"] == 0]
-            _raise_unless(bool(np.all(inner["feature_idx"] < model.n_features_in_)))
+            raise_unless(bool(np.all(inner["feature_idx"] < model.n_features_in_)))
     model._preprocessor = model.is_categorical_ = model._is_categorical_remapped = None
     model._scorer, model._use_validation_data = None, False
     model._loss = model._get_loss(sample_weight=None)
@@ -207,22 +207,22 @@ def _check_support(model: Any, state: State) -> None:
     is_classifier = hasattr(model, "classes_")
     classes, count = (len(model.classes_) if is_classifier else 2), len(model.support_)
     pairs, vectors = classes * (classes - 1) // 2, model.support_vectors_
-    _raise_unless(model.kernel in ("linear", "poly", "rbf", "sigmoid"))
+    raise_unless(model.kernel in ("linear", "poly", "rbf", "sigmoid"))
     counts = model._n_support
-    _raise_unless(counts.shape == (classes,) and len(model._intercept_) == pairs)
+    raise_unless(counts.shape == (classes,) and len(model._intercept_) == pairs)
     # A regression does not read the counts; fitted on sparse rows, it has anything in their place.
     if is_classifier:
-        _raise_unless(bool(np.all((counts >= 0) & (counts <= count))) and counts.sum() == count)
+        raise_unless(bool(np.all((counts >= 0) & (counts <= count))) and counts.sum() == count)
     else:
         model._n_support = np.array([count, 0], dtype=np.int32)
     for sigmoid in (model._probA, model._probB):
-        _raise_unless(sigmoid.shape in ((0,), (pairs,)) and len(sigmoid) == len(model._probA))
+        raise_unless(sigmoid.shape in ((0,), (pairs,)) and len(sigmoid) == len(model._probA))
     for name in ("_dual_coef_", "dual_coef_"):
         weights = getattr(model, name)
-        _raise_unless(weights.shape == (classes - 1, count))
-        _raise_unless(sparse.issparse(weights) == sparse.issparse(vectors))
+        raise_unless(weights.shape == (classes - 1, count))
+        raise_unless(sparse.issparse(weights) == sparse.issparse(vectors))
         # Compiled code takes what a sparse matrix stores for all of it.
-        _raise_unless(not sparse.issparse(weights) or len(weights.data) == (classes - 1) * count)
+        raise_unless(not sparse.issparse(weights) or len(weights.data) == (classes - 1) * count)
     model._sparse = sparse.issparse(vectors)
     model._effective_probability = len(model._probA) > 0
     model._num_iter = np.atleast_1d(model.n_iter_)
@@ -230,11 +230,11 @@ def _check_support(model: Any, state: State) -> None:
 
 def _check_network(model: Any, state: State) -> None:
     width = model.n_features_in_
-    _raise_unless(len(model.coefs_) == len(model.intercepts_) == model.n_layers_ - 1)
+    raise_unless(len(model.coefs_) == len(model.intercepts_) == model.n_layers_ - 1)
     for weights, offsets in zip(model.coefs_, model.intercepts_, strict=True):
-        _raise_unless(weights.shape == (width, len(offsets)))
+        raise_unless(weights.shape == (width, len(offsets)))
         width = len(offsets)
-    _raise_unless(width == model.n_outputs_)
+    raise_unless(width == model.n_outputs_)
 
 
 def _check_one_hot(model: Any, state: State) -> None:
@@ -243,26 +243,26 @@ def _check_one_hot(model: Any, state: State) -> None:
         mappings, rare = model._default_to_infrequent_mappings, model._infrequent_indices
         for i, mapping in enumerate(mappings):
             if mapping is not None:
-                _raise_unless(len(mapping) == sizes[i])
+                raise_unless(len(mapping) == sizes[i])
                 sizes[i] += 1 - len(rare[i])
-                _raise_unless(mapping.dtype.kind in "iu" and mapping.min() >= 0)
-                _raise_unless(mapping.max() < sizes[i])
+                raise_unless(mapping.dtype.kind in "iu" and mapping.min() >= 0)
+                raise_unless(mapping.max() < sizes[i])
     for name in ("drop_idx_", "_drop_idx_after_grouping"):
         setattr(model, name, getattr(model, name, None))
     if model._drop_idx_after_grouping is not None:
         pairs = list(zip(model._drop_idx_after_grouping.tolist(), sizes, strict=True))
-        _raise_unless(all(drop is None or 0 <= drop < size for drop, size in pairs))
+        raise_unless(all(drop is None or 0 <= drop < size for drop, size in pairs))
         sizes = [size - (drop is not None) for drop, size in pairs]
     model._n_features_outs = sizes
 
 
 def _check_vectorizer(model: Any, state: State) -> None:
-    _raise_unless(model.input == "content" and model.token_pattern == _WORD_PATTERN)
+    raise_unless(model.input == "content" and model.token_pattern == _WORD_PATTERN)
     functions = (model.preprocessor, model.tokenizer, model.stop_words)
-    _raise_unless(isinstance(model.analyzer, str) and functions == (None, None, None))
+    raise_unless(isinstance(model.analyzer, str) and functions == (None, None, None))
     words = getattr(model, "vocabulary_", None)
     if words is not None:  # a word's column leads into sparse rows
-        _raise_unless(sorted(words.values()) == list(range(len(words))))
+        raise_unless(sorted(words.values()) == list(range(len(words))))
 
 
 def _check_vote(model: Any, state: State) -> None:
@@ -270,35 +270,30 @@ def _check_vote(model: Any, state: State) -> None:
 
     names = [name for name, member in model.estimators if member != "drop"]
     model.named_estimators_ = Bunch(**dict(zip(names, model.estimators_, strict=True)))
-    _raise_unless(model.weights is None or len(model.weights) == len(model.estimators))
+    raise_unless(model.weights is None or len(model.weights) == len(model.estimators))
 
 
 def _check_bins(model: Any, state: State) -> None:
-    _raise_unless(model.encode == "ordinal" and model.bin_edges_.shape == model.n_bins_.shape)
+    raise_unless(model.encode == "ordinal" and model.bin_edges_.shape == model.n_bins_.shape)
 
 
 def _check_tagger(model: Any, state: State) -> None:
     from core.losses.crf.encoding import ParameterNames
 
     model.w_ = np.ascontiguousarray(model.w_, dtype=np.float64)
-    _raise_unless(len(model.w_) == len(ParameterNames(model.encoding_, model.classes_.tolist())))
+    raise_unless(len(model.w_) == len(ParameterNames(model.encoding_, model.classes_.tolist())))
 
 
 def _check_folder(model: Any, state: State) -> None:
     from core.losses.rna.parameters import NAMES
 
     model.w_ = np.ascontiguousarray(model.w_, dtype=np.float64)
-    _raise_unless(len(model.w_) == len(NAMES))
+    raise_unless(len(model.w_) == len(NAMES))
 
 
 def _check_column(model: Any, state: State) -> None:
     values = model.values
-    _raise_unless(values is None or all(isinstance(value, str) for value in values))
-
-
-def _raise_unless(condition: bool) -> None:
-    if not condition:
-        raise ValueError("no fitted model")
+    raise_unless(values is None or all(isinstance(value, str) for value in values))
 
 
 _MOST_CLASSES, _MOST_FEATURES = 10**6, 2**31

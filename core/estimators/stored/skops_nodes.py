@@ -78,7 +78,7 @@ class SkopsReader:
 
     def _scalar(self, node: Node) -> Any:
         value = json.loads(node["content"])
-        _raise_unless(isinstance(value, _SCALARS))
+        raise_unless(isinstance(value, _SCALARS))
         return value
 
     def _items(self, node: Node) -> list[Any]:
@@ -94,7 +94,7 @@ class SkopsReader:
 
     def _slice(self, node: Node) -> slice:
         places = [node["content"][name] for name in ("start", "stop", "step")]
-        _raise_unless(all(place is None or type(place) is int for place in places))
+        raise_unless(all(place is None or type(place) is int for place in places))
         return slice(*places)
 
     def _array(self, node: Node) -> Any:
@@ -105,11 +105,11 @@ class SkopsReader:
             self._arrays[name] = read_array(self._archive.read(name))
         array = self._arrays[name]
         is_scalar = node["__class__"] != "ndarray"
-        _raise_unless(not is_scalar or array.shape == ())
+        raise_unless(not is_scalar or array.shape == ())
         return array[()] if is_scalar else array
 
     def _objects(self, items: list[Any], shape: Any) -> np.ndarray:
-        _raise_unless(isinstance(shape, tuple) and len(shape) in (1, 2))
+        raise_unless(isinstance(shape, tuple) and len(shape) in (1, 2))
         array = np.empty(len(items), dtype=object)
         for i, item in enumerate(items):
             array[i] = item
@@ -123,7 +123,7 @@ class SkopsReader:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             check_archive(archive, self._path, len(content))
             arrays = {name: read_array(archive.read(name)) for name in archive.namelist()}
-        _raise_unless(arrays["format.npy"].item() in (b"csr", "csr"))
+        raise_unless(arrays["format.npy"].item() in (b"csr", "csr"))
         rows, columns = (int(size) for size in arrays["shape.npy"])
         data, indices = arrays["data.npy"], arrays["indices.npy"]
         return StoredRows(data, indices, arrays["indptr.npy"], (rows, columns))
@@ -182,8 +182,8 @@ def read_array(content: bytes) -> np.ndarray:
     kinds = [kind for kind, *_ in dtype.fields.values()] if dtype.fields else [dtype]
     # numpy allocates what the head says before it looks whether that is there.
     size = math.prod(shape) * dtype.itemsize
-    _raise_unless(min(shape, default=0) >= 0 and size == len(content) - stream.tell())
-    _raise_unless(all(kind.kind in _PLAIN_KINDS + "S" and kind.subdtype is None for kind in kinds))
+    raise_unless(min(shape, default=0) >= 0 and size == len(content) - stream.tell())
+    raise_unless(all(kind.kind in _PLAIN_KINDS + "S" and kind.subdtype is None for kind in kinds))
     order: Literal["F", "C"] = "F" if is_fortran else "C"
     if size == 0:
         return np.zeros(shape, dtype, order=order)
@@ -191,6 +191,7 @@ def read_array(content: bytes) -> np.ndarray:
     return array.reshape(shape, order=order).copy(order="K")  # compiled code asks for writable ones
 
 
-def _raise_unless(condition: bool) -> None:
+def raise_unless(condition: bool) -> None:
+    """Raise ValueError for what is no fitted model."""
     if not condition:
-        raise ValueError("no model's node")
+        raise ValueError("no fitted model")

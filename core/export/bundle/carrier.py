@@ -18,11 +18,9 @@ import json
 import re
 import textwrap
 import zipfile
-import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -57,12 +55,6 @@ READING_MODULES = (
     "core.export.bundle.csv_rows",
 )
 MAIN_MODULE = "core.export.bundle.bundle_main"
-# Of zipfile, zlib and numpy for damaged bytes, excessive sizes and encryption.
-READ_ERRORS = (
-    *(zipfile.BadZipFile, zlib.error, ValueError, EOFError, KeyError, OSError, MemoryError),
-    *(NotImplementedError, RuntimeError, TypeError, SyntaxError, OverflowError, StopIteration),
-    TokenError,
-)
 
 
 @dataclass(frozen=True)
@@ -263,7 +255,9 @@ def load_arrays(path: Path) -> Arrays:
         with open_ordinary(path) as file, zipfile.ZipFile(file) as archive:
             check_archive(archive, path)
             contents = _arrays_in(archive, path, path.suffix.lower() == ".zip")
-    except READ_ERRORS as error:
+    except UnusableError:
+        raise
+    except Exception as error:  # of many kinds for damaged bytes, sizes and encryption
         raise damaged_file_error(path) from error
     return checked_arrays(contents, path)
 

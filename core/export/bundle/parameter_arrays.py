@@ -22,7 +22,6 @@ import numpy as np
 
 from core.errors import UnusableError
 from core.export.bundle.carrier import (
-    READ_ERRORS,
     Arrays,
     arrays_of,
     carrier_of,
@@ -195,7 +194,9 @@ def load_document_arrays(path: Path) -> Arrays:
             cure = "give the .npz or .json file of such a run, or the .skops file of another"
             raise UnusableError(fault, where=str(path), cure=cure)
         arrays = _arrays_of_document(plain)
-    except READ_ERRORS as error:
+    except UnusableError:
+        raise
+    except Exception as error:
         raise damaged_file_error(path) from error
     return checked_arrays(arrays, path)
 

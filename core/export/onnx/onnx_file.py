@@ -81,8 +81,10 @@ class OnnxModel:
             options = runtime.SessionOptions()
             # It would write warnings to standard error, past every handler.
             options.log_severity_level = 4
-            providers = ["CPUExecutionProvider"]
-            self._session = runtime.InferenceSession(content, options, providers=providers)
+            # A second attempt would be announced on standard output.
+            self._session = runtime.InferenceSession(
+                content, options, providers=["CPUExecutionProvider"], enable_fallback=0
+            )
             card_text = self._session.get_modelmeta().custom_metadata_map.get(KEY, "{}")
             self.card = read_as(ModelCard, json.loads(card_text))
         except Exception as error:

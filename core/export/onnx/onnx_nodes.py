@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -72,8 +73,7 @@ def _no_counterpart(model: Any) -> UnusableError:
 
 
 def _linear_numbers(graph: OnnxGraph, X: str, model: Any) -> str:
-    coefficients, constant = np.reshape(model.coef_, (-1, 1)), np.reshape(model.intercept_, (1, 1))
-    return graph.add_affine(X, coefficients, constant)
+    return graph.add_affine(X, np.atleast_2d(model.coef_).T, np.reshape(model.intercept_, (1, -1)))
 
 
 def _same_for_every_row(graph: OnnxGraph, X: str, values: np.ndarray) -> str:
@@ -117,22 +117,20 @@ def _mean_of_numbers(graph: OnnxGraph, X: str, vote: VotingRegressor) -> str:
 # Classes ----------------------------------------------------------------------------------
 
 
-def _logistic_classes(graph: OnnxGraph, X: str, model: LogisticRegression) -> ClassifierOutputs:
-    return _linked_classes(graph, graph.add_affine(X, model.coef_.T, model.intercept_[None]), model)
-
-
 def _dummy_classes(graph: OnnxGraph, X: str, model: DummyClassifier) -> ClassifierOutputs:
     if model.strategy != "prior":
         raise _no_counterpart(model)
     return _likeliest(graph, _same_for_every_row(graph, X, model.class_prior_))
 
 
-def _linked_classes(graph: OnnxGraph, z: str, model: Any) -> ClassifierOutputs:
+def _linked_classes(
+    add_numbers: Callable[[OnnxGraph, str, Any], str], graph: OnnxGraph, X: str, model: Any
+) -> ClassifierOutputs:
     """The logistic function of one number a row, (N, 1), or the softmax of one a class, (N, K)."""
+    z = add_numbers(graph, X, model)
     if len(model.classes_) > 2:
         return _likeliest(graph, graph.add_node("Softmax", z, axis=1))
-    second = graph.add_node("Sigmoid", z)
-    return _likeliest(graph, _both_shares(graph, second))
+    return _likeliest(graph, _both_shares(graph, graph.add_node("Sigmoid", z)))
 
 
 def _both_shares(graph: OnnxGraph, second: str) -> str:
@@ -148,10 +146,6 @@ def _network_of_numbers(graph: OnnxGraph, X: str, model: MLPRegressor) -> str:
     if model.out_activation_ != "identity":
         raise _no_counterpart(model)
     return _network_layers(graph, X, model)
-
-
-def _network_classes(graph: OnnxGraph, X: str, model: MLPClassifier) -> ClassifierOutputs:
-    return _linked_classes(graph, _network_layers(graph, X, model), model)
 
 
 def _network_layers(graph: OnnxGraph, X: str, model: Any) -> str:
@@ -260,10 +254,6 @@ def _threshold_classes(
     is_second = graph.add_node("GreaterOrEqual", second, float(model.threshold))
     class_index = graph.add_node("Cast", is_second, to=_INT64)
     return replace(inner, class_index=graph.add_node("Reshape", class_index, [-1]))
-
-
-def _boosted_classes(graph: OnnxGraph, X: str, model: Any) -> ClassifierOutputs:
-    return _linked_classes(graph, boosted_sum(graph, X, model), model)
 
 
 def _forest_classes(graph: OnnxGraph, X: str, model: Any) -> ClassifierOutputs:
@@ -447,14 +437,14 @@ _WRITERS: dict[type, Callable[..., str | ClassifierOutputs]] = {
     TransformedTargetRegressor: _on_scaled_target,
     VotingRegressor: _mean_of_numbers,
     DummyRegressor: lambda graph, X, model: _same_for_every_row(graph, X, model.constant_),
-    LogisticRegression: _logistic_classes,
+    LogisticRegression: partial(_linked_classes, _linear_numbers),
     SVC: _support_classes,
-    MLPClassifier: _network_classes,
+    MLPClassifier: partial(_linked_classes, _network_layers),
     RandomForestClassifier: _forest_classes,
     ExtraTreesClassifier: _forest_classes,
     KNeighborsClassifier: _vote_of_neighbours,
     GaussianNB: _naive_bayes,
-    HistGradientBoostingClassifier: _boosted_classes,
+    HistGradientBoostingClassifier: partial(_linked_classes, boosted_sum),
     CalibratedClassifierCV: _calibrated_classes,
     VotingClassifier: _mean_of_shares,
     FixedThresholdClassifier: _threshold_classes,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import islice
@@ -22,6 +22,7 @@ from core.datasets.files.table_reader import TableReader
 from core.errors import UnusableError, write_error
 from core.evaluation.conformal import PredictionInterval
 from core.export.bundle import carrier
+from core.export.bundle.carrier import Report
 from core.export.destination import check_destination, write_whole_file
 from core.export.finished_run import FinishedRun
 from core.export.own_table.answer_rows import Answers, OwnTable, answer_text
@@ -137,9 +138,6 @@ def is_large(file: TableReader) -> bool:
 def predict_as_exported(run: FinishedRun, file: str) -> pd.DataFrame:
     """The predictions of a run's model of sequences, molecules or texts, as its files predict."""
     return carrier.predict_rows(carrier.arrays_of(run), file, ignore_progress)
-
-
-Report = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
