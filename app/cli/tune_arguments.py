@@ -226,23 +226,19 @@ def columns_of(arguments: argparse.Namespace) -> DataPlan:
 def data_of(arguments: argparse.Namespace) -> DataPlan:
     """The data of the arguments."""
     data = columns_of(arguments)
+    options = dict(_pair_in(text, "--option") for text in arguments.option)
     return replace(
         data,
         task=_task_of(arguments.model) if arguments.task is None else data.task,
         test_rows=arguments.rows if arguments.test_rows is None else arguments.test_rows,
         rows_seed=arguments.seed if arguments.rows_seed is None else arguments.rows_seed,
-        **_options_of_data(arguments),
+        **{name: _read_option(name, options[name]) for name in DATA_OPTIONS if name in options},
     )
 
 
 def _fields_of(plan_type: type, arguments: argparse.Namespace) -> JsonObject:
     # An argument of a field's name is that field as it stands.
     return {f.name: vars(arguments)[f.name] for f in fields(plan_type) if f.name in arguments}
-
-
-def _options_of_data(arguments: argparse.Namespace) -> dict[str, Any]:
-    options = dict(_pair_in(text, "--option") for text in arguments.option)
-    return {name: _read_option(name, options[name]) for name in DATA_OPTIONS if name in options}
 
 
 def _refuse_word_options(options: dict[str, str], task: Task) -> None:

@@ -227,6 +227,8 @@ class HistoryPage(Page):
         self._show_contents(self.history.read_contents())
 
     def _show_contents(self, contents: HistoryContents) -> None:
+        from core.estimators.registry import MODELS  # not needed before this page
+
         self.path_label.setText(f"File: {contents.path}")
         with QSignalBlocker(self.switch):
             self.switch.setChecked(contents.enabled and contents.readable)
@@ -234,24 +236,15 @@ class HistoryPage(Page):
         show_text(self.trouble, contents.problem)
         self.empty.setVisible(not contents.entries)
         self.table.setVisible(bool(contents.entries))
-        self.table.show_entries(contents.entries, self._model_titles())
+        titles = {name: model.title for name, model in MODELS.items()}
+        self.table.show_entries(contents.entries, titles)
         self._readable = contents.readable
         self._has_starter = any(entry.starter for entry in contents.entries)
         words = "Remove shipped datasets" if self._has_starter else "Restore shipped datasets"
         self.starter.set_label(words)
-        self.datasets.set_words(self._count_text(len(contents.entries)))
+        count = len(contents.entries)
+        self.datasets.set_words(count_text(count, "dataset") if count else "Datasets")
         self._update_buttons()
-
-    def _model_titles(self) -> dict[str, str]:
-        # Not needed before this page.
-        from core.estimators.registry import MODELS
-
-        return {name: model.title for name, model in MODELS.items()}
-
-    def _count_text(self, count: int) -> str:
-        if count == 1:
-            return "1 dataset"
-        return f"{count} datasets" if count else "Datasets"
 
     def _update_buttons(self) -> None:
         unreadable = "The file cannot be read."

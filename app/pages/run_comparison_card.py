@@ -18,7 +18,6 @@ from app.widgets.cards import Card
 from app.widgets.layouts import in_row
 from app.widgets.quiet_controls import QuietComboBox
 from app.widgets.text_labels import wrapping_label
-from core.figures.figure import Table
 from core.figures.run_figures import MAX_RUNS
 
 if TYPE_CHECKING:
@@ -101,7 +100,8 @@ class RunComparisonCard(Card):
             for name in differing_names(run_values)
         ]
         self.heading.setText("Results, and the settings that differ:")
-        self._fill_table((["", *names], rows))
+        self.table.set_table((["", *names], rows))
+        self.table.fit_height(len(rows))
 
     def _offer_split(self, names: Sequence[str], is_offered: bool) -> None:
         self.which.clear()
@@ -122,10 +122,6 @@ class RunComparisonCard(Card):
             [f"{name[:1].upper()}{name[1:]}", *(cell[HEADS.index(name)] or "–" for cell in cells)]
             for name in RESULTS
         ]
-
-    def _fill_table(self, table: Table) -> None:
-        self.table.set_table(table)
-        self.table.fit_height(len(table[1]))
 
 
 def _unique_names(names: Sequence[str]) -> list[str]:

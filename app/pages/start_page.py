@@ -22,7 +22,6 @@ from core.datasets.files.addresses import file_exists
 
 if TYPE_CHECKING:
     from app.session.session import Session
-    from core.tuning.runs.past_runs import RunSummary
 
 # name: (title, sentence)
 OFFERED: dict[str, tuple[str, str]] = {
@@ -129,22 +128,17 @@ class StartPage(Page):
             self.session.open_pasted(clipboard.text())
 
     def visited(self) -> None:
-        self._show_last()
-
-    def _show_last(self) -> None:
         self._show_offer()
         clear_layout(self._continue.body)
         runs = self.session.runs.run_list.runs
         files = [file for file in settings.recent_files() if file_exists(file)]
         if runs:
-            self._continue.body.addWidget(self._run_button(runs[0]))
+            last_run = partial(self.run_wanted.emit, runs[0].path)
+            last_words = f"Last run: {run_text(runs[0])}"
+            self._continue.body.addWidget(ShorteningLink(last_words, last_run, "history"))
         for file in files[:SHOWN_FILES]:
             open_file = partial(self.session.open_file, file)
             button = ShorteningLink(f"Open {Path(file).name}", open_file, "file")
             button.setToolTip(plain_tooltip(file))
             self._continue.body.addWidget(button)
         self._continue.setVisible(bool(runs or files))
-
-    def _run_button(self, run: RunSummary) -> QWidget:
-        words = f"Last run: {run_text(run)}"
-        return ShorteningLink(words, lambda: self.run_wanted.emit(run.path), "history")

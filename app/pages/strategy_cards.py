@@ -59,6 +59,12 @@ REFIT_HINT = (
 )
 
 
+def change_plan(session: Session, **fields: Any) -> None:
+    """Change the plan, and remember it for the next start."""
+    session.set_plan(**fields)
+    remembered_choices.remember_plan(session.current_plan)
+
+
 class BudgetCard(Card):
     """Minutes, trials, trials without a better one; the first limit ends the run."""
 
@@ -73,11 +79,11 @@ class BudgetCard(Card):
         self.minutes.setRange(0, MAX_MINUTES)
         self.minutes.setSpecialValueText("no limit")
         self.minutes.setSuffix(" minutes")
-        self.minutes.valueChanged.connect(lambda value: self._set_budget(minutes=value or None))
+        self.minutes.valueChanged.connect(lambda value: change_plan(session, minutes=value or None))
         self.trials = QuietSpinBox()
         self.trials.setRange(1, MAX_TRIALS)
         self.trials.setSuffix(" trials")
-        self.trials.valueChanged.connect(lambda value: self._set_budget(trials=value or None))
+        self.trials.valueChanged.connect(lambda value: change_plan(session, trials=value or None))
         self.patience = QuietSpinBox()
         self.patience.setRange(0, MAX_TRIALS)
         self.patience.setSpecialValueText("never")
@@ -136,14 +142,10 @@ class BudgetCard(Card):
         ):
             control.setSuffix(f" {unit}" if control.value() == 1 else f" {unit}s")
 
-    def _set_budget(self, **fields: float | None) -> None:
-        self.session.set_plan(**fields)
-        remembered_choices.remember_plan(self.session.current_plan)
-
     def _choose_patience(self, value: int) -> None:
         """The usual number follows the strategy."""
         usual = usual_patience(self.session.current_plan.strategy)
-        self._set_budget(patience=None if value == usual else value)
+        change_plan(self.session, patience=None if value == usual else value)
 
     def show_estimate(self) -> None:
         estimate = self.session.estimate
@@ -308,18 +310,10 @@ class AdvancedCard(Card):
         self.strategy_form.setVisible(bool(options))
         self.strategy_form.show_options(options, plan.options)
         values = {
-            "folds": plan.folds,
+            **vars(plan),
             "metric": plan.metric or USUAL,
-            "seed": plan.seed,
-            "workers": plan.workers,
             "time_limit": plan.time_limit or 0,
-            "standardize": plan.standardize,
-            "decoding": plan.decoding,
             "evaluation": plan.evaluation or USUAL,
-            "refit": plan.refit,
-            "gamma": plan.gamma,
-            "gamma_by": plan.gamma_by,
-            "sensitivity": plan.sensitivity,
         }
         self.run_form.show_options(self._run_options(), values)
 
@@ -328,8 +322,7 @@ class AdvancedCard(Card):
         remembered_choices.remember_plan(self.session.current_plan)
 
     def _back_to_usual(self) -> None:
-        self.session.set_plan(**remembered_choices.usual_values(self.session.current_plan))
-        remembered_choices.remember_plan(self.session.current_plan)
+        change_plan(self.session, **remembered_choices.usual_values(self.session.current_plan))
 
     def _on_run_option_changed(self, name: str, value: Any) -> None:
         if name in ("metric", "evaluation"):
@@ -339,8 +332,7 @@ class AdvancedCard(Card):
         if name == "time_limit":
             # 0 seconds stand for no limit.
             value = value or None
-        self.session.set_plan(**{name: value})
-        remembered_choices.remember_plan(self.session.current_plan)
+        change_plan(self.session, **{name: value})
 
     def _run_options(self) -> tuple[Option, ...]:
         metrics, estimate = _task_metrics(self.session.summary), self.session.estimate

@@ -21,6 +21,7 @@ from app.widgets.cards import Card, CardOption, ChoiceCards
 from app.widgets.layouts import in_lines
 from app.widgets.quiet_controls import QuietComboBox
 from app.widgets.text_labels import wrapping_label
+from core.estimators.facts import uncapitalized
 from core.estimators.registry import MODELS
 from core.tuning.plan import OUTER_FOLDS
 from core.tuning.strategies.race_strategy import RaceOptions
@@ -105,7 +106,7 @@ class StrategyPage(Page):
                 key=entry.name,
                 title=entry.title,
                 paragraphs=tuple(filter(None, (entry.does, self._history_text(entry)))),
-                captions=(entry.costs, f"You see: {_lower_first(entry.shows)}"),
+                captions=(entry.costs, f"You see: {uncapitalized(entry.shows)}"),
                 reason=entry.reason,
                 recommended=entry.recommended,
             )
@@ -134,7 +135,7 @@ class StrategyPage(Page):
         if only is not None:
             self.set_head("How to tune them?", "If unsure, press Start tuning.")
             self.only.set_words(only.title, only.does)
-            costs, shows = _lower_first(only.costs), _lower_first(only.shows)
+            costs, shows = uncapitalized(only.costs), uncapitalized(only.shows)
             self._only_words.setText(f"It costs: {costs} You see: {shows}")
         else:
             self.set_head("How to tune it?", "If unsure, take the first and press Start tuning.")
@@ -293,7 +294,3 @@ def _judges_itself(name: str) -> bool:
     return model is not None and (
         model.training_score is not None and all(task.has_target for task in model.known_tasks)
     )
-
-
-def _lower_first(sentence: str) -> str:
-    return sentence[:1].lower() + sentence[1:]

@@ -134,11 +134,9 @@ class DataPage(Page):
         menu.popup(position)
 
     def _show_selected(self) -> None:
-        names = self.table.selected_columns()
-        has_several = len(names) > 1
-        if has_several:
-            self.several.set_label(f"Change {len(names)} columns…")
-        self.several.setVisible(has_several)
+        count = len(self.table.selected_columns())
+        self.several.set_label(f"Change {count} columns…")
+        self.several.setVisible(count > 1)
 
     def _change_selected(self) -> None:
         corner = self.several.mapToGlobal(self.several.rect().bottomLeft())

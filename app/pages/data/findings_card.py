@@ -17,10 +17,9 @@ from app.widgets.cards import Card
 from app.widgets.layouts import FlowLayout, clear_layout, in_column, in_row
 from app.widgets.text_labels import ElidedLabel, StatusIcon, wrapping_label
 from core.datasets.finding import ColumnReading, shared_changes
+from core.wording import list_text, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from app.session.session import Session
     from core.datasets.dataset_summary import DatasetSummary
     from core.datasets.finding import Finding, SuggestedChange
@@ -166,7 +165,9 @@ class ReadingsCard(ListCard):
         is_told = summary.readings or summary.rewritten
         self.caption = _CAPTION if is_told else _ENCODINGS
         together = shared_changes(summary.readings)
-        lines = [_Line("All together", _quoted(c.readings), proposals=(c,)) for c in together]
+        names_text = [list_text(quoted(change.readings), 3) for change in together]
+        shared = zip(names_text, together, strict=True)
+        lines = [_Line("All together", text, proposals=(change,)) for text, change in shared]
         readings = {reading.column: reading for reading in summary.readings}
         names = dict.fromkeys((*readings, *summary.rewritten, *summary.encodings))
         return [*lines, *(_line(name, readings.get(name), summary) for name in names)]
@@ -209,8 +210,3 @@ def _line(name: str, reading: ColumnReading | None, summary: DatasetSummary) -> 
     proposals = {tuple(offer.readings.items()): offer for offer in offers}
     sentence = reading.sentence if reading else ""
     return _Line(name, sentence, tuple(notes), tuple(proposals.values()))
-
-
-def _quoted(columns: Iterable[str]) -> str:
-    names = [f"“{name}”" for name in columns]
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

@@ -101,7 +101,7 @@ def test_one_link_changes_the_decimal_sign_of_all_columns(opened, tmp_path):
     page = opened(DataPlan(str(tmp_path / "german.csv"), target="y"))
     together = page.readings.buttons[0]
     assert together.text() == "Read all 2 columns with a decimal point"
-    assert "“a”, “b”" in together.accessibleDescription()
+    assert "“a” and “b”" in together.accessibleDescription()
     together.click()
     assert page.session.worker.data_wanted.readings == {"a": "point", "b": "point"}
 
