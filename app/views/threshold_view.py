@@ -16,13 +16,7 @@ from app.widgets.buttons import LinkButton, PlainButton
 from app.widgets.layouts import in_column, in_row
 from app.widgets.quiet_controls import QuietSlider, chooser
 from app.widgets.text_labels import wrapping_label
-from core.figures.explanation_figures import (
-    THRESHOLD,
-    curve_shares,
-    decision_index,
-    threshold_figures,
-    threshold_table,
-)
+from core.figures import explanation_figures as figures
 from core.figures.explanation_text import areas_text, threshold_text
 from core.figures.figure import Table
 from core.tuning.run_results import Results
@@ -38,7 +32,7 @@ class ThresholdView(WhyView[ClassDiagnostics]):
     threshold_chosen = Signal(object)  # of the second class; None for the recommended one
 
     name = "threshold"
-    title = THRESHOLD
+    title = figures.THRESHOLD
     question = (
         "Drag the dot, a threshold, or move the slider. Diamond: where the model decides. Dashed: "
         "baseline."
@@ -122,9 +116,9 @@ class ThresholdView(WhyView[ClassDiagnostics]):
 
     def _start_index(self) -> int:
         """The model's threshold, else the maximum of Youden's J."""
-        if (chosen := decision_index(self.answer, self.which.currentText())) is not None:
+        if (chosen := figures.decision_index(self.answer, self.which.currentText())) is not None:
             return chosen
-        wrong, recall, _ = curve_shares(self._class_tally())
+        wrong, recall, _ = figures.curve_shares(self._class_tally())
         return int(np.argmax(recall - wrong))
 
     def _class_tally(self) -> ThresholdTally:
@@ -134,11 +128,12 @@ class ThresholdView(WhyView[ClassDiagnostics]):
         return self.slider.maximum() - self.slider.value()
 
     def draw(self) -> None:
-        curves = threshold_figures(self.answer, self.which.currentText(), self.handle_index())
+        label, index = self.which.currentText(), self.handle_index()
+        curves = figures.threshold_figures(self.answer, label, index)
         for painter, curve in zip(self.curve_painters, curves, strict=True):
             painter.paint(curve)
         self._show_counts()
-        is_decided = self.handle_index() == decision_index(self.answer, self.which.currentText())
+        is_decided = index == figures.decision_index(self.answer, label)
         # Scores of other models are no probabilities, and more classes have no single threshold.
         self.keep_button.setVisible(self.answer.chosen is not None)
         self.keep_button.set_allowed(not is_decided, "The model decides by it already.")
@@ -164,7 +159,7 @@ class ThresholdView(WhyView[ClassDiagnostics]):
         return f"{areas_text(self._class_tally())} {self.sentence.text()}"
 
     def table_data(self) -> Table:
-        return threshold_table(self._class_tally())
+        return figures.threshold_table(self._class_tally())
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         kind, is_ours = event.type(), watched is self.canvas.viewport()
@@ -181,7 +176,7 @@ class ThresholdView(WhyView[ClassDiagnostics]):
 
     def _move_to(self, position: QPointF) -> None:
         scene = self.canvas.mapToScene(position.toPoint())
-        wrong, recall, right = curve_shares(self._class_tally())
+        wrong, recall, right = figures.curve_shares(self._class_tally())
         for painter, x, y in zip(
             self.curve_painters, (wrong, recall), (recall, right), strict=True
         ):
