@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from PySide6.QtCore import QLocale, QModelIndex, QSignalBlocker, Qt
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QKeyEvent
@@ -16,8 +16,8 @@ from app.text.past_runs_text import day_of
 from app.widgets.buttons import PlainButton
 from app.widgets.cards import Card
 from app.widgets.layouts import in_lines
-from app.widgets.plain_table import DISPLAY, CellModel, Index, RowTable
-from app.widgets.text_labels import apply_style, plain_tooltip, show_text, wrapping_label
+from app.widgets.plain_table import CellModel, Index, RowTable
+from app.widgets.text_labels import apply_style, show_text, wrapping_label
 from core.tuning.scores.score import named_score_text
 from core.wording import count_text
 
@@ -62,24 +62,10 @@ class HistoryModel(CellModel):
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
         return 0 if parent.isValid() else len(self.entries)
 
-    def data(self, index: Index, role: int = DISPLAY) -> Any:
-        row, column = index.row(), index.column()
-        if row >= len(self.entries):
-            return None
-        entry = self.entries[row]
+    def cells_at(self, row: int) -> list[str]:
         if row not in self._cell_cache:
-            self._cell_cache[row] = self._entry_cells(entry)
-        text = self._cell_cache[row][column]
-        if role == DISPLAY:
-            return text
-        match role:
-            case Qt.ItemDataRole.ToolTipRole:
-                return plain_tooltip(text)
-            case Qt.ItemDataRole.AccessibleTextRole:
-                return f"{self.heads[column]}: {text}"
-            case Qt.ItemDataRole.TextAlignmentRole:
-                return self.alignment(column)
-        return None
+            self._cell_cache[row] = self._entry_cells(self.entries[row])
+        return self._cell_cache[row]
 
     def _entry_cells(self, entry: HistoryEntry) -> list[str]:
         number = QLocale().toString

@@ -10,7 +10,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QAbstractItemDelegate, QAbstractItemView, QWidget
 
 from app.text.past_runs_text import HEADS, TIPS, cells_of, file_model_time, keys_of, tip_of
-from app.widgets.plain_table import CellModel, Index, RowTable
+from app.widgets.plain_table import DISPLAY, CellModel, Index, RowTable
 from app.widgets.text_labels import plain_tooltip
 
 if TYPE_CHECKING:
@@ -102,23 +102,12 @@ class RunsModel(CellModel):
         flags = super().flags(index)
         return flags | Qt.ItemFlag.ItemIsEditable if index.column() == NAME else flags
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if not index.isValid() or index.row() >= len(self.rows):
-            return None
-        run, column = self.run_at(index.row()), index.column()
-        cells = self.cells_at(index.row())
-        match role:
-            case Qt.ItemDataRole.DisplayRole:
-                return cells[column]
-            case Qt.ItemDataRole.EditRole:
-                return run.title
-            case Qt.ItemDataRole.ToolTipRole:
-                return plain_tooltip(tip_of(run, column))
-            case Qt.ItemDataRole.AccessibleTextRole:
-                return f"{HEADS[column]}: {cells[column] or 'none'}"
-            case Qt.ItemDataRole.TextAlignmentRole:
-                return self.alignment(column)
-        return None
+    def data(self, index: Index, role: int = DISPLAY) -> Any:
+        if index.row() < len(self.rows) and role == Qt.ItemDataRole.EditRole:
+            return self.run_at(index.row()).title
+        if index.row() < len(self.rows) and role == Qt.ItemDataRole.ToolTipRole:
+            return plain_tooltip(tip_of(self.run_at(index.row()), index.column()))
+        return super().data(index, role)
 
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
         if role != Qt.ItemDataRole.EditRole or index.column() != NAME:

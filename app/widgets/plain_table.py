@@ -18,6 +18,7 @@ from PySide6.QtCore import (
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from app.look import appearance
+from app.widgets.text_labels import plain_tooltip
 from resources.theme import TARGET
 
 Index = QModelIndex | QPersistentModelIndex
@@ -151,7 +152,7 @@ class PlainTable(QTableView):
 
 
 class CellModel(QAbstractTableModel):
-    """Cells under heads, some columns numbers; a subclass has the rows."""
+    """Cells under heads, some columns numbers; a subclass has the rows and their cells."""
 
     heads: Sequence[str] = ()
     numbers: Collection[int] = ()  # right-aligned columns
@@ -170,6 +171,24 @@ class CellModel(QAbstractTableModel):
                 return self.tips.get(self.heads[section])
             case Qt.ItemDataRole.TextAlignmentRole:
                 return self.alignment(section)
+        return None
+
+    def cells_at(self, row: int) -> Sequence[str]:
+        raise NotImplementedError
+
+    def data(self, index: Index, role: int = DISPLAY) -> Any:
+        if not 0 <= index.row() < self.rowCount():
+            return None
+        text, column = self.cells_at(index.row())[index.column()], index.column()
+        match role:
+            case Qt.ItemDataRole.DisplayRole:
+                return text
+            case Qt.ItemDataRole.ToolTipRole:
+                return plain_tooltip(text)
+            case Qt.ItemDataRole.AccessibleTextRole:
+                return f"{self.heads[column]}: {text or 'none'}"
+            case Qt.ItemDataRole.TextAlignmentRole:
+                return self.alignment(column)
         return None
 
     def alignment(self, column: int) -> Qt.AlignmentFlag:
