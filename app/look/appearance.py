@@ -119,9 +119,9 @@ def apply_look() -> None:
 def change_look(*, scheme: str | None = None, percent: int | None = None) -> None:
     """Change and store the scheme or the text size."""
     if scheme is not None:
-        settings.remember_scheme(scheme)
+        settings.remember(settings.SCHEME, scheme)
     if percent is not None:
-        settings.remember_text_percent(min(LARGEST_TEXT, max(SMALLEST_TEXT, percent)))
+        settings.remember(settings.TEXT_PERCENT, percent)
     # Qt lays out every widget anew, which takes up to half a second.
     QGuiApplication.setOverrideCursor(Qt.CursorShape.WaitCursor)
     try:

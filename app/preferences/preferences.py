@@ -12,6 +12,7 @@ from core.errors import UnusableError
 from core.ordinary_files import open_ordinary
 
 TELLS_ENDS = "window/tells_ends"  # a desktop notice when a run ends
+GEOMETRY, SCHEME, TEXT_PERCENT = "window/geometry", "look/scheme", "look/text_percent"
 HERE, LOCAL, SCHEDULER = PLACES = ("here", "local", "scheduler")  # where trials run
 CLUSTER_FIELDS = ("address", "ca", "certificate", "key")  # of a scheduler
 _SCHEMES = ("system", "light", "dark")
@@ -105,34 +106,19 @@ def forget_all() -> None:
 
 def colour_scheme() -> str:
     """system, light or dark."""
-    chosen = stored_text("look/scheme", "system")
+    chosen = stored_text(SCHEME, "system")
     return chosen if chosen in _SCHEMES else "system"
-
-
-def remember_scheme(chosen: str) -> None:
-    """Store system, light or dark."""
-    remember("look/scheme", chosen if chosen in _SCHEMES else "system")
 
 
 def text_percent() -> int:
     """The text size in percent, 100 to 200."""
-    return int(min(200, max(100, stored_number("look/text_percent", 100))))
-
-
-def remember_text_percent(percent: int) -> None:
-    """Store the text size in percent."""
-    remember("look/text_percent", percent)
+    return int(min(200, max(100, stored_number(TEXT_PERCENT, 100))))
 
 
 def geometry() -> QByteArray | None:
     """The stored geometry of the window."""
-    value = settings_store().value("window/geometry")
+    value = settings_store().value(GEOMETRY)
     return value if isinstance(value, QByteArray) and not value.isEmpty() else None
-
-
-def remember_geometry(value: QByteArray) -> None:
-    """Store the geometry of the window."""
-    settings_store().setValue("window/geometry", value)
 
 
 def recent_files() -> list[str]:
@@ -148,7 +134,7 @@ def recent_files() -> list[str]:
 def remember_file(file: str) -> None:
     """Put a file at the head of six recent files."""
     other_files = [name for name in recent_files() if name != file]
-    settings_store().setValue("data/recent", [file, *other_files][:6])
+    remember("data/recent", [file, *other_files][:6])
 
 
 def execution_mode() -> str:

@@ -465,5 +465,5 @@ class Window(QMainWindow):
 
     def prepare_end(self) -> None:
         """Remember the size, and let the worker end; `run_window` waits for it."""
-        settings.remember_geometry(self.saveGeometry())
+        settings.remember(settings.GEOMETRY, self.saveGeometry())
         self.session.begin_shutdown()

@@ -257,7 +257,7 @@ def show(qtbot):
 @pytest.fixture
 def look(qapp):
     """The program's own look, light; light again and at the usual text size at the end."""
-    settings.remember_scheme("light")
+    settings.remember(settings.SCHEME, "light")
     if not qapp.styleSheet():
         appearance.start(qapp)
     yield appearance
