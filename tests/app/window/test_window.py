@@ -9,7 +9,14 @@ from types import SimpleNamespace
 
 import pytest
 from PySide6.QtCore import QObject, QPoint, QRect, Qt, Signal
-from PySide6.QtWidgets import QFileDialog, QMainWindow, QMessageBox, QPushButton, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QFileDialog,
+    QMainWindow,
+    QMessageBox,
+    QPushButton,
+    QWidget,
+)
 
 from app.diagnostics.crash_reports import CrashReporter, FaultFile, details
 from app.dialogs.help_dialog import HelpDialog
@@ -356,6 +363,26 @@ def test_settings_show_at_once_and_are_remembered(filled, look):
     assert (settings.colour_scheme(), settings.text_percent()) == ("dark", 150)
     dialog.forget.click()
     assert (settings.colour_scheme(), look.text_percent()) == ("system", 100)
+
+
+@pytest.mark.parametrize("is_by_system", [True, False])
+def test_the_pointer_waits_from_the_first_widget_that_is_styled_anew(look, qtbot, is_by_system):
+    class Styled(QWidget):
+        def changeEvent(self, event):
+            cursor = QApplication.overrideCursor()
+            shapes.add(None if cursor is None else cursor.shape())
+
+    shapes, styled = set(), Styled()
+    qtbot.addWidget(styled)
+    styled.ensurePolished()
+    shapes.clear()
+    if is_by_system:
+        settings.remember(settings.SCHEME, "system")
+        look._system_changed()
+    else:
+        look.change_look(percent=150)
+    assert shapes == {Qt.CursorShape.WaitCursor}
+    assert QApplication.overrideCursor() is None
 
 
 # When something unforeseen happens ------------------------------------------------------------
