@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -285,23 +286,21 @@ class HistoryPage(Page):
             self.history.restore_starter()
 
     def ask_save(self) -> None:
-        folder = settings.stored_text(FOLDER_KEY, str(Path.home()))
-        proposed = str(Path(folder) / "tunescope-history.json")
-        title = "Export the history"
-        path, _ = QFileDialog.getSaveFileName(self, title, proposed, "JSON (*.json)")
-        if path:
+        words = "Export the history", "tunescope-history.json"
+        if path := self._ask_path(QFileDialog.getSaveFileName, *words):
             # Qt adds no ending where a person types none.
-            path = path if Path(path).suffix else f"{path}.json"
-            settings.remember(FOLDER_KEY, str(Path(path).parent))
-            self.history.export_to(path)
+            self.history.export_to(path if Path(path).suffix else f"{path}.json")
 
     def ask_import(self) -> None:
+        if path := self._ask_path(QFileDialog.getOpenFileName, "Import a history"):
+            self.history.import_from(path)
+
+    def _ask_path(self, ask: Callable[..., tuple[str, str]], title: str, name: str = "") -> str:
         folder = settings.stored_text(FOLDER_KEY, str(Path.home()))
-        title = "Import a history"
-        path, _ = QFileDialog.getOpenFileName(self, title, folder, "JSON (*.json)")
+        path, _ = ask(self, title, str(Path(folder) / name), "JSON (*.json)")
         if path:
             settings.remember(FOLDER_KEY, str(Path(path).parent))
-            self.history.import_from(path)
+        return path
 
     def ask_optuna(self) -> None:
         from app.dialogs.optuna_dialog import OptunaDialog

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, ClassVar
 
-from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal, SignalInstance
 from PySide6.QtGui import (
     QFocusEvent,
     QHideEvent,
@@ -16,7 +16,7 @@ from PySide6.QtGui import (
     QShortcut,
     QShowEvent,
 )
-from PySide6.QtWidgets import QAbstractItemView, QLineEdit, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QWidget
 
 from app.dialogs.message_boxes import is_deletion_confirmed
 from app.look import appearance
@@ -25,10 +25,11 @@ from app.pages.run_comparison_card import RunComparisonCard
 from app.pages.runs_table import MIN_ROWS, RunsTable
 from app.text.past_runs_text import day_of, run_name
 from app.text.rail_text import left_out_text
-from app.views.plot.data_table import DataTable
+from app.views.plot.data_table import DataTableModel
 from app.widgets.buttons import LinkButton, PlainButton
 from app.widgets.cards import Card
 from app.widgets.layouts import TOP, in_lines, in_row
+from app.widgets.plain_table import RowTable
 from app.widgets.text_labels import ElidedLabel, apply_style, wrapping_label
 from core.figures.run_figures import MAX_RUNS
 from resources.theme import TARGET
@@ -45,11 +46,10 @@ HEIGHT = 76  # pixels
 RELOAD_MILLISECONDS = 5_000  # other programs may have new runs
 
 
-class _BinTable(DataTable):
+class _BinTable(RowTable):
     """Enter restores, Delete asks to remove for good."""
 
     enter_pressed = Signal()
-    delete_pressed = Signal()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
@@ -69,16 +69,18 @@ class BinCard(Card):
     def __init__(self) -> None:
         super().__init__("Bin", "")
         self._deleted_runs: list[DeletedRun] = []
-        self.table = _BinTable("Deleted runs")
-        self.table.setAccessibleDescription("Enter restores what is chosen.")
-        self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        self.table.selectionModel().selectionChanged.connect(lambda *_: self._update_buttons())
-        self.table.enter_pressed.connect(self._restore_chosen)
-        self.table.delete_pressed.connect(self._remove_chosen)
+        self.rows = DataTableModel()
+        self.table = _BinTable(self.rows, "Deleted runs", "Enter restores what is chosen.")
+        self.table.chosen.connect(self._update_buttons)
+        restore, remove = (
+            partial(self._emit_chosen, signal)
+            for signal in (self.restore_pressed, self.remove_pressed)
+        )
+        self.table.enter_pressed.connect(restore)
+        self.table.delete_pressed.connect(remove)
         self.body.addWidget(self.table)
-        self.restore = PlainButton("Restore", self._restore_chosen)
-        self.remove = PlainButton("Remove for good…", self._remove_chosen, "discard")
+        self.restore = PlainButton("Restore", restore)
+        self.remove = PlainButton("Remove for good…", remove, "discard")
         self.body.addWidget(in_lines(self.restore, self.remove))
         self._update_buttons()
 
@@ -89,33 +91,26 @@ class BinCard(Card):
         if deleted_runs != self._deleted_runs:
             self._deleted_runs = list(deleted_runs)
             rows = [
-                [
-                    run_name(deleted_run.run),
-                    day_of(deleted_run.deleted_at.isoformat()),
-                    day_of(deleted_run.removed_at.isoformat()),
-                ]
-                for deleted_run in deleted_runs
+                [run_name(entry.run)]
+                + [day_of(moment.isoformat()) for moment in (entry.deleted_at, entry.removed_at)]
+                for entry in deleted_runs
             ]
-            self.table.set_table((["name", "deleted", "removed for good"], rows))
+            self.rows.set_table(["name", "deleted", "removed for good"], rows)
+            self.table.fit_columns()
             self.table.fit_height(min(len(rows), MAX_ROWS))
         self._update_buttons()
 
     def chosen_runs(self) -> list[DeletedRun]:
-        rows = sorted(index.row() for index in self.table.selectionModel().selectedRows())
-        return [self._deleted_runs[row] for row in rows]
+        return [self._deleted_runs[row] for row in self.table.chosen_rows()]
 
     def _update_buttons(self) -> None:
         any_chosen = bool(self.chosen_runs())
         for button in (self.restore, self.remove):
             button.set_allowed(any_chosen, "Choose rows of the table first.")
 
-    def _restore_chosen(self) -> None:
+    def _emit_chosen(self, signal: SignalInstance) -> None:
         if chosen := self.chosen_runs():
-            self.restore_pressed.emit([deleted_run.run.path for deleted_run in chosen])
-
-    def _remove_chosen(self) -> None:
-        if chosen := self.chosen_runs():
-            self.remove_pressed.emit([deleted_run.run.path for deleted_run in chosen])
+            signal.emit([deleted_run.run.path for deleted_run in chosen])
 
 
 class _Box(QPlainTextEdit):
@@ -396,10 +391,8 @@ class RunsPage(Page):
             return
         self.comparison_card.show_runs(runs, curves)
         self.comparison_card.show()
-        QTimer.singleShot(0, self.comparison_card, self._look_at_comparison)
-
-    def _look_at_comparison(self) -> None:
-        self.scroll_area.verticalScrollBar().setValue(self.comparison_card.y())
+        bar, card = self.scroll_area.verticalScrollBar(), self.comparison_card
+        QTimer.singleShot(0, card, lambda: bar.setValue(card.y()))
 
     def _follow_comparison(self) -> None:
         """Drop deleted runs from the comparison, and show other names."""
