@@ -13,7 +13,7 @@ def _types(module: str, names: str) -> set[str]:
 NUMBERS = _types("numpy", "bool bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64")
 NUMBERS |= _types("numpy", "float32 float64")
 _PLAIN = _types("builtins", "bool dict float int list slice str tuple")
-_PLAIN |= _types("numpy", "dtype ndarray random.PCG64")
+_PLAIN |= _types("numpy", "dtype ndarray")
 FUNCTIONS = _types("numpy", "asarray clip expand_dims interp ravel") | {"pandas.to_datetime"}
 _SKLEARN = {
     *_types("_loss._loss", "CyHalfBinomialLoss CyHalfMultinomialLoss CyHalfSquaredError"),

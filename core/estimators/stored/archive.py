@@ -86,16 +86,6 @@ def schema_objects(schema: Any) -> Iterator[tuple[str, str]]:
         if isinstance(node, dict):
             if "__module__" in node or "__class__" in node or "__loader__" in node:
                 yield name_of(node), str(node.get("__loader__"))
-                if node.get("__loader__") == "RandomGeneratorNode":  # names its class as a text
-                    yield _bit_generator(node), "ObjectNode"
             waiting += node.values()
         elif isinstance(node, (list, tuple)):
             waiting += node
-
-
-def _bit_generator(node: dict[str, Any]) -> str:
-    try:
-        state = node["content"]["bit_generator"]["content"]
-        return f"numpy.random.{json.loads(state['bit_generator']['content'])}"
-    except (KeyError, TypeError, ValueError):
-        return "numpy.random.?"

@@ -319,16 +319,16 @@ def predict_rows(
         text = _text_of_file(file, cell_format_of(json.loads(str(arrays["settings"]))))
         with np.errstate(all="ignore"):
             header, rows = carrier.predict_table(arrays, text, report)
+        return pd.DataFrame(rows, columns=header)
     except UnreadableError as error:
         name = Path(split_sheet_address(file)[0]).name
         where = f"{name}, {error.where}" if error.where else name
         raise UnusableError(error.what, where=where, cure=error.cure) from None
-    except (KeyError, ValueError, IndexError, TypeError, AttributeError) as error:
+    except (LookupError, ValueError, ArithmeticError, TypeError, AttributeError) as error:
         # Arrays that were just made fit together: this is a defect.
         if path is None:
             raise
         raise damaged_file_error(path) from error  # arrays that do not fit together
-    return pd.DataFrame(rows, columns=header)
 
 
 def _text_of_file(file: str, cell_format: CellFormat) -> str:

@@ -24,11 +24,13 @@ from core.export.bundle.carrier import (
     model_members,
     weight_shares,
 )
+from core.export.bundle.parameter_arrays import raise_unless
 from core.export.bundle.topic_prediction import predict_table
 from core.export.finished_run import FinishedRun
 from core.records import JsonObject
 
 MAX_TOPIC_WORDS = 20
+MAX_STEPS = 1000  # for a document; ours have 100
 
 
 def _arrays(
@@ -66,6 +68,12 @@ def _tables(run: FinishedRun) -> dict[str, bytes]:
     }
 
 
+def _check(arrays: Arrays) -> None:
+    steps = arrays["iterations"]
+    is_bounded = steps.dtype.kind == "i" and bool(np.all((steps > 0) & (steps <= MAX_STEPS)))
+    raise_unless(is_bounded, "the number of its steps is odd")
+
+
 CARRIER = Carrier(
     version=1,
     does="Finds the topics of new documents.",
@@ -81,6 +89,7 @@ CARRIER = Carrier(
     ),
     predict_table=predict_table,
     arrays=_arrays,
+    check=_check,
     opening="These are the topics of {dataset} as Tunescope tuned them",
     tables=_tables,
 )

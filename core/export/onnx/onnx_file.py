@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from core.datasets.cell_values import moments
+from core.datasets.column_format import seconds_since_1970
 from core.errors import UnusableError
 from core.estimators.optional_parts import optional_module
 from core.export.files.model_file import with_card
@@ -122,15 +124,8 @@ class OnnxModel:
             if session_input.type == "tensor(string)":
                 column = values.astype(object).where(values.notna(), "").astype(str).to_numpy()
             elif source in dates:
-                column = seconds(values, dates[source])
+                column = seconds_since_1970(moments(values, dates[source]))
             else:
                 column = values.to_numpy(dtype=np.float64, na_value=np.nan)
             columns[session_input.name] = column.reshape(-1, 1)
         return columns
-
-
-def seconds(values: pd.Series, date_format: str) -> np.ndarray:
-    """Dates as text to seconds since 1970, NaN for texts that are no dates."""
-    dates = pd.to_datetime(values, errors="coerce", format=date_format, utc=True)
-    times = dates.to_numpy(dtype="datetime64[s]")
-    return np.where(np.isnat(times), np.nan, times.astype(np.int64).astype(np.float64))

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from core.datasets.preparation import date_parts, encoder_of
 from core.errors import UnusableError
@@ -55,7 +55,7 @@ def _refuse_texts(encode: ColumnTransformer) -> None:
 def date_formats(prepare: Pipeline) -> dict[str, str]:
     """{date column: its format}; its input takes seconds since 1970."""
     encode = prepare.named_steps["columns"]
-    if isinstance(encode, FunctionTransformer) or not hasattr(encode, "transformers_"):
+    if not hasattr(encode, "transformers_"):
         return {}
     return {
         str(name): str(step.named_steps["read"].kw_args["format"])

@@ -266,10 +266,10 @@ def unread_dates(rows: pd.DataFrame, training: TrainingRows | None) -> dict[str,
             continue
         values = pd.Series(rows[column.name].dropna().astype(str).unique())
         try:
-            dates = pd.to_datetime(values, errors="coerce", format=column.format, utc=True)
+            odd = values[moments(values, column.format).isna()].tolist()
         except (ValueError, TypeError):  # a stranger's format
             continue
-        if odd := values[dates.isna()].tolist():
+        if odd:
             words_by_column[column.name] = odd
     return words_by_column
 

@@ -2,8 +2,10 @@
 
 import gzip
 import json
+import re
 import sys
 import types
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -35,6 +37,7 @@ sys.meta_path.insert(0, Missing())
 sys.argv = sys.argv[2:]
 runpy.run_path(sys.argv[0], run_name="__main__")
 """
+EARLIER = Path(__file__).parents[3] / "earlier_version/files"
 OTHERS = "pandas,scipy,sklearn,joblib,skops"
 
 
@@ -335,6 +338,30 @@ def test_a_model_whose_parts_do_not_fit_is_refused(request, tmp_path, kind, chan
     path.write_bytes(carrier.npz_bytes(change(carrier.load_arrays(path))))
     with pytest.raises(UnusableError, match=sentence):
         carrier.load_arrays(path)
+
+
+def endless(arrays):
+    return changed(arrays, iterations=np.full_like(arrays["iterations"], 2**40))
+
+
+def beyond_doubles(arrays):
+    text = re.sub(r'"mean": [-.\d]+', '"mean": 1' + "0" * 400, str(arrays["settings"]))
+    return changed(arrays, settings=np.array(text))
+
+
+@pytest.mark.parametrize(
+    ("file", "rows", "change", "sentence"),
+    [
+        ("lda.zip", "texts-new.csv", endless, "the number of its steps is odd"),
+        ("dlgm.zip", "pictures-new.csv", beyond_doubles, "or it is damaged"),
+    ],
+)
+def test_what_a_folder_asks_for_is_bounded(tmp_path, file, rows, change, sentence):
+    arrays = change(carrier.load_arrays(EARLIER / "models" / file))
+    path = tmp_path / "model.npz"
+    path.write_bytes(carrier.npz_bytes(arrays))
+    with pytest.raises(UnusableError, match=sentence):
+        predict_file(path, EARLIER / "data" / rows)
 
 
 def test_no_code_is_hidden_in_an_npz(tmp_path):
