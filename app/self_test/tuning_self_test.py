@@ -18,7 +18,6 @@ from app.self_test import sample_files
 from app.self_test.step_runner import StepFailedError
 from app.session.session import Session
 from app.window.window import Window
-from app.worker.messages import Predict
 from core.datasets.task import Task
 
 if TYPE_CHECKING:
@@ -177,16 +176,22 @@ class TuningSelfTest:
     def _predict(self, model: Path) -> None:
         import pandas as pd
 
-        session, done = self._program.session, []
+        session, shown, done = self._program.session, list[object](), list[int]()
         out = model.with_name(f"{model.stem}-{model.suffix[1:]}.csv")
         file = self._folder / ("tags.csv" if model.stem == "sequences" else "people.csv")
+
+        def record_rows(predictions: object) -> None:
+            shown.append(predictions)
 
         def record_count(path: str, count: int) -> None:
             done.append(count)
 
         session.predictions_saved.connect(record_count)
-        request = Predict(str(model), str(file), str(out), trust=True)
-        self._program.act_and_wait(lambda: session.predict(request), lambda: done)
+        session.rows_predicted.connect(record_rows)
+        predict = partial(session.predict_rows, file, str(model), trust=True)
+        self._program.act_and_wait(predict, lambda: shown)
+        self._program.act_and_wait(partial(session.save_predictions, out), lambda: done)
+        session.rows_predicted.disconnect(record_rows)
         session.predictions_saved.disconnect(record_count)
         predictions = pd.read_csv(out)
         compare(predictions, self._of_run(), CLOSE.get(model.suffix, EXACT))

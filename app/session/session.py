@@ -363,12 +363,6 @@ class Session(SessionState):
         if self._may_begin("save the table"):
             self._requests.ask(m.SavePredictions(str(path), least_sure_first))
 
-    def predict(self, request: m.Predict) -> None:
-        """Predict rows with a model file; `predictions_saved` follows."""
-        if self._may_begin("predict"):
-            self.busy_changed.emit("Predicting …")
-            self._requests.ask(request)
-
     def check_cluster(self) -> None:
         """`cluster_checked` follows."""
         cluster = chosen_cluster()

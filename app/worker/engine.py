@@ -18,7 +18,6 @@ from core.estimators.registry import MODELS
 from core.export.exportable_models import TUNED
 from core.export.exporters import EXPORTERS, check_export, export_run
 from core.export.finished_run import FinishedRun, finished_run, with_selected_model
-from core.export.using.file_prediction import predict_into
 from core.tuning.cluster.connection import (
     ClusterAddress,
     ClusterConnection,
@@ -278,10 +277,6 @@ class Engine:
             self._data, self._dataset = (plan.data,), read_data(plan.data)
         return self._dataset
 
-    def _predict_file(self, request: m.Predict) -> m.PredictionsSaved:
-        written = predict_into(request.model, request.file, request.out, trust=request.trust)
-        return m.PredictionsSaved(request.out, written.count, tuple(written.sentences))
-
 
 HANDLERS: dict[type[m.Work], Callable[[Engine, Any], m.Answer]] = {
     m.OpenData: Engine._open_data,
@@ -290,7 +285,6 @@ HANDLERS: dict[type[m.Work], Callable[[Engine, Any], m.Answer]] = {
     m.ImportHistory: Engine._import_history,
     m.CheckCluster: lambda _engine, request: check_cluster(request.cluster),
     m.Export: Engine._export_model,
-    m.Predict: Engine._predict_file,
     m.SortPredictions: lambda engine, request: engine.using.sort_predictions(request),
     m.SavePredictions: lambda engine, request: engine.using.save_predictions(request),
     m.DescribeModel: lambda engine, request: engine.using.describe(request),

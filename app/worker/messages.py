@@ -135,16 +135,6 @@ class Export(Work):
 
 
 @dataclass(frozen=True)
-class Predict(Work):
-    """Write a model file's predictions for the rows of another file (`PredictionsSaved`)."""
-
-    model: str
-    file: str
-    out: str
-    trust: bool = False  # open a model file that can run code
-
-
-@dataclass(frozen=True)
 class Explain(Work):
     """Answer a question about a run that ended (core.tuning.why.answers) (`Explained`)."""
 

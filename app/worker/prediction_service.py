@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -12,16 +13,13 @@ from app.worker import messages as m
 from core.datasets.dataset import Dataset
 from core.errors import UnusableError
 from core.export.finished_run import FinishedRun, finished_run
-from core.export.own_table.answer_rows import OwnTable, has_doubt
+from core.export.own_table.answer_rows import has_doubt
 from core.export.prediction import NOT_KNOWN, LoadedModel, model_of_file, model_of_run, predict_file
 from core.export.using.file_prediction import (
     KeptAnswers,
-    PredictedRows,
-    PredictionStream,
-    beside_rows,
+    answered_file,
     predict_as_exported,
     returned_table,
-    table_of_model,
 )
 from core.export.using.row_prediction import TestRows, form_of_model, predict_row, test_rows_of
 from core.tuning.plan import Plan
@@ -54,12 +52,15 @@ class PredictionService:
     ) -> Generator[m.UseProgress | m.RowsPredicted]:
         """Predict in chunks until `stop_reason`; the rows are kept for saving."""
         model = self._open_model(request.folder, request.model, request.trust)
-        stream, table, chunks, sentences = self._answered(request, model)
-        answers = KeptAnswers(request.file, table)
+        predict_alone = partial(self._predict_as_exported, request)
+        table_file = returned_table(request.file)
+        answered = answered_file(model, request.file, table_file, predict_alone)
+        stream, sentences = answered.stream, answered.remarks
+        answers = KeptAnswers(request.file, answered.table)
         marked, is_sortable, is_stopped = 0, False, False
         try:
-            for chunk in chunks:
-                is_sortable = table is not None and has_doubt(chunk.answers)
+            for chunk in answered.chunks:
+                is_sortable = answered.table is not None and has_doubt(chunk.answers)
                 answers.add_rows(chunk.answers)
                 marked += chunk.marked_count
                 count = answers.count
@@ -76,31 +77,20 @@ class PredictionService:
         if self._answers is not None:
             self._answers.forget()
         self._answers = answers
-        sentences = [*sentences, *(stream.sentences() if stream is not None else [NOT_KNOWN])]
+        sentences += tuple(stream.sentences() if stream is not None else [NOT_KNOWN])
         if is_stopped and stream is not None:
             stopped_text = f"Stopped: {answers.count:,} of {stream.total:,} rows are predicted."
-            sentences = [stopped_text, *sentences]
+            sentences = (stopped_text, *sentences)
         self._shown_rows = m.RowsPredicted(
             headers,
             rows,
             answers.count,
             marked,
-            sentences=tuple(sentences),
+            sentences=sentences,
             n_own_columns=answers.n_own_columns,
             has_doubt=is_sortable,
         )
         yield self._shown_rows
-
-    def _answered(
-        self, request: m.PredictRows, model: LoadedModel | None
-    ) -> tuple[PredictionStream | None, OwnTable | None, Iterable[PredictedRows], list[str]]:
-        """The answers, the table that they go behind, and remarks."""
-        table_file = returned_table(request.file)
-        if model is not None:
-            stream = PredictionStream(model, request.file)
-            return stream, table_of_model(table_file, model), stream, []
-        table, alone, remarks = beside_rows(self._predict_as_exported(request), table_file)
-        return None, table, [PredictedRows(alone, 0)], remarks
 
     def _predict_as_exported(self, request: m.PredictRows) -> pd.DataFrame:
         if self._run is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -151,7 +151,7 @@ def write_own_text(
 
 def joined_rows(
     table: OwnTable | None, answers: Answers
-) -> tuple[list[str], Iterator[Sequence[Cell]]]:
+) -> tuple[list[str], Generator[Sequence[Cell]]]:
     """Names and rows of the table (if any) with the answers behind it."""
     if table is None:
         return answers.columns, ordered_rows(answers.rows(), answers)

@@ -6,7 +6,7 @@ import mmap
 import pickle
 import tempfile
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -26,10 +26,17 @@ class RecordFile:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Delete the records."""
         self._file.close()
 
     def add(self, record: bytes) -> None:
-        """Keep another record."""
+        """Keep another record; OSError where the disk is full."""
         self._file.write(record)
         self._ends.append(self._ends[-1] + len(record))
 
@@ -69,7 +76,7 @@ def write_lines(
             write(line.rstrip(b"\r\n") if is_bare else line)
 
 
-def ordered_rows(rows: Iterable[Sequence[Cell]], answers: Answers) -> Iterator[Sequence[Cell]]:
+def ordered_rows(rows: Iterable[Sequence[Cell]], answers: Answers) -> Generator[Sequence[Cell]]:
     """The rows with their answers, in the order of the answers."""
     if not answers.is_sorted:
         yield from rows

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pickle
-import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import IO
@@ -34,6 +34,7 @@ from core.export.own_table.own_table import (
     write_own_table,
     write_own_text,
 )
+from core.export.own_table.row_order import RecordFile
 from core.export.own_table.text_lines import LABEL, STRUCTURE
 from core.export.prediction import (
     NOT_KNOWN,
@@ -177,17 +178,12 @@ def predict_into(
     if path is not None:
         form = output_form(path, table_file)
     model = model_of_file(str(model_path), trust=trust)
-    stream = PredictionStream(model, str(file)) if model is not None else None
-    if stream is None:
-        predictions = predict_file(model_path, file, report, trust=trust)
-        table, table_answers, remarks = beside_rows(predictions, table_file)
-        tables: Iterable[pd.DataFrame] = [table_answers]
-    else:
-        tables, remarks = _tables_of(stream, report), list[str]()
-        table = table_of_model(table_file, model)
+    predict_alone = partial(predict_file, model_path, file, report, trust=trust)
+    answered = answered_file(model, str(file), table_file, predict_alone)
+    stream, table, sentences = answered.stream, answered.table, list(answered.remarks)
     # Sorted answers alone would not say of which rows they are.
-    answers = Answers(tables, least_sure_first=least_sure_first and table is not None)
-    sentences = list(remarks)
+    is_sorted = least_sure_first and table is not None
+    answers = Answers(_tables_of(answered, report), least_sure_first=is_sorted)
     if path is None:
         assert not isinstance(out, (Path, str))
         sentences += write_own_text(out, form, table, answers)
@@ -199,11 +195,29 @@ def predict_into(
     return WrittenPredictions(stream.done, stream.marked_count, sentences)
 
 
-def table_of_model(table_file: TableReader | None, model: LoadedModel | None) -> OwnTable | None:
-    """The table of a file as it was given; None where it has no columns (LIBSVM)."""
-    if table_file is None or model is None or model.card.format == "libsvm":
-        return None
-    return own_table_of(table_file, model.features[0])
+@dataclass(frozen=True)
+class AnsweredFile:
+    """The predictions for the rows of a file, and the table that they go behind."""
+
+    chunks: Iterable[PredictedRows]
+    stream: PredictionStream | None = None  # of a model of tables
+    table: OwnTable | None = None  # None where the predictions stand alone
+    remarks: tuple[str, ...] = ()
+
+
+def answered_file(
+    model: LoadedModel | None,
+    file: str,
+    table_file: TableReader | None,
+    predict_alone: Callable[[], pd.DataFrame],
+) -> AnsweredFile:
+    """The predictions by a model of tables, or those of `predict_alone`, which are all there."""
+    if model is None:
+        return _answered_at_once(predict_alone(), table_file)
+    stream = PredictionStream(model, file)
+    has_columns = table_file is not None and model.card.format != "libsvm"
+    table = own_table_of(table_file, model.features[0]) if table_file and has_columns else None
+    return AnsweredFile(stream, stream, table)
 
 
 def returned_table(file: str) -> TableReader | None:
@@ -212,32 +226,30 @@ def returned_table(file: str) -> TableReader | None:
     return None if table_file.is_sparse else table_file
 
 
-def beside_rows(
-    answers: pd.DataFrame, table_file: TableReader | None
-) -> tuple[OwnTable | None, pd.DataFrame, list[str]]:
-    """The table of tokens, molecules or texts, the answers behind it, and remarks."""
+def _answered_at_once(answers: pd.DataFrame, table_file: TableReader | None) -> AnsweredFile:
     # The answers begin with columns of the table, which are left out; they stand alone, with these,
     # where the table has rows without an answer, such as empty texts.
     if table_file is None:
-        return None, answers, []
+        return AnsweredFile([PredictedRows(answers, 0)])
     table = own_table_of(table_file)
     if sum(1 for _ in table.rows()) != len(answers):
         remark = "The file has rows without a prediction, so the predictions stand alone."
-        return None, answers, [remark]
+        return AnsweredFile([PredictedRows(answers, 0)], remarks=(remark,))
     start = next((i for i, name in enumerate(answers) if name in (LABEL, STRUCTURE)), 0)
-    return table, answers.iloc[:, start:], []
+    return AnsweredFile([PredictedRows(answers.iloc[:, start:], 0)], table=table)
 
 
-def _tables_of(stream: PredictionStream, report: Report) -> Iterator[pd.DataFrame]:
-    for rows in stream:
+def _tables_of(answered: AnsweredFile, report: Report) -> Iterator[pd.DataFrame]:
+    stream = answered.stream
+    for rows in answered.chunks:
         # A file of a single part is done before anyone could see progress.
-        if stream.total > stream.done or stream.done > len(rows.answers):
+        if stream and (stream.total > stream.done or stream.done > len(rows.answers)):
             report(stream.done, stream.total)
         yield rows.answers
 
 
 class KeptAnswers:
-    """The answers on the rows of a file, in a private folder; without `table` they stand alone."""
+    """The answers on the rows of a file, in a private file; without `table` they stand alone."""
 
     def __init__(self, file: str, table: OwnTable | None) -> None:
         self.count = 0
@@ -246,20 +258,21 @@ class KeptAnswers:
         self._file = Path(split_sheet_address(file)[0]).expanduser()
         # The answers belong to the rows as they are now, not to a file that changes afterwards.
         self._state = self._file_state()
-        self._folder = Path(tempfile.mkdtemp(prefix="predictions-"))
+        self._records = RecordFile()
+        self._chunk_count = 0
 
     def add_rows(self, answers: pd.DataFrame) -> None:
         """Keep the answers on the next rows; raises UnusableError where the disk is full."""
         try:
-            with self._path.open("ab") as stream:
-                pickle.dump(answers, stream)  # nobody else can write to the folder
+            self._records.add(pickle.dumps(answers))  # nobody else has the file
         except OSError as error:
-            raise write_error("the predictions", self._folder, error) from error
+            raise write_error("the predictions", Path(tempfile.gettempdir()), error) from error
         self.count += len(answers)
+        self._chunk_count += 1
 
     def forget(self) -> None:
         """Delete the answers."""
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._records.close()
 
     @property
     def n_own_columns(self) -> int:
@@ -291,23 +304,11 @@ class KeptAnswers:
             raise UnusableError(fault, where=str(self._file), cure="open the file of rows again")
         # Sorted answers alone would not say of which rows they are.
         is_sorted = least_sure_first and self._table is not None
-        return Answers(self._tables(), is_whole=self.is_whole, least_sure_first=is_sorted)
-
-    @property
-    def _path(self) -> Path:
-        return self._folder / "answers"
+        tables = map(pickle.loads, self._records.records(range(self._chunk_count)))
+        return Answers(tables, is_whole=self.is_whole, least_sure_first=is_sorted)
 
     def _file_state(self) -> tuple[int, int]:
         if not self._file.is_file():
             return 0, 0
         state = self._file.stat()
         return state.st_size, state.st_mtime_ns
-
-    def _tables(self) -> Iterator[pd.DataFrame]:
-        if not self._path.is_file():
-            cure = "open the file of rows again"
-            raise UnusableError("the predictions are not there any more", cure=cure)
-        with self._path.open("rb") as stream:
-            # One pickle stands behind the other; at the end there is no further byte.
-            while stream.peek(1):
-                yield pickle.load(stream)

@@ -20,7 +20,6 @@ from app.worker.messages import (
     DescribeModel,
     FindTestRow,
     ModelDescribed,
-    Predict,
     PredictionsSaved,
     PredictRow,
     PredictRows,
@@ -377,9 +376,9 @@ def test_the_worker_opens_nothing_that_is_not_trusted(tmp_path: Path):
 
     joblib.dump(Executes(), tmp_path / "model.joblib")
     (tmp_path / "new.csv").write_text("a\n1\n")
-    files = [str(tmp_path / name) for name in ("model.joblib", "new.csv", "out.csv")]
+    request = PredictRows("", str(tmp_path / "new.csv"), str(tmp_path / "model.joblib"))
     with pytest.raises(UnusableError, match="can run any code"):
-        Engine().answer(Predict(*files))
+        list(Engine().using.use(request))
     assert not (tmp_path / "executed").exists()
 
 
@@ -390,7 +389,9 @@ def test_the_worker_writes_predictions(tmp_path: Path):
     model.tunescope_ = {**card, "read_csv": {"sep": ","}, "libsvm": {}}
     joblib.dump(model, tmp_path / "model.joblib")
     rows.to_csv(tmp_path / "new.csv", index=False)
-    files = [str(tmp_path / name) for name in ("model.joblib", "new.csv", "out.csv")]
-    saved = Engine().answer(Predict(*files, trust=True))
-    assert (saved.path, saved.count, saved.sentences) == (files[2], 4, (NOT_KNOWN,))
+    files = [str(tmp_path / name) for name in ("new.csv", "model.joblib", "out.csv")]
+    engine = Engine()
+    *_, shown = engine.using.use(PredictRows("", *files[:2], trust=True))
+    saved = engine.answer(SavePredictions(files[2]))
+    assert (saved.path, saved.count, shown.sentences) == (files[2], 4, (NOT_KNOWN,))
     assert pd.read_csv(files[2])["prediction"].tolist() == ["no", "no", "yes", "yes"]
