@@ -137,8 +137,7 @@ class ThresholdView(WhyView[ClassDiagnostics]):
         # Scores of other models are no probabilities, and more classes have no single threshold.
         self.keep_button.setVisible(self.answer.chosen is not None)
         self.keep_button.set_allowed(not is_decided, "The model decides by it already.")
-        sentences = (self.question, areas_text(self._class_tally()), self.of_folds())
-        self._caption.setText(" ".join(filter(None, sentences)))
+        self._caption.setText(" ".join(filter(None, (self.question, self.of_folds()))))
 
     def _show_counts(self) -> None:
         tally, index, name = self._class_tally(), self.handle_index(), self.which.currentText()

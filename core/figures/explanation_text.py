@@ -78,7 +78,12 @@ def learning_text(answer: LearningCurve) -> str:
         "no": "Other columns or another model are likelier to help.",
         "unclear": "If more rows help, then by little.",
     }
-    return f"{learning_verdict(answer)} {last.get(answer.answer or '', '')}".strip()
+    verdict, gain = learning_verdict(answer), answer.gain
+    if not answer.done or gain is None:
+        return verdict
+    low, high = (signed_difference(end, answer.metric) for end in (gain.low, gain.high))
+    interval = f"95\u00a0% confidence interval: {low} to {high}."
+    return f"{verdict} {interval} {last.get(answer.answer or '', '')}".strip()
 
 
 def learning_verdict(answer: LearningCurve) -> str:
@@ -87,14 +92,12 @@ def learning_verdict(answer: LearningCurve) -> str:
         return "More sizes are being tried …"
     if answer.gain is None or answer.answer is None:
         return "There are too few rows to tell."
-    gain, metric = answer.gain, answer.metric
-    mean, high = (signed_difference(v, metric, unit=True) for v in (gain.mean, gain.high))
-    low = signed_difference(gain.low, metric)
-    first = {"yes": "Yes, likely", "no": "No, likely not", "unclear": "That is not clear"}
+    gain = answer.gain
+    mean = signed_difference(gain.mean, answer.metric, unit=True)
+    first = {"yes": "Yes, likely", "no": "No, likely not", "unclear": "Unclear"}
     return (
-        f"{first[answer.answer]}: {metric_in_short(metric)} {mean} from "
-        f"{format_integer(gain.from_rows)} to {format_integer(gain.to_rows)} rows "
-        f"(95\u00a0% confidence interval {low} to {high})."
+        f"{first[answer.answer]}: {mean} from {format_integer(gain.from_rows)} to "
+        f"{format_integer(gain.to_rows)} rows."
     )
 
 

@@ -17,7 +17,7 @@ from core.export.report.html import (
     section_card,
 )
 from core.figures import explanation_figures as figures
-from core.figures.explanation_text import columns_text, learning_verdict, loss_text, settings_text
+from core.figures.explanation_text import columns_text, learning_text, loss_text, settings_text
 from core.figures.score_figures import calibration_figure
 from core.tuning.problem_setup import read_data
 from core.tuning.why.answer_types import (
@@ -66,7 +66,7 @@ def explanation_sections(run: FinishedRun) -> list[str]:
                     "Learning curve: the same setting, fitted on fewer training rows. Line: 95 % "
                     "confidence interval."
                 )
-                verdict = paragraphs([learning_verdict(curve)])
+                verdict = paragraphs([learning_text(curve)])
                 learning = figures.learning_figure(curve)
                 sections.append(figure_card(question, learning, below=verdict))
     if problem:

@@ -187,11 +187,10 @@ def _tuning_text(results: Results) -> str:
 
 _POINTS = frozenset(name for name, metric in METRICS.items() if metric.share)
 _ADVICE: dict[Step, str] = {
-    "columns": "It is not shown to beat knowing nothing: other columns, or more rows, help more "
-    "than tuning.",
+    "columns": "It is not shown to beat knowing nothing: other columns or more rows help more.",
     "default": "Take the default setting.",
-    "minutes": "More minutes may help: models still improved or waited.",
-    "rows": "More {units} would help most: to learn from, and to test on.",
+    "minutes": "More minutes may help.",
+    "rows": "More {units} would help most, to learn and to test.",
     "export": "Take the model along.",
 }
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QPointF, Qt
+from PySide6.QtWidgets import QAbstractButton, QLabel
 
 from app.pages.results_page import ExplanationRequests, ResultsPage
 from app.views.explanation_views import (
@@ -19,9 +20,11 @@ from app.views.explanation_views import (
 from app.views.result_views import CalibrationView
 from app.views.threshold_view import ThresholdView
 from app.worker.messages import CancelExplanation, Explain, Explained
+from core.datasets.task import Task
 from core.figures.explanation_figures import columns_figure
 from core.figures.explanation_text import learning_text
 from core.figures.figure import Bars
+from core.tuning.events import RunFinished
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.run_results import (
     ConfusionCounts,
@@ -151,11 +154,11 @@ def test_columns_are_bars_that_keys_and_clicks_choose(shown, qtbot):
 
 def test_more_rows_are_answered_in_a_sentence(shown):
     view = shown(LearningView, LEARNING)
-    assert view.describe().startswith("Yes, likely: accuracy +10.0 points from 50 to 100")
+    assert view.describe().startswith("Yes, likely: +10.0 points from 50 to 100 rows. 95\u00a0%")
     assert view._caption.text() in view.describe()
     assert view.plot.left.label_at(0.7) == "70.0\u00a0%"
     assert len(view.table_data()[1]) == 3
-    for changes, words in (({"answer": "unclear"}, "That is not"), ({"done": False}, "More sizes")):
+    for changes, words in (({"answer": "unclear"}, "Unclear: "), ({"done": False}, "More sizes")):
         assert learning_text(replace(LEARNING, **changes)).startswith(words)
 
 
@@ -238,6 +241,55 @@ def test_answers_are_asked_for_and_go_to_their_views(asking, still):
     learning.show_results(replace(learning.results, seed=7))
     assert learning._caption.text() == learning.question  # nothing of the run before
     assert questions.views["threshold"].ask_button.isVisibleTo(questions.views["threshold"])
+
+
+OF_TASK = {
+    Task.BINARY: {
+        "confusion": {"labels": ["no", "yes"], "tuned": [[40, 5], [5, 31]],
+                      "baseline": [[45, 0], [36, 0]]},
+        "right": {"tuned": 74, "default": 70, "baseline": 45, "rows": 90},
+        "calibration": {"predicted": [0.2, 0.8], "observed": [0.3, 0.7], "counts": [40, 50]},
+    },
+    Task.MULTICLASS: {"confusion": {"labels": ["a", "b", "c"], "tuned": [[30, 1, 1]] * 3},
+                      "test": {"accuracy": 0.82, "log_loss": 0.4}},
+    Task.REGRESSION: {
+        "metric": "r2", "test": {"r2": 0.8, "mae": 3.0}, "baseline_test": {"r2": 0.0, "mae": 9.0},
+        "predictions": {"actual": [1.0, 2.0, 3.0], "tuned": [1.5, 2.0, 2.5]}, "right": None,
+        "baseline": "the mean",
+    },
+    Task.SEQUENCE: {"sequences": {"tuned": 18, "default": 17, "count": 20},
+                    "baseline": "the most frequent label of each value"},
+    Task.STRUCTURE: {
+        "pairs": {"tuned": {"right": 60, "called": 70, "true": 80}, "molecules": 18},
+        "metric": "pair_f1", "test": {"pair_f1": 0.9}, "right": None,
+        "curve": {"tuned": [[0.5, 0.9, 0.8], [0.9, 0.7, 0.9]]},
+    },
+    Task.TOPICS: {"documents": {"count": 40, "words": 400}, "right": None},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("task", filter(None, Task))
+def test_the_first_screen_has_few_words(asking, still, race, qtbot, task):
+    asking.resize(820, 760)  # what a window of 1280 × 800 leaves
+    chance = {"metric": "accuracy", "difference": 0.017, "low": -0.02, "high": 0.05}
+    results = race.results(
+        gain=chance, gain_over_baseline={**chance, "low": 0.01, "real": True},
+        untried={"forest": 20.0} if task.is_table else None, **OF_TASK[task],
+    )  # fmt: skip
+    # Of structured tasks one model is tuned.
+    candidates = results.candidates[:: 1 if task.is_table else 2]
+    candidates = [replace(candidate, row_seconds=1 / 890) for candidate in candidates]
+    events = [*race.run(ends=False), RunFinished(results=replace(results, candidates=candidates))]
+    events[0] = replace(events[0], dataset=replace(events[0].dataset, task=task))
+    still._show_run(events, still.run_folder)
+    answers = {"rows": ROWS, "learning": replace(LEARNING, answer="unclear")}
+    for question, told in answers.items() if task.is_table else ():
+        answer(still, question, told)
+    qtbot.wait(20)
+    labels = (*asking.findChildren(QLabel), *asking.findChildren(QAbstractButton))
+    words = [label.text() for label in labels if not label.visibleRegion().isEmpty()]
+    words += [asking.tabs.tabText(tab) for tab in range(4) if asking.tabs.isTabVisible(tab)]
+    assert len(" ".join(words).split()) < 120, "\n".join(words)
 
 
 def test_bars_appear_while_columns_are_shuffled_and_a_person_can_stop(asking, still):
