@@ -62,6 +62,7 @@ class RunFolder:
         self._owning: contextlib.ExitStack | None = None
         self._plan = b""
         self.notices: list[str] = []  # sentences for the person
+        self.is_writable = True  # as far as the last attempt says
 
     @classmethod
     def create(cls, plan: Plan, root: Path | None = None, path: Path | None = None) -> RunFolder:
@@ -202,7 +203,9 @@ class RunFolder:
                 os.fsync(file.fileno())
             if isinstance(event, Progress):
                 self._recorded_done = event.done
+            self.is_writable = True
         except OSError as error:
+            self.is_writable = False
             raise _cannot_write(self.path, error) from error
 
     def restore(self) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import re
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -15,6 +18,7 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
 from app.cli import main
+from app.cli.interrupt_handler import INTERRUPTED
 from app.cli.tune_command import leaderboard_of, result_text
 from core.datasets.samples import SAMPLES
 from core.errors import UnusableError
@@ -25,6 +29,7 @@ from core.tuning.events import RunFinished, RunStarted, TrialFinished, from_json
 from core.tuning.problem_setup import read_data
 from core.tuning.results import conclude
 from core.tuning.results.result_facts import result_facts
+from core.tuning.runs import run_folder
 from core.tuning.runs.best import best_of
 from core.tuning.runs.model_runs import model_leaderboard
 from core.tuning.runs.run_folder import RunFolder, runs_root
@@ -182,6 +187,27 @@ def test_an_interrupted_run_tells_its_best_though_the_disk_is_full(capsys, runs,
     assert re.search(r"^Best: .*not tested$", output.out, re.MULTILINE)
     assert "trials are kept in the run" in output.err
     assert "the disk is full" in output.err
+
+
+def test_an_interrupt_while_a_run_waits_for_the_disk_ends_it_at_once(capsys, runs, monkeypatch):
+    usual = run_folder._append_line
+
+    def append_line(file, line):
+        if b'"TrialFinished"' in line and b'"number": 2' in line:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        usual(file, line)
+
+    def interrupt(_seconds):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(run_folder, "_append_line", append_line)
+    monkeypatch.setattr(run_folder, "time", SimpleNamespace(sleep=interrupt))
+    monkeypatch.setattr(conclude, "conclude", lambda *_a, **_o: pytest.fail("nothing is kept"))
+    assert main([*QUICK, "--strategy", "random", "--trials", "5"]) == INTERRUPTED
+    output = capsys.readouterr()
+    assert "the disk is full. The run waits" in output.err
+    assert re.search(r"^Best: .*not tested$", output.out, re.MULTILINE)
+    assert "trials are kept in the run" in output.err
 
 
 def test_an_average_says_who_is_in_it(capsys):
