@@ -174,25 +174,17 @@ class RangeRow(QWidget):
         self.changed.emit(self.axis.name)
 
     def _on_fix_clicked(self, is_fixed: bool) -> None:
-        if is_fixed:
-            self.low.setText(self._number_text(self._default_value()))
-            self.high.setText("")
-        else:
-            self.low.setText(self._number_text(self.axis.low))
-            self.high.setText(self._number_text(self.axis.high))
+        axis = self.axis
+        has_default = is_fixed and axis.default is not None
+        self.low.setText(self._number_text(axis.default if has_default else axis.low))
+        self.high.setText("" if is_fixed else self._number_text(axis.high))
         self.high.setEnabled(not is_fixed)
         self._on_entered()
 
-    def _default_value(self) -> float:
-        axis = self.axis
-        return axis.default if axis.default is not None else axis.low
-
     def _on_entered(self) -> None:
         is_fixed, axis = self.fix.isChecked(), self.axis
-        numbers = [
-            self._exact.get(text, with_decimal_point(text))
-            for text in (self.low.text(), self.high.text())
-        ]
+        texts = self.low.text(), self.high.text()
+        numbers = [self._exact.get(text, with_decimal_point(text)) for text in texts]
         previous_entry = self.entry
         try:
             if is_fixed:

@@ -186,10 +186,9 @@ class ValuesCard(Card):
 
     def _show_values(self, estimate: RunEstimate) -> None:
         settings, trials = estimate.settings, estimate.trials
+        words = "All are tried."
         if trials < settings:
             words = f"{format_integer(trials)} of them are tried, the coarse ones first."
-        else:
-            words = "All are tried."
         caption = f"Combined, these make {format_integer(settings)} settings. {words}"
         self.set_words("Values that will be tried", caption)
         clear_layout(self.table)

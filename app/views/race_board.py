@@ -288,8 +288,7 @@ class RaceBoard(View):
             question += " Bar: one standard error to each side; more rows and folds narrow it."
         if any(row.best is None for row in known_rows):
             question += " Diamond: an estimate from a part of the rows."
-        positions = [shown.position_of(row.best_known_score or 0.0) for row in known_rows]
-        if any(not 0.0 <= position <= 1.0 for position in positions):
+        if any(not 0 <= shown.position_of(row.best_known_score or 0) <= 1 for row in known_rows):
             question += " Triangle: beyond the edge."
         if standings.average_lead(run) is not None:
             question += " Average: by its lead over the best, on rows that chose neither."

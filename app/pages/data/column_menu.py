@@ -104,7 +104,9 @@ class ColumnMenus:
             "feature": "Use it to predict",
             "topics": "Find the topics of its texts",
             "group": "Keep rows with the same value together",
-            "sequence": self._sequence_words(),
+            "sequence": "It holds the letters of the molecules"
+            if summary.task.has_pairs
+            else "It says which sequence a row belongs to",
             "ignore": "Leave it out",
         }
         if finds_topics:
@@ -115,11 +117,6 @@ class ColumnMenus:
         if finds_topics and not has_texts and name != summary.documents.column:
             del words["feature"]
         return list(words.items())
-
-    def _sequence_words(self) -> str:
-        if self._session.current_summary.task.has_pairs:
-            return "It holds the letters of the molecules"
-        return "It says which sequence a row belongs to"
 
     def _add_kinds(self, menu: QMenu, columns: Sequence[ColumnSummary]) -> None:
         task = self._session.current_summary.task
@@ -150,13 +147,10 @@ class ColumnMenus:
                 lambda _on=False, change=reading.proposal: apply_change(session, change)
             )
         if is_changed:
+            choices = session.requested_data.readings
+            unread = {column: reading for column, reading in choices.items() if column != name}
             action = menu.addAction("Read it as at first")
-            action.triggered.connect(lambda _on=False: self._read_as_first(name))
-
-    def _read_as_first(self, name: str) -> None:
-        readings = dict(self._session.requested_data.readings)
-        readings.pop(name, None)
-        self._session.change_data(readings=readings)
+            action.triggered.connect(lambda _on=False: session.change_data(readings=unread))
 
     def _add_groups(self, menu: QMenu, names: Sequence[str]) -> None:
         if not self._board.takes_columns:
