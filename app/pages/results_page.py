@@ -52,7 +52,6 @@ from resources.theme import GAP
 if TYPE_CHECKING:
     from app.session.session import Session
     from app.worker.messages import Explained
-    from core.tuning.plan import Plan
     from core.tuning.runs.past_runs import RunSummary
 
 WHY_VIEWS: tuple[type[WhyView[Answer]], ...] = (
@@ -239,8 +238,11 @@ class ResultsPage(Page):
         self._grid = QGridLayout()
         self._grid.setSpacing(GAP)
         self.body.addLayout(self._grid)
-        caption, report = "This run again, elsewhere:", self.session.problem.emit
-        self.copy_buttons = CopyButtons(caption, self._plan_of_run, report)
+        self.copy_buttons = CopyButtons(
+            "This run again, elsewhere:",
+            lambda: self.session.shown.plan if self.session.events else None,
+            self.session.problem.emit,
+        )
         self.copy_buttons.hide()
         self.body.addWidget(self.copy_buttons)
         self.body.addStretch()
@@ -302,7 +304,6 @@ class ResultsPage(Page):
     def visited(self) -> None:
         self.refresh()
         self._show_comparable()
-        self.questions.request_answers()
         QTimer.singleShot(0, self.penalties, self.penalties.redraw)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -476,9 +477,6 @@ class ResultsPage(Page):
         width = self.scroll_area.viewport().width()
         narrow = NARROW + NAMES * bool(self.candidates.buttons)
         return width < appearance.pixels(narrow), width >= appearance.pixels(ROOMY)
-
-    def _plan_of_run(self) -> Plan | None:
-        return self.session.shown.plan if self.session.events else None
 
     # Other runs -------------------------------------------------------------------------------
 

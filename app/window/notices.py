@@ -32,9 +32,9 @@ class Notice(QFrame):
         super().__init__()
         self.setProperty("card", "notice")
         self._sentence = wrapping_label()
-        self._action: Callable[[], object] = self.dismiss
+        self._action: Callable[[], object] = self.hide
         self._button = PlainButton("", lambda: self._action())
-        self._close = IconButton("close", "Close this message", self.dismiss)
+        self._close = IconButton("close", "Close this message", self.hide)
         in_row(
             StatusIcon("error", "bad", 20),
             (self._sentence, 1),
@@ -62,9 +62,6 @@ class Notice(QFrame):
             self._action = action
         self.show()
         QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.Alert))
-
-    def dismiss(self) -> None:
-        self.hide()
 
 
 class BusyNotice(QFrame):

@@ -86,7 +86,7 @@ def _after_first_paint(
 ) -> None:
     tell_painted(window, window.session.exporters_changed)
     restore_collection()
-    window.show_runs()
+    window.session.runs.reload()
     window.session.warm_up()
     preparation.start()
     window.pages["start"].visited()

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from app.session.session import Session
 
 SAMPLE, MODEL, STRATEGY, TRIALS = "breast-cancer", "svm", "gp", 16
+SAMPLE_FILE = f"sample:{SAMPLE}"
 WIDE = 330  # pixels
 GAP = 14  # between control and card
 AROUND = 5  # between control and frame
@@ -196,7 +197,7 @@ class TourCard(QFrame):
         self.setProperty("card", "tour")
         self._window = window
         self._title = wrapping_label("", "cardtitle")
-        self._words = wrapping_label()
+        self.words = wrapping_label()
         self._position_label = wrapping_label("", "caption")
         self.leave = LinkButton("Leave", self.leave_pressed.emit)
         self.leave.setAccessibleName("Leave the tour")
@@ -206,7 +207,7 @@ class TourCard(QFrame):
         row = in_row(self.leave, 1, self.back, self.next, gap=6)
         self._column = in_column(
             self._title,
-            self._words,
+            self.words,
             self._position_label,
             row,
             on=self,
@@ -215,18 +216,14 @@ class TourCard(QFrame):
         )
 
     def show_words(self, title: str, words: str, position: str) -> None:
-        if (title, words) == (self._title.text(), self._words.text()):
+        if (title, words) == (self._title.text(), self.words.text()):
             return
         self._title.setText(title)
-        self._words.setText(words)
+        self.words.setText(words)
         self._position_label.setText(position)
         self.setAccessibleName(f"Tour: {title}")
         self.setAccessibleDescription(words)
         QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.Alert))
-
-    @property
-    def message_text(self) -> str:
-        return self._words.text()
 
     def fitting(self) -> QSize:
         """The size that the text needs, within the window."""
@@ -241,14 +238,11 @@ def card_position(target: QRect, size: QSize, room: QRect) -> QPoint:
     """Right of a control, left, below, above; else over its corner."""
     x = max(room.left(), min(target.left(), room.right() - size.width()))
     y = max(room.top(), min(target.top(), room.bottom() - size.height()))
-    if target.right() + GAP + size.width() <= room.right():
-        return QPoint(target.right() + GAP, y)
-    if target.left() - GAP - size.width() >= room.left():
-        return QPoint(target.left() - GAP - size.width(), y)
-    if target.bottom() + GAP + size.height() <= room.bottom():
-        return QPoint(x, target.bottom() + GAP)
-    if target.top() - GAP - size.height() >= room.top():
-        return QPoint(x, target.top() - GAP - size.height())
+    left, top = target.left() - GAP - size.width(), target.top() - GAP - size.height()
+    right, bottom = target.right() + GAP, target.bottom() + GAP
+    for corner in (QPoint(right, y), QPoint(left, y), QPoint(x, bottom), QPoint(x, top)):
+        if room.contains(QRect(corner, size)):
+            return corner
     corner = room.bottomRight() - QPoint(size.width(), size.height())
     return QPoint(max(room.left(), corner.x()), max(room.top(), corner.y()))
 
@@ -286,7 +280,7 @@ class Tour(QObject):
 
     def start(self) -> None:
         appearance.application().installEventFilter(self)
-        if self._session.data is None or self._session.data.file != _sample_file():
+        if self._session.data is None or self._session.data.file != SAMPLE_FILE:
             self._session.open_sample(SAMPLE)
         self._timer.start()
         self._go_to(0)
@@ -387,7 +381,7 @@ class Tour(QObject):
 
     def _is_sample(self) -> bool:
         data, session = self._session.data, self._session
-        return data is None or _sample_file() in (data.file, session.requested_file)
+        return data is None or SAMPLE_FILE in (data.file, session.requested_file)
 
     def _update_card(self) -> None:
         last = self.index + 1 == len(STOPS)
@@ -468,10 +462,6 @@ class Tour(QObject):
             return True
         point = self._window.mapFromGlobal(event.globalPosition().toPoint())
         return self.card.geometry().contains(point) or self.frame.geometry().contains(point)
-
-
-def _sample_file() -> str:
-    return f"sample:{SAMPLE}"
 
 
 def _rectangle_in(window: QWidget, widget: QWidget) -> QRect:

@@ -204,7 +204,7 @@ class Window(QMainWindow):
     # Session --------------------------------------------------------------------------------
 
     def _data_changed(self) -> None:
-        self.notice.dismiss()
+        self.notice.hide()
         if self.session.data is not None and not self.session.data.file.startswith("sample:"):
             settings.remember_file(self.session.data.file)
         if self.here == "start":
@@ -220,10 +220,10 @@ class Window(QMainWindow):
     def _run_changed(self) -> None:
         if self.session.state == "running":
             # It is about an earlier run.
-            self.notice.dismiss()
+            self.notice.hide()
         self._show_steps()
         if self.session.state not in ("running", "paused"):
-            self.show_runs()
+            self.session.runs.reload()
 
     def _problem(self, sentence: str) -> None:
         self._show_steps()  # it may be that data cannot be read
@@ -241,7 +241,7 @@ class Window(QMainWindow):
             self.notice.show_message(sentence)
 
     def _take_offer(self, offer: SuggestedChange) -> None:
-        self.notice.dismiss()
+        self.notice.hide()
         self.session.open_otherwise(offer)
 
     def offer_details(self, sentence: str, details: str) -> None:
@@ -257,14 +257,11 @@ class Window(QMainWindow):
 
             dialog = TargetDialog(columns, self, texts)
             if name := dialog.ask():
-                self.notice.dismiss()
+                self.notice.hide()
                 self.session.open_with_target(name, dialog.task)
 
         label = "Choose what to do…" if texts else "Choose the column to predict…"
         self.notice.show_message(sentence, label, choose_target)
-
-    def show_runs(self) -> None:
-        self.session.runs.reload()
 
     def _list_runs(self) -> None:
         run_list = self.session.runs.run_list
@@ -307,7 +304,7 @@ class Window(QMainWindow):
     def use_model(self, model: str) -> None:
         from app.pages.use_page import UsePage
 
-        self.notice.dismiss()
+        self.notice.hide()
         self.show_page("use")
         if isinstance(self.current_page, UsePage):
             self.current_page.open_model(model)

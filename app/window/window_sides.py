@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -123,7 +123,10 @@ class Rail(QFrame):
         inner = QWidget()
         self._column = in_column(on=inner, gap=2, margins=(0, 0, 8, 0))
         self.steps = self._make_steps()
-        self._why = self._make_reason()
+        self._why = wrapping_label("", "warning")
+        self._why.setContentsMargins(8, 4, 4, 4)
+        self._why.hide()
+        self._column.addWidget(self._why)
         self._make_runs()
         self._column.addStretch(1)
         to_history = partial(self.page_pressed.emit, "history")
@@ -141,17 +144,10 @@ class Rail(QFrame):
         steps = {}
         for number, (key, name) in enumerate(zip(STEPS, names, strict=True), start=1):
             step = _Step(number, name)
-            step.pressed.connect(self._pressed(key))
+            step.pressed.connect(partial(self._press_step, key))
             self._column.addWidget(step)
             steps[key] = step
         return steps
-
-    def _make_reason(self) -> QLabel:
-        why = wrapping_label("", "warning")
-        why.setContentsMargins(8, 4, 4, 4)
-        why.hide()
-        self._column.addWidget(why)
-        return why
 
     def _make_runs(self) -> None:
         self._column.addSpacing(14)
@@ -170,14 +166,11 @@ class Rail(QFrame):
         self.settings_button = LinkButton("Settings", self.settings_pressed.emit, "settings")
         return in_row(self.help_button, self.settings_button, 1, gap=6)
 
-    def _pressed(self, key: str) -> Callable[[], None]:
-        def press_step() -> None:
-            locked = self.steps[key].state.locked
-            self.explain(locked)
-            if not locked:
-                self.step_pressed.emit(key)
-
-        return press_step
+    def _press_step(self, key: str) -> None:
+        locked = self.steps[key].state.locked
+        self.explain(locked)
+        if not locked:
+            self.step_pressed.emit(key)
 
     def explain(self, why: str) -> None:
         """Show why; "" hides it."""

@@ -61,7 +61,7 @@ class Hand:
         self.window = Window(self.session)
         self.window.show()
         assert QTest.qWaitForWindowExposed(self.window)
-        self.window.show_runs()  # as the program does once it has painted
+        self.window.session.runs.reload()  # as the program does once it has painted
         self.window.activateWindow()
         QTest.qWait(200)
 

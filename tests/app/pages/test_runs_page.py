@@ -285,7 +285,7 @@ def test_every_control_has_a_name_and_is_reached(
 def test_the_rail_lists_the_newest_and_leads_to_all(window, root, qtbot):
     for at in range(5, 10):
         made(root, at, f"more {at}", "svm", "f", 0.5, 0.5, 0.5)
-    window.show_runs()
+    window.session.runs.reload()
     qtbot.waitUntil(lambda: len(window.session.runs.run_list.runs) == 9)
     assert window.rail._runs.count() == 6
     window.show_page("start")

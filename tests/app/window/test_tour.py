@@ -81,12 +81,12 @@ def test_each_way_to_take_it_begins_it(window):
 def test_it_waits_for_the_sample(window, answer):
     window.take_tour()
     card = window.tour.card
-    assert "being read" in card.message_text
+    assert "being read" in card.words.text()
     assert not card.next.isEnabled()
     answer(FILE)
     assert window.here == "data"
     assert card.next.isEnabled()
-    assert window.session.summary["name"] in card.message_text
+    assert window.session.summary["name"] in card.words.text()
 
 
 @pytest.mark.parametrize("percent", [100, 200])
@@ -111,7 +111,7 @@ def test_it_chooses_something_quick_and_says_so(toured):
     assert toured.session.plan.model == MODEL
     until(toured, 4)
     assert toured.session.plan.strategy == STRATEGY
-    assert f"{toured.session.plan.trials} trials" in toured.tour.card.message_text
+    assert f"{toured.session.plan.trials} trials" in toured.tour.card.words.text()
     assert settings.stored_number("choices/trials", -1) == -1  # what a person chose is not changed
 
 

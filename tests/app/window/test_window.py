@@ -189,7 +189,7 @@ def test_other_roles_and_a_problem_stay_on_their_page(filled, clinic):
     assert notice.sentence.startswith("heart.csv, line 3")
     assert not any(button.text() for button in notice.findChildren(QPushButton))
     assert (filled.here, session.plan) == ("model", plan)
-    notice.dismiss()
+    notice.hide()
     assert not notice.isVisible()
     # What stopped a run is no longer said when it goes on.
     session.problem.emit("The worker was stopped. 2 trials are kept.")
