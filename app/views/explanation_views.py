@@ -423,7 +423,7 @@ class LearningView(WhyView[answer_types.LearningCurve]):
 
     name = "learning"
     title = figures.LEARNING
-    question = "Learning curve, by fewer rows."
+    question = "Learning curve: on fewer rows."
     waiting = "A curve appears here."
     asks = "learning"
     answer_type = answer_types.LearningCurve
