@@ -6,20 +6,26 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QUrl, Signal
+from PySide6.QtCore import QSignalBlocker, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QGuiApplication
-from PySide6.QtWidgets import QCheckBox, QFileDialog, QGridLayout, QHBoxLayout, QLabel, QWidget
+from PySide6.QtWidgets import QCheckBox, QFileDialog, QGridLayout, QWidget
 
-from app.look import icons
 from app.pages.page import Page
 from app.text.key_names import SAVE
 from app.text.plan_text import setting_cells
 from app.widgets.buttons import LinkButton, PlainButton
 from app.widgets.cards import Card
 from app.widgets.drop_area import data_folder
-from app.widgets.layouts import clear_layout, in_column, in_row
+from app.widgets.layouts import add_to, clear_layout, in_column, in_row
 from app.widgets.quiet_controls import QuietComboBox
-from app.widgets.text_labels import ElidedLabel, plain_tooltip, titled_control, wrapping_label
+from app.widgets.text_labels import (
+    ElidedLabel,
+    StatusIcon,
+    plain_tooltip,
+    show_text,
+    titled_control,
+    wrapping_label,
+)
 from app.worker.messages import ExportFormat
 from core.datasets.task import Task
 from core.estimators.model_settings import model_and_values
@@ -99,12 +105,11 @@ class ModelChooser(QWidget):
         if models == self._choices:
             return
         previous_name, self._choices = self.model_name, models
-        self.box.blockSignals(True)
-        self.box.clear()
-        self.box.addItems([_choice_line(choice) for choice in models])
         names = [choice.name for choice in models]
-        self.box.setCurrentIndex(names.index(previous_name) if previous_name in names else 0)
-        self.box.blockSignals(False)
+        with QSignalBlocker(self.box):
+            self.box.clear()
+            self.box.addItems([_choice_line(choice) for choice in models])
+            self.box.setCurrentIndex(names.index(previous_name) if previous_name in names else 0)
         self.setVisible(bool(models))
         self._show_description()
 
@@ -138,35 +143,22 @@ class ExportCard(Card):
         super().__init__(exporter.title, exporter.sentence)
         self.exporter = exporter
         if exporter.warning:
-            self.body.addLayout(self._make_warning(exporter.warning))
-        self.body.addStretch(1)
+            sign = StatusIcon("warning", "warning", 18)
+            self.body.addLayout(in_row(sign, (wrapping_label(exporter.warning, "warning"), 1)))
         self._saved = wrapping_label("", "good")
         self._saved.hide()
-        self.body.addWidget(self._saved)
         self.save_button = PlainButton("Save as…", lambda: page.save_as(exporter.name), "save")
         self.save_button.setAccessibleName(f"Save {exporter.title} as")
         self.folder_button = LinkButton("Open folder", self._open_folder, "folder")
         self.folder_button.hide()
-        row = in_row(
-            self.save_button,
-            self.folder_button,
-            1,
-            wrapping_label(" ".join(_file_endings(exporter)), "caption"),
-        )
-        self.body.addLayout(row)
+        endings = wrapping_label(" ".join(_file_endings(exporter)), "caption")
+        add_to(self.body, 1, self._saved, in_row(self.save_button, self.folder_button, 1, endings))
         self._path: Path | None = None
-
-    def _make_warning(self, sentence: str) -> QHBoxLayout:
-        sign = QLabel()
-        sign.setPixmap(icons.tinted_icon("warning", "warning").pixmap(18, 18))
-        return in_row(sign, (wrapping_label(sentence, "warning"), 1))
 
     def show_saved(self, path: Path | None) -> None:
         self._path = path
-        self._saved.setVisible(path is not None)
+        show_text(self._saved, "" if path is None else f"Saved as {path}")
         self.folder_button.setVisible(path is not None)
-        if path is not None:
-            self._saved.setText(f"Saved as {path}")
 
     def _open_folder(self) -> None:
         if self._path is not None:
@@ -192,12 +184,10 @@ class UseLinesCard(Card):
             name = wrapping_label(line.title, "caption")
             text = ElidedLabel(line.line, "code")
             text.setToolTip(plain_tooltip(line.line))
-            copy = LinkButton(
-                "Copy", partial(QGuiApplication.clipboard().setText, line.line), "copy"
-            )
+            copy_line = partial(QGuiApplication.clipboard().setText, line.line)
+            copy = LinkButton("Copy", copy_line, "copy")
             copy.setAccessibleName(f"Copy the line: {line.title}")
-            self._rows.addWidget(name)
-            self._rows.addLayout(in_row((text, 1), copy, gap=10))
+            add_to(self._rows, name, in_row((text, 1), copy, gap=10))
 
 
 class ExportPage(Page):
@@ -215,22 +205,18 @@ class ExportPage(Page):
         self.primary = self.add_primary("Save the model…", self._save_first, "save")
         self.chooser = ModelChooser()
         self.chooser.changed.connect(self._on_model_chosen)
-        self.body.addWidget(self.chooser)
         words = "Leave rows and values of the data out of report, numbers and script"
         self.without_data = QCheckBox(words)
         self.without_data.hide()
         self.use_lines = UseLinesCard()
-        self.body.addWidget(self.use_lines)
-        self.body.addWidget(self.without_data)
         self._grid = QGridLayout()
         self._grid.setSpacing(12)
         for column in (0, 1):
             self._grid.setColumnStretch(column, 1)
-        self.body.addLayout(self._grid)
         words = "What can be saved appears here as soon as the worker is ready."
         self._waiting = wrapping_label(words, "muted")
-        self.body.addWidget(self._waiting)
-        self.body.addStretch(1)
+        add_to(self.body, self.chooser, self.use_lines, self.without_data, self._grid)
+        add_to(self.body, self._waiting, 1)
         session.exporters_changed.connect(self.request_refresh)
         session.data_changed.connect(self.request_refresh)
         session.plan_changed.connect(self.request_refresh)
@@ -268,11 +254,9 @@ class ExportPage(Page):
         proposed = str(Path(folder) / (self._file_name() + exporter.ending))
         kinds = {f"{name} (*{ending})": ending for ending, name in _file_endings(exporter).items()}
         title = f"Save {exporter.title}"
-        options = QFileDialog.Option(0)
-        # The study is added to the file that is there, so that nothing is replaced and nobody
-        # asked.
-        if exporter.joins:
-            options = QFileDialog.Option.DontConfirmOverwrite
+        # A study is added to the file that is there, so that nothing is replaced and nobody asked.
+        quiet = QFileDialog.Option.DontConfirmOverwrite
+        options = quiet if exporter.joins else QFileDialog.Option(0)
         filters = ";;".join(kinds)
         path, kind = QFileDialog.getSaveFileName(self, title, proposed, filters, options=options)
         return path, kinds.get(kind, exporter.ending)
@@ -376,8 +360,8 @@ class ExportPage(Page):
             )
         results = self.session.results or Results()
         count = member_count(results)
-        average_sentence = f"The average of {count} models is one model in each of these files."
-        first = (average_sentence,) if count > 1 else ()
+        average = f"The average of {count} models is one model in each of these files."
+        first = (average,) if count > 1 else ()
         if "folder" in self.cards:
             return (
                 *first,
@@ -388,10 +372,9 @@ class ExportPage(Page):
                 ),
                 report,
             )
-        test_sentence = evaluation_text(results)
         return (
             *first,
-            *((test_sentence,) if test_sentence else ()),
+            *filter(None, (evaluation_text(results),)),
             "To predict new rows, here or in Python, save the model.",
             report,
             (

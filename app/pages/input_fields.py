@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
-from PySide6.QtCore import QLocale, QSize, Qt, Signal
+from PySide6.QtCore import QLocale, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from app.look import appearance
 from app.text.prediction_text import training_range_text
-from app.widgets.layouts import in_column, in_row
+from app.widgets.layouts import add_to, in_column, in_row
 from app.widgets.quiet_controls import QuietComboBox, QuietSlider
 from app.widgets.text_labels import ElidedLabel, apply_style
 from core.export.using.row_answers import CellValue
@@ -32,12 +31,8 @@ class InputField(QWidget):
         self.column, self.name = column, column.name
         self._before: CellValue = None
         self._outside = False
-        self._layout = in_column(
-            ElidedLabel(" ".join(column.title.split()) or "(no name)", "small"),
-            on=self,
-            gap=2,
-            margins=(0, 0, 0, 6),
-        )
+        title = ElidedLabel(" ".join(column.title.split()) or "(no name)", "small")
+        self._layout = in_column(title, on=self, gap=2, margins=(0, 0, 0, 6))
         self._note = ElidedLabel("", "caption")
 
     def sizeHint(self) -> QSize:
@@ -86,8 +81,8 @@ class NumberField(InputField):
 
     def __init__(self, column: TrainingColumn) -> None:
         super().__init__(column)
-        self.edit = _make_line_edit(self.name, self._on_text_edited)
-        self.edit.setPlaceholderText("missing")
+        self.edit = make_line_edit(self.name, "missing", 70)
+        self.edit.textEdited.connect(lambda _text: self._on_text_edited())
         row = in_row((self.edit, 2), gap=8)
         self.slider: QuietSlider | None = None
         self._low, self._high = low, high = column.low or 0.0, column.high or 0.0
@@ -102,8 +97,7 @@ class NumberField(InputField):
             self.slider.setPageStep(max(1, self._steps // 10))
             self.slider.valueChanged.connect(self._on_slider_moved)
             row.addWidget(self.slider, 3)
-        self._layout.addLayout(row)
-        self._layout.addWidget(self._note)
+        add_to(self._layout, row, self._note)
 
     @property
     def value(self) -> CellValue:
@@ -130,10 +124,9 @@ class NumberField(InputField):
         if self.slider is None or not isinstance(value, float):
             return
         low, high = self._low, self._high
-        self.slider.blockSignals(True)
         share = (min(max(value, low), high) - low) / (high - low)
-        self.slider.setValue(round(share * self._steps))
-        self.slider.blockSignals(False)
+        with QSignalBlocker(self.slider):
+            self.slider.setValue(round(share * self._steps))
 
     def _on_text_edited(self) -> None:
         self._move_slider()
@@ -167,8 +160,7 @@ class ChoiceField(InputField):
             line.setAcceptDrops(False)
             self.box.setInsertPolicy(QuietComboBox.InsertPolicy.NoInsert)
         self.box.currentTextChanged.connect(lambda _text: self._on_changed())
-        self._layout.addWidget(self.box)
-        self._layout.addWidget(self._note)
+        add_to(self._layout, self.box, self._note)
 
     def _add_choice(self, value: CellValue) -> None:
         text = locale_number(value) if isinstance(value, float) else self._value_text(value)
@@ -181,13 +173,11 @@ class ChoiceField(InputField):
         return self.box.itemData(index) if index >= 0 else text
 
     def _set_value(self, value: CellValue) -> None:
-        self.box.blockSignals(True)
         indices = [index for index in range(self.box.count()) if self.box.itemData(index) == value]
-        if not indices:
-            self._add_choice(value)
-            indices = [self.box.count() - 1]
-        self.box.setCurrentIndex(indices[0])
-        self.box.blockSignals(False)
+        with QSignalBlocker(self.box):
+            if not indices:
+                self._add_choice(value)
+            self.box.setCurrentIndex(indices[0] if indices else self.box.count() - 1)
 
 
 class TextField(InputField):
@@ -195,10 +185,9 @@ class TextField(InputField):
 
     def __init__(self, column: TrainingColumn) -> None:
         super().__init__(column)
-        self.edit = _make_line_edit(self.name, self._on_changed)
-        self.edit.setPlaceholderText("missing")
-        self._layout.addWidget(self.edit)
-        self._layout.addWidget(self._note)
+        self.edit = make_line_edit(self.name, "missing", 70)
+        self.edit.textEdited.connect(lambda _text: self._on_changed())
+        add_to(self._layout, self.edit, self._note)
 
     @property
     def value(self) -> CellValue:
@@ -221,12 +210,12 @@ def locale_number(value: float) -> str:
     return locale.toString(value, "g", 8)
 
 
-def _make_line_edit(name: str, edited: Callable[[], None]) -> QLineEdit:
+def make_line_edit(name: str, placeholder: str, min_width: int) -> QLineEdit:
+    """A field of at least so many pixels at the usual text size."""
     line_edit = QLineEdit()
     line_edit.setAccessibleName(name)
-    line_edit.setMinimumHeight(TARGET)
-    line_edit.setMinimumWidth(appearance.pixels(70))
+    line_edit.setPlaceholderText(placeholder)
+    line_edit.setMinimumSize(appearance.pixels(min_width), TARGET)
     # A file that is dropped on it is the window's to open, not a path to be written here.
     line_edit.setAcceptDrops(False)
-    line_edit.textEdited.connect(lambda _text: edited())
     return line_edit

@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QIntValidator, QPainter, QPaintEvent, QResizeE
 from PySide6.QtWidgets import QLineEdit, QSizePolicy, QWidget
 
 from app.look import appearance
-from app.pages.input_fields import InputField, make_field
+from app.pages.input_fields import InputField, make_field, make_line_edit
 from app.text.prediction_text import (
     NO_RANGES,
     TYPICAL,
@@ -23,7 +23,15 @@ from app.text.prediction_text import (
 )
 from app.widgets.buttons import PlainButton
 from app.widgets.cards import Card
-from app.widgets.layouts import FlowLayout, clear_layout, in_column, in_lines, in_row, scrolling
+from app.widgets.layouts import (
+    FlowLayout,
+    add_to,
+    clear_layout,
+    in_column,
+    in_lines,
+    in_row,
+    scrolling,
+)
 from app.widgets.quiet_controls import QuietSpinBox
 from app.widgets.text_labels import plain_tooltip, show_text, titled_control, wrapping_label
 from app.worker.messages import ModelDescribed, RowPredicted, TestRowFound
@@ -96,13 +104,9 @@ class PredictionCard(Card):
         self._bars: list[ShareBar] = []
         self._bar_box = in_column(gap=4)
         self._more = wrapping_label("", "caption")
-        self.body.addWidget(self.prediction_label)
-        self.body.addWidget(self.problem)
-        self.body.addLayout(self._bar_box)
         answer_labels = (self._more, self.interval, self.unlike)
-        for text_label in (*answer_labels, self.original, self.truth, self.notes):
-            self.body.addWidget(text_label)
-        self.body.addStretch(1)
+        add_to(self.body, self.prediction_label, self.problem, self._bar_box, *answer_labels)
+        add_to(self.body, self.original, self.truth, self.notes, 1)
         self.clear_answer()
 
     def clear_answer(self) -> None:
@@ -131,13 +135,6 @@ class PredictionCard(Card):
         self._show_shares([])
         for text_label in (self.prediction_label, self.interval, self.unlike):
             show_text(text_label, "")
-
-    def show_original(self, prediction: RowPrediction | None) -> None:
-        words = f"Before the changes: {predicted_text(prediction)}" if prediction else ""
-        show_text(self.original, words)
-
-    def show_truth(self, test_row: TestRow | None) -> None:
-        show_text(self.truth, true_value_text(test_row) if test_row else "")
 
     def _show_shares(self, shares: Sequence[tuple[str, float]]) -> None:
         while len(self._bars) < min(len(shares), MAX_BARS):
@@ -177,36 +174,24 @@ class RowPredictionForm(QWidget):
     def _make_form(self) -> Card:
         self.card = Card("One row")
         self.reason_label = wrapping_label("", "muted")
-        self.card.body.addWidget(self.reason_label)
         self.typical = PlainButton("Typical row", self._begin_typical)
         self.number = _make_spin_box(self._find_number)
         self.line = _make_line_field(self._find_line)
         self.line.setToolTip("The row of the test set in this line of the file, or the next below.")
         self.of_tests = QWidget()
         self._line_box = titled_control("or line of the file", self.line)
-        in_row(
-            titled_control("Row of the test set", self.number),
-            self._line_box,
-            on=self.of_tests,
-            gap=10,
-        )
+        number_box = titled_control("Row of the test set", self.number)
+        in_row(number_box, self._line_box, on=self.of_tests, gap=10)
         self.reset = PlainButton("Reset", self._reset_row)
-        self.search = QLineEdit()
-        self.search.setPlaceholderText("Find a column")
-        self.search.setAccessibleName("Find a column")
-        self.search.setAcceptDrops(False)
-        self.search.setMinimumWidth(appearance.pixels(140))
-        self.search.setMinimumHeight(28)
+        self.search = make_line_edit("Find a column", "Find a column", 140)
         self.search.textChanged.connect(self._filter_fields)
         self.row_controls = in_lines(self.typical, self.of_tests, self.reset, self.search, gap=10)
-        self.card.body.addWidget(self.row_controls)
         self.source_label = wrapping_label("", "caption")
-        self.card.body.addWidget(self.source_label)
         inner = QWidget()
         self._flow = FlowLayout(inner, gap=12, column_width=200)
         self.scroll_area = scrolling(inner)
-        self.card.body.addWidget(self.scroll_area)
-        self.card.body.addStretch(1)
+        rows = (self.reason_label, self.row_controls, self.source_label, self.scroll_area, 1)
+        add_to(self.card.body, *rows)
         return self.card
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -315,7 +300,7 @@ class RowPredictionForm(QWidget):
         for name, field in self.fields.items():
             field.show_value(values.get(name))
         self._initial_form_values = self.values
-        self.answer.show_truth(test_row)
+        show_text(self.answer.truth, true_value_text(test_row) if test_row else "")
         self._request_prediction()
 
     def _reset_row(self) -> None:
@@ -366,16 +351,14 @@ class RowPredictionForm(QWidget):
             field.mark_outside(name in outside)
 
     def _show_original(self) -> None:
-        original = self._original if self.is_changed else None
-        self.answer.show_original(original.prediction if original is not None else None)
+        shown = self._original.prediction if self._original and self.is_changed else None
+        words = f"Before the changes: {predicted_text(shown)}" if shown else ""
+        show_text(self.answer.original, words)
 
 
 def _make_spin_box(on_changed: Callable[[], None]) -> QuietSpinBox:
-    spin_box = QuietSpinBox()
-    spin_box.setRange(0, LARGEST)
     # 0 is no row of the test set.
-    spin_box.setSpecialValueText("–")
-    spin_box.setKeyboardTracking(False)
+    spin_box = QuietSpinBox(maximum=LARGEST, specialValueText="–")
     spin_box.setMinimumHeight(28)
     spin_box.setMinimumWidth(appearance.pixels(90))
     spin_box.lineEdit().setAcceptDrops(False)
@@ -384,11 +367,7 @@ def _make_spin_box(on_changed: Callable[[], None]) -> QuietSpinBox:
 
 
 def _make_line_field(on_edited: Callable[[], None]) -> QLineEdit:
-    line_edit = QLineEdit()
+    line_edit = make_line_edit("", "–", 90)
     line_edit.setValidator(QIntValidator(1, LARGEST, line_edit))
-    line_edit.setPlaceholderText("–")
-    line_edit.setMinimumHeight(28)
-    line_edit.setMinimumWidth(appearance.pixels(90))
-    line_edit.setAcceptDrops(False)
     line_edit.editingFinished.connect(on_edited)
     return line_edit
