@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 from app.pages.install_line import InstallLine
 from app.pages.page import Page
 from app.widgets.cards import CardOption, ChoiceCards, CollapsibleSection
+from app.widgets.layouts import add_to
 from app.widgets.text_labels import wrapping_label
 from core.estimators.facts import uncapitalized
 
@@ -34,9 +35,7 @@ class ModelPage(Page):
         self.unusable = _Reasons("Cannot be used here", "unusable models")
         self.unusable.body.addWidget(self.extras)
         self.other_data = _Reasons("For other data", "models for other data")
-        for widget in (self.cards, self.unusable, self.other_data):
-            self.body.addWidget(widget)
-        self.body.addStretch(1)
+        add_to(self.body, self.cards, self.unusable, self.other_data, 1)
         for line in (self.joining, self.extras):
             line.installed.connect(session.change_data)
         session.advice_changed.connect(self.request_refresh)

@@ -72,17 +72,15 @@ class AnswerArea(QWidget):
         words = self._picture.amounts or ("", "")
         if self._picture.amounts:
             for row, share in enumerate((self._picture.without, self._picture.by_model)):
-                bar = QRect(
-                    0, row * bottom // 2 + 2, round(share * self.width() * LONGEST), 2 * step
-                )
+                wide = round(share * self.width() * LONGEST)
+                bar = QRect(0, row * bottom // 2 + 2, wide, 2 * step)
                 painter.fillRect(bar, colours[row])
                 painter.setPen(QColor(theme.ink))
                 box = QRect(bar.right() + 8, bar.top(), self.width(), bar.height())
                 painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, words[row])
         else:
-            without, by_model = (
-                round(100 * share) for share in (self._picture.without, self._picture.by_model)
-            )
+            pair = self._picture.without, self._picture.by_model
+            without, by_model = (round(100 * share) for share in pair)
             for count in range(100):
                 own = colours[count >= without] if count < by_model else QColor(theme.line)
                 x, y = count % ACROSS * step, count // ACROSS * step
@@ -253,11 +251,8 @@ class MembersCard(Card):
         """Show members and, where tried, the default setting's `trial`."""
         count = len(ensemble.members)
         title = "The one model of the average" if count == 1 else f"The average of {count} models"
-        words = (
-            "Which settings predict together, and how much does each count? Score: {} when it was "
-            "tried."
-        )
-        self.set_words(title, words.format(metric_in_short(started.metric)))
+        words = "Which settings predict together, and how much does each count? Score:"
+        self.set_words(title, f"{words} {metric_in_short(started.metric)} when it was tried.")
         several = tunes_several(started)
         names = [axis.name for axis in started.space] or list(ensemble.settings[0])
 

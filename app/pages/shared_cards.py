@@ -39,13 +39,8 @@ class CopyButtons(QWidget):
         )
         tip = "Copy a snippet of Python that tunes the same."
         self.python = self._make_button("Copy as Python", tip, as_python)
-        in_column(
-            wrapping_label(caption, "muted"),
-            (self.command, LEFT),
-            (self.python, LEFT),
-            on=self,
-            gap=2,
-        )
+        title = wrapping_label(caption, "muted")
+        in_column(title, (self.command, LEFT), (self.python, LEFT), on=self, gap=2)
 
     def _make_button(self, title: str, tip: str, write: Callable[[Plan], str]) -> LinkButton:
         button = LinkButton(title, lambda: self._copy_plan(button, title, write), "copy")

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from app.look import appearance
 from app.text.data_text import document_facts, stop_word_choices, word_rules_text
 from app.widgets.cards import Card
-from app.widgets.layouts import FlowLayout, clear_layout, in_column, in_lines
+from app.widgets.layouts import FlowLayout, add_to, clear_layout, in_column, in_lines
 from app.widgets.quiet_controls import QuietComboBox, QuietSpinBox
 from app.widgets.text_labels import titled_control, wrapping_label
 from core.datasets.texts.stop_words import MAX_WORDS
@@ -32,13 +32,11 @@ class DocumentsCard(Card):
     def __init__(self, session: Session) -> None:
         super().__init__()
         self.session = session
-        self.body.addWidget(self._make_rules())
         holder = QWidget()
         self._facts = FlowLayout(holder, gap=16, column_width=150)
-        self.body.addWidget(holder)
-        self.body.addWidget(wrapping_label("The most frequent, and how often they come", "small"))
+        title = wrapping_label("The most frequent, and how often they come", "small")
         self.words = CommonWords()
-        self.body.addWidget(self.words)
+        add_to(self.body, self._make_rules(), holder, title, self.words)
 
     def _make_rules(self) -> QWidget:
         self.stop_words = QuietComboBox()
@@ -47,18 +45,11 @@ class DocumentsCard(Card):
         self.stop_words.currentIndexChanged.connect(
             lambda: self.session.change_data(stop_words=self.stop_words.currentData())
         )
-        self.vocabulary = QuietSpinBox()
-        self.vocabulary.setRange(2, MAX_WORDS)
-        self.vocabulary.setSingleStep(100)
-        self.vocabulary.setKeyboardTracking(False)
+        self.vocabulary = QuietSpinBox(minimum=2, maximum=MAX_WORDS, singleStep=100)
         self.vocabulary.valueChanged.connect(lambda size: self.session.change_data(vocabulary=size))
         self._language = titled_control("Stop words", self.stop_words)
-        return in_lines(
-            self._language,
-            titled_control("How many words count at most", self.vocabulary),
-            gap=20,
-            column_width=225,
-        )
+        size = titled_control("How many words count at most", self.vocabulary)
+        return in_lines(self._language, size, gap=20, column_width=225)
 
     def show_documents(self, documents: DocumentSummary) -> None:
         self.set_words("Words that count", word_rules_text(documents))
@@ -70,16 +61,11 @@ class DocumentsCard(Card):
         self._language.setVisible(bool(documents.column))
         clear_layout(self._facts)
         for title, count in document_facts(documents):
-            self._facts.addWidget(_make_fact(title, count))
+            fact = QWidget()
+            words = wrapping_label(count, "cardtitle"), wrapping_label(title, "caption")
+            in_column(*words, on=fact, gap=0)
+            self._facts.addWidget(fact)
         self.words.show_words(documents.words)
-
-
-def _make_fact(title: str, count: str) -> QWidget:
-    widget = QWidget()
-    in_column(
-        wrapping_label(count, "cardtitle"), wrapping_label(title, "caption"), on=widget, gap=0
-    )
-    return widget
 
 
 class CommonWords(QWidget):

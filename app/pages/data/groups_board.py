@@ -139,9 +139,8 @@ class GroupBox(QFrame):
         self.title.setToolTip(plain_tooltip(f"{name}: click to give the group another name"))
         self.title.setCursorPosition(0)
         self.title.editingFinished.connect(self._on_title_edited)
-        in_column(
-            self.title, self._make_chips(columns), 1, on=self, gap=6, margins=(10, 10, 10, 10)
-        )
+        rows = (self.title, self._make_chips(columns), 1)
+        in_column(*rows, on=self, gap=6, margins=(10, 10, 10, 10))
 
     def _make_chips(self, columns: Sequence[str]) -> QWidget:
         if not columns:
@@ -241,11 +240,9 @@ class GroupsBoard(Card):
         """Those of the plan, and perhaps a new empty one."""
         if self.session.plan is None or self.session.summary is None:
             return {}
-        groups = shown_groups(
-            self.session.plan.groups,
-            self.session.summary,
-            *words.default_group_names(self.session.summary.task),
-        )
+        summary = self.session.summary
+        names = words.default_group_names(summary.task)
+        groups = shown_groups(self.session.plan.groups, summary, *names)
         if self._empty and self._empty not in groups:
             groups[self._empty] = []
         return groups

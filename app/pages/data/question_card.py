@@ -88,9 +88,7 @@ class QuestionCard(Card):
 
     def _make_test(self) -> QWidget:
         self.share = QuietSlider(Qt.Orientation.Horizontal)
-        self.spin = QuietSpinBox()
-        self.spin.setSuffix(" %")
-        self.spin.setKeyboardTracking(False)
+        self.spin = QuietSpinBox(suffix=" %")
         for control in (self.share, self.spin):
             control.setRange(SMALLEST_TEST, LARGEST_TEST)
             control.setAccessibleName("Share of rows in the test set")
@@ -106,14 +104,8 @@ class QuestionCard(Card):
         self.usual = LinkButton("Back to the usual share", lambda: self._change_share(None))
         test_box = QWidget()
         below = in_row(1, self.usual, self.second_file_button)
-        in_column(
-            wrapping_label("Test set, to judge the result", "small"),
-            self._share_row,
-            self._test_words,
-            below,
-            on=test_box,
-            gap=2,
-        )
+        title = wrapping_label("Test set, to judge the result", "small")
+        in_column(title, self._share_row, self._test_words, below, on=test_box, gap=2)
         return test_box
 
     def refresh(self) -> None:
