@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QRectF, QSignalBlocker, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QBrush, QColor, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QProgressBar, QSizePolicy, QWidget
 
@@ -136,11 +136,10 @@ class Replay(QFrame):
         self._of_trials = of_trials
         # The last position shows the end of the run too, not only its last trial.
         self._stops = [*stops[:-1], len(events)] if stops else []
-        self.slider.blockSignals(True)
-        self.slider.setRange(min(1, len(self._stops)), len(self._stops))
-        self.slider.setPageStep(max(1, len(self._stops) // 10))
-        self.slider.setValue(len(self._stops))
-        self.slider.blockSignals(False)
+        with QSignalBlocker(self.slider):
+            self.slider.setRange(min(1, len(self._stops)), len(self._stops))
+            self.slider.setPageStep(max(1, len(self._stops) // 10))
+            self.slider.setValue(len(self._stops))
         self._show_position()
 
     def play(self) -> None:
@@ -191,16 +190,13 @@ def headline(workers: Sequence[ClusterWorker]) -> str:
     usable_workers = [worker for worker in workers if worker.usable]
     if not usable_workers:
         return "No worker of the cluster can be reached; the run waits for one."
-    host_count = len({worker.host for worker in usable_workers})
-    thread_count = sum(worker.threads for worker in usable_workers)
+    workers_text = count_text(len(usable_workers), "worker")
+    computers_text = count_text(len({worker.host for worker in usable_workers}), "computer")
+    trials_text = count_text(sum(worker.threads for worker in usable_workers), "trial")
     busy_count = sum(bool(worker.trials) for worker in usable_workers)
-    workers_text = "1 worker" if len(usable_workers) == 1 else f"{len(usable_workers)} workers"
-    computers_text = "1 computer" if host_count == 1 else f"{host_count} computers"
-    trials_text = "1 trial" if thread_count == 1 else f"{thread_count} trials"
     unusable_count = len(workers) - len(usable_workers)
-    unusable_text = f" {unusable_count} cannot be used." if unusable_count else ""
     activity = f"{workers_text} on {computers_text}, {busy_count} at work, {trials_text} at a time."
-    return f"{activity}{unusable_text}"
+    return f"{activity} {unusable_count} cannot be used." if unusable_count else activity
 
 
 def activity_text(worker: ClusterWorker) -> str:
