@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from PySide6.QtCore import QObject, QSignalBlocker, QTimer
+from PySide6.QtCore import QObject, QSignalBlocker
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QTabBar, QWidget
 
@@ -264,6 +264,7 @@ class ResultsPage(Page):
             why_views[why_kind.name] = self._take_card(why_kind(parent=self))
             yield why_views[why_kind.name]
         self.penalties = self._take_card(GroupPenalties(parent=self))
+        self.penalties.canvas.resized.connect(self.penalties.redraw)
         yield self.penalties
         self.setting = self._take_card(DefaultComparisonCard())
         self.measures = self._take_card(DefaultComparisonCard())
@@ -304,14 +305,12 @@ class ResultsPage(Page):
     def visited(self) -> None:
         self.refresh()
         self._show_comparable()
-        QTimer.singleShot(0, self.penalties, self.penalties.redraw)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._finish()
         if self._shape != self._shape_now():
             self._arrange_tab()
-        QTimer.singleShot(0, self.penalties, self.penalties.redraw)
 
     def tour_target(self, name: str) -> QWidget | None:
         self._finish()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt, QTimer, Signal
@@ -322,13 +323,11 @@ class Tour(QObject):
         if data is None or not is_changed or not self._is_sample():
             return
 
-        def reopen() -> None:
-            session.return_to(data, plan, run)
-
-        if not session.is_going_on:
+        reopen = partial(session.return_to, data, plan, run)
+        if session.is_going_on:
+            self.return_offered.emit(data.file.replace("\\", "/").rsplit("/", 1)[-1], reopen)
+        else:
             reopen()
-            return
-        self.return_offered.emit(data.file.replace("\\", "/").rsplit("/", 1)[-1], reopen)
 
     # Position ---------------------------------------------------------------------------------
 
@@ -348,12 +347,8 @@ class Tour(QObject):
 
     def _show_page(self) -> None:
         page = self.current_stop.page
-        if self._here != page and (page != "data" or self._session.summary):
+        if self._shown_page()[0] != page and (page != "data" or self._session.summary):
             self.page_wanted.emit(page)
-
-    @property
-    def _here(self) -> str:
-        return self._shown_page()[0]
 
     def _follow_control(self) -> None:
         if self.index < 0 or self._going:
@@ -366,14 +361,14 @@ class Tour(QObject):
             self._go_to(TUNE)
             return
         # The person went on alone.
-        if self._here != self.current_stop.page and not self._may_come():
+        if self._shown_page()[0] != self.current_stop.page and not self._may_come():
             self.end_tour(has_gone_on=True)
             return
         self._update_card()
         self._lay_out()
 
     def _may_come(self) -> bool:
-        if self.current_stop.page != "data" or self._here != "start":
+        if self.current_stop.page != "data" or self._shown_page()[0] != "start":
             return False
         if self._session.summary is not None:
             self._show_page()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QLayout, QWidget
 
 from app.look import appearance, icons
 from app.preferences import preferences as settings
@@ -137,7 +137,10 @@ class Rail(QFrame):
         layout.addSpacing(8)
         layout.addWidget(scrolling(inner), 1)
         layout.addWidget(self.history_button, 0, LEFT)
-        layout.addLayout(self._make_foot())
+        self.help_button = LinkButton("Help", self.help_pressed.emit, "help")
+        self.help_button.setToolTip("Help (F1), keys (Ctrl+/)")
+        self.settings_button = LinkButton("Settings", self.settings_pressed.emit, "settings")
+        layout.addLayout(in_row(self.help_button, self.settings_button, 1, gap=6))
 
     def _make_steps(self) -> dict[str, _Step]:
         names = ("Data", "Model", "Strategy", "Tune", "Results", "Export")
@@ -159,12 +162,6 @@ class Rail(QFrame):
         self.runs_button = LinkButton("All runs", partial(self.page_pressed.emit, "runs"), "table")
         self.runs_button.hide()
         self._column.addWidget(self.runs_button, 0, LEFT)
-
-    def _make_foot(self) -> QHBoxLayout:
-        self.help_button = LinkButton("Help", self.help_pressed.emit, "help")
-        self.help_button.setToolTip("Help (F1), keys (Ctrl+/)")
-        self.settings_button = LinkButton("Settings", self.settings_pressed.emit, "settings")
-        return in_row(self.help_button, self.settings_button, 1, gap=6)
 
     def _press_step(self, key: str) -> None:
         locked = self.steps[key].state.locked
