@@ -199,7 +199,6 @@ class Squares(PixelItem):
         self.x, self.y, self.shares = np.empty(0), np.empty(0), np.empty(0)
 
     def set_data(self, x: np.ndarray, y: np.ndarray, shares: np.ndarray) -> None:
-        """Set positions and shares in [0, 1]."""
         self.x, self.y, self.shares = x, y, shares
         self.update()
 

@@ -99,7 +99,6 @@ class Dots(PixelItem):
         self.update()
 
     def set_shape(self, symbol: str, size: float) -> None:
-        """`size` is in pixels."""
         if (symbol, size) != (self.symbol, self.size):
             self.symbol, self.size, self._sprite = symbol, size, None
             self.update()

@@ -97,7 +97,6 @@ class Legend(pg.GraphicsWidget):
         self.entries: list[LegendEntry] = []
 
     def set_entries(self, entries: list[LegendEntry], width: float) -> None:
-        """`width` is in pixels."""
         self.entries = entries
         tall = height_of(entries, width) + 2
         self.setMinimumHeight(tall)

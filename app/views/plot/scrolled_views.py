@@ -42,7 +42,6 @@ class PaintedPage(PaintedArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
 
     def update_layout(self) -> None:
-        """Lay out a new drawing or a new size."""
         size, bar = self.viewport().size(), self.verticalScrollBar()
         self.needed_height = self.drawing.lay_out(size.width(), size.height())
         self.setMinimumHeight(max(LOWEST, round(self.drawing.min_height)))

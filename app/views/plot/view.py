@@ -220,7 +220,6 @@ class View(Card):
             self.dirty = True
 
     def redraw(self) -> None:
-        """Draw what changed since the last time."""
         self.dirty = False
         has_content = self.has_content()
         if has_content:
@@ -271,7 +270,6 @@ class View(Card):
         QGuiApplication.clipboard().setImage(image)
 
     def copy_table(self) -> None:
-        """Copy the table with tabs between the cells."""
         QGuiApplication.clipboard().setText(as_text(self.table_data(), "\t"))
 
     def save_file(self, path: str) -> None:

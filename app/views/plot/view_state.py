@@ -46,7 +46,6 @@ class ViewState:
             self._follow_run()
 
     def look_at(self, model: str) -> None:
-        """Show one model's trials; "" for all."""
         self.model = model
         self._model_state = ModelRunState(model, self.whole_run) if model else None
         self._follow_run()
