@@ -62,17 +62,11 @@ class PixelItem(pg.UIGraphicsItem):
         raise NotImplementedError
 
 
-def draw_words(
-    painter: QPainter,
-    box: QRectF,
-    words: str,
-    ink: str,
-    alignment: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignCenter,
-) -> None:
+def draw_words(painter: QPainter, box: QRectF, words: str, ink: str) -> None:
     """Words that may lie on lines and dots, of which little shines through."""
     painter.fillRect(box, clear_colour(appearance.current().paper, VEIL))
     painter.setPen(QColor(ink))
-    painter.drawText(box, int(alignment), words)
+    painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), words)
 
 
 class Dots(PixelItem):
@@ -266,9 +260,10 @@ def _finite_runs(finite: np.ndarray) -> list[slice]:
 class HorizontalBars(PixelItem):
     """Hatching repeats what the colour means."""
 
-    def __init__(self, thickness: float = 0.62) -> None:
+    thickness = 0.62  # of a row
+
+    def __init__(self) -> None:
         super().__init__()
-        self.thickness = thickness
         self.bars: list[Bar] = []
         self._fills: list[QColor] = []
         self._hatched: list[bool] = []
