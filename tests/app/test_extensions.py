@@ -18,13 +18,13 @@ from app.pages.strategy_page import StrategyPage
 from app.session.session import Session
 from app.text.narration import narration
 from app.text.rail_text import run_strategy_title
-from app.text.run_head import model_text
 from app.views.board import Board
 from app.window import pages_ahead
 from app.window.pages_ahead import Preparation
 from app.window.window import Window
 from app.worker.engine import Engine
 from core.errors import UnusableError
+from core.estimators.model_settings import noun_of
 from core.estimators.registry import MODELS
 from core.export.prediction import predict_file
 from core.tuning.events import DatasetFacts, RunStarted, TrialFinished, TrialStarted
@@ -144,10 +144,10 @@ def begun():
 
 
 def test_the_run_is_told_in_the_words_of_the_extension_where_there_is_one(installed, example):
-    assert model_text("stumps") == "stumps"
+    assert noun_of("stumps") == "stumps"
     assert narration(state_from_events([begun()]))
     installed(example)
-    assert model_text("stumps") == "boosted stumps"
+    assert noun_of("stumps") == "boosted stumps"
     said = " ".join(narration(state_from_events([begun()])))
     assert "The best settings of each generation are crossed to make the next one." in said
     trial = TrialStarted(number=0, setting={"n_estimators": 3}, reason="genetic")

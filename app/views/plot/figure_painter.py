@@ -48,7 +48,7 @@ class FigurePainter:
         names = {mark.name for mark in figure.marks}
         # Items of marks that stay are kept: new ones cost more than new data.
         for name in set(self.marks) - names:
-            self.plot.remove_mark(self.marks.pop(name))
+            self.plot.removeItem(self.marks.pop(name))
         for mark in figure.marks:
             if mark.name not in self.marks:
                 self.marks[mark.name] = self._new_item(mark)

@@ -48,10 +48,14 @@ class Plot(pg.GraphicsWidget):
     def add_marks(self, *marks: pg.GraphicsObject) -> None:
         """The lowest first."""
         for mark in marks:
-            self.items.append(mark)
-            self.vb.addItem(mark)
+            self.addItem(mark)
 
-    def remove_mark(self, mark: pg.GraphicsObject) -> None:
+    def addItem(self, mark: pg.GraphicsObject) -> None:
+        """Add a mark, by the name of pyqtgraph, which extensions call."""
+        self.items.append(mark)
+        self.vb.addItem(mark)
+
+    def removeItem(self, mark: pg.GraphicsObject) -> None:
         self.items.remove(mark)
         self.vb.removeItem(mark)
 
