@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
-from PySide6.QtWidgets import QDialog, QFrame, QGridLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QGridLayout, QLineEdit, QVBoxLayout, QWidget
 
 from app.dialogs.message_boxes import is_deletion_confirmed
 from app.look import appearance
@@ -23,7 +23,7 @@ from app.views.board import Board
 from app.views.plot.view import View
 from app.widgets.buttons import LinkButton, PlainButton, PrimaryButton
 from app.widgets.cards import Card
-from app.widgets.layouts import in_column, in_row
+from app.widgets.layouts import DIALOG_MARGINS, add_to, in_column, in_row
 from app.widgets.quiet_controls import QuietComboBox
 from app.widgets.text_labels import show_text, wrapping_label
 from core.errors import UnusableError
@@ -98,24 +98,17 @@ class SettingDialog(QDialog):
         self.fields: dict[str, QWidget] = {}
         self.faults = {axis.name: wrapping_label("", "bad") for axis in axes}
         caption = "It is tried beyond the budget, and the strategy learns from it."
-        layout = in_column(
-            wrapping_label("Which setting should be tried next?", "cardtitle"),
-            wrapping_label(caption, "caption"),
-            on=self,
-            gap=10,
-            margins=(20, 18, 20, 16),
-        )
+        title = wrapping_label("Which setting should be tried next?", "cardtitle")
         grid = QGridLayout()
         grid.setHorizontalSpacing(14)
         grid.setVerticalSpacing(4)
         for index, axis in enumerate(axes):
             self._add_row(grid, 2 * index, axis, initial.get(axis.name, axis.default))
-        layout.addLayout(grid)
-        layout.addStretch(1)
         self.try_button = PrimaryButton("Try it", self._accept_setting)
         self.try_button.setDefault(True)
         foot = in_row(1, PlainButton("Cancel", self.reject), self.try_button)
-        layout.addLayout(foot)
+        rows = (title, wrapping_label(caption, "caption"), grid, 1, foot)
+        in_column(*rows, on=self, gap=10, margins=DIALOG_MARGINS)
         self.setMinimumWidth(appearance.pixels(420))
 
     def _add_row(self, grid: QGridLayout, row: int, axis: Axis, value: Any) -> None:
@@ -206,9 +199,6 @@ class TunePage(Page):
         self.replay = Replay()
         self.replay.moved.connect(self._show_replay)
         self.workers = WorkersPanel()
-        self.under_head.addWidget(self.bar)
-        self.under_head.addWidget(self.workers)
-        self.under_head.addWidget(self.replay)
         self.edge_notice = RangeEdgeNotice(self.session)
         self.edge_notice.widened.connect(lambda: self.step_wanted.emit("strategy"))
         self.manual_trials = ManualTrials(self.session)
@@ -219,26 +209,23 @@ class TunePage(Page):
             *(self.leave_button, self.manual_trials.button),
             gap=10,
         )
-        self.under_head.addLayout(row)
-        self.under_head.addWidget(self.edge_notice)
+        above = (self.bar, self.workers, self.replay)
+        add_to(self.under_head, *above, row, self.edge_notice)
 
     def _make_middle(self) -> None:
         self.before = Card("What will happen")
         self._before_words = wrapping_label("")
         self.before.body.addWidget(self._before_words)
         self.board = Board()
-        self.board.setFrameShape(QFrame.Shape.NoFrame)
         self.board.exclude_requested.connect(self._exclude_trial)
         self.board.trial_selected.connect(self.manual_trials.take_trial)
         self.board.pick_requested.connect(lambda number: self.session.select_model("trial", number))
         self.board.evaluation_wanted.connect(self.session.evaluate)
         self.board.problem.connect(self.session.problem)
         self.session.evaluated.connect(self.board.take_evaluation)
-        self.body.addWidget(self.before)
-        self.body.addWidget(self.board, 1)
         self._filler = QWidget()
         QVBoxLayout(self._filler)
-        self.body.addWidget(self._filler, 1)
+        add_to(self.body, self.before, (self.board, 1), (self._filler, 1))
 
     def steps(self) -> Iterator[View]:
         return self.board.views_ahead(USUAL_VIEWS)
@@ -299,14 +286,9 @@ class TunePage(Page):
     def _state_changed(self) -> None:
         is_running = self.session.state in ("running", "stopping")
         self._clock.set_running(is_running, self.session.shown.state.seconds)
-        if is_running:
-            self._ticks.start()
-        else:
-            self._ticks.stop()
-        if self.session.state == "running elsewhere":
-            self._follower.start()
-        else:
-            self._follower.stop()
+        (self._ticks.start if is_running else self._ticks.stop)()
+        is_elsewhere = self.session.state == "running elsewhere"
+        (self._follower.start if is_elsewhere else self._follower.stop)()
         if self.session.state in REPLAYED:
             shown = self.session.shown
             of_trials = not shown.state.learns_penalties
