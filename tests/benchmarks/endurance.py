@@ -29,6 +29,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NoReturn
 
@@ -305,6 +306,8 @@ def main() -> int:
         replay(formats[name], int(number), arguments.keep)
         return 0
     attacks = [entry for entry in ATTACKS if not arguments.only or entry.name in arguments.only]
+    if find_spec("distributed") is None:  # an extra
+        attacks = [entry for entry in attacks if entry.name != "cluster"]
     table = run_attacks(attacks, arguments.hours, arguments.seed, arguments.keep)
     print(table.text())
     return int(any(record.findings for record in table.records.values()))

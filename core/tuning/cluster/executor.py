@@ -8,7 +8,7 @@ import pickle
 import queue
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NoReturn
@@ -215,7 +215,7 @@ class ClusterExecutor(TrialExecutor):
                 self._gone_since = None
                 self._restart_all()
             if self._monitor.silent_seconds > GONE_SECONDS:
-                self._raise_gone("does not answer")
+                self._raise_gone("or a worker does not answer")
             return
         if self._gone_since is None:
             self._gone_since = AWAKE.seconds
@@ -260,17 +260,11 @@ class ClusterExecutor(TrialExecutor):
         # Where a trial runs is asked only now: its worker may have changed.
         worker_of = self._monitor.processing()
         workers = sorted({worker_of[key] for key in limits if key in worker_of})
-        if workers:
-            for key in _answered_keys(self._ask_workers(shorten_limits, limits, workers=workers)):
-                if key in self._busy:
-                    self._busy[key].worker_limit = limits[key]
-
-    def _ask_workers(self, function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
-        """The workers' answers; None where they take longer than `ANSWER_SECONDS`."""
-        call = BackgroundCall(
-            lambda: self._client.run(function, *arguments, on_error="ignore", **options)
-        )
-        return call.answer_within(ANSWER_SECONDS)
+        ask = partial(self._client.run, shorten_limits, limits, workers=workers, on_error="ignore")
+        answers = BackgroundCall(ask).answer_within(ANSWER_SECONDS) if workers else None
+        for keys in answers.values() if isinstance(answers, dict) else ():
+            for key in self._busy.keys() & set(keys):
+                self._busy[key].worker_limit = limits[key]
 
     def close(self) -> None:
         # Cancelled trials end by themselves; idle processes of this run have to be told.
@@ -326,7 +320,3 @@ def _result_fault(result: Any, task: TrialRequest) -> str:
     if not (is_event and is_predicted and isinstance(result.failure, str)):
         return "a result of other types"
     return ""
-
-
-def _answered_keys(answers: Any) -> list[str]:
-    return [key for keys in answers.values() for key in keys] if isinstance(answers, dict) else []

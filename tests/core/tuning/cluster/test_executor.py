@@ -246,7 +246,7 @@ def test_a_result_waits_while_the_scheduler_is_silent_and_a_long_silence_ends_th
     assert executor.wait_for_results(0.0) == executor.wait_for_results(0.0) == []
     assert (executor.running, len(client.futures)) == (1, 1)
     monkeypatch.setattr(executor_module, "GONE_SECONDS", 0.0)
-    with pytest.raises(UnusableError, match="scheduler of the cluster does not answer"):
+    with pytest.raises(UnusableError, match="scheduler of the cluster or a worker does not answer"):
         executor.wait_for_results(0.0)
     executor.close()
 
