@@ -11,6 +11,7 @@ from pathlib import Path
 import endurance
 import fuzz_models
 import fuzz_readers
+import hostile_folders
 import pytest
 from endurance import Attack, AttackRecord, run_attacks
 from fuzzing import attack
@@ -42,6 +43,12 @@ def test_each_attack_has_its_share_and_its_end_before_time_is_a_finding(tmp_path
     assert "ended with -9" in finding
     assert finding in capsys.readouterr().out
     assert "first" in (tmp_path / "table.txt").read_text()
+
+
+def test_hostile_files_end_in_a_sentence():
+    words = [sys.executable, hostile_folders.__file__, "--short"]
+    ended = subprocess.run(words, capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
 
 
 @pytest.mark.slow

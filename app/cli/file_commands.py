@@ -17,13 +17,13 @@ from app.cli.streams import OutputBytes, print_remark
 from app.cli.tune_arguments import add_columns, columns_of, refuse_role_of_target
 from core.errors import UnusableError
 from core.records import strict_json, to_plain
-from core.wording import count_text, shortened_text
+from core.wording import count_text, printable_text, shortened_text
 
 if TYPE_CHECKING:
     from core.datasets.dataset_summary import ReadColumn, ReadingReport
     from core.datasets.finding import Finding
 
-MAX_NAME = 40  # letters of a column's name
+MAX_NAME, MAX_WORDS = 40, 600  # letters of a column's name, and of words that repeat it
 
 
 MODEL_ENDINGS = (".skops", ".joblib", ".onnx", ".npz", ".json", ".zip")
@@ -92,7 +92,7 @@ def _row(column: ReadColumn, rows: int) -> tuple[str, ...]:
     missing = "0"
     if column.missing:
         missing = f"{column.missing:,} ({_missing_share(column.missing / rows)})"
-    name = _printable(shortened_text(column.name, MAX_NAME))
+    name = printable_text(shortened_text(column.name, MAX_NAME))
     return name, column.kind_text, column.role, missing, f"{column.distinct:,}"
 
 
@@ -131,7 +131,7 @@ def _cells_line(report: ReadingReport) -> str:
 
 def _printable(text: str) -> str:
     # A terminal would obey what a stranger's file has in a name: clear, overwrite, change titles.
-    return "".join(letter if letter.isprintable() else " " for letter in text)
+    return printable_text(shortened_text(text, MAX_WORDS))
 
 
 def add_predict(commands: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -45,7 +46,7 @@ class Session(SessionState):
         # Not needed for the first paint.
         from core.export.exportable_models import MODEL_ENDINGS
 
-        if (Path(path) / "plan.json").is_file():
+        if os.path.isfile(Path(path, "plan.json")):
             self.open_run(path)
         elif str(path).lower().endswith(MODEL_ENDINGS):
             self.model_given.emit(str(path))

@@ -18,9 +18,11 @@ from core.datasets.files.file_bytes import compression_of, decode_head, file_fau
 from core.datasets.files.row_sampling import RowFormat
 from core.datasets.finding import Finding
 from core.datasets.raw_table import NO_CHOICES, DataOptions, RawTable
+from core.errors import UnusableError
 
 HEAD_ROWS = 500  # by which a format is told and columns are described before all is read
 _START_BYTES = 2**16  # by which ARFF, CoNLL and FASTA are told from a table
+LONGEST_NAME = 10_000  # characters of a column's name
 _MAX_FINDINGS = 5
 _MAX_SHOWN = 5
 
@@ -116,6 +118,13 @@ def unique_names(names: Sequence[str], where: str) -> tuple[list[str], list[Find
     """Names, repeated ones numbered ("price (2)"), "" as "Unnamed: 3" (from 0), and findings."""
     bare = [unicodedata.normalize("NFC", str(name)).strip() for name in names]
     bare = [name or f"Unnamed: {i}" for i, name in enumerate(bare)]
+    longest = max(bare, key=len, default="")
+    if len(longest) > LONGEST_NAME:  # sentences, events and every picture repeat it
+        raise UnusableError(
+            f"the name of column {bare.index(longest) + 1} has {len(longest):,} characters",
+            where=where,
+            cure=f"write at most {LONGEST_NAME:,} in the header",
+        )
     taken, last_number = set(bare), dict.fromkeys(bare, 0)
     unique: list[str] = []
     positions: dict[str, list[int]] = {}  # of names that stand several times

@@ -16,6 +16,7 @@ import shutil
 import sys
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -42,6 +43,7 @@ LONGEST_NAME, LONGEST_NOTE = 120, 10_000  # characters
 MAX_BYTES = 1 << 17  # of the file: 10,000 characters, each written as \uXXXX, fit
 TAIL = 1 << 18  # bytes that are read of a run's end at first, where its last results are
 MAX_NUMBER = 1e15  # trials, fits or seconds
+MAX_ENTRIES = 200_000  # of a folder of runs
 BIN = "bin"
 MARK = "deleted.json"  # when, in the run's folder
 KEPT_DAYS = 30
@@ -78,7 +80,7 @@ def write_label(folder: Path, label: RunLabel) -> RunLabel:
             problem = f"the {field} has {len(text):,} characters"
             raise UnusableError(problem, cure=f"write at most {limit:,}")
     clean_label = RunLabel(_clean_line(name), _clean_lines(note))
-    if not folder.is_dir():
+    if not os.path.isdir(folder):  # Path.is_dir raises in a folder that keeps us out
         raise UnusableError("this run is not there any more", where=str(folder), cure="look again")
     try:
         text = json.dumps(asdict(clean_label), ensure_ascii=False, indent=1)
@@ -157,10 +159,14 @@ def list_runs(root: Path | None = None) -> PastRuns:
 
 
 def _with_plans(root: Path) -> list[Path]:
+    return [folder for folder in _folders_in(root) if _file_mode(folder / PLAN) is not None]
+
+
+def _folders_in(root: Path) -> list[Path]:
     try:
-        # The entries say what they are: of a million files none is looked for in the folder.
-        folders = [Path(entry.path) for entry in os.scandir(root) if entry.is_dir()]
-        return [folder for folder in folders if _file_mode(folder / PLAN) is not None]
+        # The entries say what they are: of very many files none is looked for in the folder.
+        with os.scandir(root) as entries:
+            return [Path(entry.path) for entry in islice(entries, MAX_ENTRIES) if entry.is_dir()]
     except OSError:  # there is none yet, or it cannot be read
         return []
 
@@ -463,6 +469,6 @@ def _read_mark(folder: Path, now: datetime) -> datetime:
 
 
 def _remove_leftovers(parent: Path) -> None:
-    with contextlib.suppress(OSError):
-        for folder in parent.glob(f"{_GOING}*"):
+    for folder in _folders_in(parent):
+        if folder.name.startswith(_GOING):
             shutil.rmtree(folder, ignore_errors=True)

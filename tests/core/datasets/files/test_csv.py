@@ -13,6 +13,7 @@ from packing import PACKERS
 from recorded_calls import agree, recorded_table
 
 from core.datasets.files.sniffing import sniff_dialect
+from core.datasets.files.table_reader import LONGEST_NAME
 from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
 from core.errors import UnusableError
@@ -338,3 +339,14 @@ def test_words_below_the_first_rows_of_a_column_of_numbers(write, word, missing)
     assert dataset.table is not None
     known = dataset.table["x"].dropna().tolist()
     assert known == [float(cell) for cell in cells if cell != word]
+
+
+@pytest.mark.parametrize("extra", [0, 1])
+def test_a_name_of_any_length_is_read_or_refused(write: Write, extra: int) -> None:
+    name = "n" * (LONGEST_NAME + extra)
+    path = write(f"a,{name},y\n" + "1,2,3\n2,3,4\n" * 20)
+    if not extra:
+        assert read_dataset(str(path)).table.columns[1] == name
+        return
+    with pytest.raises(UnusableError, match=r"the name of column 2 has 10,001 characters"):
+        read_dataset(str(path))

@@ -89,9 +89,21 @@ def test_what_is_no_ordinary_file_is_a_sentence(strange_run, tmp_path, capsys, s
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no file modes there")
-def test_a_run_is_its_owner_s_alone(small_run: Path) -> None:
-    modes = {path: stat.S_IMODE(path.stat().st_mode) for path in (small_run, *small_run.rglob("*"))}
-    assert {path.name: mode for path, mode in modes.items() if mode & 0o077} == {}
+def test_runs_and_the_history_are_their_owner_s_alone(strange_run, tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("TUNESCOPE_HISTORY", str(tmp_path / "runs" / "history"))
+    before = os.umask(0)
+    try:
+        for words in (["rename", "one", "new"], ["delete", "one"], ["restore", "one"]):
+            assert main(["runs", *words]) == 0
+        assert main(["resume", "one", "--trials", "1"]) == 0
+        assert main(["runs", "delete", "one"]) == 0
+        assert main(["history", "off"]) == 0
+    finally:
+        os.umask(before)
+    paths = list((tmp_path / "runs").rglob("*"))
+    assert {"bin", "history", "label.json", "best.skops"} <= {path.name for path in paths}
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in paths}
+    assert {name: mode for name, mode in modes.items() if mode & 0o077} == {}
 
 
 def test_a_line_without_an_end_is_a_sentence(strange_run, monkeypatch, capsys):
