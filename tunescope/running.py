@@ -297,10 +297,8 @@ class TunedRun:
     def model(self) -> Any:
         """The fitted scikit-learn pipeline, for raw rows: a DataFrame with the same columns.
 
-        Opening it runs no code. Warns where another scikit-learn fitted it.
-
-        Raises:
-            UnusableError: there is none, or it cannot be opened.
+        Opening it runs no code. Raises UnusableError: there is none, or it cannot be opened.
+        Warns where another scikit-learn fitted it.
         """
         pipeline = best_of(self._folder)
         with contextlib.suppress(FileNotFoundError):

@@ -26,23 +26,23 @@ def graph_fault(content: bytes) -> str:
     Raises:
         Exception: of protobuf, for what is no ONNX file.
     """
-    from onnx import AttributeProto, ModelProto
+    from onnx import ModelProto
 
     model = ModelProto.FromString(content)
-    graph, kinds = model.graph, AttributeProto
-    tensors = list(graph.initializer)
+    graph = model.graph
     for node in graph.node:
         if node.op_type not in OPERATORS.get(node.domain, "").split():
             name = f"{node.domain}.{node.op_type}".strip(".")[:60]
             return f"it asks for “{name}”, which no model of Tunescope has"
         if not all([*node.input, *node.output]):  # the runtime would follow it nowhere
             return "a value without a name goes into a node"
-        for attribute in node.attribute:
-            tensors += [attribute.t] if attribute.type == kinds.TENSOR else []
-            if attribute.type in (kinds.GRAPH, kinds.GRAPHS) or attribute.HasField("g"):
-                return "a graph is inside of another"
+    attributes = [attribute for node in graph.node for attribute in node.attribute]
+    if any(attribute.HasField("g") or attribute.graphs for attribute in attributes):
+        return "a graph is inside of another"
     if model.functions or model.training_info or graph.sparse_initializer:
         return "it holds functions or sparse constants"
+    tensors = [tensor for item in attributes for tensor in (item.t, *item.tensors)]
+    tensors += graph.initializer
     if any(tensor.external_data or tensor.data_location for tensor in tensors):
         return "it takes constants from another file"
     # A value takes a byte at least, and the runtime makes room for what is stated.
