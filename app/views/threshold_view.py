@@ -144,7 +144,8 @@ class ThresholdView(WhyView[ClassDiagnostics]):
         true, false = tally.true[index], tally.false[index]
         counts = (true, false, tally.positives, tally.negatives)
         threshold = tally.thresholds[index]
-        self.sentence.setText(threshold_text(name, threshold, self.answer.scale, counts))
+        effect = threshold_text(name, threshold, self.answer.scale, counts)
+        self.sentence.setText(f"{areas_text(tally)} {effect}")
         short = shortened_text(name, NAMED)
         table: list[list[str | int]] = [
             ["test rows", f"predicted {short}", "predicted other"],
@@ -155,7 +156,7 @@ class ThresholdView(WhyView[ClassDiagnostics]):
             cell.setText(str(table[row][column]))
 
     def describe(self) -> str:
-        return f"{areas_text(self._class_tally())} {self.sentence.text()}"
+        return self.sentence.text()
 
     def table_data(self) -> Table:
         return figures.threshold_table(self._class_tally())
