@@ -85,7 +85,7 @@ def has_ended(number: int) -> bool:
     return ended is not None
 
 
-def wait_for(number: int, seconds: float = 300.0) -> int:
+def wait_for(number: int, seconds: float = 900.0) -> int:
     """The exit status of a program; `HANGS` for one that has to be killed."""
     give_up = time.monotonic() + seconds
     while time.monotonic() < give_up:
