@@ -140,15 +140,13 @@ def _package_records() -> dict[str, Path]:
 def check_kind(entry: Any, kind: type) -> None:
     """Raise a TypeError where an extension's object is not of its group's kind."""
     if not isinstance(entry, kind):
-        raise TypeError(f"it is no {kind.__name__} but {_article(type(entry).__name__)}")
+        name = type(entry).__name__
+        article = "an" if name[:1].lower() in "aeiou" else "a"
+        raise TypeError(f"it is no {kind.__name__} but {article} {name}")
 
 
 def _error_text(error: BaseException) -> str:
     return str(error).strip().partition("\n")[0].rstrip(".") or type(error).__name__
-
-
-def _article(word: str) -> str:
-    return f"{'an' if word[:1].lower() in 'aeiou' else 'a'} {word}"
 
 
 def _name_of(entry: Any) -> str:

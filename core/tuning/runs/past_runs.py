@@ -47,6 +47,7 @@ MAX_ENTRIES = 200_000  # of a folder of runs
 BIN = "bin"
 MARK = "deleted.json"  # when, in the run's folder
 KEPT_DAYS = 30
+_ELSEWHERE = "move it elsewhere, or delete it"
 _GOING = ".removing-"  # so begins the name of a folder that is being removed
 
 
@@ -146,20 +147,20 @@ def list_runs(root: Path | None = None) -> PastRuns:
     """The runs below a folder (the usual one by default)."""
     root = root or runs_root()
     runs, left_out = [], {}
-    for folder in _with_plans(root):
+    for folder in _folders_in(root):
+        if _file_mode(folder / PLAN) is None:
+            continue
         try:
             runs.append(summarize_run(RunFolder(folder)))
         except UnusableError as error:
             left_out[_printable_name(folder.name)] = error.sentence
         # Whatever a stranger's JSON holds: one odd folder must not hide the others.
         except (OSError, ValueError, TypeError, AttributeError, OverflowError) as error:
-            left_out[_printable_name(folder.name)] = _unreadable_error(folder, error).sentence
+            fault = f"this folder is no run that can be read ({error})"
+            unreadable = UnusableError(fault, where=str(folder), cure=_ELSEWHERE)
+            left_out[_printable_name(folder.name)] = unreadable.sentence
     newest = sorted(runs, key=lambda summary: (summary.started_at, summary.name), reverse=True)
     return PastRuns(newest, dict(sorted(left_out.items())))
-
-
-def _with_plans(root: Path) -> list[Path]:
-    return [folder for folder in _folders_in(root) if _file_mode(folder / PLAN) is not None]
 
 
 def _folders_in(root: Path) -> list[Path]:
@@ -250,14 +251,6 @@ def _planned_run(folder: RunFolder, plan: Plan, last: Event | None) -> RunSummar
         state=_run_state(folder, last),
         title=label.name,
         note=label.note,
-    )
-
-
-def _unreadable_error(path: Path, error: Exception) -> UnusableError:
-    return UnusableError(
-        f"this folder is no run that can be read ({error})",
-        where=str(path),
-        cure="move it elsewhere, or delete it",
     )
 
 
@@ -376,7 +369,9 @@ def remove_for_good(folder: Path, root: Path | None = None) -> None:
 def deleted_runs(root: Path | None = None, now: datetime | None = None) -> list[DeletedRun]:
     """The runs in the bin, the last deleted first, after those whose time is over are removed."""
     root, now = root or runs_root(), now or datetime.now(UTC)
-    _remove_leftovers(root / BIN)
+    for folder in _folders_in(root / BIN):
+        if folder.name.startswith(_GOING):
+            shutil.rmtree(folder, ignore_errors=True)
     entries = []
     for run in _list_bin(root / BIN).runs:
         folder = Path(run.path)
@@ -466,9 +461,3 @@ def _read_mark(folder: Path, now: datetime) -> datetime:
             return deleted_at
     _write_mark(folder, now)
     return now
-
-
-def _remove_leftovers(parent: Path) -> None:
-    for folder in _folders_in(parent):
-        if folder.name.startswith(_GOING):
-            shutil.rmtree(folder, ignore_errors=True)

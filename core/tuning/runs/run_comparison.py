@@ -6,7 +6,7 @@ A curve is the best validation score up to each moment of a run.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from core.tuning.plan import Plan
 from core.tuning.runs.past_runs import RunSummary
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.runs.state import RunState
+from core.wording import list_text
 
 LOOKS = 256  # events between two looks at whether the curves are still wanted
 PICKED = (
@@ -135,8 +136,8 @@ def refusal_text(runs: Sequence[RunSummary]) -> str:
     if all(are_comparable(first, run) for run in runs[1:]):
         return ""
     names = {"fingerprint": "data", "target": "columns to predict", "metric": "measures"}
-    words = _join_words(w for n, w in names.items() if len({getattr(run, n) for run in runs}) > 1)
-    return f"These runs have other {words}, so that their scores cannot be compared."
+    words = list_text(w for n, w in names.items() if len({getattr(run, n) for run in runs}) > 1)
+    return f"These runs have other {words or 'data'}, so that their scores cannot be compared."
 
 
 def cautions(runs: Sequence[RunSummary]) -> list[str]:
@@ -152,8 +153,3 @@ def cautions(runs: Sequence[RunSummary]) -> list[str]:
     if len(spans) == len(tested) and max(s[0] for s in spans) <= min(s[1] for s in spans):
         sentences.append("The intervals of all of them overlap: the difference may be chance.")
     return sentences
-
-
-def _join_words(words: Iterable[str]) -> str:
-    *first_words, last = list(words) or ["data"]
-    return f"{', '.join(first_words)} and {last}" if first_words else last
