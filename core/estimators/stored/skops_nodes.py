@@ -84,9 +84,6 @@ class SkopsReader:
     def _items(self, node: Node) -> list[Any]:
         return [self.read(item) for item in node["content"]]
 
-    def _tuple(self, node: Node) -> tuple[Any, ...]:
-        return tuple(self._items(node))
-
     def _mapping(self, node: Node) -> dict[Any, Any]:
         kinds = [item["__class__"] for item in node["key_types"]["content"]]
         pairs = zip(kinds, node["content"].items(), strict=True)
@@ -136,9 +133,6 @@ class SkopsReader:
         state = self.read(node["content"]) if "content" in node else None
         return StoredObject(name_of(node), state, arguments and self.read(arguments))
 
-    def _nothing(self, node: Node) -> None:
-        """Random numbers go on in no model: it is fitted."""
-
 
 _READERS: dict[str, Callable[[SkopsReader, Node], Any]] = {
     "ConstructorFromReduceNode": SkopsReader._object,
@@ -150,12 +144,12 @@ _READERS: dict[str, Callable[[SkopsReader, Node], Any]] = {
     "LossNode": SkopsReader._object,
     "NdArrayNode": SkopsReader._array,
     "ObjectNode": SkopsReader._object,
-    "RandomGeneratorNode": SkopsReader._nothing,
-    "RandomStateNode": SkopsReader._nothing,
+    "RandomGeneratorNode": lambda reader, node: None,  # random numbers go on in no fitted model
+    "RandomStateNode": lambda reader, node: None,
     "SliceNode": SkopsReader._slice,
     "SparseMatrixNode": SkopsReader._sparse_rows,
     "TreeNode": SkopsReader._object,
-    "TupleNode": SkopsReader._tuple,
+    "TupleNode": lambda reader, node: tuple(reader._items(node)),
     "TypeNode": SkopsReader._name,
 }
 LOADERS = frozenset({*_READERS, "CachedNode"})
