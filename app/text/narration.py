@@ -6,7 +6,7 @@ import math
 
 from app.text.history_text import known_datasets_text, measured_against
 from app.text.model_progress_text import what_failed, what_is_next, who_leads
-from app.text.plan_text import how_it_works, setting_text, what_is_held_out
+from app.text.plan_text import setting_text, what_is_held_out
 from core.datasets.molecules import bracket_pairs
 from core.estimators.facts import uncapitalized
 from core.estimators.model_settings import model_and_values, title_of
@@ -18,6 +18,7 @@ from core.tuning.runs.state import RunState
 from core.tuning.runs.trial_table import Trial
 from core.tuning.scores.score import difference_text, metric_in_short, score_text
 from core.tuning.strategies.registry import STRATEGIES
+from core.tuning.strategies.strategy import RunContext
 from core.wording import format_decimals, format_number, list_text, percent, quoted
 
 PATIENCE = 8  # trials without improvement that are mentioned
@@ -44,8 +45,9 @@ def _method_sentences(run: RunState) -> tuple[str, ...]:
     # A surrogate that only illustrates the run proposes nothing.
     fitted = run.common or (run.surrogate if proposing else None)
     trial_count, task = fitted.trials if fitted else 0, run.started.dataset.task
-    method = how_it_works(plan.strategy, plan.options, trial_count, task, group_count)
-    return (task.learning_text, method)
+    strategy = STRATEGIES.get(plan.strategy)  # None for one that is not installed
+    context = RunContext(plan.options, trial_count, task, group_count, task.items)
+    return (task.learning_text, strategy.works(context) if strategy is not None else "")
 
 
 def _finding_sentences(run: RunState) -> list[str]:

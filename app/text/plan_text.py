@@ -7,7 +7,6 @@ from typing import Any
 
 from PySide6.QtCore import QLocale
 
-from core.datasets.task import Task
 from core.estimators.facts import uncapitalized
 from core.estimators.model_settings import labels_of, model_and_values, noun_of, title_of
 from core.space import Axis, axis_title
@@ -16,17 +15,7 @@ from core.tuning.plan import Plan
 from core.tuning.ranges import setting_value_text, shortest_number
 from core.tuning.runs.trial_table import tunes_several
 from core.tuning.strategies.registry import STRATEGIES
-from core.tuning.strategies.strategy import RunContext
 from core.wording import format_value
-
-
-def how_it_works(
-    strategy: str, options: dict[str, Any], trial_count: int, task: str = "", groups: int = 0
-) -> str:
-    """How a strategy works; "" for one that is not installed."""
-    entry = STRATEGIES.get(strategy)
-    context = RunContext(options, trial_count, task, groups, Task(task).items)
-    return entry.works(context) if entry is not None else ""
 
 
 def tunes_several_models(strategy: str) -> bool:
