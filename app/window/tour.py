@@ -239,9 +239,9 @@ def card_position(target: QRect, size: QSize, room: QRect) -> QPoint:
     """Right of a control, left, below, above; else over its corner."""
     x = max(room.left(), min(target.left(), room.right() - size.width()))
     y = max(room.top(), min(target.top(), room.bottom() - size.height()))
-    left, top = target.left() - GAP - size.width(), target.top() - GAP - size.height()
-    right, bottom = target.right() + GAP, target.bottom() + GAP
-    for corner in (QPoint(right, y), QPoint(left, y), QPoint(x, bottom), QPoint(x, top)):
+    west, north = target.left() - GAP - size.width(), target.top() - GAP - size.height()
+    east, south = target.right() + GAP, target.bottom() + GAP
+    for corner in (QPoint(east, y), QPoint(west, y), QPoint(x, south), QPoint(x, north)):
         if room.contains(QRect(corner, size)):
             return corner
     corner = room.bottomRight() - QPoint(size.width(), size.height())

@@ -32,8 +32,8 @@ class Plot(pg.GraphicsWidget):
         grid = QGraphicsGridLayout(self)
         grid.setContentsMargins(1, 1, 1, 1)
         grid.setSpacing(0)
-        for item, row, column in ((self.vb, 0, 1), (self.bottom, 1, 1), (self.left, 0, 0)):
-            grid.addItem(item, row, column)
+        for widget, row, column in ((self.vb, 0, 1), (self.bottom, 1, 1), (self.left, 0, 0)):
+            grid.addItem(widget, row, column)
         for axis in (self.bottom, self.left):
             axis.linkToView(self.vb)
             axis.setZValue(0.5)  # above pictures at 0; what is drawn over the axes is from 1 on
@@ -227,8 +227,8 @@ class Zoom(QObject):
         elif event.key() in MOVES and event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
             right, up = MOVES[event.key()]
             for plot in self._plots[:1]:  # those below share its x range, and follow
-                (left, end), (low, high) = plot.vb.viewRange()
-                self._shift_range(plot, right * STEP * (end - left), up * STEP * (high - low))
+                (begin, end), (low, high) = plot.vb.viewRange()
+                self._shift_range(plot, right * STEP * (end - begin), up * STEP * (high - low))
         else:
             return False
         return True
@@ -261,8 +261,8 @@ class Zoom(QObject):
     # What is shown ----------------------------------------------------------------------------
 
     def _shift_range(self, plot: Plot, along: float, up: float) -> None:
-        (left, right), (low, high) = plot.vb.viewRange()
-        self._show_ranges(plot, [left + along, right + along], [low + up, high + up])
+        (begin, end), (low, high) = plot.vb.viewRange()
+        self._show_ranges(plot, [begin + along, end + along], [low + up, high + up])
 
     def _show_ranges(self, plot: Plot, x: list[float], y: list[float]) -> None:
         if x[1] <= x[0] or y[1] <= y[0]:
