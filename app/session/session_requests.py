@@ -84,7 +84,7 @@ class SessionPrediction(QObject):
         self, ask: Callable[[m.Work], None], leave: Callable[[], None], parent: QObject
     ) -> None:
         super().__init__(parent)
-        self._ask, self._leave = ask, leave
+        self._ask, self.stop_predicting = ask, leave
         self.folder = self.model = ""
         self.trust = False
 
@@ -101,9 +101,6 @@ class SessionPrediction(QObject):
     def find_row(self, number: int = 0, line: int = 0) -> None:
         """Find the test row with this number or line; `test_row_found` follows."""
         self._ask(m.FindTestRow(self.folder, number, line))
-
-    def stop_predicting(self) -> None:
-        self._leave()
 
     def take_answer(self, answer: m.Answer) -> None:
         """Emit an answer, if it is about the current model."""
