@@ -91,7 +91,8 @@ def _settings(model: Model) -> list[str]:
         data_defaults = model.defaults(task, np.eye(3)) if model.defaults else {}
         for axis in model.space(task):
             default = "from the data" if axis.name in data_defaults else axis.default
-            range_text = f"{axis_range_text(axis)} (default {default}"
+            values = " | ".join(map(str, axis.choices)) or axis_range_text(axis)  # as typed
+            range_text = f"{values} (default {default}"
             tasks_of.setdefault(axis.name, {}).setdefault(range_text, []).append(task)
     return [
         f"{name}: {range_text})"
