@@ -35,7 +35,7 @@ PLAN, EVENTS, TAKEAWAY, OWNER = "plan.json", "events.jsonl", "best.json", "runni
 FILES = (PLAN, EVENTS, TAKEAWAY, "best.skops", "best.signed", "label.json")
 
 READ_AT_ONCE = 1 << 16  # bytes, and the rest of the last line
-LONGEST = 1 << 26  # bytes of one line; a result of thousands of classes has some millions
+LONGEST = 1 << 26  # bytes of a line or a plan; a result of thousands of classes has some millions
 MOST_EVENT_BYTES = 1 << 34
 BEAT = b'{"event": "Progress"'  # so begins its line
 PAUSE = 1.0  # seconds between two attempts, in which a stop is heard
@@ -141,7 +141,7 @@ class RunFolder:
     @property
     def plan(self) -> Plan:
         try:
-            plain = json.loads(read_ordinary(self.path / PLAN))
+            plain = json.loads(read_ordinary(self.path / PLAN, LONGEST))
             if not isinstance(plain, dict):
                 raise ValueError("it is no object")
             return plan_from_dict(plain)
