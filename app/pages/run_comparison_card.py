@@ -15,9 +15,9 @@ from app.views.plot.data_table import DataTable
 from app.views.runs_comparison import RunCurves, RunsComparison
 from app.widgets.buttons import PlainButton
 from app.widgets.cards import Card
-from app.widgets.layouts import in_row
+from app.widgets.layouts import add_to, in_row
 from app.widgets.quiet_controls import QuietComboBox
-from app.widgets.text_labels import wrapping_label
+from app.widgets.text_labels import show_text, wrapping_label
 from core.figures.run_figures import MAX_RUNS
 
 if TYPE_CHECKING:
@@ -41,18 +41,13 @@ class RunComparisonCard(Card):
         self.close_button = PlainButton("Close", self.close_pressed.emit, "close")
         self.corner.addWidget(self.close_button)
         self.caution_label = wrapping_label("", "warning")
-        self.body.addWidget(self.caution_label)
-        self.body.addLayout(self._make_split())
-        self.picture = RunCurves()
-        self.picture.setMinimumHeight(appearance.pixels(HEIGHT))
-        self.body.addWidget(self.picture)
-        self.worth = RunsComparison()
-        self.worth.setMinimumHeight(appearance.pixels(HEIGHT))
-        self.body.addWidget(self.worth)
-        self.heading = wrapping_label("", "small")
-        self.body.addWidget(self.heading)
+        self.picture, self.worth = RunCurves(), RunsComparison()
+        for view in (self.picture, self.worth):
+            view.setMinimumHeight(appearance.pixels(HEIGHT))
+        heading = wrapping_label("Results, and the settings that differ:", "small")
         self.table = DataTable("Results and settings that differ")
-        self.body.addWidget(self.table)
+        add_to(self.body, self.caution_label, self._make_split(), self.picture, self.worth)
+        add_to(self.body, heading, self.table)
 
     def _make_split(self) -> QHBoxLayout:
         self.which = QuietComboBox()
@@ -81,8 +76,7 @@ class RunComparisonCard(Card):
         warnings = [reason] if reason else cautions(self.runs)
         named_curves = zip(names, self.curves, strict=True)
         warnings += [f"{name}: {curve.problem}" for name, curve in named_curves if curve.problem]
-        self.caution_label.setText("\n".join(warnings))
-        self.caution_label.setVisible(bool(warnings))
+        show_text(self.caution_label, "\n".join(warnings))
         self._offer_split(names, bool(warnings) and not reason)
         is_comparable = not reason and len({c.metric for c in self.curves if c.best}) <= 1
         self.picture.setVisible(is_comparable)
@@ -99,7 +93,6 @@ class RunComparisonCard(Card):
             [setting_name(name), *(setting_value(values, name) for values in run_values)]
             for name in differing_names(run_values)
         ]
-        self.heading.setText("Results, and the settings that differ:")
         self.table.set_table((["", *names], rows))
         self.table.fit_height(len(rows))
 

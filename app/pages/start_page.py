@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
-from PySide6.QtWidgets import QWidget
 
 from app.pages.page import Page
 from app.preferences import preferences as settings
@@ -16,7 +15,7 @@ from app.text.rail_text import run_text
 from app.widgets.buttons import ActionTile, LinkButton, PlainButton, ShorteningLink
 from app.widgets.cards import Card
 from app.widgets.drop_area import DropArea, local_file
-from app.widgets.layouts import FlowLayout, clear_layout, in_lines
+from app.widgets.layouts import add_to, clear_layout, in_lines
 from app.widgets.text_labels import plain_tooltip
 from core.datasets.files.addresses import file_exists
 
@@ -38,6 +37,15 @@ OFFERED: dict[str, tuple[str, str]] = {
     "molecules": ("Folded molecules", "60 RNA molecules and the base pairs they form."),
     "texts": ("Short texts", "400 texts about ten subjects. Topics are found without labels."),
 }
+HOW_IT_WORKS = (
+    "Open a table with one row for each case. One column is what you want to predict.",
+    (
+        "Tunescope first keeps some rows as a test set. Tuning never sees them, so that the final "
+        "score is honest."
+    ),
+    "You choose a model and how to tune it. One of each is recommended, with the reason.",
+    "Everything stays on this computer.",
+)
 SHOWN_FILES = 4
 TOURED = "tour/answered"  # remembered once a person took the tour or did not want it
 
@@ -58,32 +66,12 @@ class StartPage(Page):
         self.drop.paste_wanted.connect(self.open_clipboard)
         keys = QShortcut(QKeySequence(QKeySequence.StandardKey.Paste), self)
         keys.activated.connect(self.open_clipboard)
-        self.body.addWidget(self.drop, 2)
         self.offer = self._make_offer()
-        self.body.addWidget(self.offer)
         self._continue = Card("Continue where you were")
         self._continue.hide()
-        self.body.addWidget(self._continue)
-        self.body.addWidget(self._make_samples())
-        self.body.addStretch(1)
-        self.set_panel(
-            "How it works",
-            (
-                (
-                    "Open a table with one row for each case. One column is what you want to "
-                    "predict."
-                ),
-                (
-                    "Tunescope first keeps some rows as a test set. Tuning never sees them, so "
-                    "that the final score is honest."
-                ),
-                (
-                    "You choose a model and how to tune it. One of each is recommended, with "
-                    "the reason."
-                ),
-                "Everything stays on this computer.",
-            ),
-        )
+        cards = (self.offer, self._continue, self._make_samples())
+        add_to(self.body, (self.drop, 2), *cards, 1)
+        self.set_panel("How it works", HOW_IT_WORKS)
 
     def _make_offer(self) -> Card:
         card = Card(
@@ -110,11 +98,9 @@ class StartPage(Page):
 
     def _make_samples(self) -> Card:
         card = Card("Or try a sample", "Small datasets that are shipped with the program.")
-        holder = QWidget()
-        flow = FlowLayout(holder, gap=10, column_width=200)
-        for name, (title, sentence) in OFFERED.items():
-            flow.addWidget(ActionTile(title, sentence, partial(self.session.open_sample, name)))
-        card.body.addWidget(holder)
+        open_sample = self.session.open_sample
+        tiles = (ActionTile(*words, partial(open_sample, name)) for name, words in OFFERED.items())
+        card.body.addWidget(in_lines(*tiles, gap=10, column_width=200))
         self.tour_link = LinkButton("Take the tour", self.tour_wanted.emit, "play")
         self.tour_link.setToolTip("A minute on a sample: from the table to the exported model.")
         card.corner.addWidget(self.tour_link, 0, Qt.AlignmentFlag.AlignTop)

@@ -18,7 +18,7 @@ from app.text.plan_text import changed_ranges_text, holds_out, lists_values, tun
 from app.text.rail_text import model_title
 from app.widgets.buttons import LinkButton
 from app.widgets.cards import Card, CardOption, ChoiceCards
-from app.widgets.layouts import in_lines
+from app.widgets.layouts import add_to, in_lines
 from app.widgets.quiet_controls import QuietComboBox
 from app.widgets.text_labels import wrapping_label
 from core.estimators.facts import uncapitalized
@@ -57,9 +57,7 @@ class StrategyPage(Page):
         caption, report = "The same elsewhere:", session.problem.emit
         self.copy_buttons = CopyButtons(caption, lambda: session.plan, report)
         cards = (self.budget, self.cards, self.only, self.groups, self.ranges, self.values)
-        for card in (*cards, self.mistakes, self.advanced, self.copy_buttons):
-            self.body.addWidget(card)
-        self.body.addStretch(1)
+        add_to(self.body, *cards, self.mistakes, self.advanced, self.copy_buttons, 1)
         session.advice_changed.connect(self.request_refresh)
         session.plan_changed.connect(self.request_refresh)
         session.history_summary_changed.connect(self.request_refresh)
@@ -73,11 +71,8 @@ class StrategyPage(Page):
         self.ways = QuietComboBox()
         self.ways.setAccessibleName("How columns are grouped")
         self.ways.currentIndexChanged.connect(self._way_chosen)
-        card.body.addWidget(
-            in_lines(
-                self.ways, LinkButton("Arrange the groups", lambda: self.step_wanted.emit("data"))
-            )
-        )
+        arrange = LinkButton("Arrange the groups", lambda: self.step_wanted.emit("data"))
+        card.body.addWidget(in_lines(self.ways, arrange))
         return card
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -178,15 +173,12 @@ class StrategyPage(Page):
         self._update_panel(self.chosen_entry())
 
     def _allow_start(self) -> None:
-        estimate = self.session.estimate
+        estimate, why_not = self.session.estimate, self.ranges.fault
         if self.session.is_going_on:
-            self.primary.set_allowed(False, "A run is in progress. Stop it first.")
-        elif fault := self.ranges.fault:
-            self.primary.set_allowed(False, fault)
-        elif estimate and estimate.unusable:
-            self.primary.set_allowed(False, estimate.sentence)
-        else:
-            self.primary.set_allowed(self.session.plan is not None)
+            why_not = "A run is in progress. Stop it first."
+        elif not why_not and estimate and estimate.unusable:
+            why_not = estimate.sentence
+        self.primary.set_allowed(not why_not and self.session.plan is not None, why_not)
 
     def _update_panel(self, entry: StrategyAdvice | None) -> None:
         summary, data, estimate = self.session.summary, self.session.data, self.session.estimate
@@ -216,13 +208,13 @@ class StrategyPage(Page):
                 sentences.append("The values that will be tried are listed below the strategies.")
         elif holds_out(entry.name):
             sentences.append(
-                "A part of the training data is held out to see which "
-                "penalties help; the last fit is on all of it."
+                "A part of the training data is held out to see which penalties help; the last fit "
+                "is on all of it."
             )
         else:
             sentences.append(
-                "No rows are held out to score trials: the penalty is learned "
-                "from the training data itself."
+                "No rows are held out to score trials: the penalty is learned from the training "
+                "data itself."
             )
         if estimate is not None:
             sentences += filter(None, (estimate.metric_reason, estimate.power))

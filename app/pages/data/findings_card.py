@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont, QFontMetrics
-from PySide6.QtWidgets import QFrame, QLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLayout, QWidget
 
 from app.look import appearance
 from app.text.data_text import rewritten_text
 from app.widgets.buttons import LinkButton, PlainButton
 from app.widgets.cards import Card
-from app.widgets.layouts import FlowLayout, clear_layout, in_column, in_row
+from app.widgets.layouts import LEFT, FlowLayout, add_to, clear_layout, in_column, in_row
 from app.widgets.text_labels import ElidedLabel, StatusIcon, wrapping_label
 from core.datasets.finding import ColumnReading, shared_changes
 from core.wording import list_text, quoted
@@ -48,8 +48,7 @@ class ListCard(Card):
         self._items: Sequence[Any] = ()
         self._list = self.make_list()
         self.more = LinkButton("", self._show_all)
-        self.body.addWidget(self.more, 0, Qt.AlignmentFlag.AlignLeft)
-        self.body.addStretch(1)
+        add_to(self.body, (self.more, LEFT), 1)
 
     def make_list(self) -> QLayout:
         raise NotImplementedError
@@ -120,11 +119,8 @@ class FindingsCard(ListCard):
         if item.serious:
             row.addWidget(StatusIcon("warning", "warning", 18), 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(wrapping_label(item.sentence), 1)
-        column.addLayout(row)
-        column.addStretch(1)
         assert item.proposal is not None
-        button = self.make_button(item.proposal, item.sentence)
-        column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
+        add_to(column, row, 1, (self.make_button(item.proposal, item.sentence), LEFT))
         return card
 
 
@@ -187,18 +183,14 @@ class ReadingsCard(ListCard):
         name = ElidedLabel(" ".join(item.column.split()), "name")
         name.setFixedWidth(self._name_width)
         layout = in_row((name, Qt.AlignmentFlag.AlignVCenter), on=row, gap=12, margins=(0, 5, 0, 5))
-        words, links = QVBoxLayout(), QVBoxLayout()
-        words.setSpacing(1)
-        links.setSpacing(1)
+        words, links = in_column(gap=1), in_column(gap=1)
         if item.sentence:
             words.addWidget(wrapping_label(item.sentence))
-        for note in item.notes:
-            words.addWidget(wrapping_label(note, "caption"))
+        add_to(words, *(wrapping_label(note, "caption") for note in item.notes))
         for proposal in item.proposals:
             sentence = f"{item.column}: {item.sentence or item.notes[0]}"
             links.addWidget(self.make_button(proposal, sentence), 0, Qt.AlignmentFlag.AlignRight)
-        layout.addLayout(words, 1)
-        layout.addLayout(links)
+        add_to(layout, (words, 1), links)
         return row
 
 
