@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -37,6 +38,7 @@ from core.estimators.model_settings import model_and_values
 from core.estimators.multi_model import MODEL
 from core.estimators.registry import MODELS
 from core.export.destination import check_destination
+from core.ordinary_files import open_ordinary
 from core.records import JsonObject
 from core.samplers.search_space import distributions
 from core.tuning.events import (
@@ -369,6 +371,8 @@ def _open_storage(location: str) -> Iterator[BaseStorage]:
         return
     path = Path(location.removeprefix(SQLITE)).expanduser()
     check_destination(path)
+    if path.exists():  # databases lock and journals read what they write to
+        open_ordinary(path, sys.maxsize).close()
     is_journal = path.suffix.lower() in JOURNALS and not location.startswith(SQLITE)
     # A study joins an existing file in place; a new file appears whole.
     if path.exists() and path.stat().st_size:

@@ -41,7 +41,7 @@ MM = ["--model", "logistic", "--strategy", "mm", "--json"]
 ONE_TEST = [*MM, "--evaluation", "test"]
 TOPICS = ["--strategy", "random", "--trials", "1", "--option", "folds=2", "--json"]
 FIELDS = """run dataset model strategy params metric validation test default_test baseline_test gain
-remarks findings evaluation fits trials seconds stopped_because seed exports"""
+remarks findings evaluation fits trials seconds stopped_because seed candidates exports"""
 KEYS = set(FIELDS.split())
 
 

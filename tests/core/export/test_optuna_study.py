@@ -1,7 +1,9 @@
 """A run as an Optuna study: what Optuna itself reads there, in SQLite and in a journal."""
 
 import contextlib
+import os
 import sqlite3
+import sys
 from datetime import datetime, timedelta
 
 import optuna
@@ -245,6 +247,15 @@ def test_foreign_files_stay_as_they_are(trials, tmp_path):
     with pytest.raises(UnusableError, match="nothing was tried"):
         export_study(folder_of(tmp_path / "empty", []), tmp_path / "study.db")
     assert not (tmp_path / "study.db").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no named pipes")
+@pytest.mark.parametrize("ending", [".db", ".log"])
+def test_a_pipe_is_no_storage(trials, tmp_path, ending):
+    pipe = tmp_path / f"study{ending}"
+    os.mkfifo(pipe)
+    with pytest.raises(UnusableError, match="no ordinary file"):
+        export_study(trials, pipe)
 
 
 def test_what_is_exported_can_be_imported_into_the_history(tmp_path):

@@ -104,7 +104,8 @@ def test_a_strip_names_the_true_label_where_the_model_is_wrong():
     assert re.search(r"\b1 of 2 .*is Z, predicted X\.$", drawing.findtext("desc", ""))
     words = [(text.get("class"), text.text) for text in drawing.iter("text")]
     assert words == [
-        ("name", "a"), ("tick", "X"), ("name", "b" * 16 + "…" + "b" * 7), ("tick", "X"), ("wrong", "Z"),
+        ("name", "a"), ("tick", "X"), ("name", "b" * 16 + "…" + "b" * 7), ("tick", "X"),
+        ("wrong", "Z"),
     ]  # fmt: skip
     rectangles = list(drawing.iter("rect"))
     bar = next(float(r.get("width")) for r in rectangles if r.get("class") == "f-series0")
