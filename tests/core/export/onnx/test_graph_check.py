@@ -14,6 +14,7 @@ from core.export.onnx.graph import OnnxGraph
 from core.export.onnx.graph_check import graph_fault
 from core.export.prediction import predict_file
 
+pytest.importorskip("onnx.helper")  # a folder of tests has the name of the library
 onnx = pytest.importorskip("onnx")
 
 
