@@ -265,8 +265,8 @@ def _results_of(
     )
     repeated = repeats_tuning(problem, context)
     facts = _evaluation_facts(problem, refitted=final_fit.is_refitted, repeated=repeated)
-    # Without tuning in each fold the setting has seen the rows that test it.
-    if not facts.repeated:
+    # Without tuning in each fold a tuned setting has seen the rows that test it.
+    if not facts.repeated and tuned_model.kind != "default":
         gain, over_baseline = replace(results.gain, real=False), results.gain_over_baseline
         over_baseline = replace(over_baseline, real=False)
         results = replace(results, gain=gain, gain_over_baseline=over_baseline)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from run_events import tune_here as tune
@@ -10,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from core.figures.score_figures import score_rows
-from core.tuning.events import ModelSelected
+from core.tuning.events import ModelSelected, RunFinished
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem_setup import build_problem
 from core.tuning.results.conclude import select_model
@@ -64,3 +66,19 @@ def test_the_default_setting_is_selected_as_the_others_are(ended, iris):
     assert back.taken == selected
     assert back.test == pytest.approx(results.test, rel=0.1)
     assert back.groups == pytest.approx(results.groups)
+
+
+def test_rows_of_folds_prove_the_default_setting_alone_where_tuning_was_not_repeated(
+    iris, tmp_path
+):
+    plan = replace(PLANS["trials"], evaluation="nested")
+    folder = RunFolder.create(plan, path=tmp_path / "run")
+    assert isinstance(list(tune(plan, iris, folder=folder))[-1], RunFinished)
+    folder.close()
+    default, best = (
+        select_model(folder, ModelSelected(kind=kind), iris).results for kind in ("default", "best")
+    )
+    assert not default.evaluation.repeated
+    assert default.gain_over_baseline.low > 0.3
+    assert default.gain_over_baseline.real
+    assert not best.gain_over_baseline.real
