@@ -173,14 +173,14 @@ def _record_of_all(name: str, batch: Batch, findings: list[str], began: float) -
 
 
 ATTACKS = (
-    Attack("data", 0.25, 40, partial(attack_formats, fuzz_readers.FORMATS)),
-    Attack("models", 0.25, 100, partial(attack_formats, fuzz_models.FORMATS)),
-    Attack("kills", 0.15, 2, partial(attack_runs, "kills", "bench_kills")),
-    Attack("programs", 0.05, 8, partial(attack_runs, "programs", "shared_programs")),
-    Attack("tables", 0.1, 1, attack_memory),
-    Attack("folders", 0.05, 10, attack_folders),
-    Attack("cluster", 0.05, 1, attack_cluster),
-    Attack("window", 0.1, 2, attack_window, batch_seconds=1500.0),
+    Attack("data", 0.44, 40, partial(attack_formats, fuzz_readers.FORMATS)),
+    Attack("models", 0.12, 100, partial(attack_formats, fuzz_models.FORMATS)),
+    Attack("kills", 0.22, 2, partial(attack_runs, "kills", "bench_kills")),
+    Attack("programs", 0.02, 8, partial(attack_runs, "programs", "shared_programs")),
+    Attack("tables", 0.05, 1, attack_memory),
+    Attack("folders", 0.1, 10, attack_folders),
+    Attack("cluster", 0.02, 1, attack_cluster),
+    Attack("window", 0.03, 2, attack_window, batch_seconds=1500.0),
 )
 
 
