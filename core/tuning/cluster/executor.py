@@ -166,17 +166,19 @@ class ClusterExecutor(TrialExecutor):
         busy = self._busy.get(key)
         if busy is None:
             return None  # it was abandoned
-        if busy.future.status not in ("finished", "error"):
-            lost = self._remove_trial(key)
-            return self._restart_trial(lost, key, "the data was lost with a worker")
+        is_there, size = busy.future.status in ("finished", "error"), 0
         try:
             ask = partial(self._client.nbytes, [key], summary=False)
-            size = self._monitor.ask_scheduler(ask).get(key, 0)
+            size = self._monitor.ask_scheduler(ask).get(key, 0) if is_there else 0
         except (OSError, TimeoutError):
             time.sleep(CALM_SECONDS)
             self._ended.put(key)  # until it answers again
             return None
+        except KeyError:  # the scheduler has dropped it meanwhile
+            is_there = False
         self._remove_trial(key)
+        if not is_there:
+            return self._restart_trial(busy, key, "the data was lost with a worker")
         try:
             if size > (max_bytes := max_data_bytes()):
                 room = f"{size_text(max_bytes)} are free for it"

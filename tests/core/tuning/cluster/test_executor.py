@@ -56,7 +56,7 @@ class FakeClient:
         }
         self.futures, self.scattered, self.at = [], [], {}
         self.ran, self.there, self.told = [], None, []
-        self.sizes, self.is_silent = {}, threading.Event()
+        self.sizes, self.unknown_keys, self.is_silent = {}, set(), threading.Event()
 
     def scatter(self, given, workers, broadcast, hash):
         assert (broadcast, hash) == (True, False)
@@ -94,6 +94,8 @@ class FakeClient:
         assert not summary
         if self.is_silent.is_set():
             threading.Event().wait()
+        if not self.unknown_keys.isdisjoint(keys):
+            raise KeyError(keys[0])  # as dask's scheduler does
         return {key: self.sizes[key] for key in keys if key in self.sizes}
 
     def end(self, number, score):
@@ -185,6 +187,16 @@ def test_a_trial_whose_worker_was_lost_is_begun_anew_and_given_up_in_the_end(sta
     (ended,) = executor.wait_for_results(0.0)
     assert (ended.number, executor.running) == (0, 0)
     assert words in ended.failure
+
+
+def test_a_trial_whose_result_the_scheduler_does_not_know_is_begun_anew():
+    client, executor = start_executor()
+    client.unknown_keys.add(client.futures[0].key)
+    client.end(0, 0.5)
+    assert executor.wait_for_results(0.0) == []
+    client.end(0, 0.5)
+    (ended,) = executor.wait_for_results(0.0)
+    assert (ended.number, ended.score, len(client.futures)) == (0, 0.5, 2)
 
 
 @pytest.mark.parametrize(
