@@ -16,7 +16,7 @@ from app.preferences import preferences as settings
 from app.text.past_runs_text import day_of
 from app.widgets.buttons import PlainButton
 from app.widgets.cards import Card
-from app.widgets.layouts import in_lines
+from app.widgets.layouts import add_to, in_lines
 from app.widgets.plain_table import CellModel, Index, RowTable
 from app.widgets.text_labels import apply_style, show_text, wrapping_label
 from core.tuning.scores.score import named_score_text
@@ -126,10 +126,8 @@ class HistoryPage(Page):
         self.outcome = wrapping_label()
         self.outcome.hide()
         self.under_head.addWidget(self.outcome)
-        self.body.addWidget(self._make_contents())
-        self.body.addWidget(self._make_datasets())
-        self.body.addWidget(self._make_exchange())
-        self.body.addStretch(1)
+        cards = (self._make_contents(), self._make_datasets(), self._make_exchange())
+        add_to(self.body, *cards, 1)
         self.history.change_reported.connect(self._show_message)
         self.history.changed.connect(self.refresh)
         session.run_changed.connect(self.request_refresh)
@@ -139,26 +137,22 @@ class HistoryPage(Page):
 
     def _make_contents(self) -> Card:
         card = Card("What the history holds")
-        card.body.addWidget(
-            wrapping_label(
-                "Kept of each dataset: how many rows, columns and classes it has, which "
-                "settings were tried, and how they scored."
-            )
+        words = (
+            "Kept of each dataset: how many rows, columns and classes it has, which settings were "
+            "tried, and how they scored."
         )
         never_words = "Never kept: a row, a column's name, a value, or the file's name."
-        card.body.addWidget(wrapping_label(never_words))
         self.path_label = wrapping_label("", "caption")
         self.path_label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        card.body.addWidget(self.path_label)
         self.switch = switch = QCheckBox("Keep a history of tuning")
         switch.setAccessibleName("Keep a history of tuning")
         switch.setAccessibleDescription("Off: nothing is added to the history or read from it.")
         switch.setMinimumHeight(24)
         switch.toggled.connect(self.history.set_enabled)
-        card.body.addWidget(switch)
         self.trouble = wrapping_label("", "warning")
         self.trouble.hide()
-        card.body.addWidget(self.trouble)
+        lines = (wrapping_label(words), wrapping_label(never_words), self.path_label)
+        add_to(card.body, *lines, switch, self.trouble)
         return card
 
     def _make_datasets(self) -> Card:
@@ -171,12 +165,11 @@ class HistoryPage(Page):
         self.table = HistoryTable()
         self.table.chosen.connect(self._update_buttons)
         self.table.delete_pressed.connect(self.forget_chosen)
-        self.datasets.body.addWidget(self.empty)
-        self.datasets.body.addWidget(self.table)
         self.forget = PlainButton("Delete…", self.forget_chosen, "discard")
         self.forget_all = PlainButton("Delete all…", self.ask_forget_all)
         self.starter = PlainButton("", self._change_starter)
-        self.datasets.body.addWidget(in_lines(self.forget, self.forget_all, self.starter))
+        buttons = in_lines(self.forget, self.forget_all, self.starter)
+        add_to(self.datasets.body, self.empty, self.table, buttons)
         return self.datasets
 
     def _make_exchange(self) -> Card:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import QEvent, QSignalBlocker, Signal
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QLineEdit, QWidget
 
 from app.look import appearance
@@ -19,7 +19,7 @@ from app.text.plan_text import (
 )
 from app.widgets.buttons import LinkButton
 from app.widgets.cards import Card
-from app.widgets.layouts import FlowLayout, clear_layout
+from app.widgets.layouts import LEFT, FlowLayout, add_to, clear_layout
 from app.widgets.quiet_controls import QuietComboBox
 from app.widgets.text_labels import show_text, wrapping_label
 from core.errors import UnusableError
@@ -129,9 +129,8 @@ class RangeRow(QWidget):
         self._show_fault("")
         self.reset.setVisible(self._is_changed)
         if axis.kind == "choice":
-            self.box.blockSignals(True)
-            self.box.setCurrentIndex(self._choice_index(fixed.get(name)))
-            self.box.blockSignals(False)
+            with QSignalBlocker(self.box):
+                self.box.setCurrentIndex(self._choice_index(fixed.get(name)))
             return
         try:
             ranges_of_axis = {name: ranges[name]} if name in ranges else {}
@@ -225,16 +224,14 @@ class RangesCard(Card):
         self._room, self._narrow = 0, False
         self._heads: list[QWidget] = []
         self.notice = wrapping_label("")
-        self.body.addWidget(self.notice)
         self._holder = QWidget()
         self._table = QGridLayout(self._holder)
         self._table.setContentsMargins(0, 0, 0, 0)
         self._table.setHorizontalSpacing(14)
         self._table.setVerticalSpacing(4)
         self._table.setColumnStretch(0, 1)
-        self.body.addWidget(self._holder)
         self.reset = LinkButton("Back to the usual ranges", self._reset_all)
-        self.body.addWidget(self.reset, 0, Qt.AlignmentFlag.AlignLeft)
+        add_to(self.body, self.notice, self._holder, (self.reset, LEFT))
 
     def refresh(self, strategy: StrategyAdvice | None) -> None:
         plan = self.session.plan

@@ -28,9 +28,9 @@ from app.text.rail_text import left_out_text
 from app.views.plot.data_table import DataTableModel
 from app.widgets.buttons import LinkButton, PlainButton
 from app.widgets.cards import Card
-from app.widgets.layouts import TOP, in_lines, in_row
+from app.widgets.layouts import TOP, add_to, in_lines, in_row
 from app.widgets.plain_table import RowTable
-from app.widgets.text_labels import ElidedLabel, apply_style, wrapping_label
+from app.widgets.text_labels import ElidedLabel, apply_style, show_text, wrapping_label
 from core.figures.run_figures import MAX_RUNS
 from resources.theme import TARGET
 
@@ -78,10 +78,9 @@ class BinCard(Card):
         )
         self.table.enter_pressed.connect(restore)
         self.table.delete_pressed.connect(remove)
-        self.body.addWidget(self.table)
         self.restore = PlainButton("Restore", restore)
         self.remove = PlainButton("Remove for good…", remove, "discard")
-        self.body.addWidget(in_lines(self.restore, self.remove))
+        add_to(self.body, self.table, in_lines(self.restore, self.remove))
         self._update_buttons()
 
     def show_deleted(self, deleted_runs: list[DeletedRun]) -> None:
@@ -184,16 +183,13 @@ class RunsPage(Page):
         self.compare = self.add_button("Compare", self.compare_chosen, "table")
         self.primary = self.add_primary("Open", self._open_current, "arrow-right")
         self._make_outcome()
-        self.body.addWidget(self._make_list())
         self.note = NoteCard()
         self.note.written.connect(self.runs.write_note)
-        self.body.addWidget(self.note)
         self.bin = BinCard()
         self.bin.hide()
         self.bin.restore_pressed.connect(self.runs.restore_runs)
         self.bin.remove_pressed.connect(self._ask_remove)
-        self.body.addWidget(self.bin)
-        self.body.addStretch(1)
+        add_to(self.body, self._make_list(), self.note, self.bin, 1)
         self._connect_signals()
         self._show_list()
 
@@ -225,20 +221,17 @@ class RunsPage(Page):
         self.filter.setAccessibleDescription("The list shows the runs that have every word.")
         self.filter.setMinimumHeight(TARGET)
         self.count_label = ElidedLabel("", "caption")
-        row = in_row((self.filter, 1), self.count_label)
-        card.body.addLayout(row)
         words = "There are no runs yet. Each run appears here as soon as it begins."
         self.empty = wrapping_label(words, "muted")
-        card.body.addWidget(self.empty)
         self.table = RunsTable()
-        card.body.addWidget(self.table)
         self.left_out = wrapping_label("", "caption")
-        card.body.addWidget(self.left_out)
         self.rename = PlainButton("Rename", self._rename_current)
         self.delete = PlainButton("Delete", self.delete_chosen, "discard")
         self.bin_button = PlainButton("Bin", self._toggle_bin)
         self.use = PlainButton("Use a model on new rows", lambda: self.step_wanted.emit("use"))
-        card.body.addWidget(in_lines(self.rename, self.delete, self.bin_button, self.use))
+        row = in_row((self.filter, 1), self.count_label)
+        buttons = in_lines(self.rename, self.delete, self.bin_button, self.use)
+        add_to(card.body, row, self.empty, self.table, self.left_out, buttons)
         return card
 
     def _connect_signals(self) -> None:
@@ -269,9 +262,8 @@ class RunsPage(Page):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         room = self.height() - appearance.pixels(BESIDE_TABLE)
-        self.table.max_rows = max(
-            MIN_ROWS, room // self.table.verticalHeader().defaultSectionSize()
-        )
+        row_height = self.table.verticalHeader().defaultSectionSize()
+        self.table.max_rows = max(MIN_ROWS, room // row_height)
         self.table.fit_columns()
 
     def visited(self) -> None:
@@ -303,9 +295,8 @@ class RunsPage(Page):
         self.empty.setVisible(not has_runs and not self.runs.is_reloading)
         self.table.setVisible(has_runs)
         self.filter.setEnabled(has_runs)
-        self.left_out.setText(left_out_text(run_list.left_out))
+        show_text(self.left_out, left_out_text(run_list.left_out) if run_list.left_out else "")
         self.left_out.setToolTip("\n".join(run_list.left_out.values()))
-        self.left_out.setVisible(bool(run_list.left_out))
         self.bin.show_deleted(run_list.deleted)
         count = len(run_list.deleted)
         self.bin_button.set_label(f"Bin ({count})" if count else "Bin")

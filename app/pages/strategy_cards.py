@@ -12,7 +12,7 @@ from app.preferences import remembered_choices
 from app.widgets.buttons import LinkButton
 from app.widgets.cards import Card, CollapsibleSection
 from app.widgets.forms import OptionForm
-from app.widgets.layouts import FlowLayout, clear_layout
+from app.widgets.layouts import LEFT, FlowLayout, add_to, clear_layout, in_lines
 from app.widgets.quiet_controls import QuietDoubleSpinBox, QuietSpinBox
 from app.widgets.text_labels import apply_style, titled_control, wrapping_label
 from core.datasets.task import Task
@@ -33,7 +33,7 @@ MAX_MINUTES = 60 * 24 * 7
 MAX_TRIALS = 100_000
 MAX_VALUES = 40  # of one setting
 MAX_COST = 1e6
-USUAL = "usual"
+USUAL, RECOMMENDED = "usual", "The recommended one"
 FOLDS_HINT = (
     "How many times the training rows are split to score one trial. More folds: steadier "
     "scores, longer runs."
@@ -69,43 +69,31 @@ class BudgetCard(Card):
     """Minutes, trials, trials without a better one; the first limit ends the run."""
 
     def __init__(self, session: Session) -> None:
-        super().__init__()
+        caption = "Tuning ends at the first limit. You can stop at any time and keep the best."
+        super().__init__("How long may it take?", caption)
         self.session = session
-        self.set_words(
-            "How long may it take?",
-            "Tuning ends at the first limit. You can stop at any time and keep the best.",
-        )
         self.minutes = QuietDoubleSpinBox()
         self.minutes.setRange(0, MAX_MINUTES)
         self.minutes.setSpecialValueText("no limit")
-        self.minutes.setSuffix(" minutes")
         self.minutes.valueChanged.connect(lambda value: change_plan(session, minutes=value or None))
         self.trials = QuietSpinBox()
         self.trials.setRange(1, MAX_TRIALS)
-        self.trials.setSuffix(" trials")
         self.trials.valueChanged.connect(lambda value: change_plan(session, trials=value or None))
         self.patience = QuietSpinBox()
         self.patience.setRange(0, MAX_TRIALS)
         self.patience.setSpecialValueText("never")
-        self.patience.setSuffix(" trials")
         self.patience.valueChanged.connect(self._choose_patience)
-        holder = QWidget()
-        flow = FlowLayout(holder, gap=20, column_width=200)
         for control in (self.minutes, self.trials, self.patience):
             control.setKeyboardTracking(False)
             control.valueChanged.connect(self._update_units)
             control.setMaximumWidth(appearance.pixels(240))
-        flow.addWidget(titled_control("Time at most", self.minutes))
         self._trials_part = titled_control("Trials at most", self.trials)
-        flow.addWidget(self._trials_part)
         self._patience_part = titled_control("Stop when nothing improves for", self.patience)
-        flow.addWidget(self._patience_part)
-        self._holder = holder
-        self.body.addWidget(holder)
+        limits = (titled_control("Time at most", self.minutes), self._trials_part)
+        self._holder = in_lines(*limits, self._patience_part, gap=20, column_width=200)
         self.estimate = wrapping_label("")
-        self.body.addWidget(self.estimate)
         self.ends = wrapping_label("", "caption")
-        self.body.addWidget(self.ends)
+        add_to(self.body, self._holder, self.estimate, self.ends)
 
     def refresh(self, default_trials: int, default_minutes: float | None = None) -> None:
         """`default_trials` is 0 for a strategy without trials."""
@@ -135,11 +123,8 @@ class BudgetCard(Card):
         self.trials.setValue(trials or usual)
 
     def _update_units(self) -> None:
-        for control, unit in (
-            (self.minutes, "minute"),
-            (self.trials, "trial"),
-            (self.patience, "trial"),
-        ):
+        units = {self.minutes: "minute", self.trials: "trial", self.patience: "trial"}
+        for control, unit in units.items():
             control.setSuffix(f" {unit}" if control.value() == 1 else f" {unit}s")
 
     def _choose_patience(self, value: int) -> None:
@@ -209,20 +194,18 @@ class MistakesCard(Card):
     """Two numbers, one a kind of mistake; for two classes only."""
 
     def __init__(self, session: Session) -> None:
-        super().__init__()
-        self.session = session
-        self.set_words(
+        super().__init__(
             "What does a mistake cost?",
             "Where one kind of mistake is worse than the other, say how many times. The "
             "threshold is then where it costs least, in the exported model too.",
         )
+        self.session = session
         self._classes: tuple[str, ...] = ()
         self.controls: dict[str, QuietDoubleSpinBox] = {}
         self._holder = QWidget()
         self._row = FlowLayout(self._holder, gap=20, column_width=240)
-        self.body.addWidget(self._holder)
         self.threshold_note = wrapping_label("", "caption")
-        self.body.addWidget(self.threshold_note)
+        add_to(self.body, self._holder, self.threshold_note)
 
     def refresh(self) -> None:
         plan, summary = self.session.plan, self.session.summary
@@ -259,7 +242,6 @@ class MistakesCard(Card):
             control.setMaximumWidth(appearance.pixels(240))
             control.valueChanged.connect(self._set_costs)
             words = f"To call a “{name}” row “{predicted_name}” costs"
-            control.setAccessibleName(words)
             self._row.addWidget(titled_control(words, control))
             self.controls[name] = control
 
@@ -278,24 +260,17 @@ class AdvancedCard(Card):
         self.session = session
         self._recommended_metric = ""  # "" while it is unknown
         self.section = CollapsibleSection("Advanced", "advanced")
-        self.body.addWidget(self.section)
         self._strategy_title = wrapping_label("This strategy", "section")
         self.strategy_form = OptionForm()
         self.strategy_form.changed.connect(self._on_strategy_option_changed)
         self.run_form = OptionForm()
         self.run_form.changed.connect(self._on_run_option_changed)
-        for widget in (
-            self._strategy_title,
-            self.strategy_form,
-            wrapping_label("Every strategy", "section"),
-            self.run_form,
-        ):
-            self.section.body.addWidget(widget)
         self.usual = LinkButton("Back to the usual values", self._back_to_usual)
         self.usual.setToolTip("Of the time, the trials and everything here.")
-        self.section.body.addWidget(self.usual, 0, Qt.AlignmentFlag.AlignLeft)
         self._differs = wrapping_label("Some values are not the usual ones.", "caption")
-        self.body.addWidget(self._differs)
+        of_run = (wrapping_label("Every strategy", "section"), self.run_form, (self.usual, LEFT))
+        add_to(self.section.body, self._strategy_title, self.strategy_form, *of_run)
+        add_to(self.body, self.section, self._differs)
 
     def refresh(self, strategy: StrategyAdvice | None) -> None:
         plan = self.session.plan
@@ -337,10 +312,8 @@ class AdvancedCard(Card):
         metrics, estimate = _task_metrics(self.session.summary), self.session.estimate
         if estimate and estimate.metric and not self.session.current_plan.metric:
             self._recommended_metric = estimate.metric
-        words = "The recommended one"
-        if self._recommended_metric in metrics:
-            title = metrics[self._recommended_metric].title
-            words = f"The recommended one: {title}"
+        recommended = metrics.get(self._recommended_metric)
+        words = f"The recommended one: {recommended.title}" if recommended else RECOMMENDED
         return (
             Option("folds", "Folds", "int", 5, FOLDS_HINT, low=2, high=50),
             Option(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
+from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtGui import QActionGroup
 from PySide6.QtWidgets import QMenu, QWidget
 
 from app.pages.data.findings_card import apply_change
@@ -37,10 +38,7 @@ class ColumnMenus:
         """Roles, kinds and groups, the current ones ticked."""
         column = self._session.current_summary.column(name)
         menu = self._make_menu(name)
-        roles = QActionGroup(menu)
-        for role, words in self._role_texts(name):
-            action = _add_tickable_action(menu, roles, words, column.role == role)
-            action.triggered.connect(lambda _on=False, role=role: self._set_role(name, role))
+        _add_choices(menu, self._role_texts(name), {column.role}, partial(self._set_role, name))
         self._add_kinds(menu, [column])
         self._add_readings(menu, name)
         if column.role == "feature":
@@ -62,13 +60,10 @@ class ColumnMenus:
         columns = [column for column in columns if column.role not in fixed_roles]
         menu = self._make_menu(f"{len(columns):,} columns")
         chosen = [column.name for column in columns]
-        roles = QActionGroup(menu)
-        for role, words in _SEVERAL.items():
-            if role == "feature" and summary.task.has_one_column:
-                continue
-            is_same = all(column.role == role for column in columns)
-            action = _add_tickable_action(menu, roles, words, is_same and bool(columns))
-            action.triggered.connect(lambda _on=False, role=role: self.set_roles(chosen, role))
+        roles = dict(_SEVERAL)
+        if summary.task.has_one_column:
+            del roles["feature"]
+        _add_choices(menu, roles, {c.role for c in columns}, partial(self.set_roles, chosen))
         self._add_kinds(menu, columns)
         features = [column.name for column in columns if column.role == "feature"]
         if features:
@@ -96,17 +91,18 @@ class ColumnMenus:
         menu.addSection(title.replace("&", "&&"))
         return menu
 
-    def _role_texts(self, name: str) -> list[tuple[str, str]]:
+    def _role_texts(self, name: str) -> dict[str, str]:
         summary = self._session.current_summary
+        sequence = "It says which sequence a row belongs to"
+        if summary.task.has_pairs:
+            sequence = "It holds the letters of the molecules"
         finds_topics, has_texts = not summary.task.has_target, name in summary.texts
         words = {
             "target": "Predict this column",
             "feature": "Use it to predict",
             "topics": "Find the topics of its texts",
             "group": "Keep rows with the same value together",
-            "sequence": "It holds the letters of the molecules"
-            if summary.task.has_pairs
-            else "It says which sequence a row belongs to",
+            "sequence": sequence,
             "ignore": "Leave it out",
         }
         if finds_topics:
@@ -116,7 +112,7 @@ class ColumnMenus:
             del words["topics"]
         if finds_topics and not has_texts and name != summary.documents.column:
             del words["feature"]
-        return list(words.items())
+        return words
 
     def _add_kinds(self, menu: QMenu, columns: Sequence[ColumnSummary]) -> None:
         task = self._session.current_summary.task
@@ -125,12 +121,9 @@ class ColumnMenus:
             return
         menu.addSection("It holds" if len(columns) == 1 else "They hold")
         names = [column.name for column in columns]
-        kinds = QActionGroup(menu)
         # The models of sequences know numbers and categories of a token alone.
-        for kind in CHANGEABLE[:2] if task.has_sequences else CHANGEABLE:
-            is_same = all(column.kind == kind for column in columns)
-            action = _add_tickable_action(menu, kinds, kind, is_same)
-            action.triggered.connect(lambda _on=False, kind=kind: self.set_kinds(names, kind))
+        kinds = {kind: kind for kind in (CHANGEABLE[:2] if task.has_sequences else CHANGEABLE)}
+        _add_choices(menu, kinds, {c.kind for c in columns}, partial(self.set_kinds, names))
 
     def _add_readings(self, menu: QMenu, name: str) -> None:
         """Other readings, and as at first where that was changed."""
@@ -159,9 +152,14 @@ class ColumnMenus:
         self._board.add_groups(groups, names)
 
 
-def _add_tickable_action(menu: QMenu, group: QActionGroup, words: str, is_ticked: bool) -> QAction:
-    action = menu.addAction(words)
-    action.setCheckable(True)
-    action.setChecked(is_ticked)
-    group.addAction(action)
-    return action
+def _add_choices(
+    menu: QMenu, texts: Mapping[str, str], now: Set[str], choose: Callable[[str], object]
+) -> None:
+    """Values of which one is chosen, ticked where it is the only one now."""
+    group = QActionGroup(menu)
+    for value, words in texts.items():
+        action = menu.addAction(words)
+        action.setCheckable(True)
+        action.setChecked(now == {value})
+        action.triggered.connect(lambda _on=False, value=value: choose(value))
+        group.addAction(action)
