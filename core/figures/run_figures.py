@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -480,12 +481,14 @@ def timeline_figure(run: RunState) -> Figure:
 
 
 def _lanes_of(spans: Sequence[tuple[float, float]]) -> list[int]:
-    ends: list[float] = []
+    """The first lane that is free for each span, in the order of their starts."""
+    busy: list[tuple[float, int]] = []  # heaps: (end, lane), and the lanes without a trial
+    free: list[int] = []
     lanes = []
     for start, end in spans:
-        lane = next((i for i, busy in enumerate(ends) if busy <= start + SOONEST), len(ends))
-        if lane == len(ends):
-            ends.append(end)
-        ends[lane] = end
+        while busy and busy[0][0] <= start + SOONEST:
+            heappush(free, heappop(busy)[1])
+        lane = heappop(free) if free else len(busy)
+        heappush(busy, (end, lane))
         lanes.append(lane)
     return lanes
