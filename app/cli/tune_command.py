@@ -135,8 +135,10 @@ class UnclearTargetError(UnusableError):
     """A guess of the target beside which another column is as likely."""
 
     def __init__(self, dataset: Dataset, rival: str) -> None:
+        from app.text.data_text import unclear_target_text
+
         self.names = (rival, dataset.target_name)
-        fault = f"“{dataset.target_name}” and “{rival}” may both be what is predicted"
+        fault = unclear_target_text(dataset.target_name, rival)
         cure = f"say which is predicted: --target {rival!r}, or --target {dataset.target_name!r}"
         super().__init__(fault, where=dataset.name, cure=cure)
 
@@ -176,7 +178,7 @@ def _run_tuning(arguments: argparse.Namespace) -> int:
         from core.tuning.tune import prepare_run
 
         new_run = prepare_run(data_of(arguments), partial(_checked_plan, arguments))
-        aim = _aim_text(new_run, is_guessed=not arguments.target)
+        aim = _aim_text(new_run)
     print_remark(aim)
     dataset, problem = new_run.dataset, new_run.problem
     for finding in all_findings(dataset):
@@ -206,7 +208,7 @@ def _run_tuning(arguments: argparse.Namespace) -> int:
             raise
 
 
-def _aim_text(new_run: NewRun, is_guessed: bool) -> str:
+def _aim_text(new_run: NewRun) -> str:
     from core.tuning.guidance.forecast import estimate_of
 
     dataset, time_text = new_run.dataset, ""
@@ -215,7 +217,8 @@ def _aim_text(new_run: NewRun, is_guessed: bool) -> str:
         time_text = f" ({estimate_of(new_run.problem).sentence})"
     if not dataset.task.has_target:
         return f"Finds {dataset.task.target_text}{time_text}."
-    hint = "; --target NAME names another column" if is_guessed and dataset.task.is_table else ""
+    has_choice = new_run.plan.data.guesses_target and dataset.task.is_table
+    hint = "; --target NAME names another column" if has_choice else ""
     return f"Predicts “{dataset.target_name}”{time_text}{hint}."
 
 
@@ -223,8 +226,7 @@ def _checked_plan(arguments: argparse.Namespace, data: DataPlan, dataset: Datase
     from core.datasets.understanding.target import rival_target
     from core.export.exporters import check_export
 
-    is_guessed = not data.target and not data.file.startswith("sample:")
-    if is_guessed and (rival := rival_target(dataset)):
+    if data.guesses_target and (rival := rival_target(dataset)):
         raise UnclearTargetError(dataset, rival)
     refuse_role_of_target(data.roles, dataset.target_name)
     plan = plan_of(arguments, wherever_from(data), dataset)

@@ -38,6 +38,11 @@ def documents_question(documents: DocumentSummary) -> str:
     )
 
 
+def unclear_target_text(target: str, rival: str) -> str:
+    """That another column is as likely as the guessed target; without a full stop."""
+    return f"“{target}” and “{rival}” may both be what is predicted"
+
+
 def document_facts(documents: DocumentSummary) -> list[tuple[str, str]]:
     """Figures about the documents."""
     low, high = documents.shortest, documents.longest

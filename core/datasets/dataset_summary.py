@@ -139,6 +139,7 @@ class DatasetSummary(Record):
     features: int  # number of columns
     task: Task
     target: str
+    rival: str = ""  # a column as likely as this target, if that was guessed
     described: str = ""  # how the file was read
     fingerprint: str = ""
     sheets: list[str] = field(default_factory=list)  # those with data

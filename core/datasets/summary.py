@@ -30,6 +30,7 @@ from core.datasets.raw_table import formats_of
 from core.datasets.split_units import item_codes
 from core.datasets.task import Task
 from core.datasets.understanding.structured_tables import dropped_pairs
+from core.datasets.understanding.target import rival_target
 from core.errors import UnusableError
 from core.wording import count_text, shortened_text
 
@@ -130,6 +131,7 @@ def summarize(dataset: Dataset) -> DatasetSummary:
         features=sum(column.role == "feature" for column in dataset.columns),
         task=dataset.task,
         target=dataset.target_name,
+        rival=rival_target(dataset),
         described=source.described,
         fingerprint=source.fingerprint,
         sheets=list(source.sheets),

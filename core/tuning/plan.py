@@ -50,6 +50,12 @@ class DataPlan:
     leaks: bool = False  # whether columns that leak the target are used
     other_letters: bool = False  # whether letters of molecules that are no bases are read as N
 
+    @property
+    def guesses_target(self) -> bool:
+        """Whether a file's target is not chosen by a person."""
+        is_chosen = self.target or "target" in self.roles.values()
+        return not (is_chosen or self.file.startswith("sample:"))
+
     def share_tested(self, units: int) -> float:
         """The share of rows (sequences, molecules, texts) held out, of `units` in all."""
         if self.test_size is not None:

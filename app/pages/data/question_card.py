@@ -9,21 +9,22 @@ from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtWidgets import QWidget
 
 from app.preferences import remembered_choices
-from app.text.data_text import every_row_tests, test_set_size
-from app.widgets.buttons import LinkButton
+from app.text.data_text import every_row_tests, test_set_size, unclear_target_text
+from app.widgets.buttons import LinkButton, PlainButton
 from app.widgets.cards import Card
 from app.widgets.drop_area import ask_for_file
 from app.widgets.layouts import in_column, in_lines, in_row
 from app.widgets.quiet_controls import QuietComboBox, QuietSlider, QuietSpinBox
-from app.widgets.text_labels import titled_control, wrapping_label
+from app.widgets.text_labels import StatusIcon, titled_control, wrapping_label
 from core.datasets.task import TASKS, Task
-from core.wording import format_integer
+from core.wording import format_integer, shortened_text
 
 if TYPE_CHECKING:
     from app.session.session import Session
     from core.datasets.dataset_summary import DatasetSummary
 
 SMALLEST_TEST, LARGEST_TEST = 5, 60  # percent
+MAX_NAME = 40  # letters of a column's name on a button
 Wish = tuple[Task, str]  # topics, or unknown to predict; the column
 TOPICS_OF_COUNTS: Wish = (Task.TOPICS, "")
 
@@ -63,6 +64,16 @@ class QuestionCard(Card):
     def __init__(self, session: Session) -> None:
         super().__init__()
         self.session = session
+        self.unclear = wrapping_label()
+        self.rivals = (
+            PlainButton("", lambda: self.choose_target(session.current_summary.target)),
+            PlainButton("", lambda: self.choose_target(session.current_summary.rival)),
+        )
+        self._unclear_row = QWidget()
+        sign, buttons = StatusIcon("warning", "warning", 18), in_lines(*self.rivals)
+        words = in_column(in_row(sign, (self.unclear, 1), gap=8), buttons, gap=6)
+        self._unclear_row.setLayout(words)
+        self.body.addWidget(self._unclear_row)
         self.target = QuietComboBox()
         self.target.setMinimumContentsLength(10)
         self._wishes: list[Wish] = []  # one a line of `target`
@@ -115,6 +126,13 @@ class QuestionCard(Card):
             self.target.clear()
             self.target.addItems([wish_text(*wish) for wish in self._wishes])
             self.target.setCurrentIndex(self._wishes.index(wish_of(summary)))
+        self._unclear_row.setVisible(bool(summary.rival) and data.guesses_target)
+        names = [shortened_text(name, MAX_NAME) for name in (summary.target, summary.rival)]
+        self.unclear.setText(
+            f"{unclear_target_text(*names)}. Until you choose, it is “{names[0]}”."
+        )
+        for button, name in zip(self.rivals, names, strict=True):
+            button.set_label(wish_text(summary.task, name).replace("&", "&&"))
         self._task_part.setVisible(summary.task.has_target)
         with QSignalBlocker(self.task):
             self.task.clear()
@@ -158,13 +176,14 @@ class QuestionCard(Card):
             self.session.change_data(target=name, task=Task.TOPICS)
 
     def choose_target(self, name: str) -> None:
-        """The task is detected again."""
-        data = self.session.requested_data
-        if name and name != self.session.current_summary.target:
+        """The task of another target is detected again."""
+        data, is_same = self.session.requested_data, name == self.session.current_summary.target
+        if name and not (is_same and self._unclear_row.isHidden()):
             roles = {column: role for column, role in data.roles.items() if column != name}
             # A column that is predicted cannot also say which rows are the latest.
             latest = "" if name == data.latest else data.latest
-            self.session.change_data(target=name, task="", roles=roles, latest=latest)
+            task = data.task if is_same else ""
+            self.session.change_data(target=name, task=task, roles=roles, latest=latest)
 
     def _preview_share(self, percent: int) -> None:
         with QSignalBlocker(self.spin):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import numpy as np
+import pandas as pd
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt
 from PySide6.QtGui import QDropEvent
@@ -143,6 +145,31 @@ def test_roles_kinds_task_and_test_part_are_asked_of_the_worker(page, qtbot):
     assert (worker.data_wanted.target, worker.data_wanted.task) == ("age", "")
     question.target.setCurrentIndex(question.target.findText("Predict “ward”"))
     assert worker.data_wanted.target == "ward"
+
+
+def test_of_two_likely_targets_the_page_asks_until_a_person_has_chosen(read, show, qtbot, tmp_path):
+    steps = np.arange(120.0)
+    columns = {
+        "x": np.sin(steps),
+        "y": np.cos(3 * steps),
+        "fault": np.where(steps % 2, "no", "a<b"),
+    }
+    pd.DataFrame(columns).to_csv(file := tmp_path / "pumps.csv", index=False)
+    page = show(DataPage(read(file)), 800, 900)
+    session, rivals = page.session, page.question.rivals
+    assert "“y” and “fault”" in page.question.unclear.text()
+    assert [button.text() for button in rivals] == ["Predict “y”", "Predict “fault”"]
+    assert all(button.isVisible() for button in rivals)
+    # The first button of the page works as ever: the guess stands.
+    assert page.primary.isEnabled()
+    assert session.plan is not None
+    for name, button in zip(("fault", "y"), rivals[::-1], strict=True):
+        qtbot.mouseClick(button, LEFT)
+        assert session.worker.data_wanted.target == name
+    read(file, target="y")
+    page.refresh()
+    assert not any(button.isVisible() for button in rivals)
+    assert not page.question.unclear.isVisible()
 
 
 def test_columns_fill_the_table_or_scroll(page):
