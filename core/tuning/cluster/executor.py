@@ -32,6 +32,8 @@ from core.tuning.trials.executors import TrialExecutor
 MAX_RESTARTS = 3  # of a trial, after its worker or its data was lost
 RETRY_SECONDS = 1.0  # until a worker that did not answer is sent a shorter limit again
 BYTES_PER_SECOND = 10**6  # that data travel to workers at least
+FETCH_SECONDS = 60.0  # after which a result counts as lost
+ARRIVAL_SECONDS = 0.1  # that a run waits for it at a time
 GONE_SECONDS = 20.0  # without the scheduler, after which the run stops
 CALM_SECONDS = 0.05  # without a result, after which every worker has a trial
 KILLER_TEXT = "Every worker that ran it was lost: it may be what ends them."
@@ -43,6 +45,7 @@ class _RunningClusterTrial:
     future: Any
     since: float
     limit: float | None = None  # of its own, in place of the executor's
+    fetch: BackgroundCall | None = None  # of its result
     restart_count: int = 0
     worker_limit: float = math.inf  # the limit that its worker keeps
     allowed: frozenset[str] | None = None  # the only workers that it may go to
@@ -116,7 +119,7 @@ class ClusterExecutor(TrialExecutor):
         busy.future = self._client.submit(
             run_trial, work, self._run, busy.task, limit, key=key, pure=False, workers=allowed
         )
-        busy.worker_limit = limit
+        busy.worker_limit, busy.fetch = limit, None
         busy.allowed = None if allowed is None else frozenset(allowed)
         self._busy[key] = busy
         self._monitor.trials[key] = busy.task.number
@@ -166,24 +169,31 @@ class ClusterExecutor(TrialExecutor):
         busy = self._busy.get(key)
         if busy is None:
             return None  # it was abandoned
-        is_there, size = busy.future.status in ("finished", "error"), 0
+        is_there = busy.future.status in ("finished", "error")
         try:
-            ask = partial(self._client.nbytes, [key], summary=False)
-            size = self._monitor.ask_scheduler(ask).get(key, 0) if is_there else 0
+            if is_there and busy.fetch is None:
+                ask = partial(self._client.nbytes, [key], summary=False)
+                size = self._monitor.ask_scheduler(ask).get(key, 0)
+                busy.fetch = BackgroundCall(partial(_fetch_result, busy.future, size))
         except (OSError, TimeoutError):
             time.sleep(CALM_SECONDS)
             self._ended.put(key)  # until it answers again
             return None
         except KeyError:  # the scheduler has dropped it meanwhile
             is_there = False
+        if busy.fetch is None or not is_there:
+            return self._restart_trial(
+                self._remove_trial(key), key, "the data was lost with a worker"
+            )
+        # Large ones take their time: an interrupt is heard meanwhile.
+        if (answer := busy.fetch.answer_within(ARRIVAL_SECONDS)) is None:
+            self._ended.put(key)
+            return None
         self._remove_trial(key)
-        if not is_there:
-            return self._restart_trial(busy, key, "the data was lost with a worker")
         try:
-            if size > (max_bytes := max_data_bytes()):
-                room = f"{size_text(max_bytes)} are free for it"
-                raise _FalseResultError(f"{size_text(size)}, and {room}")
-            return _checked_result(busy.future.result(timeout=60), self._run, busy.task)
+            if isinstance(answer, Exception):
+                raise answer
+            return _checked_result(*answer, self._run, busy.task)
         except Exception as error:  # of the worker: a trial's own becomes its failure
             # By name: distributed is not imported here.
             if type(error).__name__ == "KilledWorker":
@@ -292,6 +302,14 @@ class ClusterExecutor(TrialExecutor):
 
 class _FalseResultError(Exception):
     """What a worker returned is no result of its trial; the text says what it is instead."""
+
+
+def _fetch_result(future: Any, size: int) -> tuple[Any]:
+    """What a worker returned, of so many bytes; raises _FalseResultError for too many."""
+    if size > (max_bytes := max_data_bytes()):
+        room = f"{size_text(max_bytes)} are free for it"
+        raise _FalseResultError(f"{size_text(size)}, and {room}")
+    return (future.result(timeout=FETCH_SECONDS),)
 
 
 def _checked_result(content: Any, run: str, task: TrialRequest) -> TrialResult:

@@ -132,6 +132,7 @@ def at_once(monkeypatch):
     """Every look is a fresh one, and has the versions however busy this computer is."""
     monkeypatch.setattr(cluster_monitor, "REFRESH_SECONDS", 0.0)
     monkeypatch.setattr(cluster_monitor, "VERSION_SECONDS", 60.0)
+    monkeypatch.setattr(executor_module, "ARRIVAL_SECONDS", 60.0)
 
 
 def test_as_many_trials_as_threads_and_no_more_than_asked():
@@ -245,6 +246,27 @@ def test_a_giant_result_is_not_fetched(monkeypatch):
     assert result.failure == (
         "It was given up: a worker returned 1 GB, and 250 MB are free for it."
     )
+
+
+def test_a_run_does_not_wait_for_a_result_that_travels_slowly(monkeypatch):
+    has_arrived, result = threading.Event(), FakeFuture.result
+    monkeypatch.setattr(
+        FakeFuture, "result", lambda self, timeout: has_arrived.wait(5) and result(self, timeout)
+    )
+    client, executor = start_executor(2)
+    with monkeypatch.context() as patch:
+        patch.setattr(executor_module, "ARRIVAL_SECONDS", 0.0)
+        client.end(0, 0.5)
+        assert executor.wait_for_results(0.0) == executor.wait_for_results(0.0) == []
+    assert (executor.running, len(client.futures)) == (2, 2)
+    has_arrived.set()
+    assert [ended.score for ended in executor.wait_for_results(0.0)] == [0.5]
+    has_arrived.clear()
+    monkeypatch.setattr(executor_module, "ARRIVAL_SECONDS", 0.0)
+    client.end(1, 0.5)
+    assert executor.wait_for_results(0.0) == []
+    executor.close()  # as an interrupt does
+    assert (client.futures[1].cancelled, has_arrived.is_set()) == (True, False)
 
 
 def test_a_result_waits_while_the_scheduler_is_silent_and_a_long_silence_ends_the_run(monkeypatch):
