@@ -69,7 +69,7 @@ def _candidate_text(
         key=candidate.kind,
         title=name,
         scores=f"{metric[:1].upper()}{metric[1:]}: {', '.join(scores)}." if scores else "",
-        gain=_gain_text(candidate.gain),
+        gain=_gain_text(candidate.gain, is_optimistic=results.is_optimistic and candidate.taken),
         setting=candidate.failure or (setting_cells(started, setting)[1] if setting else ""),
         speed=_speed_text(candidate.row_seconds),
         is_selected=candidate.taken,
@@ -91,7 +91,7 @@ def _speed_text(row_seconds: float | None) -> str:
     return f"{amount_text(float(f'{1 / row_seconds:.2g}'))} rows a second"
 
 
-def _gain_text(gain: Gain | None) -> str:
+def _gain_text(gain: Gain | None, *, is_optimistic: bool) -> str:
     if gain is None or gain.difference is None:
         return ""
     if gain.difference == 0:
@@ -99,6 +99,8 @@ def _gain_text(gain: Gain | None) -> str:
     size = difference_text(gain.metric, abs(gain.difference))
     direction = "better" if gain.is_positive else "worse"
     sure = ", likely real" if gain.real else ", may be chance"
+    if is_optimistic:
+        sure = ", which helped to choose it"
     if gain.few_units is not None:
         sure = ", too few to tell"
     return f"{size} {direction} than the default setting on test rows{sure}."

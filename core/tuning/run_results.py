@@ -297,6 +297,13 @@ class Results(Record):
         return self.baseline_test if r2 is None or r2 > 0 else {**self.baseline_test, "r2": 0.0}
 
     @property
+    def is_optimistic(self) -> bool:
+        """Whether the rows that test the model helped to choose its setting."""
+        facts = self.evaluation
+        # The default setting was not chosen by its score.
+        return facts is not None and not facts.repeated and self.taken != "default"
+
+    @property
     def tested_text(self) -> str:
         """What is independent among the test rows: "3 patients", "60 rows"."""
         return self.tested_units or self.task.count_text(self.rows)
@@ -354,21 +361,17 @@ def evaluation_text(results: Results) -> str:
         return ""
     is_reweighted = results.ensemble is not None and results.ensemble.tested_weights is not None
     fitted_text = _fitted_rows_text(facts, is_reweighted=is_reweighted)
-    return f"{_score_text(facts)} {fitted_text}".strip()
-
-
-def _score_text(facts: EvaluationFacts) -> str:
     if facts.kind != "nested":
-        return ""
-    if not facts.repeated:
-        return (
-            f"Each row was tested once, in {facts.folds} folds, by a model fitted without it; "
-            "but the setting was chosen with all rows in sight, so these scores are too good."
+        return fitted_text
+    if facts.repeated:
+        score_text = "by a model tuned and fitted without it (nested cross-validation, {} folds)."
+    else:
+        score_text = "in {} folds, by a model fitted without it"
+        too_good = (
+            "; but the setting was chosen with all rows in sight, so these scores are too good."
         )
-    return (
-        f"Each row was tested once, by a model tuned and fitted without it (nested "
-        f"cross-validation, {facts.folds} folds)."
-    )
+        score_text += too_good if results.is_optimistic else "."
+    return f"Each row was tested once, {score_text.format(facts.folds)} {fitted_text}".strip()
 
 
 def _fitted_rows_text(facts: EvaluationFacts, *, is_reweighted: bool) -> str:

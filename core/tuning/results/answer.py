@@ -14,7 +14,7 @@ from core.wording import amount_text, count_text, format_integer, list_text, quo
 RARE = 0.2  # share of the rows up to which finding a class is told by itself
 MAX_NAMED = 2  # classes that are never predicted
 MAX_TOPICS = 4  # that are named by their likeliest word
-Step = Literal["columns", "default", "minutes", "rows", "export"]
+Step = Literal["columns", "default", "minutes", "rows", "honest", "export"]
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,8 @@ def _classes_text(results: Results) -> str:
     right, confusion = results.right, results.confusion
     scale = _count_scale(right.tuned, right.rows)
     count = min(round(scale * right.tuned / right.rows), scale - (right.tuned < right.rows))
-    sentence = f"Right for {count} of {format_integer(scale)} new {results.task.units}"
+    new = "" if results.is_optimistic else "new "
+    sentence = f"Right for {count} of {format_integer(scale)} {new}{results.task.units}"
     if right.baseline is not None:
         constant = _constant_label(confusion)
         subject = f"always “{constant}”" if constant else results.baseline or "the baseline"
@@ -177,6 +178,8 @@ def _tuning_text(results: Results) -> str:
     if metric not in _POINTS:
         change = f"{size} {'better' if gain.is_positive else 'worse'} than the default setting"
         change = f"{change[:1].upper()}{change[1:]}"
+    if results.is_optimistic:
+        return f"{change}, on {results.task.units} that helped to choose it."
     if not gain.real:
         if text := results.few_units_text:
             return f"{change}; {text}, too few to tell that from chance."
@@ -191,6 +194,7 @@ _ADVICE: dict[Step, str] = {
     "default": "Take the default setting.",
     "minutes": "More minutes may help.",
     "rows": "More {units} would help most, to learn and to test.",
+    "honest": "That is no honest test: a run with a test set gives one.",
     "export": "Take the model along.",
 }
 
@@ -198,8 +202,11 @@ _ADVICE: dict[Step, str] = {
 def _next_step(results: Results) -> Step:
     gain, over_baseline = results.gain, results.gain_over_baseline
     is_known = over_baseline.difference is not None  # not so in results of earlier versions
-    if is_known and not (over_baseline.real and over_baseline.is_positive):
+    is_shown = over_baseline.real or (results.is_optimistic and (over_baseline.low or 0.0) > 0)
+    if is_known and not (is_shown and over_baseline.is_positive):
         return "columns"
+    if results.is_optimistic:
+        return "honest"
     if gain.real and not gain.is_positive:
         return "default"
     if results.untried:

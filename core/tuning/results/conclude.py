@@ -265,10 +265,10 @@ def _results_of(
     )
     repeated = repeats_tuning(problem, context)
     facts = _evaluation_facts(problem, refitted=final_fit.is_refitted, repeated=repeated)
-    # Without tuning in each fold a tuned setting has seen the rows that test it.
-    if not facts.repeated and tuned_model.kind != "default":
-        gain, over_baseline = replace(results.gain, real=False), results.gain_over_baseline
-        over_baseline = replace(over_baseline, real=False)
+    results = replace(results, evaluation=facts)
+    if results.is_optimistic:
+        gain, over_baseline = results.gain, results.gain_over_baseline
+        gain, over_baseline = replace(gain, real=False), replace(over_baseline, real=False)
         results = replace(results, gain=gain, gain_over_baseline=over_baseline)
     plan, threshold, learned = problem.plan, tuned_model.threshold, tuned_model.learned
     gamma = plan.gamma if tuned_model.gamma is None else tuned_model.gamma
@@ -282,7 +282,6 @@ def _results_of(
             *divided_group_remarks(problem.dataset),
             *(edge.sentence for edge in edges_of(state)),
         ],
-        evaluation=facts,
         metric_reason=problem.metric_reason or None,
         target_unit=problem.dataset.units_of_columns.get(problem.dataset.target_name),
         gamma=GammaValues(gamma, plan.gamma) if problem.dataset.task.has_pairs else None,

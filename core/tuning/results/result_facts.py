@@ -221,7 +221,11 @@ def _gain_value(results: Results) -> str:
     value = f"{difference or '–'} over the default"
     if not (interval := _gain_interval(gain)):
         return value
-    verdict = "likely real" if gain.real else results.few_units_text or "may be chance"
+    verdict = results.few_units_text or "may be chance"
+    if results.is_optimistic:
+        verdict = f"on {results.task.units} that helped to choose it"
+    elif gain.real:
+        verdict = "likely real"
     return f"{value} ({interval}; {verdict})"
 
 
@@ -241,6 +245,8 @@ def _gain_sentence(results: Results, started: RunStarted) -> str:
         conclusion = "The loss is likely real."
     elif gain.real:
         conclusion = "The loss is likely real: what looked best in validation is worse here."
+    elif results.is_optimistic:
+        conclusion = f"These {task.units} helped to choose the setting: they prove no gain."
     elif gain.low > 0:
         conclusion = (
             "The tuned model likely beats the default setting, but not the baseline: the gain is "

@@ -216,6 +216,31 @@ def test_the_answer_says_whether_tuning_helped_and_what_is_next(changes, words, 
     assert answer.advice
 
 
+def unproven(taken="best", **over):
+    """Results of a setting that was chosen with the rows of all folds in sight."""
+    evaluation = {"kind": "nested", "folds": 5, "repeated": False}
+    facts = {"taken": taken, "evaluation": evaluation, "gain": gain(0.026, 0.004, 0.071, False)}
+    return results(**beside(**{"real": False, **over}), **facts)
+
+
+def test_rows_that_helped_to_choose_the_setting_are_no_honest_test():
+    made = unproven()
+    answer = answered(made)
+    assert answer.step == "honest"
+    assert re.search(r"^\+2\.6 points .* rows that helped to choose it", answer.tuning)
+    assert "new rows" not in answer.ability
+    words = " ".join([answer.tuning, answer.advice, sentences(made)])
+    assert not re.search("chance|of no use|knowing nothing", words)
+    # What even such rows do not show is not there.
+    assert answered(unproven(low=-0.01)).step == "columns"
+    # The default setting chose nothing: its rows are new.
+    default = unproven("default", real=True)
+    assert answered(default).step != "honest"
+    assert "new rows" in answered(default).ability
+    assert "too good" not in sentences(default)
+    assert "too good" in sentences(made)
+
+
 @pytest.mark.parametrize(
     ("counts", "ability"),
     [
