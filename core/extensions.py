@@ -122,7 +122,10 @@ def _entry_points(group: str) -> Iterator[EntryPoint]:
 
 
 def _package_records() -> dict[str, Path]:
-    """{package: the file of its entry points}; of two of a name the first on the path counts."""
+    """{package: the file of its entry points}; of two of a name the first on the path counts.
+
+    Packages inside of archives (.zip, .egg) bring none: nothing is unpacked to look for them.
+    """
     records: dict[str, Path] = {}
     for folder in sys.path:
         try:

@@ -10,6 +10,7 @@ import stat
 import sys
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ def whole_file(path: Path, *, is_private: bool = False) -> Iterator[Path]:
     before = real.stat() if real.exists() else None
     if before is not None and not stat.S_ISREG(before.st_mode):
         # Open meanwhile: who reads a pipe would take the first writer's end for that of all.
-        with open(real, "wb", opener=private_opener):
+        with open(real, "wb", opener=patient_opener):
             yield real
         return
     draft = real.with_name(f"{DRAFT}{secrets.token_hex(8)}{real.suffix[:16]}")
@@ -54,12 +55,12 @@ def whole_file(path: Path, *, is_private: bool = False) -> Iterator[Path]:
         draft.unlink(missing_ok=True)
 
 
-def private_opener(path: Any, flags: int) -> int:
-    """For `open`: a new file is its owner's alone; a pipe waits some seconds for its reader."""
+def patient_opener(path: Any, flags: int, mode: int = 0o666) -> int:
+    """For `open`: a pipe waits some seconds for its reader."""
     until = time.monotonic() + READER_SECONDS
     while True:
         try:
-            handle = os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o600)
+            handle = os.open(path, flags | getattr(os, "O_NONBLOCK", 0), mode)
             break
         except OSError as error:
             if error.errno != errno.ENXIO or time.monotonic() > until:
@@ -68,6 +69,10 @@ def private_opener(path: Any, flags: int) -> int:
     if sys.platform != "win32":
         os.set_blocking(handle, True)
     return handle
+
+
+# For `open` too: a new file is its owner's alone.
+private_opener = partial(patient_opener, mode=0o600)
 
 
 def write_whole(path: Path, text: str, *, is_private: bool = False) -> None:

@@ -75,10 +75,10 @@ def _list_runs(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps([asdict(summary) for summary in summaries]))
         return 0
-    if not summaries:
+    if summaries:
+        _print_runs(summaries)
+    elif not left_out:
         print_remark("There are no runs yet. Start one with: tunescope tune FILE")
-        return 0
-    _print_runs(summaries)
     return 0
 
 

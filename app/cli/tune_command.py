@@ -38,7 +38,7 @@ from core.garbage_collection import restore_collection
 from core.records import JsonObject, Record, to_plain
 from core.tuning.run_results import Results, completed_candidates
 from core.wording import count_text
-from core.writing import private_opener
+from core.writing import patient_opener
 
 BRIEF_LABELS = ("Tuned", "Default", "Gain", "Cost", "Note")
 MAX_NOTES = 2  # that are printed of a brief result
@@ -254,7 +254,7 @@ class _EventsCopy:
         try:
             # Closed when the run has ended.
             self._file = open(  # noqa: SIM115
-                path, "w", encoding="utf-8", buffering=1, opener=private_opener
+                path, "w", encoding="utf-8", buffering=1, opener=patient_opener
             )
         except OSError as error:
             cure = "choose a file that you may write to"

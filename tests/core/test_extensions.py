@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import zipfile
 from dataclasses import replace
 
 import pytest
@@ -94,6 +95,19 @@ def test_a_hostile_record_of_a_package_takes_no_other_with_it(installed, example
     errors = extension_errors()
     assert len(errors) <= 1  # one record, read for models and for strategies
     assert all(sentence.startswith("Extensions of the package “odd�” ") for sentence in errors)
+
+
+def test_a_package_inside_of_an_archive_brings_no_extension(installed, tmp_path):
+    record = "[tunescope.models]\nodd = odd_module:X\n"
+    for name in ("packed.zip", "packed-1.0.egg"):
+        with zipfile.ZipFile(tmp_path / name, "w") as archive:
+            archive.writestr("odd_module.py", "raise RuntimeError")
+            archive.writestr("odd-1.0.dist-info/entry_points.txt", record)
+            archive.writestr("EGG-INFO/entry_points.txt", record)
+        installed(tmp_path / name)
+    assert len(MODELS) == len(MODELS.own_entries)
+    assert extension_errors() == []
+    assert "odd_module" not in sys.modules
 
 
 def test_a_model_of_our_own_is_found_without_looking_for_packages():

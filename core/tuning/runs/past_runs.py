@@ -44,6 +44,7 @@ MAX_BYTES = 1 << 17  # of the file: 10,000 characters, each written as \uXXXX, f
 TAIL = 1 << 18  # bytes that are read of a run's end at first, where its last results are
 MAX_NUMBER = 1e15  # trials, fits or seconds
 MAX_ENTRIES = 200_000  # of a folder of runs
+BEYOND = f"entries beyond {MAX_ENTRIES:,}"  # among what is left out
 BIN = "bin"
 MARK = "deleted.json"  # when, in the run's folder
 KEPT_DAYS = 30
@@ -137,7 +138,7 @@ class RunSummary:
 
 
 class PastRuns(NamedTuple):
-    """The runs, newest first, and {folder's name: why it is left out}."""
+    """The runs, newest first, and {folder's name, or BEYOND: why it is left out}."""
 
     runs: list[RunSummary]
     left_out: dict[str, str]
@@ -147,7 +148,12 @@ def list_runs(root: Path | None = None) -> PastRuns:
     """The runs below a folder (the usual one by default)."""
     root = root or runs_root()
     runs, left_out = [], {}
-    for folder in _folders_in(root):
+    folders, is_whole = _folders_in(root)
+    if not is_whole:
+        fault = "the folder of runs has too many entries, and runs among the last are not seen"
+        cure = "move elsewhere what is no run"
+        left_out[BEYOND] = UnusableError(fault, where=str(root), cure=cure).sentence
+    for folder in folders:
         if _file_mode(folder / PLAN) is None:
             continue
         try:
@@ -163,13 +169,16 @@ def list_runs(root: Path | None = None) -> PastRuns:
     return PastRuns(newest, dict(sorted(left_out.items())))
 
 
-def _folders_in(root: Path) -> list[Path]:
+def _folders_in(root: Path) -> tuple[list[Path], bool]:
+    """The folders among the first entries, and whether these are all."""
     try:
         # The entries say what they are: of very many files none is looked for in the folder.
         with os.scandir(root) as entries:
-            return [Path(entry.path) for entry in islice(entries, MAX_ENTRIES) if entry.is_dir()]
+            few = islice(entries, MAX_ENTRIES)
+            folders = [Path(entry.path) for entry in few if entry.is_dir()]
+            return folders, next(entries, None) is None
     except OSError:  # there is none yet, or it cannot be read
-        return []
+        return [], True
 
 
 def _file_mode(path: Path) -> int | None:
@@ -369,7 +378,7 @@ def remove_for_good(folder: Path, root: Path | None = None) -> None:
 def deleted_runs(root: Path | None = None, now: datetime | None = None) -> list[DeletedRun]:
     """The runs in the bin, the last deleted first, after those whose time is over are removed."""
     root, now = root or runs_root(), now or datetime.now(UTC)
-    for folder in _folders_in(root / BIN):
+    for folder in _folders_in(root / BIN)[0]:
         if folder.name.startswith(_GOING):
             shutil.rmtree(folder, ignore_errors=True)
     entries = []

@@ -113,7 +113,7 @@ class RunFolder:
     @classmethod
     def find_run(cls, text: str) -> RunFolder:
         """An existing run by its path, a name, a part that only its names have, or "last"."""
-        from core.tuning.runs.past_runs import list_runs, read_label  # which reads this file
+        from core.tuning.runs.past_runs import BEYOND, list_runs, read_label  # which reads this
 
         with contextlib.suppress(UnusableError):
             return cls.open(text)
@@ -122,7 +122,11 @@ class RunFolder:
         titles = {name: read_label(root / name).name for name in names}
         named = [name for name in names if titles[name] == text]
         if text == "last" and not named:
-            named = [run.path for run in list_runs(root).runs[:1]]
+            past_runs = list_runs(root)
+            if BEYOND in past_runs.left_out:
+                fault = "the last run is not known, for the folder of runs has too many entries"
+                raise UnusableError(fault, where=str(root), cure="give the name of the run")
+            named = [run.path for run in past_runs.runs[:1]]
         names = named or [name for name in names if text in name or text in titles[name]]
         if len(names) > 1:
             fault, cure = f"{len(names)} runs have this in their names", f"such as {names[-1]}"

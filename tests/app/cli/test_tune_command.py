@@ -19,7 +19,7 @@ from sklearn.datasets import dump_svmlight_file
 
 from app.cli import main
 from app.cli.interrupt_handler import INTERRUPTED
-from app.cli.tune_command import leaderboard_of, result_text
+from app.cli.tune_command import _EventsCopy, leaderboard_of, result_text
 from core.datasets.samples import SAMPLES
 from core.errors import UnusableError
 from core.export import exporters
@@ -167,6 +167,15 @@ def test_a_full_disk_under_the_copy_of_the_events_is_said_once_and_the_run_goes_
     assert json.loads(said.out)["test"]
     (events,) = runs.glob("*/events.jsonl")
     assert isinstance(from_json(events.read_text().splitlines()[-1]), RunFinished)
+
+
+def test_a_copy_of_the_events_has_the_rights_of_an_exported_file(tmp_path):
+    before = os.umask(0o022)
+    try:
+        _EventsCopy(str(tmp_path / "events")).close()
+    finally:
+        os.umask(before)
+    assert (tmp_path / "events").stat().st_mode & 0o777 == 0o644
 
 
 def test_an_interrupted_run_tells_its_best_though_the_disk_is_full(capsys, runs, monkeypatch):

@@ -14,6 +14,8 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
+from app.cli import main
+from app.text.rail_text import left_out_text
 from core.errors import UnusableError
 from core.space import Axis
 from core.tuning.events import (
@@ -119,6 +121,22 @@ def test_an_odd_run_is_left_out_by_its_name(root, name):
     assert runs == {"sound": "finished"}
     assert list(left_out) == [name]
     assert name in left_out[name]
+
+
+def test_a_folder_of_too_many_entries_is_listed_as_far_as_it_is_read(root, monkeypatch, capsys):
+    monkeypatch.setattr(past_runs, "MAX_ENTRIES", 2)
+    monkeypatch.setenv("TUNESCOPE_RUNS", str(root))
+    folder_of(root, "second", START, END)
+    assert names_in(root) == ({"sound": "finished", "second": "finished"}, {})
+    assert RunFolder.find_run("last").path.parent == root
+    (root / "a note").touch()
+    assert list(list_runs(root).left_out) == [past_runs.BEYOND]
+    assert main(["runs"]) == 0
+    printed = capsys.readouterr()
+    assert f"Left out: {root}: the folder of runs has too many entries" in printed.err
+    assert left_out_text([past_runs.BEYOND]) == "Left out: entries beyond 200,000"
+    with pytest.raises(UnusableError, match=r"last run is not known.*give the name of the run"):
+        RunFolder.find_run("last")
 
 
 def test_a_last_line_that_cannot_be_read_is_that_of_an_interrupted_run(root):
