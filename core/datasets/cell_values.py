@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import functools
 import math
@@ -21,7 +22,7 @@ YES_NO = (
     *(("falsch", "wahr"), ("faux", "vrai"), ("falso", "verdadero"), ("falso", "vero")),
 )
 _NO, _YES = ({pair[i] for pair in YES_NO} for i in (0, 1))
-_BLANKS = " \t\r\n\f\v\u00a0\u2007\u202f\u3000\ufeff\u200b"
+_BLANKS = "\0 \t\r\n\f\v\u00a0\u2007\u202f\u3000\ufeff\u200b"
 _MINUS = str.maketrans(
     dict.fromkeys("\u2212\u2013\u2014", "-") | dict.fromkeys("\u00a0\u202f\u2007", " ")
 )
@@ -62,6 +63,22 @@ def cell_text(cell: Any) -> str:
     if hasattr(cell, "isoformat"):
         return str(cell.isoformat()).removesuffix("T00:00:00").replace("T", " ")
     return str(cell)
+
+
+def cell_texts(cells: list[Any]) -> list[str]:
+    """`cell_text` of each."""
+    with contextlib.suppress(TypeError):  # not all of them are texts
+        # Most columns hold nothing to change, which is told far more quickly than it is changed.
+        is_plain = all(map(str.isascii, cells)) and all(map(str.isprintable, cells))
+        if is_plain and cells == list(map(str.strip, cells)):
+            return cells
+    return [cell_text(cell) for cell in cells]
+
+
+def have_part(texts: Sequence[str], *parts: str) -> bool:
+    """Whether any of many texts has one of the parts, in which NUL stands for a text's edge."""
+    joined = "\0".join(["", *texts, ""])
+    return any(part in joined for part in parts)
 
 
 @dataclass(frozen=True)
@@ -220,15 +237,15 @@ def read_cells(values: pd.Series, form: ColumnFormat, levels: Any = None) -> pd.
     return pd.Series(words[codes], values.index, "str", values.name)
 
 
-def canonical_cells(cells: Sequence[Any], form: ColumnFormat) -> list[Any]:
+def canonical_cells(cells: list[Any], form: ColumnFormat) -> list[Any]:
     """What different cells are read as: numbers, NaN for none, or texts, None where missing."""
-    texts = [cell_text(cell) for cell in cells]
+    texts = cell_texts(cells)
     if form.kind == "date":
         texts = [(form.order and iso_date(text, form)) or text for text in texts]
         texts = _dates(texts, form.date_format)
     elif form.kind == "yes/no" and form.pair:
         texts = [_answer(text, form.pair) for text in texts]
-    elif form.kind == "category" and form.whole:
+    elif form.kind == "category" and form.whole and have_part(texts, ".0", ".\0"):
         texts = [_whole(text) for text in texts]
     nothing = {"", *form.missing}
     if form.folds:

@@ -20,6 +20,8 @@ from core.datasets.cell_values import (
     ColumnFormat,
     cell_number,
     cell_text,
+    cell_texts,
+    have_part,
     iso_date,
     moments,
     read_cells,
@@ -247,6 +249,10 @@ def is_code(text: str) -> bool:
     return len(text) > 1 and text[0] == "0" and text.isdecimal()
 
 
+def _have_code(words: Sequence[str]) -> bool:
+    return have_part(words, "\x000") and any(map(is_code, words))
+
+
 def guess_format(
     values: pd.Series,
     kind: str = "",
@@ -264,10 +270,8 @@ def guess_format(
     kind = kind or ("number" if reading == "number" else "")
     counts = _text_counts(*(levels or pd.factorize(values)))
     texts = [text for text in counts if text]
-    words = [text for text in texts if text not in NOTHING]
-    if reading == "values":
-        words = texts
     nothing = () if reading == "values" else tuple(text for text in texts if text in NOTHING)
+    words = [text for text in texts if text not in NOTHING] if nothing else texts
     name, is_compact = str(values.name), bool(words) and words[0].isdecimal() and len(words[0]) == 8
     can_be_date = bool(words) and kind in ("", "date") and reading != "text"
     # 20210103 is a number, too, so days of this form are asked for first, all other dates after
@@ -286,13 +290,16 @@ def guess_format(
     return replace(guess, sentence="; ".join(sentences))
 
 
-def _text_counts(codes: np.ndarray, cells: pd.Index) -> Counter[str]:
-    counts = Counter[str]()
+def _text_counts(codes: np.ndarray, levels: pd.Index) -> Counter[str]:
     is_complete = not len(codes) or codes.min() >= 0
     # Codes are counted far more quickly than texts.
-    rows = np.bincount(codes if is_complete else codes[codes >= 0], minlength=len(cells))
-    for cell, count in zip(cells.tolist(), rows.tolist(), strict=True):
-        counts[cell_text(cell)] += count
+    rows = np.bincount(codes if is_complete else codes[codes >= 0], minlength=len(levels))
+    cells, counts = levels.tolist(), Counter[str]()
+    if (texts := cell_texts(cells)) is cells:  # each comes once
+        dict.update(counts, zip(texts, rows.tolist(), strict=True))
+        return counts
+    for text, count in zip(texts, rows.tolist(), strict=True):
+        counts[text] += count
     return counts
 
 
@@ -350,7 +357,7 @@ def _number_guess(
     words: list[str], counts: Counter[str], kind: str, reading: str, delimiter: str, typed: bool
 ) -> GuessedFormat | None:
     # 00421 and 421 are two codes and one number.
-    if kind != "number" and (any(map(is_code, words)) or has_check_digits(words)):
+    if kind != "number" and (_have_code(words) or has_check_digits(words)):
         return None
     # Each form is tried on every text, so very many texts are thinned out.
     formats = number_formats(words[:: max(1, len(words) // MAX_TRIED)], counts)
@@ -494,14 +501,16 @@ def _date_guess(words: list[str], reading: str, name: str) -> GuessedFormat | No
 
 
 def _word_guess(counts: Counter[str], texts: list[str], kind: str, reading: str) -> GuessedFormat:
-    certain = [] if reading == "values" else [text for text in texts if text in CERTAIN]
-    perhaps = [text for text in texts if text in PERHAPS]
+    nothing = [text for text in texts if text in NOTHING]
+    certain = [] if reading == "values" else [text for text in nothing if text in CERTAIN]
+    perhaps = [text for text in nothing if text in PERHAPS]
     missing = tuple([*certain, *perhaps] if reading == "missing" else certain)
-    words = [text for text in texts if text not in missing]
-    folded = list(dict.fromkeys(word.casefold() for word in words))
+    words = [text for text in texts if text not in missing] if missing else texts
     is_folded = reading == "any case"
+    is_foldable = is_folded or len(words) <= _MAX_FOLDED
+    folded = list(dict.fromkeys(word.casefold() for word in words)) if is_foldable else words
     pair = _pair(folded if is_folded else words)
-    whole = reading != "text" and not any(_has_decimals(word) for word in words)
+    whole = reading != "text" and not (have_part(words, ".") and any(map(_has_decimals, words)))
     form = ColumnFormat("category", missing, whole=whole, folds=is_folded)
     if pair and kind in ("", "yes/no"):
         form = replace(form, kind="yes/no", pair=pair)
@@ -511,7 +520,7 @@ def _word_guess(counts: Counter[str], texts: list[str], kind: str, reading: str)
         return GuessedFormat(form, sentence, "missing", "as missing")
     if missing:
         return GuessedFormat(form, missing_text(counts, missing), "values", "as a value of its own")
-    if is_folded or (len(folded) < len(words) <= _MAX_FOLDED):
+    if is_folded or len(folded) < len(words):
         counts = Counter(word.casefold() for word in words)
         twins = [word for word in words if counts[word.casefold()] > 1]
         if is_folded:
@@ -535,7 +544,7 @@ def _has_decimals(text: str) -> bool:
 
 
 def _pair(texts: Sequence[str]) -> tuple[str, ...]:
-    ordered = (tuple(texts), tuple(reversed(texts)))
+    ordered = (tuple(texts), tuple(reversed(texts))) if len(texts) == 2 else ()
     return next((pair for pair in ordered if tuple(map(str.casefold, pair)) in YES_NO), ())
 
 

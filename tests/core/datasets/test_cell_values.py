@@ -12,7 +12,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.datasets.cell_values import ColumnFormat, cell_number, cell_text, iso_date, read_cells
+from core.datasets.cell_values import (
+    ColumnFormat,
+    cell_number,
+    cell_text,
+    cell_texts,
+    have_part,
+    iso_date,
+    read_cells,
+)
 
 NUMBER, TRUTH = ColumnFormat("number"), ("False", "True")
 GERMAN = ColumnFormat("number", (), ",", ".")
@@ -23,6 +31,7 @@ DOLLARS = ColumnFormat("number", ("NA",), ".", ",", "$")
     ("cell", "text"),
     [
         ("  Zürich\u00a0", "Zürich"),
+        ("a\0", "a"),  # which numpy's arrays of texts would take away
         ("Zu\u0308rich", "Zürich"),  # the accent as a sign of its own
         (3.0, "3"),
         (np.float64(-2), "-2"),
@@ -37,6 +46,21 @@ DOLLARS = ColumnFormat("number", ("NA",), ".", ",", "$")
 )
 def test_text_of_a_cell(cell: object, text: str) -> None:
     assert cell_text(cell) == text
+
+
+PIECES = st.text(alphabet="a01. \0\t\n\u00a0ü-", max_size=6)
+
+
+@given(st.lists(st.one_of(PIECES, st.floats(), st.none()), max_size=8))
+def test_texts_of_many_cells_are_those_of_each(cells: list[object]) -> None:
+    assert cell_texts(cells) == [cell_text(cell) for cell in cells]
+
+
+@given(st.lists(st.text(alphabet="a01.", max_size=4), max_size=6))
+def test_parts_of_many_texts(texts: list[str]) -> None:
+    assert have_part(texts, ".0") == any(".0" in text for text in texts)
+    assert have_part(texts, "\x000") == any(text.startswith("0") for text in texts)
+    assert have_part(texts, ".\0", "a1") == any(t.endswith(".") or "a1" in t for t in texts)
 
 
 @pytest.mark.parametrize(

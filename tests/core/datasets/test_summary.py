@@ -274,3 +274,23 @@ def test_summary_of_a_wide_sparse_file(read, monkeypatch):
     assert columns[-1]["distribution"]["counts"] == (30, 30)
     assert summary["preview"]["rows"][3][3] == "1.5"
     assert json.dumps(to_plain(summary), allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    ("header", "target", "rival"),
+    [
+        ("age,class,sex,survived", "class", "survived"),  # the passenger's class
+        ("age,y,sex,fault", "y", "fault"),  # a coordinate
+        ("class,age,sex,fault", "class", ""),  # the target first, as some files have it
+        ("age,label,sex,fault", "label", ""),
+    ],
+)
+def test_a_target_guessed_by_an_ambiguous_name_has_the_last_column_as_rival(
+    tmp_path, header, target, rival
+):
+    values = {"age": "{0}.5", target: "{1}", "sex": "f{0}", "fault": "{2}", "survived": "{2}"}
+    line = ",".join(values[name] for name in header.split(","))
+    rows = [line.format(row % 30, row % 3, row % 2) for row in range(120)]
+    (tmp_path / "rows.csv").write_text("\n".join([header, *rows]))
+    summary = summarize(read_dataset(str(tmp_path / "rows.csv")))
+    assert (summary.target, summary.rival) == (target, rival)

@@ -109,6 +109,12 @@ def test_a_column_without_a_type_is_one_of_gaps(read: Reading) -> None:
     assert "nothing" in names_of(read(table_of(nothing=[None] * COUNT)))
 
 
+def test_a_class_that_is_an_empty_sign_counts_as_missing(read: Reading) -> None:
+    classes = ["x"] * 6 + ["z"] * 5 + ["\0"]
+    dataset = read(pd.DataFrame({"a": range(12), "y": classes}))
+    assert (list(dataset.classes), dataset.set_aside) == (["x", "z"], 1)
+
+
 @pytest.mark.parametrize("zone", [None, "UTC", "Europe/Berlin"])
 def test_times_beyond_the_years_of_python_are_read_as_they_are(tmp_path: Path, zone) -> None:
     """Numpy writes the years before 1 and after 9999, which ``datetime`` has not."""
