@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import io
+import os
+import re
+import tempfile
+import threading
 import warnings
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -36,6 +40,10 @@ from core.wording import count_text
 _MAX_ROWS_ABOVE = 50  # rows among which the header is looked for
 _MAX_HEADER_ROWS = 5
 _MAX_FILLS = 100_000
+_PANIC = re.compile(
+    rb"\n?thread '.*? panicked at .*?(^note: [^\n]*\n|\Z)", re.DOTALL | re.MULTILINE
+)
+_ERROR_STREAM = threading.RLock()  # of the process
 Rows = Sequence[list[str]]
 
 
@@ -439,10 +447,28 @@ def _as_text(value: Any) -> str:
 @contextmanager
 def _library_faults(name: str) -> Iterator[None]:
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), _without_panic_reports():
             warnings.simplefilter("ignore")  # on styles and the like
             yield
     except (UnusableError, KeyboardInterrupt, SystemExit, GeneratorExit):
         raise
     except BaseException as error:  # the libraries raise any error; Rust's panics are no Exception
         raise damaged_file_error(name, f"{type(error).__name__}: {error}") from None
+
+
+@contextmanager
+def _without_panic_reports() -> Iterator[None]:
+    """Hold back what is written to standard error, and drop the report of a panic from it."""
+    # Rust reports a panic there before Python has the error, and cannot be told not to.
+    with _ERROR_STREAM, tempfile.TemporaryFile() as held_text, ExitStack() as restored:
+        try:
+            stream = os.dup(2)
+        except OSError:  # a program without standard error
+            yield
+            return
+        restored.callback(os.close, stream)
+        restored.callback(lambda: os.write(stream, _PANIC.sub(b"", held_text.read())))
+        restored.callback(held_text.seek, 0)
+        restored.callback(os.dup2, stream, 2)
+        os.dup2(held_text.fileno(), 2)
+        yield

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import struct
 from pathlib import Path
 from random import Random
 
+import pandas as pd
 import pytest
 from sheet_books import SMALL, changed, save_book, xls, xlsb, xlsx
 
@@ -182,3 +184,17 @@ def test_texts_of_xls_are_counted_over_the_ends_of_records(tmp_path: Path) -> No
     extent = open_table(str(xls(tmp_path / "a.xls", rows))).sheet_extent  # type: ignore[attr-defined]
     numbers = 300 * 10  # the bytes of each number's record
     assert extent.letters - numbers == sum(map(len, words)) + 2
+
+
+def test_a_panic_of_the_library_is_a_sentence_alone(tmp_path, refusal, capfd, monkeypatch):
+    path = xlsx(tmp_path / "a.xlsx", SMALL, ["", "[h]:mm"])
+    replaced(path, SHEET, b"<v>1.5</v>", b"<v>-1e300</v>")
+    parse = pd.ExcelFile.__init__
+
+    def parse_beside_another_thread(*given, **options):
+        os.write(2, b"Another thread says this.\n")
+        parse(*given, **options)
+
+    monkeypatch.setattr(pd.ExcelFile, "__init__", parse_beside_another_thread)
+    assert "the workbook is damaged (PanicException: " in refusal(path)
+    assert capfd.readouterr() == ("", "Another thread says this.\n")
