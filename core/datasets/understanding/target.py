@@ -43,17 +43,17 @@ def target_column(
 def rival_target(dataset: Dataset) -> str:
     """A column as likely as the guessed target, or "".
 
-    It is named like one as well, or it is the first, or behind a guessed y the last, with two
-    values where the guessed has more.
+    It is named like one as well, or it is the first, or behind a guessed class or y the last, with
+    two values where the guessed has more.
     """
     if not dataset.task.is_table or dataset.is_sparse:
         return ""
     columns, name, place = dataset.columns, dataset.target_name.strip().lower(), 0
     features = [column for column in columns if column.role == "feature"]
     if name in USUAL_NAMES:
-        # A y may be a coordinate beside the x.
+        # A y may be a coordinate beside the x, and a class that of a passenger.
         names = [f.name for f in features if f.name.strip().lower() in USUAL_NAMES[:-1]]
-        if names or name != "y" or columns[0].role == "target":
+        if names or name not in ("class", "y") or columns[0].role == "target":
             return names[0] if names else ""
         place = -1
     if dataset.task.has_two_classes or not features or features[place] is not columns[place]:
