@@ -22,7 +22,7 @@ class CandidateText:
     scores: str
     gain: str
     setting: str
-    speed: str  # "12,000 rows a second", or "" where unknown
+    speed: str  # "10,000 rows a second", or "" where unknown
     is_selected: bool  # kept now
     is_runs_choice: bool  # kept by the run itself
 
@@ -87,8 +87,8 @@ def completed_results(results: Results, events: Iterable[Event]) -> Results:
 def _speed_text(row_seconds: float | None) -> str:
     if not row_seconds:
         return ""
-    # Of a single measurement: two digits.
-    return f"{amount_text(float(f'{1 / row_seconds:.2g}'))} rows a second"
+    # Measured beside whatever else the computer did: one digit.
+    return f"{amount_text(float(f'{1 / row_seconds:.1g}'))} rows a second"
 
 
 def _gain_text(gain: Gain | None, *, is_optimistic: bool) -> str:

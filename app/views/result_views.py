@@ -150,7 +150,7 @@ class ModelsView(PictureView):
         button.setMinimumSize(TARGET, TARGET)
         button.setChecked(candidate.is_selected)
         caption = "the run’s choice" if candidate.is_runs_choice else candidate.setting
-        speed = f"It predicts some {candidate.speed} here." if candidate.speed else ""
+        speed = f"It predicts about {candidate.speed} here." if candidate.speed else ""
         details = [candidate.scores, candidate.gain, candidate.setting, speed, AFTER_TEST]
         button.setAccessibleDescription(" ".join(filter(None, [caption, *details])))
         row.setToolTip(plain_tooltip("\n".join(filter(None, details))))

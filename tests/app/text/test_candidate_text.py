@@ -57,7 +57,7 @@ def test_what_an_earlier_test_said_is_kept(race):
 def test_how_quickly_a_model_predicts_is_told_where_it_was_measured(race):
     results = race.results()
     quick, slow = (replace(results.candidates[0], row_seconds=s) for s in (8.04e-5, 0.4))
-    for candidate, text in ((quick, "12,000 rows a second"), (slow, "2.5 rows a second")):
+    for candidate, text in ((quick, "10,000 rows a second"), (slow, "2 rows a second")):
         earlier = replace(results, candidates=[candidate, *results.candidates[1:]])
         assert told(race, earlier)["best"].speed == text
         # The next results test the selected model alone.
