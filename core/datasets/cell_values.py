@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import datetime
 import functools
 import math
@@ -65,13 +64,13 @@ def cell_text(cell: Any) -> str:
     return str(cell)
 
 
-def cell_texts(cells: list[Any]) -> list[str]:
+def canonical_texts(cells: list[Any]) -> list[str]:
     """`cell_text` of each."""
-    with contextlib.suppress(TypeError):  # not all of them are texts
-        # Most columns hold nothing to change, which is told far more quickly than it is changed.
-        is_plain = all(map(str.isascii, cells)) and all(map(str.isprintable, cells))
-        if is_plain and cells == list(map(str.strip, cells)):
-            return cells
+    # Most columns hold nothing to change, which is told far more quickly than it is changed.
+    are_texts = set(map(type, cells)) <= {str}
+    is_plain = are_texts and all(map(str.isascii, cells)) and all(map(str.isprintable, cells))
+    if is_plain and cells == list(map(str.strip, cells)):
+        return cells
     return [cell_text(cell) for cell in cells]
 
 
@@ -239,7 +238,7 @@ def read_cells(values: pd.Series, form: ColumnFormat, levels: Any = None) -> pd.
 
 def canonical_cells(cells: list[Any], form: ColumnFormat) -> list[Any]:
     """What different cells are read as: numbers, NaN for none, or texts, None where missing."""
-    texts = cell_texts(cells)
+    texts = canonical_texts(cells)
     if form.kind == "date":
         texts = [(form.order and iso_date(text, form)) or text for text in texts]
         texts = _dates(texts, form.date_format)

@@ -18,9 +18,9 @@ from core.datasets.cell_values import (
     FACTORS,
     YES_NO,
     ColumnFormat,
+    canonical_texts,
     cell_number,
     cell_text,
-    cell_texts,
     have_part,
     iso_date,
     moments,
@@ -295,7 +295,7 @@ def _text_counts(codes: np.ndarray, levels: pd.Index) -> Counter[str]:
     # Codes are counted far more quickly than texts.
     rows = np.bincount(codes if is_complete else codes[codes >= 0], minlength=len(levels))
     cells, counts = levels.tolist(), Counter[str]()
-    if (texts := cell_texts(cells)) is cells:  # each comes once
+    if (texts := canonical_texts(cells)) is cells:  # each comes once
         dict.update(counts, zip(texts, rows.tolist(), strict=True))
         return counts
     for text, count in zip(texts, rows.tolist(), strict=True):

@@ -31,7 +31,6 @@ class Sample:
     sentence: str  # what it is and what to try
 
     def read(self, choices: DataOptions = NO_CHOICES) -> Dataset:
-        """The sample as a dataset."""
         table = self.table()
         # A sample has no file; its fingerprint is of what `to_csv` would write.
         lines = table.to_csv(index=False).encode()

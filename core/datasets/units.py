@@ -27,7 +27,6 @@ class Units:
 
     @cached_property
     def count(self) -> int:
-        """How many units there are."""
         return int(self.index.max(initial=-1)) + 1
 
     @cached_property

@@ -47,7 +47,6 @@ class ConllTable:
 
     @property
     def is_universal(self) -> bool:
-        """Whether it is CoNLL-U."""
         return tuple(self.names[1:]) == UNIVERSAL
 
 

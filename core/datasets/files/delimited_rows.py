@@ -131,7 +131,6 @@ class Dialect:
 
     @cached_property
     def cells(self) -> dict[str, tuple[str, ...]]:
-        """Every column's first values."""
         columns = list(zip_longest(*self.rows))[self.extra == "names" :]
         missing = [()] * (len(self.names) - len(columns))
         pairs = zip(self.names, (*columns, *missing), strict=False)

@@ -37,7 +37,6 @@ class DotBracketTable:
         return dict(zip(MOLECULE_COLUMNS, (self.names, self.letters, self.structures), strict=True))
 
     def begin(self, name: str, number: int) -> None:
-        """Begin a molecule in a line."""
         self.names.append(name or f"molecule {len(self.names) + 1}")
         self.letters.append("")
         self.structures.append("")

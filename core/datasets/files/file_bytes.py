@@ -361,7 +361,6 @@ class TextSource:
 
     @property
     def encoding(self) -> str:
-        """As `open` takes it."""
         return "utf-8-sig" if self.start[0] == "utf-8" else self.start[0]
 
     @property

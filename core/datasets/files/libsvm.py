@@ -150,7 +150,6 @@ class LibsvmRows:
         return DataSource(path, "libsvm", {}, arguments, self.digest, described, packed)
 
     def check(self, from_one: str = "") -> None:
-        """Refuse the first fault, with its place."""
         _check_lines(self.file, from_one=from_one)
 
 
@@ -347,7 +346,6 @@ def _check_label(text: str, where: str) -> None:
 
 
 def _check_pair(token: str, where: str, previous_index: int, from_one: str) -> int:
-    """The pair's index."""
     index_text, _, value_text = token.partition(":")
     value = _parse_number(value_text)
     index = int(index_text) if _INDEX.fullmatch(index_text) else None

@@ -47,7 +47,6 @@ class FileStart:
 
     @cached_property
     def head(self) -> bytes:
-        """The first megabyte, unpacked."""
         return read_head(self.path, self.compression)
 
     @cached_property

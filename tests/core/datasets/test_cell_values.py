@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from core.datasets.cell_values import (
     ColumnFormat,
+    canonical_texts,
     cell_number,
     cell_text,
-    cell_texts,
     have_part,
     iso_date,
     read_cells,
@@ -53,7 +53,7 @@ PIECES = st.text(alphabet="a01. \0\t\n\u00a0ü-", max_size=6)
 
 @given(st.lists(st.one_of(PIECES, st.floats(), st.none()), max_size=8))
 def test_texts_of_many_cells_are_those_of_each(cells: list[object]) -> None:
-    assert cell_texts(cells) == [cell_text(cell) for cell in cells]
+    assert canonical_texts(cells) == [cell_text(cell) for cell in cells]
 
 
 @given(st.lists(st.text(alphabet="a01.", max_size=4), max_size=6))
