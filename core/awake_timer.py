@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 import os
 import threading
 import time
+from collections.abc import Iterator
 
 TICK = 1.0  # seconds between two looks at the clock
 LONGEST = 5.0  # seconds between two looks, above which the process was not awake
@@ -58,3 +61,27 @@ class AwakeTimer:
 AWAKE = AwakeTimer()
 if hasattr(os, "register_at_fork"):  # not on Windows
     os.register_at_fork(after_in_child=AWAKE.tick_after_fork)
+
+
+class TimeUpError(Exception):
+    """A computation did not end within its `time_limit`."""
+
+
+_limit_end = math.inf  # in AWAKE.seconds
+
+
+@contextlib.contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Within `with`, `check_time` raises TimeUpError after so many seconds."""
+    global _limit_end
+    _limit_end = AWAKE.seconds + seconds
+    try:
+        yield
+    finally:
+        _limit_end = math.inf
+
+
+def check_time() -> None:
+    """Look at the clock: what computes for long calls it at each inner step."""
+    if _limit_end < math.inf and AWAKE.seconds > _limit_end:
+        raise TimeUpError

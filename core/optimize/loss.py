@@ -25,6 +25,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.awake_timer import check_time
+
 LinearMap = Callable[[np.ndarray], np.ndarray]  # v -> a matrix times v
 
 
@@ -121,6 +123,7 @@ class Loss(ABC):
     def point_at(self, w: np.ndarray) -> LossPoint:
         """The evaluation at w, cached until it is asked for another w."""
         if self._last is None or not np.array_equal(w, self._last.w):
+            check_time()
             self._last = self._point_at(np.array(w, dtype=np.float64))
         return self._last
 

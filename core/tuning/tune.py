@@ -28,7 +28,7 @@ from core.tuning.events import (
     TuningEnded,
     WorkersSeen,
 )
-from core.tuning.guidance.forecast import power_of
+from core.tuning.guidance.forecast import check_fit_time, power_of
 from core.tuning.history.run_history import RunHistory, read_before
 from core.tuning.history.store import History
 from core.tuning.learning.learning_run import LearningRun
@@ -53,6 +53,8 @@ from core.tuning.trials.executors import ProcessExecutor, TrialExecutor
 
 if TYPE_CHECKING:
     from core.tuning.trials.trial_run import TrialRun
+
+_NO_FIT = "the time was up before the first fit ended."
 
 
 @dataclass(frozen=True)
@@ -133,6 +135,8 @@ def tune(
     began = "the data has changed since this run began"
     cure = "put the old file back, or start a new run"
     check_same_data(dataset, state.started.dataset.fingerprint, began, cure)
+    if not past:
+        check_fit_time(problem)
     clock = RunClock(state.seconds)
     requests = deque() if requests is None else requests
     context = EvaluationContext(state, clock, read_before(past), requests)
@@ -186,7 +190,7 @@ def _run_events(
                 if isinstance(event, HistoryRead):
                     context = replace(context, history=(*context.history, event))
                 yield event
-    if problem.strategy.kind == "trials" and state.best_trial is None:
+    if state.best_trial is None and state.last_step is None:
         # Nothing can be fitted or tested, so that no TuningEnded comes before it.
         yield RunFailed(sentence=_all_failed_text(state))
         return
@@ -262,7 +266,7 @@ def _sequence_counts(problem: Problem) -> tuple[int, int] | tuple[None, None]:
 
 def _all_failed_text(state: RunState) -> str:
     reasons = [trial.failure for trial in state.trials if trial.failure]
-    common_reason = max(set(reasons), key=reasons.count) if reasons else "nothing was tried"
+    common_reason = max(set(reasons), key=reasons.count) if reasons else _NO_FIT
     return (
         f"No setting could be scored: {common_reason[:1].lower()}{common_reason[1:]} "
         "Choose another model, give fewer rows, or allow more time."

@@ -21,6 +21,7 @@ from typing import ClassVar, TypeVar
 
 import numpy as np
 
+from core.awake_timer import check_time
 from core.datasets.molecules import (
     KINDS,
     SHORTEST,
@@ -194,6 +195,7 @@ class RnaLoss(Loss):
             size = room_size(self._base_count(order[0]))  # of the longest molecule
             room = self._rooms.pop() if self._rooms else np.empty(size)
             for k in members:
+                check_time()  # a molecule of 3,000 bases takes seconds
                 results[k] = work(k, room)
             self._rooms.append(room)
 

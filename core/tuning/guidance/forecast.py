@@ -18,9 +18,11 @@ import pandas as pd
 
 from core.datasets.dataset import Dataset
 from core.datasets.units import Units
+from core.errors import UnusableError
 from core.estimators.recipe import CALIBRATION_FOLDS
 from core.evaluation.power import DISCORDANCE, POWER, smallest_gain, smallest_r2_gain
 from core.evaluation.unit_intervals import MIN_UNITS, TIME_BLOCKS
+from core.processes import processor_count
 from core.samplers.averaging import member_count
 from core.tuning.guidance.guidance_records import RunEstimate
 from core.tuning.learning.holdout import takes_turns
@@ -30,7 +32,8 @@ from core.tuning.problem_setup import build_problem
 from core.wording import count_text, format_number, rough_duration_text
 
 _FIRST_ROWS = 200
-_FIRST_MOLECULES = 4
+# A molecule of L bases takes time as L² + L³ / 700; a fit has some 30 such passes.
+_CUBIC_BASES, _FIT_PASSES, _TIMED_BASES = 700, 30, 300
 _EPOCH_ROWS, _EPOCHS = 1000, 5  # on which epochs are timed, and how many
 _ENOUGH_SECONDS = 0.15  # a timing this long is not made longer
 _MAX_POWER = 2.5  # a fit's cost grows at most with this power of the rows
@@ -144,6 +147,8 @@ def _grid_values(problem: Problem) -> dict[str, list[Any]]:
 
 
 def _measure_seconds(problem: Problem, fit_rows: int) -> tuple[float, float]:
+    if problem.dataset.task.has_pairs:
+        return 0.0, molecules_seconds(problem) * fit_rows / len(problem.train_rows)
     sample = _sample_rows(problem, min(fit_rows, _MAX_PREPARED_ROWS))
     X, y = take_rows(problem.dataset.features, sample), problem.dataset.target[sample]
     start_time = time.perf_counter()
@@ -164,8 +169,46 @@ def _measure_seconds(problem: Problem, fit_rows: int) -> tuple[float, float]:
             warnings.simplefilter("ignore")  # a part of the rows may have too few of a class
             problem.estimator(problem.default).fit(prepared[:rows], y[:rows])
 
-    first = _FIRST_MOLECULES if problem.dataset.task.has_pairs else _FIRST_ROWS
-    return preparing, extrapolate_seconds(fit_some, len(sample), fit_rows, first=first)
+    return preparing, extrapolate_seconds(fit_some, len(sample), fit_rows)
+
+
+def molecules_seconds(problem: Problem) -> float:
+    """Seconds of a fit to the training molecules, by the time that a short one takes."""
+    from core.losses.rna.rna_loss import build_rna
+
+    molecules = take_rows(problem.dataset.features, problem.train_rows).iloc[:, 0].str
+    bases = molecules.len().to_numpy(dtype=float)
+    letters = str(molecules[:_TIMED_BASES].iloc[bases.argmax()])
+    loss = build_rna([letters], ["." * len(letters)], threads=1)
+    timings = []
+    for step in range(4):  # the first compiles, and others may be disturbed
+        start_time = time.perf_counter()
+        loss.point_at(loss.initial_weights() + 0.001 * step)
+        timings.append(time.perf_counter() - start_time)
+    costs = bases**2 * (1 + bases / _CUBIC_BASES)
+    timed_cost = len(letters) ** 2 * (1 + len(letters) / _CUBIC_BASES)
+    passes = _FIT_PASSES * min(timings) / min(processor_count(), len(bases))
+    return float(passes * costs.sum() / timed_cost)
+
+
+def check_fit_time(problem: Problem) -> None:
+    """UnusableError where one fit of molecules alone takes longer than the minutes of the run."""
+    if problem.minutes is None or not problem.dataset.task.has_pairs:
+        return
+    if (seconds := molecules_seconds(problem)) <= 60 * problem.minutes:
+        return
+    molecules = take_rows(problem.dataset.features, problem.train_rows).iloc[:, 0]
+    counted, bases = (
+        count_text(len(molecules), problem.dataset.task.item),
+        molecules.str.len().max(),
+    )
+    unlimited = replace(problem, plan=problem.plan.changed(minutes=None))
+    minutes = math.ceil(estimate_of(unlimited).seconds / 60)
+    raise UnusableError(
+        f"one fit of {counted} of up to {bases:,} bases takes {_estimate_text(seconds)}",
+        where=f"{problem.plan.minutes:g} minutes",
+        cure=f"give at least {count_text(minutes, 'minute')}, or leave the longest molecules out",
+    )
 
 
 def _by_epochs(problem: Problem, X: Any, y: np.ndarray, epochs: int) -> float:
@@ -199,15 +242,14 @@ def extrapolate_seconds(
     max_size: int,
     target: int,
     clock: Callable[[], float] = time.perf_counter,
-    first: int = _FIRST_ROWS,
 ) -> float:
     """Seconds that ``run(target)`` would take.
 
-    It is timed on growing sizes from `first` to `max_size`, or until a timing is long enough to
+    It is timed on growing sizes from 200 to `max_size`, or until a timing is long enough to
     trust. The last two timings are extrapolated by a power (of at most 2.5) where the cost grows
     faster than the size, and by a straight line where a fixed cost dominates.
     """
-    size = min(first, max_size)
+    size = min(_FIRST_ROWS, max_size)
     run(max(1, size // 4))  # imports and caches are paid here, not in the timing
     timings: list[tuple[int, float]] = []
     while True:

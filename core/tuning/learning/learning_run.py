@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
@@ -10,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from core.awake_timer import TimeUpError, time_limit
 from core.losses.linear.eigenbasis_loss import FixedNoise
 from core.losses.linear.linear_loss import LinearLoss
 from core.optimize.descent import TIGHT, final_fit, per_weight, solve_penalized
@@ -26,6 +29,8 @@ from core.tuning.problem import Problem
 from core.tuning.runs.run_clock import RunClock, time_is_up
 from core.tuning.runs.state import RunState
 from core.tuning.strategies.strategy import Strategy
+
+_EXTRA_SECONDS = 5.0  # beyond the minutes of a run, for its first step and its last fit
 
 
 def training_of(problem: Problem, like: PenaltyTraining | None = None) -> PenaltyTraining:
@@ -73,7 +78,7 @@ class LearningRun:
         step: LearnerStep | None = None
         # They depend on nothing but data and options: repeating them is quicker than saving a
         # state.
-        for count, step in enumerate(steps_of(problem, training)):
+        for count, step in enumerate(self._steps_in_time(problem, training, recorded_count)):
             if count < recorded_count:
                 continue
             event = step_event(step, training.group_names, problem.strategy)
@@ -84,12 +89,14 @@ class LearningRun:
             yield self._state.progress(None)
             while self._requests:
                 yield self._requests.popleft()
-            if self._time_is_up:
-                self.because = time_is_up(problem.plan.minutes or 0.0)
-                break
-        assert step is not None  # a learner reports at least its start
+        if step is None:
+            return  # the time was up before the first step ended
         self.because = self.because or _end_reason(step, self._state)
-        self._learned = _penalty_fit(problem, training, step)
+        try:
+            with time_limit(self._seconds_left + _EXTRA_SECONDS):
+                self._learned = _penalty_fit(problem, training, step)
+        except TimeUpError:
+            self._learned = _fit_of_step(problem, training, step)
         del self._training  # the rows are as much memory as the table
 
     def taken_learned(self) -> PenaltyFit | None:
@@ -97,10 +104,30 @@ class LearningRun:
         learned, self._learned = self._learned, None
         return learned
 
+    def _steps_in_time(
+        self, problem: Problem, training: PenaltyTraining, recorded_count: int
+    ) -> Iterator[LearnerStep]:
+        """The steps until the time is up; recorded ones and the first may take longer."""
+        steps = steps_of(problem, training)
+        for count in itertools.count():
+            seconds = math.inf if count < recorded_count else self._seconds_left
+            if count == 0:
+                seconds += _EXTRA_SECONDS
+            try:
+                with time_limit(seconds):
+                    step = next(steps, None) if seconds > 0 else None
+            except TimeUpError:
+                step = None
+            if step is None:
+                break
+            yield step
+        if self._seconds_left <= 0:
+            self.because = time_is_up(problem.plan.minutes or 0.0)
+
     @property
-    def _time_is_up(self) -> bool:
+    def _seconds_left(self) -> float:
         minutes = self._problem.minutes
-        return minutes is not None and self._clock.seconds >= 60 * minutes
+        return math.inf if minutes is None else 60 * minutes - self._clock.seconds
 
 
 def steps_of(problem: Problem, training: PenaltyTraining) -> Iterator[LearnerStep]:
@@ -199,6 +226,19 @@ def _penalty_fit(problem: Problem, training: PenaltyTraining, last: LearnerStep)
             *holdout_remarks(problem, training),
             *_effective_remarks(training, last),
         ),
+    )
+
+
+def _fit_of_step(problem: Problem, training: PenaltyTraining, last: LearnerStep) -> PenaltyFit:
+    """The weights of a step as they are."""
+    return PenaltyFit(
+        training,
+        last.w,
+        _by_name(training.group_names, last.C),
+        problem.dataset.classes,
+        switched_off=_switched_off(training.group_names, last),
+        remarks=("The time was up before the last fit ended: its weights are those of a step.",),
+        noise_variance=training.noise_variance(last.w),
     )
 
 
