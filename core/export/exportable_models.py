@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from core.datasets.task import TASKS, Task
@@ -18,6 +18,8 @@ _EARLY_SENTENCE = (
     "Its trial was ended early, clearly behind the best: the score is an estimate. The test set "
     "has not judged it."
 )
+_HONEST_SENTENCE = "Rows that it had not seen judged it: believe that score."
+_OPTIMISTIC_SENTENCE = "The rows that judged it helped to choose it: its score is optimistic."
 TUNED, DEFAULT, BASELINE = "tuned", "default", "baseline"
 STRUCTURED = tuple(task for task in TASKS if task.is_structured)
 MODEL_ENDINGS = (".skops", ".joblib", ".onnx", ".npz")  # of files that hold a model and no table
@@ -62,6 +64,9 @@ def exportable_models(state: RunState, max_trials: int | None = None) -> list[Ex
     if results is None:
         return []
     models = [_tuned_model(results, state), _default_model(results, state)]
+    if results.taken == DEFAULT:
+        sentence = f"What a person gets without tuning, as you selected. {_HONEST_SENTENCE}"
+        models = [replace(models[1], name=TUNED, sentence=sentence)]
     # A baseline is written as models of tables are: only their runs have one.
     task = started.dataset.task
     if task and "table" in export_variants_of(task, started.run_plan.model):
@@ -72,6 +77,8 @@ def exportable_models(state: RunState, max_trials: int | None = None) -> list[Ex
 def exportable_model(state: RunState, name: str) -> ExportableModel:
     """The model of this name, or UnusableError."""
     models_by_name = {model.name: model for model in exportable_models(state)}
+    if TUNED in models_by_name:
+        models_by_name.setdefault(DEFAULT, models_by_name[TUNED])
     if name in models_by_name:
         return models_by_name[name]
     kinds = [kind for kind in (TUNED, DEFAULT, BASELINE) if kind in models_by_name]
@@ -94,7 +101,7 @@ def _tuned_model(results: Results, state: RunState) -> ExportableModel:
     return ExportableModel(
         TUNED,
         f"The tuned model: {noun}" if noun else "The tuned model",
-        "What tuning found. Rows that it had not seen judged it: believe that score.",
+        f"What tuning found. {_OPTIMISTIC_SENTENCE if results.is_optimistic else _HONEST_SENTENCE}",
         setting,
         metric,
         metric,

@@ -110,7 +110,7 @@ def _score_row(
 
 
 def _candidate_name(candidate: CandidateResults, results: Results) -> str:
-    count = member_count(results)
+    count = candidate.members or member_count(results)
     names = {
         "best": "The best",
         "simplest": "Simplest as good",

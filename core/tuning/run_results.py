@@ -214,6 +214,7 @@ class CandidateResults(Record):
     validation: float | None = None
     validation_interval: Interval | None = optional()  # as in `Results`
     taken: bool = False  # whether it is exported
+    members: int | None = optional()  # models of an average
     test: Scores | None = optional()
     test_interval: Interval | None = optional()
     gain: Gain | None = optional()

@@ -212,7 +212,8 @@ def candidate_results(
             row_seconds=seconds,
         )
 
-    entries = []
+    entries, update = [], state.ensemble
+    members = len(selected_model.members) or (len(update.members) if update else None)
     for candidate in candidates_of(problem, state):
         entry = CandidateResults(
             kind=candidate.kind,
@@ -221,6 +222,7 @@ def candidate_results(
             validation=candidate.score,
             validation_interval=candidate.interval,
             taken=candidate.kind == selected_model.kind,
+            members=members if candidate.kind == AVERAGE else None,
             row_seconds=row_seconds.get(candidate.kind),
         )
         # The results themselves hold the scores of these two.

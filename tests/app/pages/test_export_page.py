@@ -15,8 +15,9 @@ from app.widgets.buttons import LinkButton
 from app.worker.messages import Export, Exported, ExportFormat, InputRefused
 from core.datasets.dataset_summary import DatasetSummary
 from core.datasets.task import Task
+from core.export.exportable_models import exportable_model
 from core.tuning.events import DatasetFacts, RunFinished, RunStarted, TrialFinished
-from core.tuning.run_results import EnsembleResults, Results
+from core.tuning.run_results import EnsembleResults, EvaluationFacts, Results
 
 RESULTS = Results(
     metric="accuracy",
@@ -228,6 +229,21 @@ def test_the_default_the_baseline_and_trials_can_be_chosen(ended, monkeypatch):
     page.chooser.show_choices(page.session.shown.state)
     assert [choice[:7] for choice in choices(page)[3:]] == ["Trial 1"]
     assert "the best 1 of 2 trials" in page.chooser._about.text()
+
+
+def test_a_default_setting_that_was_selected_is_called_so(ended):
+    page, _ = ended
+    chooser = page.chooser
+    page.session._show_run([*TRIED, RunFinished(results=replace(RESULTS, taken="default"))], None)
+    titles = [line.split(" · ")[0] for line in choices(page)]
+    assert titles[:2] == ["The default setting", "The baseline"]
+    assert chooser.model_name == "tuned"  # the run's model, whichever that is
+    assert "tuning found" not in chooser._about.text()
+    assert "C = 1." in chooser._about.text()
+    assert exportable_model(page.session.shown.state, "default").title == titles[0]
+    unproven = replace(RESULTS, taken="best", evaluation=EvaluationFacts("nested", 5, False))
+    page.session._show_run([*TRIED, RunFinished(results=unproven)], None)
+    assert "believe" not in chooser._about.text()
 
 
 def test_an_average_is_not_described_by_the_setting_of_one_member(ended):

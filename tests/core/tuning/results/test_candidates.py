@@ -53,6 +53,7 @@ def test_the_default_setting_is_selected_as_the_others_are(ended, iris):
 
     after = select_model(folder, ModelSelected(kind="default"), iris).results
     assert after.taken == "default"
+    assert [row.name for row in score_rows(after)] == [TITLES[c] for c in candidates]
     assert kinds_of(after)["default"].taken
     assert after.test == pytest.approx(results.default_test)
     assert after.gain.difference == 0
