@@ -1,7 +1,7 @@
 """Evaluates a joint response surface: its slice along one axis and its image over two.
 
 It is the posterior that the trial was chosen by, before running and failed trials are added; under
-sqe with more than 300 earlier trials the exact one of the twenty nearest datasets.
+sqe with more than 300 earlier trials that of the twenty nearest datasets.
 
 Heights are responses: how many of its dataset's standard deviations a score is better than its
 dataset's mean; beside them those of the present dataset in units of its score.
@@ -53,8 +53,7 @@ class _Restored:
 
     def _regression(self, coordinates: Coordinates) -> JointPosterior:
         surface = self.surface
-        # What is shown is few enough datasets to be exact, whatever the run approximated.
-        fitter = JointFitter(surface.kernel, coordinates, self.earlier, max_exact=None)
+        fitter = JointFitter(surface.kernel, coordinates, self.earlier)
         z = np.array([*self.earlier_responses, *surface.responses], dtype=float)
         hyper = Hyperparameters(np.array(surface.lengths), 1.0, surface.noise)
         return fitter.restored(hyper, surface.constant, self.points, z)

@@ -6,26 +6,27 @@ Notation of the likelihoods:
     G       ααᵀ − K⁻¹
     f(θ)    −½ zᵀα − ½ log|K| + log prior(θ), with the priors of core.gp.gp_fitting
 
-`SparseRegression` takes earlier trials to be independent given the values at the inducing points
-(FITC: Snelson & Ghahramani 2006); the trials of the present dataset and every point that is asked
-are conditioned on each other exactly (the block of the partially independent conditional, PIC:
-Snelson & Ghahramani 2007). A further trial of the present dataset then costs O(m²) for m inducing
-points, however many earlier trials there are.
+`SparseRegression` takes blocks of earlier trials to be independent given the values at the inducing
+points (the partially independent conditional, PIC: Snelson & Ghahramani 2007); the trials of the
+present dataset and every point that is asked are a block too, conditioned on each other exactly. A
+further trial of the present dataset then costs O(m²) for m inducing points, however many earlier
+trials there are. Of the neighbours' kernel the inducing values are those of its second term, which
+all datasets share.
 
 Notation of `SparseRegression` (row vectors k over the rows U, then Y):
     U       inducing points, shape (m, width)
     X       earlier trials, shape (n, width);  Y  present ones, shape (T, width)
-    C       chol k(U, U);  V = C⁻¹k(U, X);  Λ = diag(1 − Σ V²) + σ² I
+    C       chol k(U, U);  V = C⁻¹k(U, X);  Λ = k(X, X) − VᵀV + σ² I within the blocks, 0 elsewhere
     A       I + V Λ⁻¹ Vᵀ = E diag(λ) Eᵀ
-    P       C⁻ᵀ A⁻¹ V Λ⁻¹, so that k(x, U) P z is the mean given the earlier trials, shape (m, n)
+    G, M    V Λ⁻¹, (m, n), and C⁻ᵀ A⁻¹: k(x, U) M G z is the mean given the earlier trials
     W       diag(√(1 − 1/λ)) Eᵀ C⁻¹, so that ‖W k(U, x)‖² is the variance that they remove
-    F       the rows that whiten [k(U, x); k(Y, x)]: sd² = 1 − ‖F k‖²
+    F       the rows that whiten [k(U, x); k(Y, x)]: sd² = k(x, x) − ‖F k‖²
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,7 @@ from core.gp.gp_fitting import (
     Likelihood,
     maximize_likelihood,
 )
-from core.gp.kernels import Array, Hyperparameters, Indices, Stationary
+from core.gp.kernels import Array, Hyperparameters, Indices, Kernel, Stationary
 from core.gp.regression import MIN_JITTER, ApproximatePosterior, ExactPosterior, Posterior
 from core.gp.transfer.earlier_trials import NEIGHBOURS, Coordinates, DatasetTrials, EarlierTrials
 from core.gp.transfer.kernel import (
@@ -96,44 +97,55 @@ def present_rows(coordinates: Coordinates, points: Array, further: int) -> Array
 
 
 _NUGGET = 1e-10  # on k(U, U), whose points may lie close together
+BLOCK = 128  # earlier trials that are conditioned on each other
 
 
 @dataclass(frozen=True)
 class SparseEarlier:
-    """The earlier trials condensed: U, P and W of the notation, and the kernel."""
+    """The earlier trials X condensed: U, G, M and W of the notation, and the kernel."""
 
-    kernel: Stationary
+    kernel: Kernel
     U: Array
-    P: Array
+    X: Array
+    G: Array
+    M: Array
     W: Array
 
 
-def sparse_earlier(kernel: Stationary, U: Array, X: Array) -> SparseEarlier:
-    """The earlier trials X (n, width) seen through U (m, width); n m² flops, once."""
+def sparse_earlier(kernel: Kernel, U: Array, X: Array, block: int = BLOCK) -> SparseEarlier:
+    """The earlier trials X (n, any) seen through U (m, any); n m (m + block) flops, once."""
+    kernel = kernel.reaching(U)
     C = cholesky(kernel.cross_covariance(U, U) + _NUGGET * np.eye(len(U)))
     V = solve_lower(C, np.asfortranarray(kernel.cross_covariance(U, X)))
-    unseen = kernel.prior_variance - np.einsum("ij,ij->j", V, V)
-    variances = np.maximum(unseen, 0.0) + kernel.hyper.noise
-    weighted = V / variances
-    eigenvalues, E = np.linalg.eigh(np.eye(len(U)) + weighted @ V.T)
+    G, A = np.empty_like(V), np.eye(len(U))
+    for start in range(0, len(X), block):
+        rows = slice(start, start + block)
+        L, _ = jittered_cholesky(kernel.covariance(X[rows]) - V[:, rows].T @ V[:, rows], MIN_JITTER)
+        white = solve_lower(L, V[:, rows].T)
+        A += white.T @ white
+        G[:, rows] = solve_lower(L, white, transposed=True).T
+    eigenvalues, E = np.linalg.eigh(A)
     eigenvalues = np.maximum(eigenvalues, 1.0)
-    solved = (E / eigenvalues) @ (E.T @ weighted)
-    P = solve_lower(C, np.asfortranarray(solved), transposed=True)
-    # Eᵀ C⁻¹ = (C⁻ᵀ E)ᵀ
-    whitening = solve_lower(C, np.asfortranarray(E), transposed=True).T
-    return SparseEarlier(kernel, U, P, np.sqrt(1.0 - 1.0 / eigenvalues)[:, None] * whitening)
+    rotated = solve_lower(C, np.asfortranarray(E), transposed=True)  # C⁻ᵀ E
+    W = np.sqrt(1.0 - 1.0 / eigenvalues)[:, None] * rotated.T
+    return SparseEarlier(kernel, U, X, G, (rotated / eigenvalues) @ E.T, W)
 
 
-class SparseRegression(ApproximatePosterior[Stationary]):
-    """The posterior given earlier trials through inducing points, and present Y (T, width) exactly.
+class SparseRegression(ApproximatePosterior[Kernel]):
+    """The posterior given earlier trials through inducing points, and present Y (T, any) exactly.
 
-    X are the rows U and Y, shape (m + T, width); z (n + T,): earlier responses first.
+    X are the rows U and Y, shape (m + T, any); z (n + T,): earlier responses first.
     """
 
     def __init__(self, earlier: SparseEarlier, Y: Array, z: Array) -> None:
-        self.earlier, self.Y = earlier, Y
-        n, W, kernel = earlier.P.shape[1], earlier.W, earlier.kernel
-        by_earlier = earlier.P @ z[:n]
+        X = np.vstack([earlier.U, Y])
+        kernel = earlier.kernel.reaching(X)
+        # The new points changed a constant in every covariance.
+        if kernel.prior_variance != earlier.kernel.prior_variance:
+            earlier = sparse_earlier(kernel, earlier.U, earlier.X)
+        self.earlier, self.Y = replace(earlier, kernel=kernel), Y
+        n, W = len(earlier.X), earlier.W
+        by_earlier = earlier.M @ (earlier.G @ z[:n])
         k = kernel.cross_covariance(earlier.U, Y)
         WY = W @ k
         gamma, inverse = np.zeros(0), np.zeros((0, 0))
@@ -144,7 +156,7 @@ class SparseRegression(ApproximatePosterior[Stationary]):
         corner = np.zeros((len(W), len(Y)))
         F = np.block([[W, corner], [-inverse @ (WY.T @ W), inverse]])
         alpha = np.concatenate([by_earlier - W.T @ (WY @ gamma), gamma])
-        super().__init__(kernel, np.vstack([earlier.U, Y]), z, alpha, F)
+        super().__init__(kernel, X, z, alpha, F)
 
     def extended(self, X_new: Array, z: Array) -> SparseRegression:
         return SparseRegression(self.earlier, np.vstack([self.Y, X_new]), z)
@@ -224,8 +236,11 @@ class JointLikelihood(Likelihood):
 
 
 KERNELS = ("mkl", "sqe", "printed")
-EXACT = 300  # earlier trials up to which nothing is approximated, and on which θ is learned at most
-INDUCING = 256  # points through which more are seen
+EXACT = 300  # earlier trials on which θ is learned at most
+# Earlier trials up to which nothing is approximated, and points through which more are seen: those
+# of the neighbours' kernel, which is rough, stand each for less of its surroundings.
+MAX_EXACT = {"mkl": 1000, "sqe": EXACT}
+INDUCING = {"mkl": 512, "sqe": 256}
 SEVERAL_STARTS_BELOW = 40
 
 Inner = Posterior[Any]
@@ -235,26 +250,22 @@ class JointFitter:
     """Keeps hyperparameters and factors from one trial to the next.
 
     The kernel's (mkl, sqe or printed) row of a trial holds its coordinates and the statistics of
-    its dataset (sqe) or the number of its dataset, 0 for the present one. `max_exact`: earlier
-    trials up to which sqe is not approximated, None for any number; `lengths`: of every coordinate,
-    and for sqe of the statistics, empty until the first fit; `noise`: σ²; `constant`: c of the
-    neighbours' kernel.
+    its dataset (sqe) or the number of its dataset, 0 for the present one. `support`: the earlier
+    trials that the posterior stands on, all of them or the inducing points; `lengths`: of every
+    coordinate, and for sqe of the statistics, empty until the first fit; `noise`: σ²; `constant`:
+    c of the neighbours' kernel.
     """
 
-    def __init__(
-        self,
-        kernel: str,
-        coordinates: Coordinates,
-        earlier: EarlierTrials,
-        max_exact: int | None = EXACT,
-    ) -> None:
+    def __init__(self, kernel: str, coordinates: Coordinates, earlier: EarlierTrials) -> None:
         if kernel not in KERNELS:
             raise ValueError(f"no common kernel called {kernel}")
         self.kernel, self.coordinates, self.earlier = kernel, coordinates, earlier
         dataset_columns = earlier.statistics[earlier.d] if kernel == "sqe" else earlier.d[:, None]
         self.further = dataset_columns.shape[1]
-        self._approximate = kernel == "sqe" and max_exact is not None
-        self._approximate &= len(earlier.points) > (max_exact or 0)
+        self._approximate = len(earlier.points) > MAX_EXACT.get(kernel, np.inf)
+        self.support = (
+            self._inducing_rows() if self._approximate else np.arange(len(earlier.points))
+        )
         self.theta: Array | None = None
         self.lengths: Array = np.zeros(0)
         self.noise, self.constant = 0.0, 1.0
@@ -364,28 +375,30 @@ class JointFitter:
 
     def _past_block(self, z: Array) -> Inner:
         if self._approximate:
-            earlier = sparse_earlier(self._stationary(), self._rows[self._inducing()], self._rows)
+            earlier = sparse_earlier(self._kernel(), self._rows[self.support], self._rows)
             return SparseRegression(earlier, self._rows[:0], z)
         return self._posterior(self._rows, z)
 
     def _posterior(self, rows: Array, z: Array) -> Inner:
+        kernel = self._kernel()
+        if isinstance(kernel, PrintedKernel):
+            return PrintedRegression(kernel, rows, z)
+        return ExactPosterior(kernel, rows, z)
+
+    def _kernel(self) -> Kernel:
         axes = self.coordinates.axes
         if self.kernel == "printed":
-            printed = PrintedKernel(self.lengths, self.noise, axes, self._mask)
-            return PrintedRegression(printed, rows, z)
+            return PrintedKernel(self.lengths, self.noise, axes, self._mask)
         if self.kernel == "sqe":
-            return ExactPosterior(self._stationary(), rows, z)
-        neighbours = NeighbourKernel(self.lengths, self.noise, axes, self.constant)
-        return ExactPosterior(neighbours, rows, z)
+            return Stationary("se", Hyperparameters(self.lengths, 1.0, self.noise))
+        return NeighbourKernel(self.lengths, self.noise, axes, self.constant)
 
-    def _stationary(self) -> Stationary:
-        return Stationary("se", Hyperparameters(self.lengths, 1.0, self.noise))
-
-    def _inducing(self) -> Indices:
-        """Half of them from the nearest datasets, half spread evenly over the others."""
-        count, last = INDUCING // 2, len(self._rows) - 1
-        distant_rows = np.linspace(count, last, INDUCING - count).astype(int)
-        return np.concatenate([np.arange(count), distant_rows])
+    def _inducing_rows(self) -> Indices:
+        """Rows spread evenly, for sqe half of them over the nearest datasets' alone."""
+        count, last = INDUCING[self.kernel], len(self.earlier.points) - 1
+        near = count // 2 if self.kernel == "sqe" else 0
+        spread_rows = np.linspace(near, last, count - near).astype(int)
+        return np.concatenate([np.arange(near), spread_rows])
 
 
 @dataclass(frozen=True)

@@ -151,7 +151,7 @@ class JointSurrogateSampler(ProposingSampler):
         # All trials of many datasets are too many for a picture, and for candidates.
         has_few = len(self.earlier.points) <= EXACT
         self._shown = self.earlier if has_few else self.earlier.nearest(NEIGHBOURS)
-        self._candidates = self._domain.snap_points(self._shown.points)
+        self._candidates = self._domain.snap_points(self.earlier.points[self._fitter.support])
 
     def _choose_point(
         self,

@@ -10,7 +10,8 @@ from core.gp.kernels import Hyperparameters, Stationary
 from core.gp.regression import ExactPosterior
 from core.gp.transfer.earlier_trials import Coordinates, DatasetTrials, earlier_trials
 from core.gp.transfer.joint_fitting import (
-    EXACT,
+    INDUCING,
+    MAX_EXACT,
     JointFitter,
     JointLikelihood,
     JointPosterior,
@@ -73,15 +74,17 @@ def test_hyperparameters_are_learned_now_and_then():
     assert sorted(set(learned)) == [0, 4]  # then not before 9: four percent of 129 are 5
 
 
-@pytest.mark.parametrize("datasets", [60, 1000])
-def test_many_earlier_trials_are_seen_through_some(datasets):
-    earlier = earlier_of(datasets)
-    assert len(earlier.points) > EXACT
-    fitter = JointFitter("sqe", Coordinates(CUBE), earlier)
+@pytest.mark.parametrize(
+    ("kernel", "datasets", "trials"), [("sqe", 60, 6), ("sqe", 1000, 6), ("mkl", 20, 60)]
+)
+def test_many_earlier_trials_are_seen_through_some(kernel, datasets, trials):
+    earlier = earlier_of(datasets, trials)
+    assert len(earlier.points) > MAX_EXACT[kernel]
+    fitter = JointFitter(kernel, Coordinates(CUBE), earlier)
     z = responses(earlier, NOW)
     common = fitter.fit(NOW, z, np.random.default_rng(0))
     assert isinstance(common.inner, SparseRegression)
-    assert len(common.X) < EXACT
+    assert len(common.X) == INDUCING[kernel] + len(NOW)
     mean, sd = common.posterior(PROBES)
     truth = np.sin(4 * PROBES[:, 0]) - PROBES[:, 1]
     assert np.abs(mean - truth).max() < 0.15
@@ -172,26 +175,64 @@ def test_sparse_through_all_points_is_exact():
         assert found == pytest.approx(expected, abs=1e-5)
 
 
-def test_sparse_is_the_partially_independent_conditional():
-    """Through few points: the dense joint prior that the approximation stands for."""
-    kernel = Stationary("se", Hyperparameters(LENGTHS, 1.0, 0.02))
-    U, earlier, present = X[:8], X[:24], X[24:]
+SQUARED = Stationary("se", Hyperparameters(LENGTHS, 1.0, 0.02))
+JOINED = NeighbourKernel(LENGTHS, 0.02, 5, constant=1.1)
 
-    def k(A, B):
-        return np.exp(-0.5 * (((A[:, None] - B[None]) / LENGTHS) ** 2).sum(axis=2))
+
+def dense_squared(A, B):
+    return np.exp(-0.5 * (((A[:, None] - B[None]) / LENGTHS) ** 2).sum(axis=2))
+
+
+@pytest.mark.parametrize("block", [1, 5, 24])
+@pytest.mark.parametrize("kernel", [SQUARED, JOINED], ids=["sqe", "mkl"])
+def test_sparse_is_the_partially_independent_conditional(kernel, block):
+    """Through few points: the dense joint prior that the approximation stands for."""
+    own = kernel.prior_variance
+    if kernel is SQUARED:
+        rows, probes = X, POINTS
+        k = q_of = dense_squared
+    else:
+        rows, probes = ROWS, PRESENT
+
+        def k(A, B):
+            return dense_neighbours(A[:, :5], B[:, :5], A[:, 5], B[:, 5], 1.1)
+
+        def q_of(A, B):  # the second term alone, as if of different datasets
+            apart = [1] * len(A), [2] * len(B)
+            return dense_neighbours(A[:, :5], B[:, :5], *apart, 1.1)
+
+    U, earlier, present = rows[:8], rows[:24], rows[24:]
 
     def q(A, B):
-        return k(A, U) @ np.linalg.solve(k(U, U) + 1e-10 * np.eye(8), k(U, B))
+        return q_of(A, U) @ np.linalg.solve(q_of(U, U) + 1e-10 * np.eye(8), q_of(U, B))
 
-    K = q(X, X)
-    K[np.arange(24), np.arange(24)] = 1.0
+    K = q(rows, rows)
+    for start in range(0, 24, block):
+        same = slice(start, min(start + block, 24))
+        K[same, same] = k(earlier[same], earlier[same])
     K[24:, 24:] = k(present, present)
-    cross = np.vstack([q(earlier, POINTS), k(present, POINTS)])
-    expected = dense_posterior(K, cross, 1.0, Z, 0.02)
-    found = SparseRegression(sparse_earlier(kernel, U, earlier), X[:0], Z[:24])
-    found = found.extended(present[:4], Z[:28]).extended(present[4:], Z)
-    assert found.posterior(POINTS)[0] == pytest.approx(expected[0], abs=1e-6)
-    assert found.posterior(POINTS)[1] == pytest.approx(expected[1], abs=1e-6)
+    cross = np.vstack([q(earlier, probes), k(present, probes)])
+    expected = dense_posterior(K, cross, own, Z, 0.02)
+    condensed = sparse_earlier(kernel, U, earlier, block)
+    sparse = SparseRegression(condensed, rows[:0], Z[:24])
+    sparse = sparse.extended(present[:4], Z[:28]).extended(present[4:], Z)
+    assert sparse.posterior(probes)[0] == pytest.approx(expected[0], abs=1e-6)
+    assert sparse.posterior(probes)[1] == pytest.approx(expected[1], abs=1e-6)
+
+
+def test_sparse_neighbours_are_condensed_anew_where_the_constant_grows():
+    random = np.random.default_rng(1)
+    wide = random.random((300, 30))
+    wide[::2] = np.round(wide[::2])
+    rows = np.column_stack([wide, np.where(np.arange(300) < 10, 1, 0)])
+    kernel, z = NeighbourKernel(np.full(30, 2.0), 1e-2, 30), random.standard_normal(300)
+    sparse = SparseRegression(sparse_earlier(kernel, rows[:5], rows[:10]), rows[:0], z[:10])
+    grown = sparse.extended(rows[10:], z)
+    afresh = SparseRegression(sparse_earlier(grown.kernel, rows[:5], rows[:10]), rows[10:], z)
+    assert grown.kernel.constant > sparse.kernel.constant
+    probes = np.column_stack([random.random((20, 30)), np.zeros(20)])
+    for values, fresh_values in zip(grown.posterior(probes), afresh.posterior(probes), strict=True):
+        assert values == pytest.approx(fresh_values, abs=1e-9)
 
 
 def test_the_printed_kernel_leaves_out_its_negative_part():
