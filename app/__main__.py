@@ -60,7 +60,7 @@ def start_program(arguments: "Sequence[str] | None" = None) -> int:
 
         return test_itself()
     if arguments is None and words[:1] == ["predict"] and sys.platform == "linux":
-        from app.cli.guarded_command import run_guarded
+        from app.cli.commands import run_guarded
 
         return run_guarded(words)
     if words and (words[0] in COMMANDS or words[0].startswith("-")):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -19,6 +20,7 @@ from core.errors import UnusableError
 from core.extensions import extension_errors
 
 DONE, FAILED = 0, 1
+_ENDED_BY_PERSON = (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE, signal.SIGHUP)
 # In the order of the help.
 COMMANDS = (
     *(add_read, add_tune, add_predict, add_runs, add_replays, add_export),
@@ -88,3 +90,28 @@ def _exit_status(arguments: argparse.Namespace) -> int:
         # At the end, for extensions are read when a command first needs them.
         for sentence in extension_errors():
             print(f"tunescope: {sentence}", file=sys.stderr)
+
+
+def run_guarded(words: Sequence[str]) -> int:
+    """Run a command on a stranger's model in a copy of this process, with a bound on memory."""
+    from core.datasets.memory_limit import limit_own_memory
+    from core.processes import exit_text, watch_parent
+
+    sys.stdout.flush()
+    child = os.fork()
+    if not child:
+        watch_parent()
+        limit_own_memory()
+        return main(words)
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal interrupts the copy as well
+    signal.signal(signal.SIGTERM, lambda number, _frame: os.kill(child, number))
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if code >= 0:
+        return code
+    if -code not in _ENDED_BY_PERSON:
+        cause = exit_text(code, "process that opened the model")
+        cure = "Give a model that Tunescope exported, or fewer rows at once."
+        print(f"tunescope: {cause} {cure}", file=sys.stderr)
+        return FAILED
+    return 128 - code

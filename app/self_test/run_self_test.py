@@ -5,15 +5,51 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import Sequence
+import time
+import traceback
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from app.self_test.sample_files import FORMATS
-from app.self_test.step_runner import StepRunner
 
 CASES = ("mm", "gp", "eb-hyp", "sequences")
 # What a person has keeps clear of the self-test: {variable: its place in the temporary folder}.
 SCRATCH = {"TUNESCOPE_RUNS": "runs", "TUNESCOPE_HISTORY": "history.sqlite3", "TUNESCOPE_KEY": "key"}
+
+
+class StepFailedError(Exception):
+    """A failed step; the message says how."""
+
+
+class StepRunner:
+    """Runs steps, times them and prints a line each."""
+
+    def __init__(self) -> None:
+        self.step_count = 0
+        self.failed: list[str] = []
+
+    def run_step(self, title: str, act: Callable[[], object]) -> bool:
+        start_seconds = time.monotonic()
+        self.step_count += 1
+        try:
+            act()
+        # Whatever breaks is one step that failed: the others tell how much of the program works.
+        except Exception as error:
+            self.failed.append(title)
+            sys.stdout.write(f"FAILED  {title}: {_error_text(error)}\n")
+        else:
+            sys.stdout.write(f"ok      {title} ({time.monotonic() - start_seconds:.1f} s)\n")
+        # Whoever waits sees how far it is, also through a pipe.
+        sys.stdout.flush()
+        return title not in self.failed
+
+
+def _error_text(error: Exception) -> str:
+    from core.errors import UnusableError
+
+    if isinstance(error, (StepFailedError, UnusableError)):
+        return str(error)
+    return "".join(traceback.format_exception(error)).strip()
 
 
 def run_self_test(cases: Sequence[str] = CASES, formats: Sequence[str] = tuple(FORMATS)) -> int:

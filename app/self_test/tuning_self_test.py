@@ -15,7 +15,7 @@ from PySide6.QtCore import QtMsgType, qInstallMessageHandler
 from app.look import appearance
 from app.preferences import preferences
 from app.self_test import sample_files
-from app.self_test.step_runner import StepFailedError
+from app.self_test.run_self_test import StepFailedError
 from app.session.session import Session
 from app.window.window import Window
 from core.datasets.task import Task
@@ -23,7 +23,7 @@ from core.datasets.task import Task
 if TYPE_CHECKING:
     import pandas as pd
 
-    from app.self_test.step_runner import StepRunner
+    from app.self_test.run_self_test import StepRunner
 
 
 # Printed by Qt's platform without a display.
@@ -114,7 +114,8 @@ class TuningSelfTest:
 
     def run_all(self, cases: Sequence[str], formats: Sequence[str]) -> None:
         run_step = self._steps.run_step
-        run_step("the worker is ready", self._become_ready)
+        wait, session = self._program.wait_until, self._program.session
+        run_step("the worker is ready", lambda: wait(lambda: session.exporters))
         # What is not installed cannot be read, and is no fault of the installation.
         for ending in (suffix for suffix in sample_files.readable() if suffix in formats):
             run_step(f"reads {ending}", partial(self._read_file, ending))
@@ -123,9 +124,6 @@ class TuningSelfTest:
                 self._export_all_formats(strategy)
         if "sequences" in cases and run_step("tunes sequences with mm", self._tune_sequences):
             self._export_all_formats("sequences")
-
-    def _become_ready(self) -> None:
-        self._program.wait_until(lambda: self._program.session.exporters)
 
     def _read_file(self, ending: str) -> None:
         path = self._folder / f"people.{ending}"
@@ -180,18 +178,15 @@ class TuningSelfTest:
         out = model.with_name(f"{model.stem}-{model.suffix[1:]}.csv")
         file = self._folder / ("tags.csv" if model.stem == "sequences" else "people.csv")
 
-        def record_rows(predictions: object) -> None:
-            shown.append(predictions)
-
         def record_count(path: str, count: int) -> None:
             done.append(count)
 
         session.predictions_saved.connect(record_count)
-        session.rows_predicted.connect(record_rows)
+        session.rows_predicted.connect(shown.append)
         predict = partial(session.predict_rows, file, str(model), trust=True)
         self._program.act_and_wait(predict, lambda: shown)
         self._program.act_and_wait(partial(session.save_predictions, out), lambda: done)
-        session.rows_predicted.disconnect(record_rows)
+        session.rows_predicted.disconnect(shown.append)
         session.predictions_saved.disconnect(record_count)
         predictions = pd.read_csv(out)
         compare(predictions, self._of_run(), CLOSE.get(model.suffix, EXACT))

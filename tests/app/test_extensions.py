@@ -19,8 +19,8 @@ from app.session.session import Session
 from app.text.narration import narration
 from app.text.rail_text import run_strategy_title
 from app.views.board import Board
-from app.window import pages_ahead
-from app.window.pages_ahead import Preparation
+from app.window import open_window
+from app.window.open_window import Preparation
 from app.window.window import Window
 from app.worker.engine import Engine
 from core.errors import UnusableError
@@ -126,12 +126,12 @@ def test_pages_that_are_made_ahead_run_no_code_from_outside(installed, example, 
     window = Window(still)
     qtbot.addWidget(window)
     preparation = Preparation(window)
-    pages_ahead._prepare(still, lambda: True)
+    open_window._prepare(still, lambda: True)
     assert (
         run_strategy_title(RunSummary("run", "run", model="stumps", strategy="genetic"))
         == "genetic"
     )
-    assert len(list(preparation._make_widgets())) > len(pages_ahead.AHEAD)
+    assert len(list(preparation._make_widgets())) > len(open_window.AHEAD)
     assert not [name for name in sys.modules if name.partition(".")[0] == "example"]
     assert "stumps" in MODELS  # the first look
 

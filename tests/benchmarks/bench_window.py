@@ -36,7 +36,7 @@ from PySide6.QtWidgets import QApplication
 from app.look import appearance
 from app.preferences import preferences as settings
 from app.session.session import Session
-from app.window.pages_ahead import Preparation
+from app.window.open_window import Preparation
 from app.window.window import PAGES, Window
 from core.tuning.events import Event, TrialFinished, TrialStarted
 from core.tuning.runs.run_folder import EVENTS, RunFolder

@@ -13,7 +13,7 @@ import pytest
 
 import app.__main__ as program
 from app.self_test import run_self_test, sample_files
-from app.self_test.step_runner import StepFailedError
+from app.self_test.run_self_test import StepFailedError
 from app.self_test.tuning_self_test import ProgramUnderTest, TuningSelfTest, compare
 from core.datasets.reading import read_dataset
 
