@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from PySide6.QtCore import QTimer, Signal
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication, QKeySequence, QShortcut
+from PySide6.QtCore import QMimeData, QTimer, Signal
+from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
 from PySide6.QtWidgets import QCheckBox, QFileDialog, QProgressBar, QWidget
 
 from app.dialogs.message_boxes import is_trusted
@@ -19,8 +19,8 @@ from app.text.prediction_text import marked_rows_text
 from app.views.plot.data_table import DataTable
 from app.widgets.buttons import PlainButton
 from app.widgets.cards import Card
-from app.widgets.drop_area import ask_for_file, data_folder, local_file
-from app.widgets.layouts import in_lines, in_row
+from app.widgets.drop_area import DropTarget, ask_for_file, data_folder, local_file
+from app.widgets.layouts import add_to, in_lines, in_row
 from app.widgets.text_labels import plain_tooltip, show_text, wrapping_label
 from app.worker.messages import RowsPredicted
 from core.export.destination import own_ending
@@ -52,8 +52,9 @@ class FilePredictionCard(Card):
         self, save: Callable[[], None], stop: Callable[[], None], sort: Callable[[bool], None]
     ) -> None:
         super().__init__("Many rows")
-        self.setAcceptDrops(True)
         self.takes_files = False
+        emit = self.file_dropped.emit
+        DropTarget(self, self._fits, lambda held: emit(local_file(held)))
         self.empty = wrapping_label(
             "Open a file with rows like those the model learned from, drop it here, or copy cells "
             "of a table, those of its header too, and paste them. The column to predict may be "
@@ -69,13 +70,11 @@ class FilePredictionCard(Card):
         self.table.horizontalHeader().setStretchLastSection(False)
         self.save = PlainButton("Save the table…", save, "save")
         self.save.setToolTip(f"Save the table as it was, with the predictions behind it ({SAVE})")
-        holder = in_lines(self.save)
         self.doubt_box = QCheckBox("Least sure first")
         self.doubt_box.setToolTip(LEAST_SURE)
         self.doubt_box.clicked.connect(sort)
         notes = (self.marked_note, self.notes, self.doubt_box)
-        for widget in (self.empty, self.progress_row, *notes, self.table, holder):
-            self.body.addWidget(widget)
+        add_to(self.body, self.empty, self.progress_row, *notes, self.table, in_lines(self.save))
         appearance.notifier.themed.connect(self._fit_table)
         self.clear_rows()
 
@@ -137,8 +136,7 @@ class FilePredictionCard(Card):
         self.set_words("Many rows", caption)
         marked = marked_rows_text(predictions.marked, predictions.count)
         show_text(self.marked_note, marked or predictions.remark)
-        self.notes.setText("\n".join(predictions.sentences))
-        self.notes.setVisible(bool(predictions.sentences))
+        show_text(self.notes, "\n".join(predictions.sentences))
         self.table.show()
         self._fit_table()
         self.save.show()
@@ -155,14 +153,9 @@ class FilePredictionCard(Card):
         start = self.table.horizontalHeader().sectionPosition(n_own_columns)
         self.table.horizontalScrollBar().setValue(max(0, start))
 
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Accept a file of rows; the window takes a model."""
-        if self.takes_files and is_data(local_file(event.mimeData())):
-            event.acceptProposedAction()
-
-    def dropEvent(self, event: QDropEvent) -> None:
-        event.acceptProposedAction()
-        self.file_dropped.emit(local_file(event.mimeData()))
+    def _fits(self, held: QMimeData) -> bool:
+        """A file of rows; the window takes a model."""
+        return self.takes_files and is_data(local_file(held))
 
 
 def is_data(file: str) -> bool:
@@ -188,11 +181,9 @@ class UsePage(Page):
         stop = session.prediction.stop_predicting
         self.file_card = FilePredictionCard(self._save_predictions, stop, session.sort_predictions)
         self.table, self.save = self.file_card.table, self.file_card.save
-        self.body.addWidget(self.row_form)
-        self.body.addWidget(self.file_card)
-        self.body.addStretch(1)
-        keys = QShortcut(QKeySequence(QKeySequence.StandardKey.Paste), self)
-        keys.activated.connect(self.predict_clipboard)
+        add_to(self.body, self.row_form, self.file_card, 1)
+        paste = QKeySequence.StandardKey.Paste
+        QShortcut(paste, self).activated.connect(self.predict_clipboard)
         self.file_card.file_dropped.connect(self.predict_file)
         session.rows_predicted.connect(self._show_predictions)
         session.prediction.progress.connect(self.file_card.show_progress)

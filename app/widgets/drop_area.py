@@ -1,11 +1,12 @@
-"""The area for dropped files."""
+"""What takes dropped files and columns, and the area that asks for a file."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QMimeData, Qt, Signal
-from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
+from PySide6.QtCore import QEvent, QMimeData, QObject, Qt, Signal
+from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QFileDialog, QFrame, QWidget
 
 from app.preferences import preferences as settings
@@ -48,6 +49,37 @@ def data_folder(file: str) -> str:
     return str(folder if is_beside else Path.home())
 
 
+class DropTarget(QObject):
+    """Takes what fits and is dropped on a widget; a card looks ready while that is above it."""
+
+    def __init__(
+        self,
+        widget: QWidget,
+        fits: Callable[[QMimeData], object],
+        take: Callable[[QMimeData], object],
+    ) -> None:
+        super().__init__(widget)
+        self._widget, self._fits, self._take = widget, fits, take
+        self._is_card = bool(widget.property("card"))
+        widget.setAcceptDrops(True)
+        widget.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        kind = event.type()
+        if self._is_card and kind in (QEvent.Type.DragLeave, QEvent.Type.Drop):
+            apply_style(self._widget, over=False)
+        if not isinstance(event, QDropEvent) or kind == QEvent.Type.DragMove:
+            return False
+        if kind == QEvent.Type.Drop:
+            event.acceptProposedAction()
+            self._take(event.mimeData())
+        elif self._fits(event.mimeData()):
+            event.acceptProposedAction()
+            if self._is_card:
+                apply_style(self._widget, over=True)
+        return True
+
+
 class DropArea(QFrame):
     """A dashed box with buttons to choose a file and paste a table."""
 
@@ -57,7 +89,7 @@ class DropArea(QFrame):
     def __init__(self) -> None:
         super().__init__()
         self.setProperty("card", "drop")
-        self.setAcceptDrops(True)
+        DropTarget(self, local_file, lambda held: self.file_chosen.emit(local_file(held)))
         self.setMaximumHeight(420)
         formats = "A table (CSV, Excel, OpenDocument, Parquet, Feather, ARFF) or LIBSVM lines."
         lines = wrapping_label("Drop a data file here", "panel"), wrapping_label(formats, "muted")
@@ -73,16 +105,3 @@ class DropArea(QFrame):
     def _ask_file(self) -> None:
         if file := ask_for_file(self):
             self.file_chosen.emit(file)
-
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if local_file(event.mimeData()):
-            event.acceptProposedAction()
-            apply_style(self, over=True)
-
-    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
-        apply_style(self, over=False)
-
-    def dropEvent(self, event: QDropEvent) -> None:
-        apply_style(self, over=False)
-        event.acceptProposedAction()
-        self.file_chosen.emit(local_file(event.mimeData()))

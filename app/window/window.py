@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import (
     QCloseEvent,
-    QDragEnterEvent,
-    QDropEvent,
     QGuiApplication,
     QKeyEvent,
     QKeySequence,
@@ -72,7 +70,8 @@ class Window(QMainWindow):
         self.tour: Tour | None = None
         self._tabs = QTimer(self, interval=0, singleShot=True)
         self._tabs.timeout.connect(self._set_tab_order)
-        self.setAcceptDrops(True)
+        local_file = drop_area.local_file  # of data, a model, or a run's folder
+        drop_area.DropTarget(self, local_file, lambda held: session.open_file(local_file(held)))
         self.setWindowTitle("Tunescope")
         self.setMinimumSize(*SMALLEST)
         self._build_layout()
@@ -308,15 +307,6 @@ class Window(QMainWindow):
         self.show_page("use")
         if isinstance(self.current_page, UsePage):
             self.current_page.open_model(model)
-
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if drop_area.local_file(event.mimeData()):
-            event.acceptProposedAction()
-
-    def dropEvent(self, event: QDropEvent) -> None:
-        """Open data, a model, or a run's folder."""
-        event.acceptProposedAction()
-        self.session.open_file(drop_area.local_file(event.mimeData()))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         focused = QApplication.focusWidget()

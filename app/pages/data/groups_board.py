@@ -9,14 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
-from PySide6.QtGui import (
-    QColor,
-    QDragEnterEvent,
-    QDragLeaveEvent,
-    QDropEvent,
-    QPainter,
-    QPaintEvent,
-)
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFileDialog, QFrame, QLineEdit, QMenu, QWidget
 
 from app.look import appearance
@@ -25,9 +18,10 @@ from app.text.data_text import OWN
 from app.widgets.buttons import IconButton, PlainButton
 from app.widgets.cards import Card
 from app.widgets.chip import MIME, ColumnChip, dropped_columns
-from app.widgets.layouts import FlowLayout, clear_layout, in_column, in_lines
+from app.widgets.drop_area import DropTarget
+from app.widgets.layouts import FlowLayout, add_to, clear_layout, in_column, in_lines
 from app.widgets.quiet_controls import QuietComboBox
-from app.widgets.text_labels import apply_style, plain_tooltip, show_text, wrapping_label
+from app.widgets.text_labels import plain_tooltip, show_text, wrapping_label
 from core.errors import UnusableError, write_error
 from core.writing import write_whole
 
@@ -130,7 +124,8 @@ class GroupBox(QFrame):
         self.name = name
         self._number = number  # gives the colour
         self.setProperty("card", "group")
-        self.setAcceptDrops(True)
+        emit, fits = self.dropped.emit, lambda mime: mime.hasFormat(MIME)
+        DropTarget(self, fits, lambda mime: emit(dropped_columns(mime)))
         self.setAccessibleName(f"Group {name}")
         self.chips: list[ColumnChip] = []
         self.title = QLineEdit(name)
@@ -176,19 +171,6 @@ class GroupBox(QFrame):
         painter.drawRoundedRect(self.rect().adjusted(0, 0, -1, 8), 8, 8)
         painter.end()
 
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if event.mimeData().hasFormat(MIME):
-            event.acceptProposedAction()
-            apply_style(self, over=True)
-
-    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
-        apply_style(self, over=False)
-
-    def dropEvent(self, event: QDropEvent) -> None:
-        apply_style(self, over=False)
-        event.acceptProposedAction()
-        self.dropped.emit(dropped_columns(event.mimeData()))
-
 
 class GroupsBoard(Card):
     """The groups of the plan; columns are dragged or moved by keys."""
@@ -200,29 +182,26 @@ class GroupsBoard(Card):
         self._empty = ""  # a group that was just made and has no columns yet
         self._picked: dict[str, None] = {}  # the selected columns, in the order of selection
         self._task: Task | None = None  # of the words that are shown
-        self._make_controls()
         self._sentence = wrapping_label("", "muted")
-        self.body.addWidget(self._sentence)
         self._holder = QWidget()
         self._holder.setObjectName("scrolled")
         self._boxes = FlowLayout(self._holder, gap=10, column_width=_NARROW)
         self._boxes_by_name: dict[str, GroupBox] = {}
-        self.body.addWidget(self._holder)
+        add_to(self.body, self._make_controls(), self._sentence, self._holder)
         self._shown: tuple[object, ...] = ()
         session.plan_changed.connect(self.refresh)
         self.refresh()
 
-    def _make_controls(self) -> None:
+    def _make_controls(self) -> QWidget:
         self.ways = QuietComboBox()
         self.ways.setAccessibleName("How columns are grouped")
         self.ways.currentIndexChanged.connect(self._way_chosen)
         self.new = PlainButton("New group", self.add_group, "plus")
         self.several = PlainButton("", self._move_picked)
         self.several.hide()
-        holder = in_lines(self.ways, self.new, self.several)
         self.corner.addWidget(IconButton("open", "Load groups from a file", self._ask_load))
         self.corner.addWidget(IconButton("save", "Save the groups as a file", self._ask_save))
-        self.body.addWidget(holder)
+        return in_lines(self.ways, self.new, self.several)
 
     # What is shown --------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt
-from PySide6.QtGui import QDropEvent
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QMenu
 
 from app.pages.data.data_page import DataPage
@@ -192,7 +192,10 @@ def test_dragging_a_column_onto_a_new_group_moves_it(page, qtbot):
     mime.setData(chip.MIME, b"age")
     box = page.board.group_box("group 2")
     center, action = QPointF(box.rect().center()), Qt.DropAction.MoveAction
-    box.dropEvent(QDropEvent(center, action, mime, LEFT, NONE))
+    QApplication.sendEvent(box, QDragEnterEvent(center.toPoint(), action, mime, LEFT, NONE))
+    assert box.property("over") is True
+    QApplication.sendEvent(box, QDropEvent(center, action, mime, LEFT, NONE))
+    assert box.property("over") is False
     qtbot.waitUntil(lambda: isinstance(groups_of(page), dict))
     groups = groups_of(page)
     assert groups["group 2"] == ["age"]
