@@ -151,9 +151,6 @@ class Engine:
         self._data, self._dataset = (data, with_row_count(data, dataset)), dataset
         return m.Opened(self._data[-1], summary, advice)
 
-    def _estimate_plan(self, request: m.Estimate) -> m.Estimated:
-        return m.Estimated(estimate(request.plan, self._dataset_of(request.plan)))
-
     def _summarize_history(self, request: m.SummarizeHistory) -> m.HistorySummary:
         plan = request.plan
         # Whatever the plan's strategy: the page says what another one would know.
@@ -280,7 +277,9 @@ class Engine:
 
 HANDLERS: dict[type[m.Work], Callable[[Engine, Any], m.Answer]] = {
     m.OpenData: Engine._open_data,
-    m.Estimate: Engine._estimate_plan,
+    m.Estimate: lambda engine, request: m.Estimated(
+        estimate(request.plan, engine._dataset_of(request.plan))
+    ),
     m.SummarizeHistory: Engine._summarize_history,
     m.ImportHistory: Engine._import_history,
     m.CheckCluster: lambda _engine, request: check_cluster(request.cluster),

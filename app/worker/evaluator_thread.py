@@ -16,10 +16,7 @@ PATIENCE = 30.0  # seconds for one answer, with the start of the process
 
 
 class SurrogateEvaluator(ProcessThread):
-    """Answers the requests of views, the latest of each view only.
-
-    The process starts with `warm_up` or the first request, and again after it was killed.
-    """
+    """Answers views, the latest request of each; a process that was killed is started again."""
 
     arrived = Signal(object)  # EvaluationReply
 

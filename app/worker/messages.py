@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
@@ -22,10 +23,7 @@ PATIENT, USUAL, URGENT, NEVER = range(4)  # how soon a request wants its answer
 
 
 class Work:
-    """A request for work, with what each kind says of itself beside its fields.
-
-    Its handler is in `engine.HANDLERS`, or streams its answers in `Engine.answers`.
-    """
+    """A request for work, carried out by `engine.HANDLERS` or `Engine.answers`."""
 
     only_latest: ClassVar[bool] = False  # a later one of its kind makes one that waits pointless
     outdated_by: ClassVar[tuple[type[Work], ...]] = ()  # and so do these
@@ -34,7 +32,11 @@ class Work:
     lets_through: ClassVar[tuple[type[Work], ...]] = ()  # answered between two of its answers
 
     def refused(self, refusal: Refusal) -> Answer:
-        return refusal
+        """The answer to a person; a form shows the problem where its answer would stand."""
+        answer_type = FORM_ANSWERS.get(type(self))
+        if answer_type is None or isinstance(refusal, WorkerDefect):
+            return refusal
+        return answer_type(self, problem=refusal.sentence)
 
 
 class Control:
@@ -159,10 +161,6 @@ class DescribeModel(Work):
     model: str = ""
     trust: bool = False
 
-    def refused(self, refusal: Refusal) -> Answer:
-        is_defect = isinstance(refusal, WorkerDefect)
-        return refusal if is_defect else ModelDescribed(self, problem=refusal.sentence)
-
 
 @dataclass(frozen=True)
 class PredictRow(Work):
@@ -175,10 +173,6 @@ class PredictRow(Work):
     trust: bool
     values: dict[str, CellValue]
 
-    def refused(self, refusal: Refusal) -> Answer:
-        is_defect = isinstance(refusal, WorkerDefect)
-        return refusal if is_defect else RowPredicted(self, problem=refusal.sentence)
-
 
 @dataclass(frozen=True)
 class FindTestRow(Work):
@@ -189,10 +183,6 @@ class FindTestRow(Work):
     folder: str
     number: int = 0  # from 1
     line: int = 0  # of the file, where there is no number
-
-    def refused(self, refusal: Refusal) -> Answer:
-        is_defect = isinstance(refusal, WorkerDefect)
-        return refusal if is_defect else TestRowFound(self, problem=refusal.sentence)
 
 
 @dataclass(frozen=True)
@@ -281,6 +271,10 @@ class Request:
         return self.payload
 
 
+class Reply:
+    """An answer of the worker, but for the events of a run."""
+
+
 @dataclass(frozen=True)
 class ExportFormat(Record):
     """What an exporter writes of one form of run (fields of core.export.exporters)."""
@@ -297,7 +291,7 @@ class ExportFormat(Record):
 
 
 @dataclass(frozen=True)
-class Ready:
+class Ready(Reply):
     """The worker has imported what it needs."""
 
     exporters: list[ExportFormat] = field(default_factory=list)
@@ -305,7 +299,7 @@ class Ready:
 
 
 @dataclass(frozen=True)
-class Opened:
+class Opened(Reply):
     """The data were read."""
 
     data: DataPlan
@@ -314,14 +308,14 @@ class Opened:
 
 
 @dataclass(frozen=True)
-class Estimated:
+class Estimated(Reply):
     """The time of the plan, or (unusable) why it cannot be carried out."""
 
     estimate: RunEstimate
 
 
 @dataclass(frozen=True)
-class HistorySummary:
+class HistorySummary(Reply):
     """What the history has for a plan, or the problem; neither where no strategy uses it."""
 
     counts: HistoryCounts | None = None
@@ -329,36 +323,36 @@ class HistorySummary:
 
 
 @dataclass(frozen=True)
-class HistoryImported:
+class HistoryImported(Reply):
     """What was added to the history."""
 
     imported: ImportCounts
 
 
 @dataclass(frozen=True)
-class FolderMade:
+class FolderMade(Reply):
     """The folder of a new run."""
 
     folder: str
 
 
 @dataclass(frozen=True)
-class Paused:
+class Paused(Reply):
     """The current trial is done and the run waits."""
 
 
 @dataclass(frozen=True)
-class Concluding:
+class Concluding(Reply):
     """The run stops; the results are being computed."""
 
 
 @dataclass(frozen=True)
-class RunEnded:
+class RunEnded(Reply):
     """The run is over and its folder is complete."""
 
 
 @dataclass(frozen=True)
-class Exported:
+class Exported(Reply):
     """The file was written; `remark` is a sentence about what had to be done before."""
 
     path: str
@@ -366,7 +360,7 @@ class Exported:
 
 
 @dataclass(frozen=True)
-class ClusterChecked:
+class ClusterChecked(Reply):
     """The result of checking a cluster."""
 
     sentence: str
@@ -375,7 +369,7 @@ class ClusterChecked:
 
 
 @dataclass(frozen=True)
-class PredictionsSaved:
+class PredictionsSaved(Reply):
     """The predictions were written."""
 
     path: str
@@ -384,7 +378,7 @@ class PredictionsSaved:
 
 
 @dataclass(frozen=True)
-class Explained:
+class Explained(Reply):
     """An answer to a question about a run, final or so far."""
 
     request: Explain
@@ -397,7 +391,7 @@ class Explained:
 
 
 @dataclass(frozen=True)
-class RowsPredicted:
+class RowsPredicted(Reply):
     """The first rows of a file with their predictions behind them."""
 
     headers: list[str]
@@ -412,7 +406,7 @@ class RowsPredicted:
 
 
 @dataclass(frozen=True)
-class UseProgress:
+class UseProgress(Reply):
     """The number of predicted rows of a file."""
 
     done: int
@@ -420,7 +414,7 @@ class UseProgress:
 
 
 @dataclass(frozen=True)
-class ModelDescribed:
+class ModelDescribed(Reply):
     """The form for one row of the model, or the problem."""
 
     request: DescribeModel
@@ -429,7 +423,7 @@ class ModelDescribed:
 
 
 @dataclass(frozen=True)
-class RowPredicted:
+class RowPredicted(Reply):
     """The prediction for a row, or the problem."""
 
     request: PredictRow
@@ -438,7 +432,7 @@ class RowPredicted:
 
 
 @dataclass(frozen=True)
-class TestRowFound:
+class TestRowFound(Reply):
     """A row of the test set, or the problem."""
 
     __test__ = False  # no test, for pytest
@@ -449,7 +443,7 @@ class TestRowFound:
 
 
 @dataclass(frozen=True)
-class InputRefused:
+class InputRefused(Reply):
     """Unusable input: a sentence that says what, where and what to do."""
 
     sentence: str
@@ -459,7 +453,7 @@ class InputRefused:
 
 
 @dataclass(frozen=True)
-class WorkerDefect:
+class WorkerDefect(Reply):
     """A defect: a plain sentence, and details without data for a report."""
 
     sentence: str
@@ -467,7 +461,7 @@ class WorkerDefect:
 
 
 @dataclass(frozen=True)
-class WorkerDied:
+class WorkerDied(Reply):
     """The process ended; sent by the thread, not by the worker."""
 
     sentence: str
@@ -475,31 +469,13 @@ class WorkerDied:
     details: str = ""  # of a defect at the start, without data
 
 
+FORM_ANSWERS: dict[type[Work], Callable[..., Reply]] = {
+    DescribeModel: ModelDescribed,
+    PredictRow: RowPredicted,
+    FindTestRow: TestRowFound,
+}
 Refusal = InputRefused | WorkerDefect
-Answer = (
-    Ready
-    | Opened
-    | Estimated
-    | HistorySummary
-    | HistoryImported
-    | FolderMade
-    | Event
-    | Paused
-    | Concluding
-    | RunEnded
-    | Exported
-    | PredictionsSaved
-    | RowsPredicted
-    | UseProgress
-    | ModelDescribed
-    | RowPredicted
-    | TestRowFound
-    | ClusterChecked
-    | Explained
-    | InputRefused
-    | WorkerDefect
-    | WorkerDied
-)
+Answer = Reply | Event
 
 
 @dataclass(frozen=True)

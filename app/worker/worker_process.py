@@ -1,8 +1,4 @@
-"""The worker's process: it reads, tunes and exports, and ends with the window. No Qt.
-
-The main thread handles one request after the other. A second thread listens: it queues work,
-handles pause and stop at any time, and ends the process when the pipe closes.
-"""
+"""The worker's process, without Qt: one thread works, one queues work and hears pause and stop."""
 
 from __future__ import annotations
 
