@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 MAX_NAME, MAX_WORDS = 40, 600  # letters of a column's name, and of words that repeat it
 
 
-MODEL_ENDINGS = (".skops", ".joblib", ".onnx", ".npz", ".json", ".zip")
-
-
 def add_read(commands: Any) -> None:
     """Add the command."""
     read = commands.add_parser("read", help="say how a file is read, and what it could mean else")
@@ -91,13 +88,10 @@ def _table(report: ReadingReport) -> Iterator[str]:
 def _row(column: ReadColumn, rows: int) -> tuple[str, ...]:
     missing = "0"
     if column.missing:
-        missing = f"{column.missing:,} ({_missing_share(column.missing / rows)})"
+        share = 100 * column.missing / rows
+        missing = f"{column.missing:,} ({f'{share:.0f} %' if share >= 1 else 'under 1 %'})"
     name = printable_text(shortened_text(column.name, MAX_NAME))
     return name, column.kind_text, column.role, missing, f"{column.distinct:,}"
-
-
-def _missing_share(share: float) -> str:
-    return f"{100 * share:.0f} %" if share >= 0.01 else "under 1 %"
 
 
 def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
@@ -157,8 +151,10 @@ def add_predict(commands: Any) -> None:
 
 def run_predict(arguments: argparse.Namespace) -> int:
     """Write a table with predictions."""
+    from core.export.exportable_models import MODEL_ENDINGS
+
     model = Path(arguments.model)
-    if model.is_file() or model.suffix in MODEL_ENDINGS:
+    if model.is_file() or model.suffix in (*MODEL_ENDINGS, ".json", ".zip"):
         return _predict_file(model, arguments)
     with tempfile.TemporaryDirectory() as folder:
         model = _export_model(arguments.model, Path(folder))

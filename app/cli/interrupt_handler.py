@@ -1,8 +1,4 @@
-"""Ctrl-C or SIGTERM: the first stops a run in order, a second leaves at once.
-
-The best so far is printed within 5 seconds; where its fit and test take long, or nothing has ended,
-the process ends then. A thread listens: compiled code may keep Python busy.
-"""
+"""Ctrl-C or SIGTERM: the first ends a run in order, a second at once; a thread listens to both."""
 
 from __future__ import annotations
 

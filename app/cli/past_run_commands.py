@@ -393,7 +393,6 @@ def _print_choices(choices: list[ExportableModel], as_json: bool) -> int:
     if as_json:
         print(json.dumps([_as_json(choice) for choice in choices]))
         return 0
-
     width = max(len(choice.name) for choice in choices)
     for choice in choices:
         setting = f": {setting_text(choice.setting)}" if choice.setting else ""

@@ -1,8 +1,4 @@
-"""Crash reports without data.
-
-Uncaught exceptions reach `sys.excepthook`, and the program continues. A crash of the interpreter
-writes its stack into a file that the next start offers.
-"""
+"""Crash reports without data: of uncaught exceptions, and of a crash at the next start."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Whether a window can be opened here, and with this version of Qt.
-
-Without a display or a system library Qt ends the process, so a forked child tries first (30 ms).
-"""
+"""Whether a window can be opened here, and with this version of Qt."""
 
 from __future__ import annotations
 
@@ -116,6 +113,7 @@ def _plugin_names() -> tuple[str, ...]:
 
 
 def _can_open() -> bool:
+    # A copy tries first (30 ms): without a display or a library Qt ends the process.
     child = os.fork()
     if child == 0:
         _try_display()

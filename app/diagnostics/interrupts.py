@@ -1,7 +1,4 @@
-"""Signals to end, received at once while Python is busy.
-
-Python runs handlers only between bytecode steps; the wakeup socket becomes readable at once.
-"""
+"""Signals to end, by a socket that is readable at once, also while Python runs no handler."""
 
 from __future__ import annotations
 

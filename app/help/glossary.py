@@ -38,11 +38,8 @@ def entries() -> tuple[GlossaryEntry, ...]:
 
 @cache
 def score_entries() -> tuple[GlossaryEntry, ...]:
-    """The entries of the scores.
-
-    Their titles and directions stand in the file a second time: the registry of metrics needs
-    scipy, which the window loads late.
-    """
+    """The entries of the scores."""
+    # Their titles are told here again: the registry of metrics needs scipy, which comes late.
     return tuple(_score(**fields) for fields in read_help("scores.json"))
 
 

@@ -1,7 +1,4 @@
-"""Light and dark: Fusion, a palette and a stylesheet from the design tokens.
-
-Custom painting uses `current()` and repaints at `notifier.themed`.
-"""
+"""Light and dark: Fusion, a palette and a stylesheet from the design tokens."""
 
 from __future__ import annotations
 
@@ -36,7 +33,7 @@ RESOURCES = Path(__file__).parents[2] / "resources"
 class ThemeNotifier(QObject):
     """Signals changed colours or text size."""
 
-    themed = Signal(object)  # the Theme
+    themed = Signal(object)  # the Theme, by which custom painting is repainted
 
 
 class _State:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from PySide6.QtCore import QLocale, QModelIndex, QSignalBlocker, Qt
-from PySide6.QtGui import QAccessible, QAccessibleEvent, QKeyEvent
+from PySide6.QtGui import QAccessible, QAccessibleEvent
 from PySide6.QtWidgets import QCheckBox, QFileDialog
 
 from app.dialogs.message_boxes import is_deletion_confirmed
@@ -81,7 +81,7 @@ class HistoryModel(CellModel):
 
 
 class HistoryTable(RowTable):
-    """The Delete key asks to delete what is chosen."""
+    """The datasets, whose rows are chosen."""
 
     def __init__(self) -> None:
         self.model_of_entries = HistoryModel()
@@ -105,12 +105,6 @@ class HistoryTable(RowTable):
         """Fit columns to the width, and the height to few rows."""
         super().fit_columns()
         self.fit_height(min(MAX_ROWS, max(MIN_ROWS, self.model_of_entries.rowCount())))
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Delete and self.chosen_ids():
-            self.delete_pressed.emit()
-        else:
-            super().keyPressEvent(event)
 
 
 class HistoryPage(Page):

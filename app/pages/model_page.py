@@ -28,7 +28,7 @@ class ModelPage(Page):
         super().__init__(session)
         self.set_head("Which model?", "If unsure, take the first.")
         self.add_primary("Choose a strategy", lambda: self.step_wanted.emit("strategy"))
-        self.cards = ChoiceCards("Recommended", "Models", column_width=360)
+        self.cards = ChoiceCards("Models", column_width=360)
         self.cards.chosen.connect(session.choose_model)
         self.joining, self.extras = InstallLine(), InstallLine()
         self.cards.below_first.addWidget(self.joining)

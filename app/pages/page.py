@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from app.look import appearance
 from app.widgets.buttons import PlainButton, PrimaryButton
-from app.widgets.layouts import TextWidget, in_column, in_row, scrolling
+from app.widgets.layouts import TextWidget, add_to, in_column, in_row, scrolling
 from app.widgets.text_labels import show_text, wrapping_label
 
 if TYPE_CHECKING:
@@ -41,14 +41,8 @@ class Page(QWidget):
         self._is_stale = False
         self.under_head = in_column(margins=(0, 0, 12, 0))
         self.body = QVBoxLayout()
-        in_column(
-            self._make_head(),
-            self.under_head,
-            (self._make_body(), 1),
-            on=self,
-            gap=6,
-            margins=(22, 14, 10, 10),
-        )
+        rows = (self._make_head(), self.under_head, (self._make_body(), 1))
+        in_column(*rows, on=self, gap=6, margins=(22, 14, 10, 10))
 
     def _make_head(self) -> QBoxLayout:
         self._title = wrapping_label("", "heading")
@@ -60,10 +54,8 @@ class Page(QWidget):
         head.setContentsMargins(0, 0, 12, 0)
         head.setSpacing(10)
         self._icons = in_row(gap=4)
-        words = in_row((self._lines, 1), self._icons, gap=10)
-        head.addLayout(words, 1)
         self._buttons = in_row(gap=10)
-        head.addLayout(self._buttons)
+        add_to(head, (in_row((self._lines, 1), self._icons, gap=10), 1), self._buttons)
         head.setAlignment(self._buttons, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight)
         return head
 
@@ -122,7 +114,6 @@ class Page(QWidget):
         self._icons.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
 
     def add_primary(self, text: str, press: Callable[[], object], icon: str = "") -> PrimaryButton:
-        """Add the one primary button to the head."""
         button = PrimaryButton(text, press, icon)
         self._buttons.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
         return button

@@ -182,7 +182,9 @@ class RowPredictionForm(QWidget):
         self._line_box = titled_control("or line of the file", self.line)
         number_box = titled_control("Row of the test set", self.number)
         in_row(number_box, self._line_box, on=self.of_tests, gap=10)
-        self.reset = PlainButton("Reset", self._reset_row)
+        self.reset = PlainButton(
+            "Reset", lambda: self._show_row(self._initial_values, self._test_row)
+        )
         self.search = make_line_edit("Find a column", "Find a column", 140)
         self.search.textChanged.connect(self._filter_fields)
         self.row_controls = in_lines(self.typical, self.of_tests, self.reset, self.search, gap=10)
@@ -302,9 +304,6 @@ class RowPredictionForm(QWidget):
         self._initial_form_values = self.values
         show_text(self.answer.truth, true_value_text(test_row) if test_row else "")
         self._request_prediction()
-
-    def _reset_row(self) -> None:
-        self._show_row(self._initial_values, self._test_row)
 
     # Asking -----------------------------------------------------------------------------------
 

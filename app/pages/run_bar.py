@@ -15,7 +15,7 @@ from app.views.plot.items import clear_colour
 from app.widgets.buttons import IconButton
 from app.widgets.layouts import in_column, in_row
 from app.widgets.quiet_controls import QuietSlider
-from app.widgets.text_labels import ElidedLabel, plain_tooltip, wrapping_label
+from app.widgets.text_labels import ElidedLabel, plain_tooltip, show_text, wrapping_label
 from core.awake_timer import AWAKE
 from core.tuning.events import ClusterWorker, Event
 from core.tuning.runs.state import RunState
@@ -241,8 +241,7 @@ class WorkersPanel(QFrame):
             if index < len(workers):
                 tile.show_worker(workers[index])
         hidden_count = len(workers) - MAX_TILES
-        self.more_label.setText(f"and {hidden_count} more" if hidden_count > 0 else "")
-        self.more_label.setVisible(hidden_count > 0)
+        show_text(self.more_label, f"and {hidden_count} more" if hidden_count > 0 else "")
         self.show()
 
 

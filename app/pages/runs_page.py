@@ -54,8 +54,6 @@ class _BinTable(RowTable):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.enter_pressed.emit()
-        elif event.key() == Qt.Key.Key_Delete:
-            self.delete_pressed.emit()
         else:
             super().keyPressEvent(event)
 
@@ -253,9 +251,8 @@ class RunsPage(Page):
             (QKeySequence.StandardKey.Undo, self.runs.undo_change),
             (QKeySequence.StandardKey.Find, self._focus_filter),
         ):
-            shortcut = QShortcut(QKeySequence(keys), self)
-            shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-            shortcut.activated.connect(slot)
+            context = Qt.ShortcutContext.WidgetWithChildrenShortcut
+            QShortcut(keys, self, context=context).activated.connect(slot)
 
     # Showing it -------------------------------------------------------------------------------
 
@@ -274,7 +271,6 @@ class RunsPage(Page):
             self.table.setFocus()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Reload the list regularly while it is visible."""
         super().showEvent(event)
         self._timer.start()
 

@@ -236,8 +236,6 @@ class RunsTable(RowTable):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         index = self.currentIndex()
         match event.key():
-            case Qt.Key.Key_Delete if self.chosen_paths():
-                self.delete_pressed.emit()
             case Qt.Key.Key_F2 if index.isValid():
                 if index.column() == NOTE:
                     self.note_pressed.emit()

@@ -64,8 +64,8 @@ class StartPage(Page):
         self.drop = DropArea()
         self.drop.file_chosen.connect(session.open_file)
         self.drop.paste_wanted.connect(self.open_clipboard)
-        keys = QShortcut(QKeySequence(QKeySequence.StandardKey.Paste), self)
-        keys.activated.connect(self.open_clipboard)
+        paste = QKeySequence.StandardKey.Paste
+        QShortcut(paste, self).activated.connect(self.open_clipboard)
         self.offer = self._make_offer()
         self._continue = Card("Continue where you were")
         self._continue.hide()
@@ -115,16 +115,16 @@ class StartPage(Page):
 
     def visited(self) -> None:
         self._show_offer()
-        clear_layout(self._continue.body)
+        body = self._continue.body
+        clear_layout(body)
         runs = self.session.runs.run_list.runs
         files = [file for file in settings.recent_files() if file_exists(file)]
         if runs:
             last_run = partial(self.run_wanted.emit, runs[0].path)
-            last_words = f"Last run: {run_text(runs[0])}"
-            self._continue.body.addWidget(ShorteningLink(last_words, last_run, "history"))
+            body.addWidget(ShorteningLink(f"Last run: {run_text(runs[0])}", last_run, "history"))
         for file in files[:SHOWN_FILES]:
             open_file = partial(self.session.open_file, file)
             button = ShorteningLink(f"Open {Path(file).name}", open_file, "file")
             button.setToolTip(plain_tooltip(file))
-            self._continue.body.addWidget(button)
+            body.addWidget(button)
         self._continue.setVisible(bool(runs or files))

@@ -72,19 +72,13 @@ class BudgetCard(Card):
         caption = "Tuning ends at the first limit. You can stop at any time and keep the best."
         super().__init__("How long may it take?", caption)
         self.session = session
-        self.minutes = QuietDoubleSpinBox()
-        self.minutes.setRange(0, MAX_MINUTES)
-        self.minutes.setSpecialValueText("no limit")
+        self.minutes = QuietDoubleSpinBox(maximum=MAX_MINUTES, specialValueText="no limit")
         self.minutes.valueChanged.connect(lambda value: change_plan(session, minutes=value or None))
-        self.trials = QuietSpinBox()
-        self.trials.setRange(1, MAX_TRIALS)
+        self.trials = QuietSpinBox(minimum=1, maximum=MAX_TRIALS)
         self.trials.valueChanged.connect(lambda value: change_plan(session, trials=value or None))
-        self.patience = QuietSpinBox()
-        self.patience.setRange(0, MAX_TRIALS)
-        self.patience.setSpecialValueText("never")
+        self.patience = QuietSpinBox(maximum=MAX_TRIALS, specialValueText="never")
         self.patience.valueChanged.connect(self._choose_patience)
         for control in (self.minutes, self.trials, self.patience):
-            control.setKeyboardTracking(False)
             control.valueChanged.connect(self._update_units)
             control.setMaximumWidth(appearance.pixels(240))
         self._trials_part = titled_control("Trials at most", self.trials)
@@ -117,12 +111,12 @@ class BudgetCard(Card):
         self.show_estimate()
 
     def _show_trials(self, trials: int | None, usual: int) -> None:
-        """Where minutes bound the run (`usual` is 0), trials need no limit."""
         self.trials.setRange(min(1, usual), MAX_TRIALS)
         self.trials.setSpecialValueText("" if usual else "no limit")
         self.trials.setValue(trials or usual)
 
     def _update_units(self) -> None:
+        units: dict[QuietSpinBox | QuietDoubleSpinBox, str]
         units = {self.minutes: "minute", self.trials: "trial", self.patience: "trial"}
         for control, unit in units.items():
             control.setSuffix(f" {unit}" if control.value() == 1 else f" {unit}s")
@@ -235,10 +229,7 @@ class MistakesCard(Card):
         clear_layout(self._row)
         self._classes, self.controls = classes, {}
         for name, predicted_name in (classes, classes[::-1]):
-            control = QuietDoubleSpinBox()
-            control.setDecimals(2)
-            control.setRange(0, MAX_COST)
-            control.setKeyboardTracking(False)
+            control = QuietDoubleSpinBox(decimals=2, maximum=MAX_COST)
             control.setMaximumWidth(appearance.pixels(240))
             control.valueChanged.connect(self._set_costs)
             words = f"To call a “{name}” row “{predicted_name}” costs"

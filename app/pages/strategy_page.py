@@ -42,7 +42,7 @@ class StrategyPage(Page):
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         self.primary = self.add_primary("Start tuning", self._start_run, "play")
-        self.cards = ChoiceCards("Recommended", "Strategies")
+        self.cards = ChoiceCards("Strategies")
         self.cards.chosen.connect(session.choose_strategy)
         self.budget = BudgetCard(session)
         self.only = Card()
@@ -231,7 +231,6 @@ class StrategyPage(Page):
         return is_nested(self.session.current_summary, plan, entry.kind)
 
     def _trial_text(self, entry: StrategyAdvice) -> str:
-        """What one trial costs, and what strategies that average do with the best."""
         plan = self.session.current_plan
         sentence = (
             f"Each trial fits the model {plan.folds} times, each time on other rows, and scores it "

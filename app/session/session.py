@@ -33,10 +33,9 @@ PASTED = "pasted"  # the folder of pasted tables below the runs
 class Session(SessionState):
     """The actions on data, plan, run and model.
 
-    It holds plain data only; the worker does the work. States of the run:
-    idle (none yet), running, paused, stopping (results are computed), interrupted (the worker was
-    lost, or the results abandoned; `resume` continues), finished, running elsewhere (another
-    process writes it).
+    States of the run: idle (none yet), running, paused, stopping (results are computed),
+    interrupted (the worker was lost, or the results abandoned; `resume` continues), finished,
+    running elsewhere (another process writes it).
     """
 
     # Data -----------------------------------------------------------------------------------
@@ -101,7 +100,7 @@ class Session(SessionState):
 
     def undo_change(self) -> None:
         """Undo the last change of data or groups; one being read is cancelled."""
-        if self.data is None or not self._may_change():
+        if self.data is None or not self._may_begin():
             return
         # A change that is still being read is taken back by not waiting for it.
         if self.requested_data != self.data and not self.changes.is_travelling:
@@ -117,7 +116,7 @@ class Session(SessionState):
 
     def _travel_by(self, offset: int) -> None:
         reading = self.changes.reading
-        if self.data is None or not self._may_change():
+        if self.data is None or not self._may_begin():
             return
         if reading is not None and reading.file != self.data.file:
             # Another file is on its way, of which nothing was changed yet.
@@ -136,16 +135,13 @@ class Session(SessionState):
             self._change_plan(plan)
         self.changes_changed.emit()
 
-    def _may_change(self) -> bool:
-        return self._may_begin("change the data")
-
-    def _may_begin(self, action: str) -> bool:
+    def _may_begin(self, action: str = "change the data") -> bool:
         if self.is_going_on:
             self.problem.emit(f"A run is in progress. Stop it first, then {action}.")
         return not self.is_going_on
 
     def _open_data(self, data: DataPlan, is_given: bool = False) -> None:
-        if self._may_change():
+        if self._may_begin():
             self.changes.begin_reading(data)
             self._begin_reading(data, is_given)
 
@@ -158,7 +154,7 @@ class Session(SessionState):
 
     def return_to(self, data: DataPlan, plan: Plan | None, run: ShownRun) -> None:
         """Open earlier data again, with their plan and run."""
-        if not self._may_change():
+        if not self._may_begin():
             return
         self._replace_run(run)
         self._plan_to_restore, self._is_given = plan, False

@@ -1,7 +1,4 @@
-"""The history of datasets for the window: its contents, and changes by a person.
-
-Every call opens and closes the file, because runs and other windows use it too.
-"""
+"""The history of datasets for the window, whose file is open only within a call."""
 
 from __future__ import annotations
 

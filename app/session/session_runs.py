@@ -1,7 +1,4 @@
-"""The past runs for the window: the list, and changes by a person, which can be undone.
-
-Lists and curves are read in a thread; a change is one small file or one renaming.
-"""
+"""The past runs for the window: the list, and changes by a person, which can be undone."""
 
 from __future__ import annotations
 

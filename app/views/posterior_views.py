@@ -26,10 +26,7 @@ if TYPE_CHECKING:
 
 
 class PosteriorView(SurrogateView):
-    """A view of the surrogate of all datasets.
-
-    Responses are scores in standard deviations above their dataset's mean, or ranks.
-    """
+    """A view of the surrogate of all datasets; responses are standardized scores, or ranks."""
 
     listens = (
         *(events.JointSurfaceFitted, events.HistoryRead, events.TrialExcluded),

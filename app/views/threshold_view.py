@@ -6,7 +6,7 @@ import itertools
 from functools import partial
 
 import numpy as np
-from PySide6.QtCore import QEvent, QObject, QPointF, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QPointF, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
@@ -107,11 +107,10 @@ class ThresholdView(WhyView[ClassDiagnostics]):
             return
         last = len(self._class_tally().thresholds) - 1
         # A new range changes the value, too, which would draw with half of the answer.
-        self.slider.blockSignals(True)
-        self.slider.setRange(0, last)
-        # Thresholds fall, the slider rises to the right as thresholds do.
-        self.slider.setValue(last - self._start_index())
-        self.slider.blockSignals(False)
+        with QSignalBlocker(self.slider):
+            self.slider.setRange(0, last)
+            # Thresholds fall, the slider rises to the right as thresholds do.
+            self.slider.setValue(last - self._start_index())
         self.redraw()
 
     def _start_index(self) -> int:

@@ -17,6 +17,7 @@ from app.widgets.model_pictures import ModelPicture, ScaleDots, has_picture
 from app.widgets.text_labels import apply_style, show_text, wrapping_label
 from core.estimators.facts import ModelScale, uncapitalized
 
+BADGE = "Recommended"
 _BOTH_WIDE = 900  # pixels from which two cards are beside each other
 
 
@@ -116,7 +117,7 @@ class CardOption:
 class ChoiceCard(QFrame):
     """A card whose title is a radio button."""
 
-    def __init__(self, choice: CardOption, badge: str) -> None:
+    def __init__(self, choice: CardOption) -> None:
         super().__init__()
         self.choice = choice
         self.setProperty("choice", True)
@@ -134,7 +135,7 @@ class ChoiceCard(QFrame):
         title = wrapping_label(choice.title, "cardtitle")
         head = in_row((self.button, TOP), (title, 1))
         if choice.recommended:
-            mark = wrapping_label(badge, "badge")
+            mark = wrapping_label(BADGE, "badge")
             # A badge of two words is one line high, and the title beside it wraps instead.
             mark.setWordWrap(False)
             head.addWidget(mark, 0, Qt.AlignmentFlag.AlignTop)
@@ -145,7 +146,7 @@ class ChoiceCard(QFrame):
         add_to(column, *(wrapping_label(text, "caption") for text in choice.captions), 1)
         if choice.scales:
             whole_column.addWidget(ScaleDots(choice.scales))
-        texts = (badge * choice.recommended, *choice.paragraphs, choice.reason, *choice.captions)
+        texts = (BADGE * choice.recommended, *choice.paragraphs, choice.reason, *choice.captions)
         scale_texts = (f"{scale.sentence}." for scale in choice.scales)
         spoken = " ".join(filter(None, (*texts, choice.spoken, *scale_texts)))
         self.button.setAccessibleDescription(spoken)
@@ -171,9 +172,8 @@ class ChoiceCards(QWidget):
 
     chosen = Signal(str)  # the key of a card
 
-    def __init__(self, badge: str, name: str, column_width: int = 300) -> None:
+    def __init__(self, name: str, column_width: int = 300) -> None:
         super().__init__()
-        self._badge = badge
         self.setAccessibleName(name)
         self.cards: dict[str, ChoiceCard] = {}
         self._group = QButtonGroup(self)
@@ -213,7 +213,7 @@ class ChoiceCards(QWidget):
         self.more.set_title(f"More: {', '.join(rare_titles)}")
         self.more.setVisible(bool(rare_titles))
         for index, choice in enumerate(ordered):
-            card = ChoiceCard(choice, self._badge)
+            card = ChoiceCard(choice)
             self.cards[choice.key] = card
             self._group.addButton(card.button)
             other_layout = self._rare_flow if _is_folded(choice) else self._flow

@@ -15,6 +15,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from app.look import appearance
@@ -48,11 +49,7 @@ def fitted_widths(wanted: Sequence[int], least: Sequence[int], room: int) -> lis
 
 
 class PlainTable(QTableView):
-    """A read-only table without grid and vertical header.
-
-    Columns are as wide as their content; where the room is short, words are cut in their middle,
-    since they differ at their ends, and only what still does not fit scrolls sideways.
-    """
+    """A read-only table; where room is short, words are cut in their middle, then it scrolls."""
 
     cut_last: ClassVar[Sequence[int]] = ()  # columns that tell rows apart
 
@@ -210,6 +207,12 @@ class RowTable(PlainTable):
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.selectionModel().selectionChanged.connect(lambda *_: self.chosen.emit())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Delete and self.chosen_rows():
+            self.delete_pressed.emit()
+        else:
+            super().keyPressEvent(event)
 
     def chosen_rows(self) -> list[int]:
         return sorted(index.row() for index in self.selectionModel().selectedRows())

@@ -44,10 +44,10 @@ class TourStop:
 
     page: str  # key in the window
     title: str
-    words: Callable[[Session], str]
+    words: Callable[[Session], str] | str
     target: str  # the control, as `Page.tour_target` names it
-    ready: Callable[[Session], bool] = lambda session: True  # for the next stop
     begin: Callable[[Session], None] = lambda session: None
+    ready: Callable[[Session], bool] = lambda session: True  # for the next stop
     leads_on: Callable[[Session], None] = lambda session: None  # called before the next stop
 
 
@@ -89,10 +89,6 @@ def _budget_text(session: Session) -> str:
     return f"{end} {trials} trials are enough for this tour." if trials else end
 
 
-def _start_text(session: Session) -> str:
-    return "Everything is set. Next presses this button, and a short real tuning runs."
-
-
 def _tune_text(session: Session) -> str:
     count = len(session.shown.state.trials)
     match session.state:
@@ -127,20 +123,13 @@ def _results_text(session: Session) -> str:
     )
 
 
-def _export_text(session: Session) -> str:
-    return (
-        "Everything can be exported: the model, its numbers, a script, a report. That was the "
-        "tour; Done leads back to where it began. Help and the first page start it again."
-    )
-
-
-def _prepare_model(session: Session) -> None:
-    session.choose_model(MODEL)
-
-
 def _prepare_strategy(session: Session) -> None:
     session.choose_strategy(STRATEGY)
     session.set_plan(trials=TRIALS, minutes=None)
+
+
+def _has_ended(session: Session) -> bool:
+    return session.state == "finished" and session.results is not None
 
 
 def _begin_run(session: Session) -> None:
@@ -148,22 +137,21 @@ def _begin_run(session: Session) -> None:
         session.start()
 
 
+START_TEXT = "Everything is set. Next presses this button, and a short real tuning runs."
+EXPORT_TEXT = (
+    "Everything can be exported: the model, its numbers, a script, a report. That was the tour; "
+    "Done leads back to where it began. Help and the first page start it again."
+)
 STOPS = (
-    TourStop("data", "1 Data", _data_text, "table", ready=lambda session: session.plan is not None),
+    TourStop("data", "1 Data", _data_text, "table", ready=lambda s: s.plan is not None),
     TourStop("data", "1 Data: the question", _question_text, "question"),
-    TourStop("model", "2 Model", _model_text, "chosen card", begin=_prepare_model),
-    TourStop("strategy", "3 Strategy", _strategy_text, "chosen card", begin=_prepare_strategy),
+    TourStop("model", "2 Model", _model_text, "chosen card", lambda s: s.choose_model(MODEL)),
+    TourStop("strategy", "3 Strategy", _strategy_text, "chosen card", _prepare_strategy),
     TourStop("strategy", "3 Strategy: how long", _budget_text, "budget"),
-    TourStop("strategy", "4 Tune: the start", _start_text, "start", leads_on=_begin_run),
-    TourStop(
-        "tune",
-        "4 Tune",
-        _tune_text,
-        "best so far",
-        ready=lambda session: session.state == "finished" and session.results is not None,
-    ),
+    TourStop("strategy", "4 Tune: the start", START_TEXT, "start", leads_on=_begin_run),
+    TourStop("tune", "4 Tune", _tune_text, "best so far", ready=_has_ended),
     TourStop("results", "5 Results", _results_text, "scores"),
-    TourStop("export", "6 Export", _export_text, "save"),
+    TourStop("export", "6 Export", EXPORT_TEXT, "save"),
 )
 START, TUNE = 5, 6  # the stops before and during the run
 
@@ -206,15 +194,8 @@ class TourCard(QFrame):
         self.back.setAccessibleName("Back to the step before")
         self.next = PrimaryButton("Next", self.next_pressed.emit)
         row = in_row(self.leave, 1, self.back, self.next, gap=6)
-        self._column = in_column(
-            self._title,
-            self.words,
-            self._position_label,
-            row,
-            on=self,
-            gap=6,
-            margins=(16, 12, 16, 12),
-        )
+        lines = (self._title, self.words, self._position_label, row)
+        self._column = in_column(*lines, on=self, gap=6, margins=(16, 12, 16, 12))
 
     def show_words(self, title: str, words: str, position: str) -> None:
         if (title, words) == (self._title.text(), self.words.text()):
@@ -391,8 +372,9 @@ class Tour(QObject):
             self._focus_button()
         self.card.back.set_allowed(self.index > 0, "This is the first step.")
         position = f"Step {self.index + 1} of {len(STOPS)} · arrow keys and Esc work too"
-        stop = self.current_stop
-        self.card.show_words(stop.title, stop.words(self._session), position)
+        words = self.current_stop.words
+        text = words if isinstance(words, str) else words(self._session)
+        self.card.show_words(self.current_stop.title, text, position)
 
     def _lay_out(self) -> None:
         target = self._target_rectangle()

@@ -85,11 +85,7 @@ class EndsOnRequest(QObject):
 
 
 def report_lost_display(session: Session) -> None:
-    """Make Xlib print a message before it ends the process.
-
-    Qt ends its event loop where the display is lost; but where Xlib is writing just then, it ends
-    the process without any code of Python's.
-    """
+    """Make Xlib print a message where it ends the process itself, as it does while it writes."""
     if QGuiApplication.platformName() != "xcb":
         return
     try:

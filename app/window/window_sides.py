@@ -23,7 +23,7 @@ from app.text.rail_text import (
     strategy_title,
 )
 from app.widgets.buttons import LinkButton, PlainButton
-from app.widgets.layouts import LEFT, TOP, clear_layout, in_column, in_row, scrolling
+from app.widgets.layouts import LEFT, TOP, add_to, clear_layout, in_column, in_row, scrolling
 from app.widgets.text_labels import (
     ElidedLabel,
     apply_style,
@@ -126,21 +126,17 @@ class Rail(QFrame):
         self._why = wrapping_label("", "warning")
         self._why.setContentsMargins(8, 4, 4, 4)
         self._why.hide()
-        self._column.addWidget(self._why)
-        self._make_runs()
-        self._column.addStretch(1)
+        add_to(self._column, self._why, self._make_runs(), 1)
         to_history = partial(self.page_pressed.emit, "history")
         self.history_button = LinkButton("History", to_history, "history")
-        layout = in_column(
-            ElidedLabel("Tunescope", "brand"), on=self, gap=2, margins=(14, 14, 6, 10)
-        )
-        layout.addSpacing(8)
-        layout.addWidget(scrolling(inner), 1)
-        layout.addWidget(self.history_button, 0, LEFT)
         self.help_button = LinkButton("Help", self.help_pressed.emit, "help")
         self.help_button.setToolTip("Help (F1), keys (Ctrl+/)")
         self.settings_button = LinkButton("Settings", self.settings_pressed.emit, "settings")
-        layout.addLayout(in_row(self.help_button, self.settings_button, 1, gap=6))
+        foot = in_row(self.help_button, self.settings_button, 1, gap=6)
+        brand = ElidedLabel("Tunescope", "brand")
+        layout = in_column(brand, on=self, gap=2, margins=(14, 14, 6, 10))
+        layout.addSpacing(8)
+        add_to(layout, (scrolling(inner), 1), (self.history_button, LEFT), foot)
 
     def _make_steps(self) -> dict[str, _Step]:
         names = ("Data", "Model", "Strategy", "Tune", "Results", "Export")
@@ -152,16 +148,14 @@ class Rail(QFrame):
             steps[key] = step
         return steps
 
-    def _make_runs(self) -> None:
-        self._column.addSpacing(14)
+    def _make_runs(self) -> QLayout:
         self._runs_title = wrapping_label("PAST RUNS", "section")
         self._runs_title.hide()
-        self._column.addWidget(self._runs_title)
         self._runs = in_column(gap=0)
-        self._column.addLayout(self._runs)
         self.runs_button = LinkButton("All runs", partial(self.page_pressed.emit, "runs"), "table")
         self.runs_button.hide()
-        self._column.addWidget(self.runs_button, 0, LEFT)
+        rows = (self._runs_title, self._runs, (self.runs_button, LEFT))
+        return in_column(*rows, gap=2, margins=(0, 14, 0, 0))
 
     def _press_step(self, key: str) -> None:
         locked = self.steps[key].state.locked

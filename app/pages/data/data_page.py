@@ -18,6 +18,7 @@ from app.pages.page import Page
 from app.text.data_text import change_title, column_word, data_summary, headline
 from app.widgets.buttons import IconButton, PlainButton
 from app.widgets.cards import Card, SideBySide
+from app.widgets.layouts import add_to
 from app.widgets.text_labels import plain_tooltip
 from core.wording import count_text
 
@@ -41,24 +42,20 @@ class DataPage(Page):
         self.add_button("Open another…", lambda: self.step_wanted.emit("start"))
         self.primary = self.add_primary("Choose a model", lambda: self.step_wanted.emit("model"))
         self.question = QuestionCard(session)
-        self.body.addWidget(self.question)
         self._card = Card("Table")
         self.table = PreviewTable()
         self.table.selected.connect(self._show_selected)
         self.several = PlainButton("", self._change_selected)
         self.several.hide()
         self._card.corner.addWidget(self.several)
-        self._card.body.addWidget(self.table, 1)
-        self._card.body.addStretch(0)
+        add_to(self._card.body, (self.table, 1), 0)
         self._card.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
-        self.body.addWidget(self._card, 1)
         self.readings, self.findings = ReadingsCard(session), FindingsCard(session)
         self._cards = SideBySide(self.readings, self.findings)
-        self.body.addWidget(self._cards)
         self.documents = DocumentsCard(session)
-        self.body.addWidget(self.documents)
         self.board = GroupsBoard(session, self)
-        self.body.addWidget(self.board)
+        cards = (self.question, (self._card, 1), self._cards, self.documents, self.board)
+        add_to(self.body, *cards)
         self.menus = ColumnMenus(session, self.board, self._set_role, self)
         self.table.column_pressed.connect(lambda name, at: self._show_menu(self.menu_for(name), at))
         self.table.columns_pressed.connect(
