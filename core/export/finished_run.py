@@ -73,7 +73,6 @@ class FinishedRun:
 
     @cached_property
     def state(self) -> RunState:
-        """The state after all events."""
         return state_from_events(self.events)
 
     @property
@@ -87,11 +86,9 @@ class FinishedRun:
 
     @property
     def tunes_several_models(self) -> bool:
-        """Whether it tuned several models."""
         return self.plan.model == SEVERAL
 
     def model_title_of(self, setting: Mapping[str, Any]) -> str:
-        """The title of a setting's model."""
         return title_of(model_and_values(self.plan.model, setting)[0])
 
     @property
@@ -131,12 +128,10 @@ class FinishedRun:
         return f"{metric.replace('_', ' ')} on test rows {formatted_score}"
 
     def events_of_kind(self, kind: type[E]) -> list[E]:
-        """Its events of one kind."""
         return [event for event in self.events if isinstance(event, kind)]
 
     @property
     def has_learned_penalties(self) -> bool:
-        """Whether L2 penalties were learned."""
         return bool(self.takeaway.penalties)
 
 

@@ -60,7 +60,6 @@ class LoadedModel:
 
     @property
     def features(self) -> list[str]:
-        """Its columns, in its order."""
         return self.card.features
 
 

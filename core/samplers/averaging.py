@@ -249,7 +249,6 @@ class TopModels(Generic[Model]):
 
     @property
     def capacity(self) -> int:
-        """How many models are held at most."""
         return member_count(max(len(self.scores), self.planned, 1)) + 1
 
     @property

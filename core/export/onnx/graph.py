@@ -44,7 +44,6 @@ class OnnxGraph:
     def add_multi_output_node(
         self, kind: str, results: int, *inputs: Any, domain: str = "", **attributes: Any
     ) -> list[str]:
-        """Add a node with several outputs; their names."""
         from onnx import helper
 
         names = [self._next_name() for _ in range(results)]

@@ -181,17 +181,14 @@ class ReadTable(OwnTable):
 
     @property
     def has_header(self) -> bool:
-        """Whether names stand above the rows."""
         arguments = self.raw_table.source.read_csv
         return "header" not in arguments or arguments["header"] is not None
 
     @property
     def names(self) -> list[str]:
-        """The columns' names as they are read."""
         return list(map(str, self.raw_table.table.columns))
 
     def rows(self) -> Iterator[list[Cell]]:
-        """The cells of every row, as texts."""
         table = self.raw_table.table
         columns = [table[name].astype(object).where(table[name].notna(), None) for name in table]
         for row in zip(*columns, strict=True):

@@ -83,7 +83,6 @@ class TextTable(OwnTable):
 
     @property
     def has_header(self) -> bool:
-        """Whether names stand above the rows."""
         return bool(self.dialect.header)
 
     @cached_property
@@ -94,7 +93,6 @@ class TextTable(OwnTable):
 
     @property
     def delimiter(self) -> str:
-        """What divides the cells."""
         return self.dialect.delimiter
 
     def rows(self) -> Iterator[list[Cell]]:
@@ -107,7 +105,6 @@ class TextTable(OwnTable):
                 yield list(self.split_record(bare))
 
     def split_record(self, record: bytes) -> list[str]:
-        """The cells of one row."""
         text = record.decode(self.codec, "surrogateescape").rstrip("\r\n")
         dialect = self.dialect
         if dialect.delimiter == ONE_COLUMN and not text.startswith(dialect.quote or "\0"):
@@ -361,7 +358,6 @@ class ArffTable(ReadTable):
     is_text = True
 
     def can_stay(self, form: OutputForm, answers: Answers) -> bool:
-        """Whether the form is the same."""
         return form.kind == "arff"
 
     def write_answered(self, into: IO[bytes], answers: Answers) -> list[str]:
@@ -443,7 +439,6 @@ class LineTable(ReadTable):
     is_text = True
 
     def can_stay(self, form: OutputForm, answers: Answers) -> bool:
-        """Whether the format has a place for the answers."""
         return form.kind == "lines" and self._answer_name in answers.columns
 
     @property

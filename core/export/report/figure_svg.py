@@ -57,7 +57,6 @@ class SvgDrawing:
         self.marks.append(f'<path class="{kind}" d="M{start:.1f},{y:.1f}{arc}"/>')
 
     def add_bar(self, x: float, y: float, width: float, height: float, kind: str) -> None:
-        """A filled rectangle."""
         self.marks.append(
             f'<rect class="{kind}" x="{x:.1f}" y="{y:.1f}" '
             f'width="{max(width, 0):.1f}" height="{height:.1f}" rx="2"/>'
@@ -73,14 +72,12 @@ class SvgDrawing:
         )
 
     def add_vertical_text(self, x: float, y: float, words: str) -> None:
-        """The name of a vertical axis."""
         self.marks.append(
             f'<text class="label" transform="translate({x:.1f} {y:.1f}) rotate(-90)" '
             f'text-anchor="middle">{escape(words)}</text>'
         )
 
     def to_svg(self) -> str:
-        """The SVG element."""
         return (
             f'<svg viewBox="0 0 {self.width} {self.height}" role="img" '
             f'style="max-width:{1.15 * self.width:.0f}px" '

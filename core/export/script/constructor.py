@@ -41,7 +41,6 @@ class CodeWriter:
         return self._simple_value(value)
 
     def import_lines(self) -> list[str]:
-        """One line a module, sorted."""
         return [
             f"from {module} import {', '.join(sorted(names))}"
             for module, names in sorted(self.imports.items())

@@ -117,7 +117,6 @@ class PredictionStream:
         return PredictedRows(table, marked_count)
 
     def sentences(self) -> list[str]:
-        """Remarks on the rows that were predicted."""
         training, note = self.model.training, self.model.version_note
         sentences = [*filter(None, [note]), *self._checks.sentences()]
         if training is not None and training.distance is not None:

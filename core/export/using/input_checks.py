@@ -127,7 +127,6 @@ class InputChecks:
         stats.outside += int(np.sum((numbers < column.low) | (numbers > column.high)))
 
     def sentences(self) -> list[str]:
-        """The remarks on all rows so far."""
         ignored = self.noted.ignored_columns
         sentences = [_ignored_columns_text(ignored)] if ignored else []
         sentences += list(self.noted.strays.values())[:MAX_NAMED]

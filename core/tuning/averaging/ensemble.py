@@ -142,7 +142,6 @@ class SettingEnsemble:
             self._drop_unneeded()
 
     def add(self, result: TrialResult) -> None:
-        """Add a trial that ended with a score."""
         self.models.add_model(result.number, result.score, result.fitted)
         if not result.predictions:
             return
@@ -157,7 +156,6 @@ class SettingEnsemble:
         self._drop_unneeded()
 
     def exclude(self, event: TrialExcluded) -> None:
-        """Exclude a trial, or include it again."""
         # What cannot be averaged stays out, whatever a person wants.
         if event.excluded or event.number in self._left_out:
             self.models.exclude(event.number)

@@ -48,7 +48,6 @@ class ClusterAddress:
 
     @property
     def is_encrypted(self) -> bool:
-        """Whether both ends show certificates."""
         return self.is_local or self.address.startswith("tls://")
 
     @property

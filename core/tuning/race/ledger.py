@@ -22,7 +22,6 @@ class MachineLoad:
         self._took = self._cpu = 0.0
 
     def add(self, outcome: TrialResult) -> None:
-        """Add a trial or screening that ended."""
         # Without a measured use of the processor, a fit says nothing about other programs.
         if outcome.cpu > 0:
             self._took, self._cpu = self._took + outcome.took, self._cpu + outcome.cpu

@@ -102,7 +102,6 @@ class ModelArm:
 
     @property
     def unscreened_settings(self) -> list[Setting]:
-        """The warm starts that were not screened yet."""
         seen = [setting for setting, _ in self.past_screenings]
         return [setting for setting in self.warm_start_settings if setting not in seen]
 
@@ -124,7 +123,6 @@ class ModelArm:
 
     @property
     def started_count(self) -> int:
-        """How many trials were started."""
         return len(self._numbers)
 
     @property
@@ -151,7 +149,6 @@ class ModelArm:
         return self._proposal
 
     def take_proposal(self, number: int) -> TrialStarted:
-        """The proposal as a trial of the run."""
         proposal, self._proposal = self.proposal, None
         self._numbers[number] = proposal.number
         return replace(proposal, number=number)

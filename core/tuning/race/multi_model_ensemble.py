@@ -103,12 +103,10 @@ class MultiModelEnsemble:
         return {n: trials[n].setting for n in (*members, *ranked[:MAX_OF_MODEL]) if n in trials}
 
     def add_recorded(self, outcome: TrialResult) -> None:
-        """Add the repeated predictions of a recorded trial."""
         self._finished -= 1
         self.add(outcome)
 
     def add(self, outcome: TrialResult) -> None:
-        """Add a trial that ended with a score."""
         self._finished += 1
         # Trials that were ended early have no predictions for the other folds.
         if outcome.estimate is not None or not outcome.predictions:
@@ -129,7 +127,6 @@ class MultiModelEnsemble:
             self._new = self._is_uncorrected = True
 
     def exclude(self, event: TrialExcluded) -> None:
-        """Exclude a trial, or include it again."""
         (self._excluded.add if event.excluded else self._excluded.discard)(event.number)
         self._due, self._new, self._is_uncorrected = 0.0, True, True
 

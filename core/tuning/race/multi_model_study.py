@@ -102,7 +102,6 @@ class MultiModelStudy:
         ]
 
     def add_screening(self, event: ModelScreened) -> None:
-        """Add the screening of a model."""
         if event.model in self.arms:
             arm_setting = split_model_setting(event.setting)[1]
             self.arms[event.model].add_screening(replace(event, setting=arm_setting))
@@ -140,7 +139,6 @@ class MultiModelStudy:
         return replace(started, setting=combined_setting(arm.name, started.setting))
 
     def tell(self, outcome: TrialResult) -> None:
-        """Add the result of a trial."""
         name, arm_setting = split_model_setting(outcome.setting)
         self.arms[name].tell(replace(outcome, setting=arm_setting))
         if not self._usable_arms:

@@ -79,7 +79,6 @@ class RaceRun(TrialRun):
         return "" if event.behind else name, replace(event, setting=model_setting)
 
     def _before_trials(self, executor: TrialExecutor) -> Generator[Event, None, None]:
-        """Screen every model."""
         max_rows = screening_row_count(feature_count(self._problem.dataset))
         tasks = deque(self._study.pending_screenings(max_rows))
         fit_rows = len(self._problem.splits[0][0])

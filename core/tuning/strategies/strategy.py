@@ -111,7 +111,6 @@ class Strategy:
 
     @property
     def options(self) -> tuple[Option, ...]:
-        """The options, with the papers' defaults."""
         return self.load().options
 
     @property

@@ -160,7 +160,6 @@ class TrialExecutor(Protocol):
 
     @property
     def free_slots(self) -> int:
-        """How many more trials may be submitted now."""
         return max(0, self.workers - self.running)  # workers may leave with running trials
 
     def submit(self, number: int, setting: Setting) -> None:

@@ -115,11 +115,9 @@ class AskTellStudy:
 
     @property
     def has_requests(self) -> bool:
-        """Whether a requested setting is waiting."""
         return bool(self._requests)
 
     def _enqueue_request(self) -> bool:
-        """Enqueue the next requested setting."""
         # The default and the starts, which are enqueued too, come first.
         waiting = self._study.get_trials(deepcopy=False, states=(TrialState.WAITING,))
         # Asked for twice before its turn, it is tried once.
@@ -131,7 +129,6 @@ class AskTellStudy:
         return True
 
     def ask(self) -> TrialStarted:
-        """The next setting to try, and why."""
         # After a first trial from the history, which has to show that it beats the default.
         is_comparison = self._compares
         if is_comparison:
@@ -173,7 +170,6 @@ class AskTellStudy:
         return setting
 
     def tell(self, outcome: TrialResult) -> None:
-        """Add the result of a trial."""
         trial = self._open.pop(outcome.number)
         if outcome.failure:
             self._study.tell(trial, state=TrialState.FAIL)

@@ -107,7 +107,6 @@ class TestedModel:
 
     @cached_property
     def units(self) -> Units:
-        """What is independent among the test rows."""
         return units_of_rows(self.problem, self.row_indices)
 
 
