@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import secrets
+import shutil
 import stat
 import sys
 import time
@@ -14,7 +16,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-DRAFT = ".tunescope-"  # so begins the name of a draft, which ends as that of its file
+if sys.platform != "win32":
+    import fcntl
+
+DRAFT = ".tunescope-"  # so begins the name of a draft's folder, beside the file to come
 READER_SECONDS = 5.0  # that a pipe waits for a program which reads it
 
 
@@ -38,11 +43,12 @@ def whole_file(path: Path, *, is_private: bool = False) -> Iterator[Path]:
         with open(real, "wb", opener=patient_opener):
             yield real
         return
-    draft = real.with_name(f"{DRAFT}{secrets.token_hex(8)}{real.suffix[:16]}")
-    # Not tempfile, whose files nobody else may read: the umask decides.
-    flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY
-    os.close(os.open(draft, flags, 0o600 if is_private else 0o666))
-    try:
+    _remove_leftovers(real.parent)
+    with contextlib.ExitStack() as stack:
+        draft = _make_locked_folder(real.parent, stack) / real.name
+        # Not tempfile, whose files nobody else may read: the umask decides.
+        flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY
+        os.close(os.open(draft, flags, 0o600 if is_private else 0o666))
         yield draft
         if before is not None:
             draft.chmod(stat.S_IMODE(before.st_mode))
@@ -51,8 +57,46 @@ def whole_file(path: Path, *, is_private: bool = False) -> Iterator[Path]:
             os.fsync(file.fileno())
         os.replace(draft, real)
         sync_folder(real.parent)
-    finally:
-        draft.unlink(missing_ok=True)
+
+
+def _remove_leftovers(parent: Path) -> None:
+    """Remove the drafts of killed programs, whose locks the system has released."""
+    with contextlib.suppress(OSError), os.scandir(parent) as entries:
+        for entry in entries:
+            if not re.fullmatch(f"{re.escape(DRAFT)}[0-9a-f]{{16}}", entry.name):
+                continue
+            with contextlib.suppress(OSError):
+                handle = _lock_folder(Path(entry.path))
+                shutil.rmtree(entry.path, ignore_errors=True)
+                os.close(handle)
+
+
+def _make_locked_folder(parent: Path, stack: contextlib.ExitStack) -> Path:
+    """A new folder for a draft, which is removed at the end of `stack`."""
+    folder, is_taken = parent / f"{DRAFT}{secrets.token_hex(8)}", False
+    folder.mkdir(mode=0o700)
+    try:
+        stack.callback(os.close, _lock_folder(folder))
+    except OSError as error:  # others: a drive without locks
+        is_taken = error.errno in (errno.EAGAIN, errno.ENOENT)
+    # Before it was locked another program may have taken it for a leftover.
+    if is_taken or not folder.exists():
+        return _make_locked_folder(parent, stack)
+    stack.callback(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def _lock_folder(folder: Path) -> int:
+    """A handle that keeps a folder locked; OSError where that is taken or impossible."""
+    if sys.platform == "win32":  # which opens no folders
+        raise OSError(errno.ENOTSUP, os.strerror(errno.ENOTSUP))
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(handle)
+        raise
+    return handle
 
 
 def patient_opener(path: Any, flags: int, mode: int = 0o666) -> int:

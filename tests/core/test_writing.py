@@ -1,12 +1,13 @@
 """Files written whole: drafts nobody else has, links followed, nothing lost by a failure."""
 
 import os
+import signal
 import stat
 import threading
 
 import pytest
 
-from core.writing import whole_file, write_whole
+from core.writing import DRAFT, whole_file, write_whole
 
 
 def test_a_persons_own_drafts_stay(tmp_path):
@@ -69,3 +70,26 @@ def test_the_content_is_on_the_disk_before_its_name_and_the_name_before_the_retu
     monkeypatch.setattr(os, "replace", lambda *ends: (done.append("name"), replace(*ends)))
     write_whole(tmp_path / "plan.json", "{}")
     assert done == ["file", "name", "folder"]
+
+
+def test_the_draft_of_a_killed_program_goes_with_the_next_file_and_no_other_does(tmp_path):
+    def killed_in_draft(drafts):
+        if not (child := os.fork()):
+            with whole_file(tmp_path / "model.json") as draft:
+                draft.write_text("half")
+                os.kill(os.getpid(), signal.SIGKILL)
+        os.waitpid(child, 0)
+        (leftover,) = set(tmp_path.glob(f"{DRAFT}*")) - drafts
+        return leftover
+
+    own = {tmp_path / f"{DRAFT}notes", tmp_path / f"{DRAFT}0123"}
+    for folder in own:
+        folder.mkdir()
+    with whole_file(tmp_path / "other.json") as draft:
+        draft.write_text("whole")
+        leftover = killed_in_draft({*own, draft.parent})
+        assert [path.name for path in leftover.iterdir()] == ["model.json"]
+        write_whole(tmp_path / "third.json", "")
+        assert set(tmp_path.glob(f"{DRAFT}*")) == {*own, draft.parent}
+    assert (tmp_path / "other.json").read_text() == "whole"
+    assert not (tmp_path / "model.json").exists()

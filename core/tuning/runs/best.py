@@ -17,7 +17,7 @@ from core.estimators.registry import types_of_extensions
 from core.estimators.stored import archive, signed
 from core.estimators.stored.allowed_types import KEPT
 from core.tuning.runs.run_folder import RunFolder
-from core.writing import DRAFT, whole_file
+from core.writing import whole_file
 
 OPEN, SIGNED, OLD = "best.skops", "best.signed", "best.joblib"
 
@@ -29,11 +29,9 @@ def keep_best(folder: RunFolder, pipeline: Any) -> None:
         folder.restore()
         with whole_file(folder.path / name, is_private=True) as draft:
             draft.write_bytes(content)
-        # An earlier version or an extension may have left the model under another name, and a
-        # killed process its draft: who writes models has the run's lock.
-        old_paths = [folder.path / old_name for old_name in {OPEN, SIGNED, OLD} - {name}]
-        for path in (*old_paths, *folder.path.glob(f"{DRAFT}*.s*")):
-            path.unlink(missing_ok=True)
+        # An earlier version or an extension may have left the model under another name.
+        for old_name in {OPEN, SIGNED, OLD} - {name}:
+            (folder.path / old_name).unlink(missing_ok=True)
     except OSError as error:
         cure = "make room and resume the run; no trial is lost"
         raise write_error("the model", folder.path, error, cure, room=cure) from error

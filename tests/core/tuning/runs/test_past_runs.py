@@ -291,7 +291,7 @@ def made(root, name="r"):
 
 
 def contents(folder):
-    return {one.name: one.read_bytes() for one in folder.iterdir()}
+    return {one.name: one.read_bytes() for one in folder.iterdir() if one.is_file()}
 
 
 @pytest.mark.parametrize("damage", ["", "nonsense"])

@@ -427,9 +427,8 @@ def test_what_an_event_speaks_of_is_on_the_disk_before_it(iris, tmp_path, monkey
     start, end = done.index("RunStarted"), done.index("RunFinished")
     for name, event in (("plan.json", start), ("best.json", end), ("best.skops", end)):
         at = done.index(name)
-        assert done[at - 1].startswith(".tunescope-")  # its content
-        assert done[at + 1] == "run"  # its name in the folder
-        assert at + 1 < event
+        assert done[at : at + 3] == [name, name, "run"]  # content, name, and its folder
+        assert at + 2 < event
     assert done[end - 1] == "events.jsonl"
 
 
