@@ -32,6 +32,7 @@ from core.penalties.leave_one_out_loss import (
     is_of_classes,
     leave_one_out_loss,
     needs_folds,
+    shares_curvature,
 )
 from core.penalties.penalty_problem import (
     EvidenceOptions,
@@ -40,7 +41,8 @@ from core.penalties.penalty_problem import (
     PenaltyProblem,
     one_blas_thread,
 )
-from core.penalties.row_space import LARGEST, ClassLoss, class_count, spanned_problem
+from core.penalties.row_space import LARGEST, ClassLoss, spanned_problem
+from core.penalties.shared_curvature import SharedCurvature
 from core.penalties.unit_share import effective_share
 
 FIRST_STEP = 1.5
@@ -57,7 +59,6 @@ _ACCURACY, _DENSE_ACCURACY = 1e-4, 1.0
 _EXACT = 1e-6  # tolerance of the final fit, as a share of the loss
 LOWEST, HIGHEST = -14.0, 16.0  # log C
 SWITCHED_OFF = HIGHEST - 2.0  # from here on a group's weights are zero to all purposes
-_MODEL_ROWS = 8000  # of a local model at most; with K classes a K²-th of them
 _MODEL_STEP, _MODEL_REACH = 0.5, 3.0  # between the t where a local model is evaluated, and how far
 # Of the least leave-one-out loss alone the test log loss was .0239 above that of the best penalty,
 # of five folds' .0203, of f .0139, on average over 334 tables: ten generated families, and small
@@ -73,7 +74,7 @@ class SearchPoint:
     t: float
     value: float
     w: np.ndarray
-    model: LocalModel | None
+    model: LocalModel | SharedCurvature | None
 
 
 class ScaleSearch:
@@ -94,7 +95,8 @@ class ScaleSearch:
         self.loss, self.grouped, self.C, self.units = loss, grouped, C, units
         self.share = 1.0
         has_folds = needs_folds(loss, units)
-        if has_folds:  # strong penalties are fitted soonest, and weaker ones from them
+        is_single = grouped.group_count - int(grouped.is_empty.sum()) == 1
+        if has_folds or is_single:  # strong penalties are fitted soonest, weaker ones from them
             self.C = C = C * (_prior_variance(loss, grouped.per_parameter(C)) / _FIRST_VARIANCE)
         # Everything is fitted where the rows span a wide table's columns.
         self.problem = spanned_problem(loss, grouped.per_parameter(C))
@@ -118,18 +120,17 @@ class ScaleSearch:
         """Fit at t, and leave every unit out there."""
         penalties = self.problem.penalties * math.exp(t)
         if self.folds is None:
-            accuracy = _DENSE_ACCURACY if self.newton.dense else _ACCURACY
+            exact = not shares_curvature(self.problem.loss, penalties, self.units)
+            accuracy = _DENSE_ACCURACY if self.newton.dense and exact else _ACCURACY
             w = self._fit_weights(penalties, self._starting_weights(t, penalties), accuracy, 1.0)
             left_out = leave_one_out_loss(self.problem.loss, w, penalties, self.units)
         else:
             left_out = self.folds.leave_folds_out(self.w, penalties)
-        max_rows = _MODEL_ROWS // class_count(self.loss) ** 2
-        model = left_out.model.thinned(max_rows) if left_out.model else None
         if not self.evaluated:
             w = self.problem.parameters_of(left_out.w)
             self.share = effective_share(self.loss, w, self.units)
         value = _objective(left_out.value, left_out.spread, self.share)
-        self.evaluated.append(SearchPoint(t, value, left_out.w, model))
+        self.evaluated.append(SearchPoint(t, value, left_out.w, left_out.model))
 
     def final_weights(self) -> np.ndarray:
         """The weights of the spanned problem at the best point, fitted exactly."""
@@ -177,7 +178,7 @@ class ScaleSearch:
         return self._expanded(neighbour, best)
 
     def _predicted(
-        self, model: LocalModel, best: SearchPoint, neighbour: SearchPoint | None
+        self, model: LocalModel | SharedCurvature, best: SearchPoint, neighbour: SearchPoint | None
     ) -> float | None:
         """The nearest minimum of the best point's model; None where it is confirmed already."""
         predicted = _Predicted(model, self.share)
@@ -220,7 +221,7 @@ class ScaleSearch:
 class _Predicted:
     """The f that a local model predicts, up to a constant."""
 
-    def __init__(self, model: LocalModel, share: float) -> None:
+    def __init__(self, model: LocalModel | SharedCurvature, share: float) -> None:
         self.model, self.share = model, share
         self._values: dict[float, float] = {}
 

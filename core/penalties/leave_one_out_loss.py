@@ -32,14 +32,22 @@ from typing import Any, TypeGuard
 
 import numpy as np
 from scipy.linalg import solve_triangular
-from scipy.special import expit
 
 from core.losses.linear.logistic_loss import LogisticLoss, MultinomialLoss
 from core.optimize.cholesky import cholesky, solve_factored
 from core.optimize.descent import line_search, quadratic_penalty, solve_penalized
 from core.optimize.loss import LossPoint
 from core.optimize.newton import Newton, dense_exact
+from core.penalties.class_scores import (
+    class_gradients,
+    class_losses,
+    class_probabilities,
+    row_counts,
+    score_spread,
+    score_variances,
+)
 from core.penalties.row_space import LARGEST, ClassLoss, class_count, spanned_columns
+from core.penalties.shared_curvature import SharedCurvature, shared_curvature
 
 # Beyond so many rows only every so many-th unit is left out: one number needs no more.
 _ENOUGH_ROWS = 3000
@@ -56,6 +64,8 @@ _CLOSE, _MAX_STEPS = 1e-4, 50
 _REFUSED = 1e12
 # Scores of a unit, and its share of all rows, up to which one Newton step leaves it out.
 _LARGEST_UNIT, _LARGEST_SHARE = 200, 0.1
+_EXACT_ENTRIES = 100_000  # of all rows' scores' factors R, up to which they are formed exactly
+_MODEL_ROWS = 8000  # of a local model at most; with K classes a K²-th of them
 
 
 def is_of_classes(loss: object) -> TypeGuard[ClassLoss]:
@@ -68,6 +78,15 @@ def has_one_factor(loss: ClassLoss) -> bool:
     return class_count(loss) * spanned_columns(loss) <= LARGEST
 
 
+def shares_curvature(loss: ClassLoss, penalties: np.ndarray, units: np.ndarray | None) -> bool:
+    """Whether rows are left out by the curvature that they share: where exactly is dear."""
+    K = class_count(loss)
+    if units is not None or loss.design.row_count * K * len(penalties) <= _EXACT_ENTRIES:
+        return False
+    by_class = penalties.reshape(K, -1)
+    return bool((by_class == by_class[0]).all())
+
+
 @dataclass(frozen=True)
 class LeaveOneOutLoss:
     """The result of leaving units out in turn at one fit."""
@@ -75,7 +94,7 @@ class LeaveOneOutLoss:
     value: float  # Σ_i −log p(y_i | x_i, the model without unit i), scaled up to all rows
     spread: float  # the standard deviation of the scores over rows
     w: np.ndarray  # the weights there, shape (n,)
-    model: LocalModel | None  # of the same at other penalties, where the table is small
+    model: LocalModel | SharedCurvature | None  # at other penalties
 
 
 @dataclass(frozen=True)
@@ -105,7 +124,7 @@ class LocalModel:
     def row_scores(self) -> RowScores:
         """Scores after a Newton step at t = 0, and what follows from them."""
         Z = self.R @ (self.response - self.gradient)
-        S = _score_variances(Z) * self.times[..., None, None]
+        S = score_variances(Z) * self.times[..., None, None]
         return RowScores(Z, S, self._class_variance(Z))
 
     @cached_property
@@ -152,12 +171,12 @@ class LocalModel:
             G = (G_root * variances) @ G_root.transpose(0, 2, 1)
             inner = np.linalg.solve(np.eye(g.shape[1]) - _block_diagonal(S) @ G, g[..., None])
             moves = G @ inner
-        losses = _class_losses(Z + moves.reshape(Z.shape), self.codes)
+        losses = class_losses(Z + moves.reshape(Z.shape), self.codes)
         return float((losses * self.counts).sum()) * self.scale
 
     def _class_variance(self, Z: np.ndarray) -> float:
         """The mean variance of the classes over rows, as often as each counts; Z (U, s, K)."""
-        P = _probabilities(Z)
+        P = class_probabilities(Z)
         variances = (P * (1.0 - P)).sum(axis=-1)
         return float((variances * self.counts).sum() / self.counts.sum())
 
@@ -186,6 +205,9 @@ def leave_one_out_loss(
     w: near the minimizer of loss + ½ Σ c_i w_i², shape (n,); units: the unit of every row, from 0
     without gaps, shape (m,); None where each row is one.
     """
+    if shares_curvature(loss, penalties, units):
+        shared = shared_curvature(loss, w, penalties)
+        return LeaveOneOutLoss(*shared.predicted(0.0), shared.weights(0.0), shared)
     point, factor, is_close = _close_point(loss, w, penalties)
     if not is_close:
         return LeaveOneOutLoss(_REFUSED, 0.0, point.w, None)
@@ -193,27 +215,22 @@ def leave_one_out_loss(
     gradient = V.T @ point.gradient
     # V Vᵀ = A⁻¹, so that Vᵀ H w = V⁻¹ w − Vᵀ diag(c) w.
     response = V.T @ loss.hessian_product(point.w, point.w)
-    K, row_counts = class_count(loss), _row_counts(loss)
+    K, counts_of_rows = class_count(loss), row_counts(loss)
     blocks = list(_unit_blocks(loss, units, len(V)))
-    scale = loss.examples / float(sum(row_counts[rows].sum() for rows in blocks))
+    scale = loss.examples / float(sum(counts_of_rows[rows].sum() for rows in blocks))
     total = 0.0
     for rows in blocks:
-        R, counts = _score_factors(loss, V, rows.ravel()), row_counts[rows]
+        R, counts = _score_factors(loss, V, rows.ravel()), counts_of_rows[rows]
         times = np.minimum(counts, 1.0) if units is None else counts
         shape = (*rows.shape, K, len(V))
         of_rows = loss.codes[rows], counts, times
         model = LocalModel(R.reshape(shape), prior_shares, response, gradient, *of_rows, scale, V)
         total += model.loss_at_fit()
     has_model = len(blocks) == 1 and len(V) <= _DECOMPOSED
+    model = model.thinned(_MODEL_ROWS // K**2)
     w = V @ (response - gradient)
-    spread = score_spread(loss.design.scores(w.reshape(K, -1)).T, row_counts)
+    spread = score_spread(loss.design.scores(w.reshape(K, -1)).T, counts_of_rows)
     return LeaveOneOutLoss(total, spread, w, model if has_model else None)
-
-
-def score_spread(Z: np.ndarray, counts: np.ndarray) -> float:
-    """The standard deviation over rows of scores (…, K), as often as each counts, (…)."""
-    shares, Z = counts.ravel() / counts.sum(), Z.reshape(-1, Z.shape[-1])
-    return math.sqrt(float((shares @ np.square(Z - shares @ Z)).mean()))
 
 
 def _close_point(
@@ -238,10 +255,6 @@ def _close_point(
     return point, factor, False
 
 
-def _row_counts(loss: ClassLoss) -> np.ndarray:
-    return np.ones(loss.design.row_count) if loss.weights is None else loss.weights
-
-
 def _directions(factor: np.ndarray, penalties: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """V and d; where A is large V is the inverse factor's transpose, and d is left at 0."""
     inverse = solve_triangular(factor, np.eye(len(factor)), lower=True)
@@ -249,35 +262,6 @@ def _directions(factor: np.ndarray, penalties: np.ndarray) -> tuple[np.ndarray, 
         return inverse.T, np.zeros(len(factor))
     shares, E = np.linalg.eigh((inverse * penalties) @ inverse.T)
     return inverse.T @ E, np.clip(shares, 0.0, 1.0)
-
-
-def _probabilities(Z: np.ndarray) -> np.ndarray:
-    """Of the classes, or of the second of two, from scores (…, K)."""
-    if Z.shape[-1] == 1:
-        return np.asarray(expit(Z))
-    P = np.exp(Z - Z.max(axis=-1, keepdims=True))
-    return np.asarray(P / P.sum(axis=-1, keepdims=True))
-
-
-def class_gradients(Z: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """The g of every row, shape (…, K), from scores of this shape and codes (…)."""
-    P = _probabilities(Z)
-    truth = codes[..., None] == (1 if Z.shape[-1] == 1 else np.arange(Z.shape[-1]))
-    return np.asarray(P - truth)
-
-
-def _score_variances(Z: np.ndarray) -> np.ndarray:
-    """The S of every row, shape (…, K, K)."""
-    P = _probabilities(Z)
-    return np.asarray(P[..., :, None] * (np.eye(P.shape[-1]) - P[..., None, :]))
-
-
-def _class_losses(Z: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """−log p of every row's class, shape (…)."""
-    if Z.shape[-1] == 1:
-        return np.logaddexp(0.0, (1.0 - 2.0 * codes) * Z[..., 0])
-    true_scores = np.take_along_axis(Z, codes[..., None], axis=-1)[..., 0]
-    return np.asarray(np.logaddexp.reduce(Z, axis=-1) - true_scores)
 
 
 def _block_diagonal(S: np.ndarray) -> np.ndarray:
@@ -351,17 +335,17 @@ class CrossValidatedLoss:
             total += held_out.point_at(solution.point.w).value
             W = solution.point.w.reshape(class_count(held_out), -1)
             scores.append(held_out.design.scores(W).T)
-            counts.append(_row_counts(held_out))
+            counts.append(row_counts(held_out))
         spread = score_spread(np.concatenate(scores), np.concatenate(counts))
         return LeaveOneOutLoss(total, spread, np.mean(self._weights, axis=0), None)
 
 
 def needs_folds(loss: ClassLoss, units: np.ndarray | None) -> bool:
     """Whether folds are left out: of a large table, or of units that are large."""
+    if units is None:
+        return spanned_columns(loss) > LARGEST
     if not has_one_factor(loss):
         return True
-    if units is None:
-        return False
     largest = int(np.bincount(units).max())
     is_large = largest > _LARGEST_SHARE * len(units)
     return is_large or largest * class_count(loss) > _LARGEST_UNIT

@@ -83,7 +83,7 @@ def spanned_problem(loss: ClassLoss, penalties: np.ndarray) -> SpannedProblem:
     design, K = loss.design, class_count(loss)
     p = design.column_count
     by_class = penalties.reshape(K, -1)[:, :p]
-    is_wide = K * design.row_count <= LARGEST and p > design.row_count
+    is_wide = design.row_count <= min(LARGEST, p - 1)
     if not (is_wide and ((by_class == by_class[0]) & (by_class > 0.0)).all()):
         return SpannedProblem(loss, penalties)
     c, X = by_class[0], design.X

@@ -26,7 +26,7 @@ from scipy import sparse
 from core.losses.linear.linear_loss import LinearLoss
 from core.losses.registry import TableLoss
 from core.optimize.loss import Loss
-from core.penalties.leave_one_out_loss import class_gradients
+from core.penalties.class_scores import class_gradients
 from core.penalties.penalty_problem import LearnerStep, PenaltyProblem
 
 # So often at most the share follows the weights; below this change of its logarithm it stays. On
