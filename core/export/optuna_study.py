@@ -48,7 +48,7 @@ from core.tuning.events import (
     TrialFinished,
     TrialStarted,
 )
-from core.tuning.history.optuna_studies import SQLITE, refuse_other_databases
+from core.tuning.history.optuna_studies import SQLITE, refuse_other_databases, refuse_other_texts
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.runs.state import RunState, state_from_events
 from core.writing import whole_file
@@ -377,7 +377,7 @@ def _open_storage(location: str) -> Iterator[BaseStorage]:
     # A study joins an existing file in place; a new file appears whole.
     if path.exists() and path.stat().st_size:
         if is_journal:
-            _refuse_other_text(path)
+            refuse_other_texts(path, str(path))
         else:
             refuse_other_databases(path, str(path))
         with _file_storage(path, is_journal) as storage:
@@ -412,15 +412,3 @@ def _database_storage(url: str) -> Iterator[RDBStorage]:
     finally:
         storage.remove_session()
         storage.engine.dispose()
-
-
-def _refuse_other_text(path: Path) -> None:
-    with path.open("rb") as file:  # Optuna would append to any file
-        line = file.readline(1 << 16)
-    try:
-        is_journal = "op_code" in json.loads(line)
-    except (ValueError, TypeError, RecursionError):
-        is_journal = False
-    if not is_journal:
-        fault = "this file is no journal of Optuna"
-        raise UnusableError(fault, where=str(path), cure="choose another name")

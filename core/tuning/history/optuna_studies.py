@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 import re
 import sqlite3
+import sys
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -27,6 +29,7 @@ from core.estimators.model import Model
 from core.estimators.multi_model import MODEL
 from core.estimators.recipe import CLASS_WEIGHT
 from core.estimators.registry import MODELS
+from core.ordinary_files import open_ordinary
 from core.samplers.transfer.history import Statistics
 from core.space import Axis
 from core.tuning.history.dataset_records import (
@@ -149,7 +152,8 @@ def _studies(storage: str, study: str | None, where: str) -> list[Study]:
     except KeyError as error:
         raise UnusableError(f"there is no study “{study}”", where=where) from error
     except Exception as error:  # whatever a storage, its driver or a damaged file may raise
-        lines = str(error).strip().splitlines() or [type(error).__name__]
+        words = getattr(error, "strerror", None) or str(error)
+        lines = words.strip().splitlines() or [type(error).__name__]
         raise UnusableError(
             f"this storage of Optuna cannot be read ({lines[0].rstrip('.')})",
             where=where,
@@ -165,12 +169,26 @@ def _open_storage(storage: str, where: str) -> BaseStorage:
         return RDBStorage(storage)
     if not path.is_file():  # Optuna would make one
         raise UnusableError("there is no such file", where=where)
-    with path.open("rb") as file:
+    with open_ordinary(path, sys.maxsize) as file:
         is_sqlite = file.read(len(HEADER)) == HEADER
     if not is_sqlite and not storage.startswith(SQLITE):
+        refuse_other_texts(path, where)
         return JournalStorage(JournalFileBackend(str(path)))
     refuse_other_databases(path, where)
     return RDBStorage(SQLITE + str(path))
+
+
+def refuse_other_texts(path: Path, where: str) -> None:
+    """Raise UnusableError unless a file begins like a journal of Optuna, which appends to any."""
+    with open_ordinary(path) as file:
+        line = file.readline(1 << 16)
+    try:
+        is_journal = "op_code" in json.loads(line)
+    except (ValueError, TypeError, RecursionError):
+        is_journal = False
+    if not is_journal:
+        fault = "this file is no journal of Optuna"
+        raise UnusableError(fault, where=where, cure="choose another one")
 
 
 def refuse_other_databases(path: Path, where: str) -> None:

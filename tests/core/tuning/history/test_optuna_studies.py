@@ -57,6 +57,23 @@ def test_a_study_of_a_sqlite_url_is_taken_with_its_settings_and_scores(history, 
         assert b"marked-attribute" not in file.read_bytes()
 
 
+@pytest.mark.parametrize(
+    ("line", "size", "sentence"),
+    [
+        (b"2 litres of milk\n", 0, "this file is no journal of Optuna"),
+        (b"{}", 9, "this file is no journal of Optuna"),
+        (b'{"op_code": 0}\n', 10**12, "it is longer than 1,074 MB"),
+    ],
+)
+def test_what_is_no_journal_is_refused_before_it_is_read(history, tmp_path, line, size, sentence):
+    path = tmp_path / "study.log"
+    with path.open("wb") as file:
+        file.write(line)
+        file.truncate(max(size, len(line)))  # takes no room on the disk
+    with pytest.raises(UnusableError, match=sentence):
+        history.import_optuna(str(path), "svm", STATISTICS)
+
+
 def test_a_grown_study_is_completed_and_never_doubled(history, url):
     made = study(url)
     history.import_optuna(url, "svm", STATISTICS)
