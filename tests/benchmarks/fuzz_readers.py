@@ -26,6 +26,7 @@ import re
 import sys
 import zipfile
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import asdict
 from decimal import Decimal
 from functools import partial
@@ -171,7 +172,7 @@ def changed_json(data: bytes, draw: Draw) -> bytes:
         (holder, key), (donor, name) = draw.choice(places), draw.choice(places)
         kind = draw.randrange(6)
         if kind < 2:
-            holder[key] = draw.choice(VALUES)
+            holder[key] = deepcopy(draw.choice(VALUES))  # changed once more, perhaps
         elif kind == 2:
             holder[key] = json.loads(json.dumps(donor[name]))
         elif kind == 3 and isinstance(holder, dict):
