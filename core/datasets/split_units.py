@@ -96,21 +96,19 @@ def item_codes(dataset: Dataset, rows: np.ndarray | None = None) -> np.ndarray:
     return pd.factorize(dataset.row_groups if rows is None else dataset.row_groups[rows])[0]
 
 
-def chance_of_twins(dataset: Dataset) -> float:
+def chance_of_twins(dataset: Dataset, equal: np.ndarray) -> float:
     """The expected number of rows equal to a given one by chance, were columns independent.
 
+    `equal`: of `equal_items`.
     (n − 1) Π_j Σ_v p_jv², p_jv the share of value v in column j among distinct rows; else 0.
     """
     table = dataset.table
     if table is None or not dataset.task.is_table:
         return 0.0
-    codes = pd.factorize(dataset.target)[0]
-    hashes = _table_hashes(table)
-    rows, different = pd.factorize(hashes)
+    codes, values = pd.factorize(dataset.target)
     # A row that comes very often is no accident of independent columns and would drown the others.
-    common = np.bincount(rows, minlength=len(different))[rows] > LARGEST_UNIT * dataset.rows
-    labelled_hashes = _mix_bits(hashes) + codes.astype(np.uint64) * _GOLDEN
-    first = np.sort(np.unique(labelled_hashes, return_index=True)[1])
+    common = np.bincount(equal)[equal] > LARGEST_UNIT * dataset.rows
+    first = np.sort(np.unique(equal * (len(values) + 1) + codes, return_index=True)[1])
     first = first[~common[first]]
     first = first[:: max(1, len(first) // _CHANCE_ROWS)]
     if len(first) < 2:
@@ -201,7 +199,9 @@ def with_units(dataset: Dataset, together: bool = True) -> Dataset:
     if together and units is None and groups is not None and not task.has_sequences:
         units = groups if not task.is_table or len(pd.unique(groups)) > MAX_GROUPS else None
     if (counts > 1).any():
-        reason = _reason_to_divide(dataset, counts) if together else "they are divided one by one"
+        reason = (
+            _reason_to_divide(dataset, equal, counts) if together else "they are divided one by one"
+        )
         if not reason:
             joined_units, reason = _join_equal_items(dataset, equal, counts)
             units = units if reason else joined_units
@@ -218,12 +218,12 @@ def join_codes(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return pd.factorize(components[first])[0]
 
 
-def _reason_to_divide(dataset: Dataset, counts: np.ndarray) -> str:
+def _reason_to_divide(dataset: Dataset, equal: np.ndarray, counts: np.ndarray) -> str:
     # With few different rows there would be hardly anything to put on the other side.
     if len(counts) < max(MIN_UNITS, int(counts.sum()) / MAX_COPIES):
         items = dataset.task.items
         return f"there are only {len(counts):,} different ones, so {items} are divided one by one"
-    if chance_of_twins(dataset) >= 1:
+    if chance_of_twins(dataset, equal) >= 1:
         return "so few values make that likely, and rows are divided one by one"
     return ""
 
@@ -282,7 +282,7 @@ def _group_findings(dataset: Dataset) -> list[Finding]:
 def shared_finding(dataset: Dataset, test: Dataset) -> list[Finding]:
     """The finding on test items that are in the first file too; [] where that is chance."""
     (shared, items), word = shared_items(dataset, test), dataset.task.item
-    if not shared or chance_of_twins(dataset) >= 1:
+    if not shared or chance_of_twins(dataset, equal_items(dataset)) >= 1:
         return []
     sentence = (
         f"{shared:,} of {items:,} {word}s of the test file {_EQUAL[word]}, of the first file;"
