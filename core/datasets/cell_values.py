@@ -100,7 +100,6 @@ class ColumnFormat:
 
     @property
     def needs_text(self) -> bool:
-        """Whether it reads texts, not what a parser makes of them."""
         return self.kind != "number" or self.rewrites
 
 

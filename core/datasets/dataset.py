@@ -170,7 +170,6 @@ class Dataset:
 
     @property
     def has_texts(self) -> bool:
-        """Whether a table has a feature of kind text, encoded as sparse columns."""
         kinds = ((column.role, column.kind) for column in self.columns)
         return self.task.is_table and ("feature", "text") in kinds
 

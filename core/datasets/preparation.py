@@ -234,7 +234,6 @@ def _levels_for_means(dataset: Dataset) -> int:
 
 
 def _folds_of_groups(codes: np.ndarray | None) -> BaseCrossValidator:
-    """Folds that keep rows of equal codes together."""
     groups = np.unique(np.asarray(codes), return_inverse=True)[1]
     count = min(RANDOM_FOLDS.n_splits, int(groups.max()) + 1)
     if count < 2:

@@ -41,7 +41,6 @@ class ModelingFacts:
 
     @property
     def structured(self) -> bool:
-        """Whether the data are sequences or molecules."""
         return self.task.is_structured
 
     @property

@@ -41,7 +41,6 @@ class Recipe:
         return getattr(importlib.import_module(self.module), self.name)(**arguments)
 
     def imports(self) -> list[str]:
-        """The sorted import lines that the expression needs."""
         inner = [value for value in self.arguments.values() if isinstance(value, Recipe)]
         import_line = f"from {self.module} import {self.name}"
         return sorted({import_line, *(line for recipe in inner for line in recipe.imports())})

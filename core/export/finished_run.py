@@ -68,7 +68,6 @@ class FinishedRun:
 
     @cached_property
     def pipeline(self) -> Any:
-        """The fitted pipeline of raw rows."""
         return best_of(self.folder) if self.selected_pipeline is None else self.selected_pipeline
 
     @cached_property
@@ -97,7 +96,6 @@ class FinishedRun:
         return self.model_title_of(self.results.setting)
 
     def model_setting(self, setting: Mapping[str, Any]) -> Setting:
-        """A setting's values for the axes of its own model."""
         return model_and_values(self.plan.model, setting)[1]
 
     def labels_of(self, model: str) -> dict[str, str]:
@@ -109,7 +107,6 @@ class FinishedRun:
 
     @property
     def tried_model_count(self) -> int:
-        """The number of models with a scored trial."""
         trials = self.state.scored_trials()
         return len({model_and_values(self.plan.model, trial.setting)[0] for trial in trials})
 

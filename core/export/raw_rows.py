@@ -94,7 +94,6 @@ class ReadNotes:
     strays: dict[str, str] = field(default_factory=dict)
 
     def add_notes(self, notes: ReadNotes) -> None:
-        """Add the remarks on a further part of the file."""
         self.ignored_columns = list(dict.fromkeys([*self.ignored_columns, *notes.ignored_columns]))
         for column, sentence in notes.strays.items():
             before = self.strays.get(column, "")

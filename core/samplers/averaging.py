@@ -258,7 +258,6 @@ class TopModels(Generic[Model]):
 
     @property
     def trials_with_models(self) -> list[int]:
-        """The trials whose models are held, the best first."""
         return [number for number in self._ranked_trials() if number in self._models]
 
     def member_models(self) -> dict[int, Model]:

@@ -55,7 +55,6 @@ class SearchSpace:
         return unit_vector(self.axes, counted)
 
     def contains(self, setting: Mapping[str, Any]) -> bool:
-        """Whether a setting has a value for every axis."""
         return self.described.keys() <= setting.keys()
 
     def _distribution_value(self, name: str, value: Any) -> Any:

@@ -80,7 +80,6 @@ class Problem:
 
     @cached_property
     def test_units(self) -> Units:
-        """The same among the test rows, or those of the second file."""
         if self.dataset.test is not None:
             return file_units(self.dataset.test)
         return self.units.take_rows(self.test_rows)
@@ -91,7 +90,6 @@ class Problem:
 
     @property
     def warm_start_datasets(self) -> int:
-        """From how many earlier datasets the best setting is tried at the beginning."""
         return self.strategy.recalls(self.options)
 
     def with_rows(self, train_rows: np.ndarray, test_rows: np.ndarray) -> Problem:
@@ -115,7 +113,6 @@ class Problem:
 
     @property
     def fitted_rows(self) -> np.ndarray:
-        """The rows that the exported model is fitted on."""
         return np.arange(self.dataset.rows) if self.plan.refit else self.train_rows
 
     @cached_property
@@ -264,7 +261,6 @@ class Problem:
         return take_rows(self.dataset.features, self.test_rows), self.dataset.target[self.test_rows]
 
     def preparation(self) -> Any:
-        """An unfitted transformer from raw rows to the model's input."""
         scale = self.model.scaled and self.plan.standardize
         sparse_ok = self.model.takes_sparse
         if self.strategy.several or self.is_one_of_several:
@@ -340,7 +336,6 @@ class Problem:
         return prepared_folds
 
     def scoring_job(self, folds: Sequence[FoldData] | None = None) -> ScoringJob:
-        """The job of a trial process, on the usual folds or those given."""
         needs_probabilities = self.metric.needs == "probabilities"
         return ScoringJob(
             self.plan.model,

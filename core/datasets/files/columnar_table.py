@@ -80,7 +80,6 @@ class ColumnarFile(TableReader):
 
     @property
     def is_renamed(self) -> bool:
-        """Whether names are repeated or otherwise written than they are read."""
         return self._names[0] != [name.strip() for name in self._file_schema.names]
 
     def count_rows(self, target: str = "", *, labels: bool = True) -> CountedRows:

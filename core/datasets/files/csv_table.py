@@ -338,7 +338,6 @@ class TextFile(TextSource, TableReader):
         return self._other_dialect(required_column) or dialect
 
     def _other_dialect(self, required_column: str) -> Dialect | None:
-        """The dialect of the first choice of quotes that fits all rows."""
         # Signs that the first megabyte lacks may come below it.
         for choice in whole_file_choices(self.head):
             with suppress(UnusableError):

@@ -365,7 +365,6 @@ class TextSource:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the first bytes are all."""
         size = 0 if self.compression else self.path.stat().st_size
         return len(self.head) < HEAD_BYTES or len(self.head) == size
 

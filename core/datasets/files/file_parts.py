@@ -77,7 +77,6 @@ class FilePart:
     lines: LineNumbers = field(default_factory=LineNumbers)
 
     def with_sample_note(self, dataset: Dataset) -> Dataset:
-        """The dataset marked as a sample of the whole file."""
         sample = self.sampled
         if sample is None:
             return dataset

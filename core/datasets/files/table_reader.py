@@ -96,7 +96,6 @@ class TableReader(ABC):
 
     @property
     def can_be_drawn(self) -> bool:
-        """Whether some rows can be read alone."""
         return False
 
     @property

@@ -165,7 +165,6 @@ class SheetExtent:
         self.hidden.update(range(max(first, 0), min(last + 1, self.max_columns)))
 
     def add_numbers(self, column: int, style: Hashable, count: int = 1) -> None:
-        """Record how numbers of a column show, by the style of their cells."""
         if self.forms:
             self.numbers[column][self.forms.get(style, "")] += count
 

@@ -48,7 +48,6 @@ class CellFormat:
     reading: str | None = field(default=None, metadata={"optional": True})
 
     def missing_words(self, column: str) -> set[str]:
-        """The words for a missing value in a column."""
         words = self.missing
         return set(words.get(column, ()) if isinstance(words, dict) else words)
 

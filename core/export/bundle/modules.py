@@ -90,7 +90,6 @@ class SourceBundle:
         return new_names
 
     def import_lines(self) -> tuple[list[str], list[str]]:
-        """The import lines of the standard library, and of other libraries."""
         lines = {module: f"import {module}" for module in self.modules}
         for module, names in self.names.items():
             lines[f"{module} import"] = f"from {module} import {', '.join(sorted(names))}"

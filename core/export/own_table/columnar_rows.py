@@ -108,7 +108,6 @@ class ColumnarWriter:
         self._file.write_batch(pa.RecordBatch.from_arrays([*columns, *behind], schema=self._schema))
 
     def write_draft(self, draft: Path, order: np.ndarray) -> None:
-        """Write the rows of a stream in another order."""
         import pyarrow as pa
 
         with pa.memory_map(str(draft)) as source, pa.ipc.open_stream(source) as stream:

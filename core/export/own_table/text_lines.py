@@ -117,7 +117,6 @@ class TextTable(OwnTable):
 
     @property
     def codec(self) -> str:
-        """The encoding of the lines that are handed out."""
         return "utf-8" if self.dialect.encoding.startswith(_WIDE) else self.dialect.encoding
 
     def can_stay(self, form: OutputForm, answers: Answers) -> bool:

@@ -275,13 +275,11 @@ class KeptAnswers:
 
     @property
     def n_own_columns(self) -> int:
-        """The columns of the table, before those of the answers."""
         return 0 if self._table is None else len(self._table.names)
 
     def first_rows(
         self, size: int, *, least_sure_first: bool = False
     ) -> tuple[list[str], list[list[object]]]:
-        """The headers and the first rows of the table with the answers behind."""
         names, rows = joined_rows(self._table, self._answers(least_sure_first))
         n_own = self.n_own_columns
         with closing(rows):

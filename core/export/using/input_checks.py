@@ -100,7 +100,6 @@ class InputChecks:
         self.noted = ReadNotes()
 
     def add_rows(self, rows: pd.DataFrame) -> None:
-        """Add some rows, with all columns that are compared with the training rows."""
         self._present_columns |= {name for name in self._typical if name in rows}
         # Only columns without any value so far need another look.
         unfilled = self._present_columns - self._filled_columns

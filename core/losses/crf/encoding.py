@@ -85,7 +85,6 @@ class FeatureEncoding:
         return sum(column.feature_count for column in self.columns)
 
     def encode_tokens(self, table: pd.DataFrame) -> Tokens:
-        """The features of the tokens of a table with the same columns."""
         rows, first = len(table), 0
         codes: list[np.ndarray] = []
         numbers: list[np.ndarray] = []

@@ -67,12 +67,10 @@ class LabelledLoss(Loss):
         """Sizes and constants of a kind of loss, from its examples."""
 
     def for_data(self, X: Any, y: Any, weights: np.ndarray | None = None) -> Self:
-        """The same columns and classes, on other rows."""
         codes = codes_of(y, self.classes)
         return type(self)(self.design.for_matrix(X), codes, self.classes, weights)
 
     def subset(self, rows: np.ndarray) -> Self:
-        """The loss of the examples of a boolean mask, or of indices."""
         weights = None if self.weights is None else self.weights[rows]
         return type(self)(self.design.subset(rows), self.codes[rows], self.classes, weights)
 

@@ -138,7 +138,6 @@ class RnaLoss(Loss):
         return np.array(log_z) - scores
 
     def for_data(self, letters: Sequence[str], structures: Sequence[str]) -> RnaLoss:
-        """The same model on other molecules."""
         return build_rna(letters, structures, self.shortest_hairpin, self.threads)
 
     def _evaluate(self, w: np.ndarray) -> None:

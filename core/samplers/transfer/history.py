@@ -43,7 +43,6 @@ class EarlierDataset:
 
     @cached_property
     def score_deviation(self) -> float:
-        """The standard deviation of its scores."""
         return float(np.std(self.scores))
 
 

@@ -116,7 +116,6 @@ class JointSurrogateSampler(ProposingSampler):
         raise NotImplementedError
 
     def trials_of(self, space: SearchSpace) -> EarlierTrials:
-        """The earlier trials of the kernel."""
         max_datasets = None if self.kernel == "sqe" else NEIGHBOURS
         return usable_trials(self.history, space, max_datasets)
 

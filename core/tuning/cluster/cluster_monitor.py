@@ -190,13 +190,11 @@ class ClusterMonitor:
 
     @property
     def threads(self) -> int:
-        """How many trials the workers can run at the same time."""
         self._refresh_workers()
         return sum(self._workers[address].threads for address in self.usable)
 
     @property
     def has_open_question(self) -> bool:
-        """Whether the versions of a worker are still unknown."""
         return self._question is not None
 
     def processing(self) -> dict[str, str]:
@@ -264,7 +262,6 @@ class ClusterMonitor:
         return [self.trials[key] for key in keys[:threads] if key in self.trials]
 
     def _ask_versions(self) -> None:
-        """Ask new workers for their versions, and take the answers."""
         new = sorted(set(self._workers) - set(self._versions_by_address))
         # One question at a time: a silent worker holds up the newcomers, never the trials.
         if self._question is None and new:

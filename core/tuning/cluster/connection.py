@@ -241,12 +241,10 @@ class ClusterConnection:
 
     @property
     def threads(self) -> int:
-        """How many trials its workers can run at the same time now."""
         return self._monitor.threads
 
     @property
     def client(self) -> Any:
-        """The client of distributed, for work other than trials."""
         return self._client
 
     def executor(

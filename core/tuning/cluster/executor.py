@@ -258,7 +258,6 @@ class ClusterExecutor(TrialExecutor):
         return max(0.0, end - AWAKE.seconds)
 
     def _tell_limits(self) -> None:
-        """Send workers the limits that were shortened since their trials began."""
         # Only workers know when a trial began: it may have waited, or been restarted elsewhere.
         limits = {
             key: limit

@@ -219,7 +219,6 @@ _Offer = tuple[StrategyAdvice, dict[str, Suggestion | None]]  # and, by model, w
 def _strategy_offer(
     strategy: Strategy, models: Mapping[str, _Candidate], facts: ModelingFacts
 ) -> _Offer:
-    """A strategy, and its suggestion for each of the models that it suits."""
     suggestions = {}
     if not strategy.tasks or facts.task in strategy.tasks:
         for name, model in models.items():

@@ -447,7 +447,6 @@ class HistoryFile:
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """A transaction that sees one state of the file."""
         self.reopen_if_replaced()
         with self.translated_errors():
             self.database.execute("BEGIN")

@@ -134,7 +134,6 @@ class ModelArm:
 
     @property
     def best_trial(self) -> ScoredTrial | None:
-        """Its best trial on all folds."""
         full_trials = [trial for trial in self.scored_trials if not trial.behind]
         return max(full_trials, key=lambda trial: trial.score, default=None)
 
@@ -154,7 +153,6 @@ class ModelArm:
         return replace(proposal, number=number)
 
     def surrogate(self) -> SurrogateFitted | None:
-        """The Gaussian process behind its last proposal, trials numbered as in the run."""
         fitted = self._own_study.surrogate()
         run_numbers = {study_number: number for number, study_number in self._numbers.items()}
         if not isinstance(fitted, SurrogateFitted) or not set(fitted.numbers) <= set(run_numbers):

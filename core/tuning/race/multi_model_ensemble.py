@@ -188,7 +188,6 @@ class MultiModelEnsemble:
     def _row_predictions(
         self, numbers: Sequence[int], folds: Sequence[int] | range
     ) -> RowPredictions:
-        """What these trials predict for rows of some folds."""
         trials = [self._trials[n] for n in numbers]
         if self._problem.dataset.task.has_numbers:
             parts = [[trial.folds[fold].labels for fold in folds] for trial in trials]

@@ -51,7 +51,6 @@ class RaceRun(TrialRun):
     def _read_history(
         self, past: Sequence[Event]
     ) -> Generator[Event, None, dict[str, HistoryRead]]:
-        """The history of each model, if there is any."""
         events_by_model = {event.model: event for event in read_before(past)}
         # A run that has screened a model goes on with what it read, or without.
         if any(isinstance(event, (ModelScreened, TrialFinished)) for event in past):

@@ -170,7 +170,6 @@ def list_runs(root: Path | None = None) -> PastRuns:
 
 
 def _folders_in(root: Path) -> tuple[list[Path], bool]:
-    """The folders among the first entries, and whether these are all."""
     try:
         # The entries say what they are: of very many files none is looked for in the folder.
         with os.scandir(root) as entries:

@@ -182,7 +182,6 @@ class RunState(TrialTable):
         return dict(zip(self.ensemble.members, self.ensemble.weights, strict=True))
 
     def prediction(self, trial: Trial) -> tuple[float, float | None] | None:
-        """The predicted score and its standard deviation, if there is one."""
         # A standardized prediction becomes a score once this dataset's mean and scale are settled.
         if trial.response is None:
             return None if trial.expected is None else (trial.expected, trial.uncertainty)

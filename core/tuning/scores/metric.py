@@ -67,7 +67,6 @@ class Metric:
 
     @property
     def score_limits(self) -> tuple[float, float]:
-        """The least and the largest value that the score can have."""
         has_floor = self.is_bounded or not self.maximize
         return 0.0 if has_floor else -math.inf, 1.0 if self.share else math.inf
 
@@ -78,7 +77,6 @@ class Metric:
         return self.function(y, getattr(predictions, self.needs), weights)
 
     def score(self, y: np.ndarray, predictions: Predictions) -> float:
-        """The score of the rows as they are."""
         return float(self.weighted_scores(y, predictions, np.ones((1, len(y))))[0])
 
     def signed_gain(self, difference: float) -> float:

@@ -184,14 +184,12 @@ class AskTellStudy:
         return str(getattr(self.sampler, "finished_reason", "") or "")
 
     def surrogate(self) -> SurrogateFitted | JointSurfaceFitted | None:
-        """The Gaussian process behind the last proposal, for strategies that have one."""
         if (common := getattr(self.sampler, "state", None)) is not None:
             return JointSurfaceFitted(**asdict(common))
         surrogate = getattr(self.sampler, "surrogate", None)
         return None if surrogate is None else SurrogateFitted(**asdict(surrogate))
 
     def replay_trials(self, past: Sequence[Event]) -> None:
-        """Ask and tell again what was recorded of this run."""
         for event in past:
             match event:
                 case TrialStarted():

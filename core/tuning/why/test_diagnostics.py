@@ -165,7 +165,6 @@ def _residuals(tested_model: TestedModel) -> Residuals:
 
 
 def _column_values(tested_model: TestedModel) -> dict[str, np.ndarray]:
-    """Values of the first columns of numbers or few different words."""
     values_by_column: dict[str, np.ndarray] = {}
     for column, name in enumerate(tested_model.dataset.feature_names[:MAX_COLUMNS]):
         values = tested_model.column_values(column)
