@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from PySide6.QtCore import QRect, Qt, QTimer
+from PySide6.QtCore import QEvent, QRect, Qt, QTimer
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QWidget
 
@@ -29,6 +29,7 @@ from resources.theme import TARGET
 
 SQUARE, ACROSS = 11, 20  # pixels of one in a hundred with its gap, and how many are in a row
 LONGEST = 0.66  # share of the width of the longest bar, beside which its words stand
+BESIDE, APART = 3, 16  # pixels between a colour and its words, and after these
 LEGEND = ("without a model", "by the model")
 MARK = 16  # pixels of a mark beside a line
 ROWS = 6  # seen without scrolling
@@ -43,11 +44,6 @@ class AnswerArea(QWidget):
 
     _picture: AnswerPicture | None = None
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._step = appearance.pixels(SQUARE)
-        self.setFixedWidth(ACROSS * self._step)
-
     def show_picture(self, picture: AnswerPicture | None) -> None:
         self._picture = picture
         self.setVisible(picture is not None)
@@ -58,8 +54,15 @@ class AnswerArea(QWidget):
         self.setAccessibleDescription("{}: {}; {}: {}".format(
             *(text for pair in zip(LEGEND, picture.amounts or shares, strict=True) for text in pair)
         ))  # fmt: skip
-        self.setFixedHeight((100 // ACROSS) * self._step + QFontMetrics(small_font()).height() + 6)
+        step, metrics = appearance.pixels(SQUARE), QFontMetrics(small_font())
+        legend = sum(map(metrics.horizontalAdvance, LEGEND)) + 2 * step + BESIDE + APART
+        self.setFixedSize(max(ACROSS * step, legend), (100 // ACROSS) * step + metrics.height() + 6)
         self.update()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self.show_picture(self._picture)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         if self._picture is None:
@@ -67,7 +70,8 @@ class AnswerArea(QWidget):
         painter, theme = QPainter(self), appearance.current()
         painter.setFont(small_font())
         painter.setPen(Qt.PenStyle.NoPen)
-        step, bottom = self._step, (100 // ACROSS) * self._step
+        step = appearance.pixels(SQUARE)
+        bottom = (100 // ACROSS) * step
         colours = QColor(theme.muted), QColor(theme.model)
         words = self._picture.amounts or ("", "")
         if self._picture.amounts:
@@ -89,9 +93,9 @@ class AnswerArea(QWidget):
         for colour, text in zip(colours, LEGEND, strict=True):
             painter.fillRect(QRect(x, bottom + (tall - step) // 2 + 2, step - 2, step - 2), colour)
             painter.setPen(QColor(theme.muted))
-            box = QRect(x + step + 3, bottom, self.width(), tall)
+            box = QRect(x + step + BESIDE, bottom, self.width(), tall)
             painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, text)
-            x += step + 16 + painter.fontMetrics().horizontalAdvance(text)
+            x += step + APART + painter.fontMetrics().horizontalAdvance(text)
 
 
 class AnswerLines(QWidget):

@@ -25,7 +25,7 @@ from app.views.plot.view import View
 from app.widgets.layouts import in_column, in_row
 from app.widgets.plain_table import DISPLAY, LEFT_CELL, RIGHT_CELL, Index
 from app.widgets.quiet_controls import chooser
-from app.widgets.text_labels import ElidedLabel, plain_tooltip, wrapping_label
+from app.widgets.text_labels import plain_tooltip, wrapping_label
 from core.evaluation.calibration_bin import CalibrationBin
 from core.figures.figure import Figure, Table
 from core.figures.registry import RESULT_PICTURES
@@ -44,7 +44,7 @@ from core.tuning.why.answer_types import ClassDiagnostics, RowDiagnostics
 from resources.theme import TARGET
 
 MIN_STRIP = 150  # pixels of the names of models beside their scores
-TALL_ROW, AXIS = 56, 76  # pixels of a model, and of what is above and below all
+ROW_GAP, AXIS = 8, 76  # pixels between two models, and of what is above and below all
 AFTER_TEST = (
     "Another model is fitted and tested at a click; any trial can be selected too, in the table of "
     "trials in step 4. One that is picked after seeing test scores looks a little better than it "
@@ -120,7 +120,6 @@ class ModelsView(PictureView):
         canvas = super().make_content()
         self._strip, self._group = QWidget(), QButtonGroup(self)
         self._group.buttonClicked.connect(self._on_clicked)
-        self._strip.setMinimumWidth(MIN_STRIP)
         self._rows: list[QWidget] = []
         self.buttons: dict[str, QRadioButton] = {}
         self._candidates: Sequence[CandidateText] = ()
@@ -136,7 +135,6 @@ class ModelsView(PictureView):
         self._candidates, self.buttons = candidates, {}
         self._rows = [self._candidate_row(candidate) for candidate in candidates]
         self._strip.setVisible(bool(candidates))
-        self.canvas.setMinimumHeight(len(candidates) * TALL_ROW + AXIS)
         self.set_words(self.choice if candidates else self.title, self.question)
         self.redraw()
 
@@ -156,7 +154,7 @@ class ModelsView(PictureView):
         row.setToolTip(plain_tooltip("\n".join(filter(None, details))))
         self.buttons[candidate.key] = button
         self._group.addButton(button)
-        captions = [ElidedLabel(text, "caption") for text in (caption, candidate.speed) if text]
+        captions = [wrapping_label(text, "caption") for text in (caption, candidate.speed) if text]
         words = in_column(wrapping_label(candidate.title), *captions, gap=0)
         in_row(button, (words, 1), on=row, gap=4)
         row.show()
@@ -183,10 +181,14 @@ class ModelsView(PictureView):
         QTimer.singleShot(0, self, self._place_rows)
 
     def _place_rows(self) -> None:
-        for position, row in enumerate(self._rows):
+        self._strip.setMinimumWidth(appearance.pixels(MIN_STRIP))
+        wide = self._strip.width()
+        heights = [row.heightForWidth(wide) for row in self._rows]
+        row_height, axis_height = max(heights, default=0) + ROW_GAP, appearance.pixels(AXIS)
+        self.canvas.setMinimumHeight(round((len(heights) + 0.5) * row_height) + axis_height)
+        for position, (row, tall) in enumerate(zip(self._rows, heights, strict=True)):
             middle = self.plot.vb.mapViewToScene(QPointF(0.0, position)).y()
-            tall = min(row.heightForWidth(self._strip.width()), 2 * TALL_ROW)
-            row.setGeometry(0, round(middle - tall / 2), self._strip.width(), tall)
+            row.setGeometry(0, round(middle - tall / 2), wide, tall)
 
     def picture(self) -> QWidget:
         return self.content if self._rows else super().picture()

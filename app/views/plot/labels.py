@@ -184,8 +184,11 @@ class Marker(PixelItem):
         painter.setPen(pen(getattr(theme, self._colour), 1.8, dashed=True))
         painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
         if self._words:
-            metrics = QFontMetricsF(painter.font())
-            wide, tall = metrics.horizontalAdvance(self._words) + 6, metrics.height()
+            metrics, words = QFontMetricsF(painter.font()), self._words
+            if metrics.horizontalAdvance(words) + 9 > max(x - area.left(), area.right() - x):
+                words = "\n".join(filter(None, words.rpartition(" ")[::2]))  # its number below
+            size = metrics.size(0, words)
+            wide, tall = size.width() + 6, size.height()
             x_min = x + 3 if x + 3 + wide <= area.right() else max(x - 3 - wide, area.left())
             box = QRectF(x_min, area.top() + 1, wide, tall)
             if self._avoided is not None:
@@ -193,7 +196,7 @@ class Marker(PixelItem):
                 if box.adjusted(-STAR, -STAR, STAR, STAR).contains(dot):
                     box.moveBottom(area.bottom() - 2)
             self.label = box
-            draw_words(painter, box, self._words, theme.ink)
+            draw_words(painter, box, words, theme.ink)
 
 
 Size = tuple[float, float]

@@ -8,19 +8,31 @@ that they are the same on every machine. After a change that is meant, renew the
 
 from __future__ import annotations
 
+import itertools
 import os
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QLocale, QSize, Qt
-from PySide6.QtGui import QFont, QFontDatabase, QImage
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QScrollArea, QTableView
+from PySide6.QtCore import QLocale, QRectF, QSize, Qt
+from PySide6.QtGui import QFont, QFontDatabase, QFontMetrics, QImage
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QLabel,
+    QScrollArea,
+    QTableView,
+    QWidget,
+)
 
 from app.look import appearance
 from app.pages.history_page import HistoryTable
+from app.pages.result_cards import APART, BESIDE, LEGEND, SQUARE, AnswerArea
+from app.views.plot.axes import small_font
+from app.views.plot.labels import Marker
 from app.views.plot.view import View
+from app.views.result_views import ModelsView
 from app.window.window import Window
 from app.worker.messages import (
     DescribeModel,
@@ -53,6 +65,7 @@ HERE = Path(__file__).parent
 RENEW = os.environ.get("TUNESCOPE_RENEW_PICTURES") == "1"
 SIZE, KEPT = QSize(1280, 800), QSize(640, 400)
 GREY = QImage.Format.Format_Grayscale8
+SIZES = (1024, 700), (1280, 800), (1920, 1080)  # of windows, in pixels
 TOLD_APART = 24  # of 255, of a pixel at half size: more than another way to draw an edge
 MOST = 0.002  # share of the pixels that may differ: 512 of them, some ten letters
 
@@ -327,6 +340,23 @@ def cut_words(window: Window) -> list[str]:
         for column, wide in zip(columns, table.wanted_widths() if columns else (), strict=True):
             if table.columnWidth(column) < wide:
                 cut.append(f"column {column} of {table.accessibleName()}")
+    return cut + cut_drawings(window)
+
+
+def cut_drawings(window: Window) -> list[str]:
+    """Words of a drawing beyond its edge, and models that lie on each other."""
+    cut = []
+    for area in filter(QWidget.isVisible, window.findChildren(AnswerArea)):
+        squares = 2 * (appearance.pixels(SQUARE) + BESIDE) + APART - BESIDE
+        needed = squares + sum(map(QFontMetrics(small_font()).horizontalAdvance, LEGEND))
+        cut += [f"the legend of {area.accessibleName()}"] if area.width() < needed else []
+    for view in filter(QWidget.isVisible, window.findChildren(ModelsView)):
+        words = next(m.label for m in view.plot.vb.addedItems if isinstance(m, Marker))
+        if not (words.isNull() or QRectF(view.canvas.rect()).contains(words)):
+            cut.append("the words of the dashed line")
+        rows = sorted(view.buttons.values(), key=lambda button: button.parent().y())
+        boxes = [button.parent().geometry() for button in rows]
+        cut += ["models" for a, b in itertools.pairwise(boxes) if a.bottom() >= b.top()]
     return cut
 
 
@@ -345,13 +375,17 @@ def crooked_heads(window: Window) -> list[str]:
     return heads
 
 
-@pytest.mark.parametrize("name", [*SHOWN, "runs"])
-def test_heads_are_over_their_cells_and_no_word_is_cut_at_any_size(window, drawn, qtbot, name):
-    made = window(*SHOWN.get(name, ("runs",)))
+@pytest.mark.parametrize("name", [*SHOWN, "runs", "candidates"])
+def test_heads_are_over_their_cells_and_no_word_is_cut_at_any_size(
+    window, drawn, qtbot, race, name
+):
+    results = race.results(baseline_test={"accuracy": 0.79})  # amid the models
+    several = "results", (*race.run(ends=False), RunFinished(results=results))
+    made = window(*(several if name == "candidates" else SHOWN.get(name, ("runs",))))
     assert crooked_heads(made) == []
     for percent in (100, 150):
         drawn.change_look(percent=percent)
-        for size in ((1024, 700), (1280, 800), (1920, 1080)):
+        for size in SIZES[: 1 if name == "candidates" else None]:
             made.resize(*size)
             qtbot.wait(60)
             assert cut_words(made) == [], (percent, size)
