@@ -23,6 +23,7 @@ class CandidateText:
     gain: str
     setting: str
     speed: str  # "10,000 rows a second", or "" where unknown
+    lacks_test: bool  # could be tested, and was not
     is_selected: bool  # kept now
     is_runs_choice: bool  # kept by the run itself
 
@@ -72,6 +73,7 @@ def _candidate_text(
         gain=_gain_text(candidate.gain, is_optimistic=results.is_optimistic and candidate.taken),
         setting=candidate.failure or (setting_cells(started, setting)[1] if setting else ""),
         speed=_speed_text(candidate.row_seconds),
+        lacks_test=candidate.test is None and not candidate.failure,
         is_selected=candidate.taken,
         is_runs_choice=is_runs_choice,
     )

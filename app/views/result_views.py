@@ -125,7 +125,7 @@ class ModelsView(PictureView):
         self._candidates: Sequence[CandidateText] = ()
         canvas.setAccessibleName(self.title)
         holder = QWidget()
-        in_row((self._strip, 2), (canvas, 3), on=holder, gap=0)
+        in_row((self._strip, 1), (canvas, 1), on=holder, gap=0)
         return holder
 
     def show_candidates(self, candidates: Sequence[CandidateText]) -> None:
@@ -154,7 +154,11 @@ class ModelsView(PictureView):
         row.setToolTip(plain_tooltip("\n".join(filter(None, details))))
         self.buttons[candidate.key] = button
         self._group.addButton(button)
-        captions = [wrapping_label(text, "caption") for text in (caption, candidate.speed) if text]
+        lines = [
+            caption.replace(" = ", "\u00a0=\u00a0"),
+            "not tested yet" if candidate.lacks_test else candidate.speed,
+        ]
+        captions = [wrapping_label(line, "caption") for line in lines if line]
         words = in_column(wrapping_label(candidate.title), *captions, gap=0)
         in_row(button, (words, 1), on=row, gap=4)
         row.show()

@@ -9,7 +9,14 @@ from core.tuning.events import RunStarted, TopicsFound
 from core.tuning.run_results import ConfusionCounts, PairCounts, Results
 from core.tuning.scores.metrics import METRICS
 from core.tuning.scores.score import difference_text, metric_in_short, score_text
-from core.wording import amount_text, count_text, format_integer, list_text, quoted
+from core.wording import (
+    amount_text,
+    count_text,
+    format_integer,
+    list_text,
+    quoted,
+    with_short_names,
+)
 
 RARE = 0.2  # share of the rows up to which finding a class is told by itself
 MAX_NAMED = 2  # classes that are never predicted
@@ -47,6 +54,7 @@ def answer_of(results: Results, started: RunStarted, topics: TopicsFound | None 
     is_gain = results.gain.real and results.gain.is_positive
     picture = _picture_of(results, started.dataset.target_unit or "")
     advice = _ADVICE[step].format(units=results.task.units)
+    ability = with_short_names(ability)
     return Answer(ability, _tuning_text(results), advice, step, is_gain, picture)
 
 
@@ -71,7 +79,9 @@ def _ability(results: Results, started: RunStarted, topics: TopicsFound | None) 
     if results.test.get("mae") is not None:
         return _numbers_text(results, started.dataset.target_unit or "")
     if topics is not None and topics.topics:
-        names = [topic.words[0] for topic in topics.topics if topic.words]
+        names = list[str]()
+        for topic in topics.topics:  # each by its likeliest word that names none before
+            names += [word for word in topic.words if word not in names][:1]
         more = " …" if topics.count > MAX_TOPICS else "."
         return f"{count_text(topics.count, 'topic')}: {', '.join(names[:MAX_TOPICS])}{more}"
     metric = results.metric

@@ -64,6 +64,7 @@ def test_how_quickly_a_model_predicts_is_told_where_it_was_measured(race):
         after = race.results(taken="simplest", tested=False)
         assert told(race, after, [earlier])["best"].speed == text
     assert told(race, results)["best"].speed == ""
+    assert [text.lacks_test for text in told(race, after).values()] == [True, False, False]
 
 
 def test_a_trial_that_was_taken_is_listed_and_what_could_not_be_fitted_says_why(race):

@@ -107,6 +107,10 @@ def test_topics_are_named_by_their_likeliest_words():
     made = results(test={"word_likelihood": -4.0}, right=None)
     answer = answer_of(made, RunStarted(dataset=DatasetFacts(task=Task.TOPICS)), topics)
     assert answer.ability == "50 topics: a, b, c, d …"
+    # One word may be the likeliest of two: each is named by its own.
+    topics = TopicsFound(count=2, topics=[Topic(0.5, ["a", word], [0.2, 0.1]) for word in "bc"])
+    answer = answer_of(made, RunStarted(dataset=DatasetFacts(task=Task.TOPICS)), topics)
+    assert answer.ability == "2 topics: a, c."
 
 
 def test_optimism_is_how_much_better_validation_looked():
