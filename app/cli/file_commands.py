@@ -31,10 +31,10 @@ def add_read(commands: Any) -> None:
     read = commands.add_parser("read", help="say how a file is read, and what it could mean else")
     add_columns(read)
     read.add_argument("--json", action="store_true")
-    read.set_defaults(run=_read)
+    read.set_defaults(run=_report_reading)
 
 
-def _read(arguments: argparse.Namespace) -> int:
+def _report_reading(arguments: argparse.Namespace) -> int:
     from core.tuning.guidance.column_encodings import report_on
 
     data = columns_of(arguments)
@@ -44,11 +44,11 @@ def _read(arguments: argparse.Namespace) -> int:
         plain = to_plain(report) | {"rewritten": report.rewritten}
         print(json.dumps(strict_json(plain), ensure_ascii=False))
     else:
-        print("\n".join(_lines(report)))
+        print("\n".join(_report_lines(report)))
     return 0
 
 
-def _lines(report: ReadingReport) -> Iterator[str]:
+def _report_lines(report: ReadingReport) -> Iterator[str]:
     name = _printable(report.name)
     yield f"{name}: {report.described}" if report.described else name
     rows = f"{report.rows:,} rows"
@@ -58,7 +58,7 @@ def _lines(report: ReadingReport) -> Iterator[str]:
         rows += f"; “{_printable(report.target)}” is predicted"
     yield f"{rows} ({report.task})"
     yield ""
-    yield from _table(report)
+    yield from _column_lines(report)
     if report.more_columns:
         yield f"and {report.more_columns:,} more columns"
     if report.findings:
@@ -71,9 +71,9 @@ def _lines(report: ReadingReport) -> Iterator[str]:
     yield _cells_line(report)
 
 
-def _table(report: ReadingReport) -> Iterator[str]:
+def _column_lines(report: ReadingReport) -> Iterator[str]:
     header = ("column", "kind", "role", "missing", "values")
-    rows = [_row(column, report.rows) for column in report.columns]
+    rows = [_column_cells(column, report.rows) for column in report.columns]
     widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
     yield _aligned(header, widths)
     for column, row in zip(report.columns, rows, strict=True):
@@ -85,7 +85,7 @@ def _table(report: ReadingReport) -> Iterator[str]:
             yield f"    for the model: {_printable(column.encoding)}"
 
 
-def _row(column: ReadColumn, rows: int) -> tuple[str, ...]:
+def _column_cells(column: ReadColumn, rows: int) -> tuple[str, ...]:
     missing = "0"
     if column.missing:
         share = 100 * column.missing / rows
@@ -119,8 +119,8 @@ def _cells_line(report: ReadingReport) -> str:
     if len(columns) == 1:
         cells = f"{count_text(count, 'cell')} of {names} {'does' if count == 1 else 'do'}"
     example = f"{_printable(first.rewritten_example)} in “{_printable(first.name)}”"
-    kept = f" ({_printable(first.kept)} keeps the texts)" if first.kept else ""
-    return f"{cells} not come back from their values letter by letter: {example}{kept}."
+    cure = f" ({_printable(first.kept)} keeps the texts)" if first.kept else ""
+    return f"{cells} not come back from their values letter by letter: {example}{cure}."
 
 
 def _printable(text: str) -> str:

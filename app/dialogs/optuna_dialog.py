@@ -63,10 +63,8 @@ class OptunaDialog(QDialog):
         self.storage.textChanged.connect(self._update_import_button)
         self.study = QLineEdit(placeholderText="all of them")
         self.model = QuietComboBox()
-        for name, definition in MODELS.items():
-            self.model.addItem(definition.title, name)
-        # Without a plan there is no model to propose.
-        self.model.setCurrentIndex(max(0, self.model.findData(model)))
+        # Without a plan there is no model to propose, and the first is.
+        self.model.set_choices({name: entry.title for name, entry in MODELS.items()}, model)
         self.scored_by = QuietComboBox()
         self.scored_by.addItem("as the study says", "")
         for metric in METRICS.values():

@@ -61,8 +61,7 @@ class ExecutionSettings(QWidget):
         super().__init__()
         self.box = QuietComboBox()
         self.box.setAccessibleName("Where trials run")
-        for key in settings.PLACES:
-            self.box.addItem(WORDS[key], key)
+        self.box.set_choices(WORDS)
         self.fields = {name: QLineEdit() for name in settings.CLUSTER_FIELDS}
         self.button = PlainButton("Try the connection", self.try_connection)
         self.hint, self.answer = wrapping_label("", "muted"), wrapping_label("", "")
@@ -138,9 +137,7 @@ class SettingsDialog(QDialog):
     def _make_look(self) -> QGridLayout:
         self.scheme = QuietComboBox()
         words = {"system": "As the system", "light": "Light", "dark": "Dark"}
-        for key in appearance.SCHEMES:
-            self.scheme.addItem(words[key], key)
-        self.scheme.setCurrentIndex(self.scheme.findData(settings.colour_scheme()))
+        self.scheme.set_choices(words, settings.colour_scheme())
         self.scheme.currentIndexChanged.connect(
             lambda: appearance.change_look(scheme=self.scheme.currentData())
         )

@@ -32,7 +32,7 @@ class GlossaryEntry:
 @cache
 def entries() -> tuple[GlossaryEntry, ...]:
     """Every entry, by title, with the scores."""
-    terms = (_term(**fields) for fields in read_help("glossary.json"))
+    terms = (_term_entry(**fields) for fields in read_help("glossary.json"))
     return tuple(sorted((*terms, *score_entries()), key=lambda entry: entry.title.lower()))
 
 
@@ -40,7 +40,7 @@ def entries() -> tuple[GlossaryEntry, ...]:
 def score_entries() -> tuple[GlossaryEntry, ...]:
     """The entries of the scores."""
     # Their titles are told here again: the registry of metrics needs scipy, which comes late.
-    return tuple(_score(**fields) for fields in read_help("scores.json"))
+    return tuple(_score_entry(**fields) for fields in read_help("scores.json"))
 
 
 @cache
@@ -49,14 +49,14 @@ def read_help(name: str) -> Any:
     return json.loads((FOLDER / name).read_text(encoding="utf-8"))
 
 
-def _term(title: str, words: str, forms: list[str]) -> GlossaryEntry:
+def _term_entry(title: str, words: str, forms: list[str]) -> GlossaryEntry:
     # The synonym in brackets is no part of the anchor, which others link to.
     name = re.sub(r" \(.*\)$", "", title.lower())
     key = "word-" + re.sub(r"[^a-z0-9]+", "-", name).strip("-")
     return GlossaryEntry(key, title, words, tuple(forms))
 
 
-def _score(
+def _score_entry(
     name: str, title: str, words: str, forms: list[str], lower_is_better: bool
 ) -> GlossaryEntry:
     direction = "Lower" if lower_is_better else "Higher"

@@ -25,7 +25,6 @@ from resources.theme import (
     Theme,
 )
 
-SCHEMES = ("system", "light", "dark")
 SMALLEST_TEXT, LARGEST_TEXT = 100, 200  # percent
 RESOURCES = Path(__file__).parents[2] / "resources"
 
@@ -133,10 +132,8 @@ def _system_changed() -> None:
 
 
 def _theme_of(scheme: str) -> Theme:
-    if scheme == "system":
-        system_scheme = QGuiApplication.styleHints().colorScheme()
-        return DARK if system_scheme == Qt.ColorScheme.Dark else LIGHT
-    return DARK if scheme == "dark" else LIGHT
+    is_system_dark = QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
+    return DARK if scheme == "dark" or (scheme == "system" and is_system_dark) else LIGHT
 
 
 def _base_font(app: QApplication) -> QFont:

@@ -67,15 +67,15 @@ class ModelPage(Page):
         self.cards.show_choices(choices, plan.model if plan else "")
         joining = [missing for entry in advice.fitting_models for missing in entry.lacking]
         self.joining.show_missing(joining)
-        others = [entry for entry in advice.models if not entry.fits_task]
+        unfit_models = [entry for entry in advice.models if not entry.fits_task]
         unusable = [
             entry
-            for entry in others
+            for entry in unfit_models
             if not entry.is_for_other_data and not {*entry.lacking} & {*joining}
         ]
         self.unusable.show_models(unusable)
         self.extras.show_missing([missing for entry in unusable for missing in entry.lacking])
-        self.other_data.show_models([entry for entry in others if entry.is_for_other_data])
+        self.other_data.show_models([entry for entry in unfit_models if entry.is_for_other_data])
         sentence = "A model is a way of turning columns into a prediction. No model is best for "
         self.set_panel("Choosing a model", [sentence + "everything."])
 

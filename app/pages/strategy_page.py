@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSignalBlocker
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
@@ -152,11 +151,7 @@ class StrategyPage(Page):
         }
         if is_custom:
             words[OWN] = f"One for each of my {len(spec)} groups"
-        with QSignalBlocker(self.ways):
-            self.ways.clear()
-            for key, text in words.items():
-                self.ways.addItem(text, key)
-            self.ways.setCurrentIndex(self.ways.findData(OWN if is_custom else spec))
+        self.ways.set_choices(words, OWN if is_custom else spec)
 
     def _way_chosen(self) -> None:
         # A person's own groups are made on the Data page.

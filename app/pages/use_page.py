@@ -54,7 +54,7 @@ class FilePredictionCard(Card):
         super().__init__("Many rows")
         self.takes_files = False
         emit = self.file_dropped.emit
-        DropTarget(self, self._fits, lambda held: emit(local_file(held)))
+        DropTarget(self, self._takes_rows, lambda held: emit(local_file(held)))
         self.empty = wrapping_label(
             "Open a file with rows like those the model learned from, drop it here, or copy cells "
             "of a table, those of its header too, and paste them. The column to predict may be "
@@ -153,7 +153,7 @@ class FilePredictionCard(Card):
         start = self.table.horizontalHeader().sectionPosition(n_own_columns)
         self.table.horizontalScrollBar().setValue(max(0, start))
 
-    def _fits(self, held: QMimeData) -> bool:
+    def _takes_rows(self, held: QMimeData) -> bool:
         """A file of rows; the window takes a model."""
         return self.takes_files and is_data(local_file(held))
 

@@ -15,7 +15,7 @@ TELLS_ENDS = "window/tells_ends"  # a desktop notice when a run ends
 GEOMETRY, SCHEME, TEXT_PERCENT = "window/geometry", "look/scheme", "look/text_percent"
 HERE, LOCAL, SCHEDULER = PLACES = ("here", "local", "scheduler")  # where trials run
 CLUSTER_FIELDS = ("address", "ca", "certificate", "key")  # of a scheduler
-_SCHEMES = ("system", "light", "dark")
+SCHEMES = ("system", "light", "dark")
 MAX_BYTES = 1_000_000
 LONGEST_PATH = 4096  # letters
 
@@ -107,7 +107,7 @@ def forget_all() -> None:
 def colour_scheme() -> str:
     """system, light or dark."""
     chosen = stored_text(SCHEME, "system")
-    return chosen if chosen in _SCHEMES else "system"
+    return chosen if chosen in SCHEMES else "system"
 
 
 def text_percent() -> int:

@@ -56,21 +56,19 @@ class MemberWeights(EnsembleView, ScrolledBars):
     def draw(self) -> None:
         super().draw()
         ranked = figures.ranked_trials(self.run, self.record.best_k)
-        bars, numbers = (
-            self.shown_figure().mark(Bars, "bars"),
-            figures.shown_members(self.run, ranked),
-        )
+        bars = self.shown_figure().mark(Bars, "bars")
+        numbers = figures.shown_members(self.run, ranked)
         rows = {number: row for row, number in enumerate(numbers)}
-        places = [rows.get(number, np.nan) for number in self.run.numbers.tolist()]
+        heights = [rows.get(number, np.nan) for number in self.run.numbers.tolist()]
         ends = [bars.ends[rows[n]] if n in rows else np.nan for n in self.run.numbers.tolist()]
-        self.ring_trials(np.array(ends, float), np.array(places, float))
+        self.ring_trials(np.array(ends, float), np.array(heights, float))
         # A bar is to be met anywhere, not at its end alone.
         shares = np.linspace(0.0, 1.0, BAR_TARGETS)
         x, y = np.outer(bars.ends, shares).ravel(), np.repeat(bars.rows, BAR_TARGETS)
         self.canvas.set_pickable(self.plot, x, y, np.repeat(numbers, BAR_TARGETS))
-        others = len(ranked) - len(numbers)
-        others_text = f" Not in it: {count_text(others, 'other trial')}." if others else ""
-        self.set_question(f"{self.question}{others_text}")
+        count = len(ranked) - len(numbers)
+        omitted_text = f" Not in it: {count_text(count, 'other trial')}." if count else ""
+        self.set_question(f"{self.question}{omitted_text}")
 
     def _trial_text(self, number: int) -> str:
         words = f"weight {percent(self.run.weights.get(number, 0.0))} of the average"

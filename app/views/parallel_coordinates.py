@@ -99,7 +99,9 @@ class ParallelCoordinates(View):
             shade.set_data(*joined(heights[group], np.arange(width)))
         self._draw_selected(width)
         self._draw_axes()
-        self._show_counts(len(rows))
+        count = int(np.sum(self.run.scored_rows))
+        more = f" Drawn are the best {len(rows)} of {count}." if len(rows) < count else ""
+        self.set_question(f"{self.question}{more}")
         between = self.canvas.width() / width
         narrow = between < appearance.pixels(NARROW)
         # Only the score has numbers then; they stand right of the last axis.
@@ -110,12 +112,6 @@ class ParallelCoordinates(View):
             foot = appearance.pixels(NAMES)
         tall = max(60.0, self.canvas.height() - 20.0)
         self.plot.hold_y(-1.06 * min(0.5, foot / max(tall - foot, 1.0)), 1.06, exact=True)
-
-    def _show_counts(self, drawn: int) -> None:
-        question, count = self.question, int(np.sum(self.run.scored_rows))
-        if drawn < count:
-            question = f"{question} Drawn are the best {drawn} of {count}."
-        self.set_question(question)
 
     def _shade_colours(self) -> list[str]:
         # From pale to strong in the model's hue: order is seen without telling hues apart.

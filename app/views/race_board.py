@@ -113,8 +113,8 @@ class ScoreHeader(QHeaderView):
         painter.setPen(QColor(appearance.current().muted))
         for position, label in self._board.ticks_in(box):
             x = box.left() + position * box.width()
-            place = QRectF(x - TICK_ROOM / 2, box.top(), TICK_ROOM, box.height())
-            painter.drawText(place, Qt.AlignmentFlag.AlignCenter, label)
+            label_box = QRectF(x - TICK_ROOM / 2, box.top(), TICK_ROOM, box.height())
+            painter.drawText(label_box, Qt.AlignmentFlag.AlignCenter, label)
         painter.restore()
 
 
@@ -133,8 +133,8 @@ class ScorePicture(QStyledItemDelegate):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setClipRect(option.rect)
         painter.setPen(pen(theme.line))
-        places = [round(box.left() + x * box.width()) + 0.5 for x, _ in board.ticks_in(box)]
-        painter.drawLines([QLineF(x, rect.top(), x, rect.bottom()) for x in places])
+        tick_xs = [round(box.left() + x * box.width()) + 0.5 for x, _ in board.ticks_in(box)]
+        painter.drawLines([QLineF(x, rect.top(), x, rect.bottom()) for x in tick_xs])
         if shown.baseline is not None:
             x = box.left() + shown.position_of(shown.baseline) * box.width()
             painter.setPen(pen(theme.muted, 1.4, dashed=True))
@@ -156,8 +156,8 @@ def _paint_score(
     low, x, high = (box.left() + min(1.0, max(0.0, share)) * box.width() for share in shares)
     painter.setFont(small_font())
     painter.setPen(QColor(theme.muted if state in PALE else theme.ink))
-    place = QRectF(max(high, x + 5) + 6, box.top(), box.width(), box.height())
-    painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, label)
+    label_box = QRectF(max(high, x + 5) + 6, box.top(), box.width(), box.height())
+    painter.drawText(label_box, Qt.AlignmentFlag.AlignVCenter, label)
     painter.setPen(pen(strong, 1.0))
     painter.setBrush(clear_colour(strong, 0.3))
     if error:
@@ -267,9 +267,9 @@ class RaceBoard(View):
         metrics, items = QFontMetrics(small_font()), self.table.items
         self._label_room = max(map(metrics.horizontalAdvance, self.labels), default=0)
         items.setRowCount(len(self.leaderboard))
-        for at, (row, cells) in enumerate(zip(self.leaderboard, self.cells, strict=True)):
+        for index, (row, cells) in enumerate(zip(self.leaderboard, self.cells, strict=True)):
             for column, values in enumerate(_cell_values(cells, _descriptions(row, run))):
-                items.setItemData(items.index(at, column), values)
+                items.setItemData(items.index(index, column), values)
         self._update_captions()
         models = [row.model for row in self.leaderboard]
         # Rows change their places at every drawing: the selection follows its model.

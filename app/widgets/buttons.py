@@ -117,7 +117,7 @@ class ShorteningLink(LinkButton):
         self._words = text
         self.setToolTip("")
         super().set_label(text)
-        self._elide()
+        self._elide_text()
 
     def minimumSizeHint(self) -> QSize:
         min_size = super().sizeHint()
@@ -130,9 +130,9 @@ class ShorteningLink(LinkButton):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._elide()
+        self._elide_text()
 
-    def _elide(self) -> None:
+    def _elide_text(self) -> None:
         metrics = self.fontMetrics()
         room = self.width() - self.sizeHint().width()
         room += metrics.horizontalAdvance(self._words)

@@ -84,8 +84,7 @@ class OptionForm(QWidget):
         if option.kind == "choice":
             combo = QuietComboBox()
             words = option.choice_labels or option.choices
-            for choice, choice_label in zip(option.choices, words, strict=True):
-                combo.addItem(choice_label, choice)
+            combo.set_choices(dict(zip(option.choices, words, strict=True)))
             combo.currentIndexChanged.connect(lambda: emit_change(combo.currentData()))
             return combo
         spin = _int_box(option) if option.kind == "int" else _float_box(option)

@@ -38,7 +38,7 @@ def in_column(
     margins: Margins = (0, 0, 0, 0),
 ) -> QVBoxLayout:
     """Contents below each other, `on` a widget or for another layout; `gap` in pixels."""
-    return _fill(QVBoxLayout(), contents, on, gap, margins)
+    return _fill_layout(QVBoxLayout(), contents, on, gap, margins)
 
 
 def in_row(
@@ -48,10 +48,10 @@ def in_row(
     margins: Margins = (0, 0, 0, 0),
 ) -> QHBoxLayout:
     """The same beside each other."""
-    return _fill(QHBoxLayout(), contents, on, gap, margins)
+    return _fill_layout(QHBoxLayout(), contents, on, gap, margins)
 
 
-def _fill(
+def _fill_layout(
     layout: Box,
     contents: tuple[Content, ...],
     on: QWidget | None,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from PySide6.QtCore import QLocale, QSize
+from PySide6.QtCore import QLocale, QSignalBlocker, QSize
 from PySide6.QtGui import QPaintEvent, QValidator, QWheelEvent
 from PySide6.QtWidgets import (
     QComboBox,
@@ -87,6 +87,14 @@ class QuietDoubleSpinBox(QDoubleSpinBox):
 class QuietComboBox(QComboBox):
     """One of several choices, elided where room is short."""
 
+    def set_choices(self, choices: Mapping[Any, str], chosen: Any = None) -> None:
+        """Offer {data: words}, of which one is chosen; without signals."""
+        with QSignalBlocker(self):
+            self.clear()
+            for data, words in choices.items():
+                self.addItem(words, data)
+            self.setCurrentIndex(max(0, self.findData(chosen)))
+
     def minimumSizeHint(self) -> QSize:
         width = self.fontMetrics().averageCharWidth() * 10 + 40
         return QSize(min(width, super().minimumSizeHint().width()), super().sizeHint().height())
@@ -116,8 +124,7 @@ def chooser(
     """A box with {data: words}; without choices it is hidden until it has some."""
     box = QuietComboBox()
     box.setAccessibleName(name)
-    for data, words in (choices or {}).items():
-        box.addItem(words, data)
+    box.set_choices(choices or {})
     box.activated.connect(lambda _index: on_chosen())
     if choices is None:
         box.hide()

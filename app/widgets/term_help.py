@@ -122,10 +122,10 @@ class TermHelp(QObject):
     def _term_box(self, widget: QWidget, position: QPoint | None) -> QRect:
         box = widget.rect()
         if isinstance(widget, QLabel):
-            at = None if position is None else widget.mapFromGlobal(position)
+            point = None if position is None else widget.mapFromGlobal(position)
             boxes = _word_boxes(widget)
             # Of several terms the one that is pointed at.
-            hits = [word_box for word_box in boxes if at is not None and word_box.contains(at)]
+            hits = [hit for hit in boxes if point is not None and hit.contains(point)]
             box = next(iter([*hits, *boxes]), box)
         else:
             # The rest of a button or plot stays its own.

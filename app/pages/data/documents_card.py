@@ -40,8 +40,7 @@ class DocumentsCard(Card):
 
     def _make_rules(self) -> QWidget:
         self.stop_words = QuietComboBox()
-        for choice, words in stop_word_choices():
-            self.stop_words.addItem(words, choice)
+        self.stop_words.set_choices(dict(stop_word_choices()))
         self.stop_words.currentIndexChanged.connect(
             lambda: self.session.change_data(stop_words=self.stop_words.currentData())
         )

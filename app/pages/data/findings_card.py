@@ -53,7 +53,7 @@ class ListCard(Card):
     def make_list(self) -> QLayout:
         raise NotImplementedError
 
-    def make_item(self, item: Any) -> QWidget:
+    def make_item(self, entry: Any) -> QWidget:
         raise NotImplementedError
 
     def items_of(self, summary: DatasetSummary) -> Sequence[Any]:
@@ -72,8 +72,8 @@ class ListCard(Card):
     def show_items(self) -> None:
         clear_layout(self._list)
         self.buttons = []
-        for item in (shown := self._items[: MAX_ITEMS if self._shows_all else self.first_items]):
-            self._list.addWidget(self.make_item(item))
+        for entry in (shown := self._items[: MAX_ITEMS if self._shows_all else self.first_items]):
+            self._list.addWidget(self.make_item(entry))
         hidden = min(len(self._items), MAX_ITEMS) - len(shown)
         self.more.setVisible(hidden > 0)
         self.more.set_label(f"Show {hidden} more")
@@ -92,7 +92,7 @@ class ListCard(Card):
     def _show_all(self) -> None:
         self._shows_all, count = True, len(self.buttons)
         self.show_items()
-        # The button that was pressed is gone: the keyboard goes on at the first new item.
+        # The button that was pressed is gone: the keyboard goes on at the first new one.
         if len(self.buttons) > count:
             self.buttons[count].setFocus()
 
@@ -111,16 +111,16 @@ class FindingsCard(ListCard):
     def items_of(self, summary: DatasetSummary) -> list[Finding]:
         return [finding for finding in summary.findings if finding.proposal]
 
-    def make_item(self, item: Finding) -> QWidget:
+    def make_item(self, entry: Finding) -> QWidget:
         card = QFrame()
         card.setProperty("card", "finding")
         column = in_column(on=card, gap=8, margins=(12, 10, 12, 10))
         row = in_row(gap=8)
-        if item.serious:
+        if entry.serious:
             row.addWidget(StatusIcon("warning", "warning", 18), 0, Qt.AlignmentFlag.AlignTop)
-        row.addWidget(wrapping_label(item.sentence), 1)
-        assert item.proposal is not None
-        add_to(column, row, 1, (self.make_button(item.proposal, item.sentence), LEFT))
+        row.addWidget(wrapping_label(entry.sentence), 1)
+        assert entry.proposal is not None
+        add_to(column, row, 1, (self.make_button(entry.proposal, entry.sentence), LEFT))
         return card
 
 
@@ -166,7 +166,7 @@ class ReadingsCard(ListCard):
         lines = [_Line("All together", text, proposals=(change,)) for text, change in shared]
         readings = {reading.column: reading for reading in summary.readings}
         names = dict.fromkeys((*readings, *summary.rewritten, *summary.encodings))
-        return [*lines, *(_line(name, readings.get(name), summary) for name in names)]
+        return [*lines, *(_reading_line(name, readings.get(name), summary) for name in names)]
 
     def show_items(self) -> None:
         font = QFont(self.font())
@@ -177,28 +177,28 @@ class ReadingsCard(ListCard):
         self._name_width = min(widest + 4, appearance.pixels(_NAME_WIDTH))
         super().show_items()
 
-    def make_item(self, item: _Line) -> QWidget:
+    def make_item(self, entry: _Line) -> QWidget:
         row = QFrame()
         row.setProperty("card", "line")
-        name = ElidedLabel(" ".join(item.column.split()), "name")
+        name = ElidedLabel(" ".join(entry.column.split()), "name")
         name.setFixedWidth(self._name_width)
         layout = in_row((name, Qt.AlignmentFlag.AlignVCenter), on=row, gap=12, margins=(0, 5, 0, 5))
         words, links = in_column(gap=1), in_column(gap=1)
-        if item.sentence:
-            words.addWidget(wrapping_label(item.sentence))
-        add_to(words, *(wrapping_label(note, "caption") for note in item.notes))
-        for proposal in item.proposals:
-            sentence = f"{item.column}: {item.sentence or item.notes[0]}"
+        if entry.sentence:
+            words.addWidget(wrapping_label(entry.sentence))
+        add_to(words, *(wrapping_label(note, "caption") for note in entry.notes))
+        for proposal in entry.proposals:
+            sentence = f"{entry.column}: {entry.sentence or entry.notes[0]}"
             links.addWidget(self.make_button(proposal, sentence), 0, Qt.AlignmentFlag.AlignRight)
         add_to(layout, (words, 1), links)
         return row
 
 
-def _line(name: str, reading: ColumnReading | None, summary: DatasetSummary) -> _Line:
+def _reading_line(name: str, reading: ColumnReading | None, summary: DatasetSummary) -> _Line:
     cells, encoding = summary.rewritten.get(name), summary.encodings.get(name)
     notes = [rewritten_text(cells)] if cells else []
     notes += [f"For the model: {encoding}"] if encoding else []
-    offers = [each.proposal for each in (reading, cells) if each is not None and each.proposal]
+    offers = [offer.proposal for offer in (reading, cells) if offer is not None and offer.proposal]
     proposals = {tuple(offer.readings.items()): offer for offer in offers}
     sentence = reading.sentence if reading else ""
     return _Line(name, sentence, tuple(notes), tuple(proposals.values()))

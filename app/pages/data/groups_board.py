@@ -210,10 +210,7 @@ class GroupsBoard(Card):
             return
         self._task = task
         self.set_words(*words.board_title_and_caption(task))
-        with QSignalBlocker(self.ways):
-            self.ways.clear()
-            for key, way_text in words.grouping_titles(task).items():
-                self.ways.addItem(way_text, key)
+        self.ways.set_choices(words.grouping_titles(task))
 
     def current_groups(self) -> Groups:
         """Those of the plan, and perhaps a new empty one."""

@@ -5,17 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import (
-    QAbstractTableModel,
-    QModelIndex,
-    QPersistentModelIndex,
-    QPoint,
-    QRect,
-    QRectF,
-    QSize,
-    Qt,
-    Signal,
-)
+from PySide6.QtCore import QModelIndex, QPoint, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QContextMenuEvent,
@@ -37,7 +27,7 @@ from PySide6.QtWidgets import (
 
 from app.look import appearance
 from app.text.data_text import column_values_text, missing_text
-from app.widgets.plain_table import PlainTable
+from app.widgets.plain_table import DISPLAY, CellModel, Index, PlainTable
 from app.widgets.text_labels import plain_tooltip
 
 if TYPE_CHECKING:
@@ -46,7 +36,6 @@ if TYPE_CHECKING:
 HEIGHT = 26  # pixels of a picture at the usual text size
 MIN_WIDTH = 84  # pixels of a column, so that its bars are distinct
 _LEFT, _RIGHT, _ABOVE, _BELOW = 11, 8, 5, 5  # as the stylesheet pads the name
-Index = QModelIndex | QPersistentModelIndex
 MIN_ROWS = 9
 MISSING = "missing"
 FITTED_ROWS = 20  # whose cells decide how wide a column is
@@ -145,12 +134,12 @@ def draw_bars(painter: QPainter, area: QRectF, spread: Distribution) -> None:
             painter.drawRect(bar.adjusted(0, 0, -1, -1))
 
 
-class PreviewModel(QAbstractTableModel):
+class PreviewModel(CellModel):
     """Row 0 says what each column is, then the first rows; the target comes first."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.names: list[str] = []
+        self.heads: list[str] = []
         self.described: Sequence[ColumnSummary | None] = ()
         self.total = 0  # rows, with those without a target
         self._words: list[str] = []
@@ -168,12 +157,12 @@ class PreviewModel(QAbstractTableModel):
         roles = [described[name].role if name in described else "feature" for name in names]
         order = sorted(range(len(names)), key=lambda index: roles[index] != "target")
         self.beginResetModel()
-        self.names = [names[index] for index in order]
+        self.heads = [names[index] for index in order]
         self._roles = [roles[index] for index in order]
-        self.described = [described.get(name) for name in self.names]
+        self.described = [described.get(name) for name in self.heads]
         self.total = summary.rows + summary.set_aside
-        self._words = [words.get(name, "") for name in self.names]
-        self._has_cells = [name in preview_names for name in self.names]
+        self._words = [words.get(name, "") for name in self.heads]
+        self._has_cells = [name in preview_names for name in self.heads]
         gap = [""] * (len(names) - len(preview_names))
         rows = ([*row, *gap] for row in summary.preview.rows)
         self._rows = [[row[index] for index in order] for row in rows]
@@ -181,48 +170,40 @@ class PreviewModel(QAbstractTableModel):
 
     def longest(self, column: int) -> tuple[str, str]:
         """What a column is, and the longest of its first cells."""
-        cells = (self._cell(row, column) for row in range(1, 1 + len(self._rows[:FITTED_ROWS])))
+        rows = range(1, self.rowCount())[:FITTED_ROWS]
+        cells = (self._cell_text(row, column) for row in rows)
         return self._words[column], max(cells, key=len, default="")
 
     def is_missing(self, row: int, column: int) -> bool:
         return row > 0 and self._has_cells[column] and not self._rows[row - 1][column]
 
-    def _cell(self, row: int, column: int) -> str:
+    def _cell_text(self, row: int, column: int) -> str:
         if row == 0:
             return self._words[column]
         return MISSING if self.is_missing(row, column) else self._rows[row - 1][column]
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        return 0 if parent.isValid() or not self.names else len(self._rows) + 1
+        return 0 if parent.isValid() or not self.heads else len(self._rows) + 1
 
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        return 0 if parent.isValid() else len(self.names)
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        if orientation != Qt.Orientation.Horizontal:
-            return None
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = DISPLAY) -> Any:
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop
-        if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):
-            name, column = self.names[section], self.described[section]
+        is_tip = role == Qt.ItemDataRole.ToolTipRole
+        if section < len(self.heads) and (is_tip or role == Qt.ItemDataRole.AccessibleTextRole):
+            name, column = self.heads[section], self.described[section]
             column_text = f"{name}\n{column_values_text(column, self.total)}" if column else name
-            is_tip = role == Qt.ItemDataRole.ToolTipRole
             return plain_tooltip(column_text) if is_tip else column_text
-        if role == Qt.ItemDataRole.DisplayRole:
-            return self.names[section]
-        return None
+        return super().headerData(section, orientation, role)
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+    def data(self, index: Index, role: int = DISPLAY) -> Any:
         row, column = index.row(), index.column()
-        text = self._cell(row, column)
+        text = self._cell_text(row, column)
         if role == Qt.ItemDataRole.DisplayRole:
             return text
         if role == Qt.ItemDataRole.ToolTipRole:
             return plain_tooltip(text)
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return f"{self.names[column]}: {text}"
+            return f"{self.heads[column]}: {text}"
         if role == Qt.ItemDataRole.FontRole and row == 0:
             font = QFont()
             font.setItalic(True)
@@ -319,7 +300,7 @@ class PreviewTable(PlainTable):
             for selected_range in map(selection.at, range(selection.size()))
             for index in range(selected_range.left(), selected_range.right() + 1)
         }
-        return [self.preview.names[index] for index in sorted(column_indices)]
+        return [self.preview.heads[index] for index in sorted(column_indices)]
 
     def fit_columns(self) -> None:
         """Fit columns to content and room, and rows to the text."""
@@ -375,7 +356,7 @@ class PreviewTable(PlainTable):
     def _on_menu_wanted(self, position: QPoint) -> None:
         column = self.columnAt(position.x())
         if column >= 0:
-            if self.preview.names[column] not in self.selected_columns():
+            if self.preview.heads[column] not in self.selected_columns():
                 self.selectColumn(column)
             self._request_menu(column)
 
@@ -392,7 +373,7 @@ class PreviewTable(PlainTable):
     def _request_menu(self, column: int) -> None:
         x = self.columnViewportPosition(column)
         position = self.viewport().mapToGlobal(QPoint(max(0, x), 0))
-        names, name = self.selected_columns(), self.preview.names[column]
+        names, name = self.selected_columns(), self.preview.heads[column]
         if len(names) > 1 and name in names:
             self.columns_pressed.emit(names, position)
         else:

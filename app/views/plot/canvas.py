@@ -241,14 +241,11 @@ class Canvas(FocusRing, pg.GraphicsLayoutWidget):
         self.zoom.changed.connect(self.zoomed)
         self.hint = DRAGS * enlarges + WHOLE
 
-    def show_usual_range(self) -> None:
-        if self.zoom is not None:
-            self.zoom.show_ranges()
-
     def forget_ranges(self) -> None:
         for plot in self.plots:
             plot.forget_ranges()
-        self.show_usual_range()
+        if self.zoom is not None:
+            self.zoom.show_ranges()
 
     def add_plot(
         self, bottom: Scale | None = None, left: Scale | None = None, row: int = 0, column: int = 0

@@ -61,12 +61,12 @@ def test_the_page_shows_the_summary_in_head_table_and_panel(page):
     assert f"yes {100 * yes / 600:.0f}\u00a0%" in subtitle
     # The table: the target first, then kinds, then rows.
     model = page.table.preview
-    assert model.names[0] == "came_back"
-    kinds = {name: model.index(0, at).data() for at, name in enumerate(model.names)}
+    assert model.heads[0] == "came_back"
+    kinds = {name: model.index(0, at).data() for at, name in enumerate(model.heads)}
     wanted = {"came_back": "target", "ward": "category", "visit_date": "date"}
     assert kinds | wanted | {"visit_id": "left out"} == kinds
     first = dict(zip(summary["preview"]["columns"], summary["preview"]["rows"][0], strict=True))
-    assert model.index(1, model.names.index("ward")).data() == first["ward"]
+    assert model.index(1, model.heads.index("ward")).data() == first["ward"]
     # The panel has every finding.
     title, sentences = page.words
     assert title == "Findings"
@@ -104,9 +104,9 @@ def test_sequences_and_molecules_are_counted_and_tested_whole(
     assert page.question._test_words.text() == tested
     assert all(words in " ".join(page.words[1]) for words in panel)
     model = page.table.preview
-    assert model.index(0, model.names.index("sequence")).data() == kind
+    assert model.index(0, model.heads.index("sequence")).data() == kind
     # The columns of a token have kinds, a molecule's have none that could be changed.
-    entries = {action.text() for action in page.menu_for(model.names[-1]).actions()}
+    entries = {action.text() for action in page.menu_for(model.heads[-1]).actions()}
     assert ("It holds" in entries) == (sample == "tags")
 
 
@@ -120,7 +120,7 @@ def test_enter_in_the_table_asks_for_the_menu_of_the_selected_columns(page, qtbo
     for key in (Qt.Key.Key_Right, Qt.Key.Key_Right):
         qtbot.keyClick(page.table, key, SHIFT)
     qtbot.keyClick(page.table, Qt.Key.Key_Return)
-    names = page.table.preview.names
+    names = page.table.preview.heads
     assert asked == [names[1], names[1:4]]
 
 
@@ -322,7 +322,7 @@ def test_another_sheet_of_the_workbook_can_be_chosen(page, clinic):
 def test_heads_are_selected_with_ctrl_and_shift_without_a_menu(page, qtbot):
     def press(name, keys=NONE):
         head = page.table.horizontalHeader()
-        x = head.sectionViewportPosition(page.table.preview.names.index(name)) + 20
+        x = head.sectionViewportPosition(page.table.preview.heads.index(name)) + 20
         qtbot.mouseClick(head.viewport(), LEFT, keys, QPoint(x, 10))
 
     asked = []

@@ -173,7 +173,7 @@ def test_cards_are_beside_each_other_where_there_is_room(opened, orders, qtbot):
 def test_the_table_says_units_and_a_missing_cell_is_painted_as_a_badge(opened, orders):
     table = opened(orders).table
     preview = table.preview
-    at = {name: index for index, name in enumerate(preview.names)}
+    at = {name: index for index, name in enumerate(preview.heads)}
     cells = [(0, "weight"), (1, "rating"), (2, "rating")]
     shown = [preview.index(row, at[name]).data() for row, name in cells]
     assert shown == ["number, kg", MISSING, "4"]
@@ -482,7 +482,7 @@ def test_only_what_is_seen_is_drawn_of_very_many_columns(look, show, qtbot, monk
 
 def test_the_head_has_room_for_bars_and_says_them(with_data, show):
     table = show(DataPage(with_data)).table
-    at = table.preview.names.index("blood_pressure")
+    at = table.preview.heads.index("blood_pressure")
     across, role = Qt.Orientation.Horizontal, Qt.ItemDataRole.AccessibleTextRole
     said = table.preview.headerData(at, across, role)
     assert said.startswith("blood_pressure\nFrom ")
