@@ -102,7 +102,6 @@ class HistoryTable(RowTable):
         return [self.model_of_entries.entries[row].id for row in self.chosen_rows()]
 
     def fit_columns(self) -> None:
-        """Fit columns to the width, and the height to few rows."""
         super().fit_columns()
         self.fit_height(min(MAX_ROWS, max(MIN_ROWS, self.model_of_entries.rowCount())))
 

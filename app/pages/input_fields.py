@@ -36,7 +36,6 @@ class InputField(QWidget):
         self._note = ElidedLabel("", "caption")
 
     def sizeHint(self) -> QSize:
-        """The width of a column of the form, whatever the words."""
         return QSize(appearance.pixels(230), super().sizeHint().height())
 
     def show_value(self, value: CellValue) -> None:

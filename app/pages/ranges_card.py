@@ -67,7 +67,6 @@ class RangeRow(QWidget):
         self._fit_fields()
 
     def lay_out(self, table: QGridLayout, row: int, is_narrow: bool) -> None:
-        """Place the controls in three rows: beside the name, or below."""
         for widget in (self.name, self.fault_label, self):
             table.removeWidget(widget)
         table.addWidget(self.name, row, 0, 1, COLUMNS if is_narrow else 1)

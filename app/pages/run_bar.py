@@ -61,7 +61,6 @@ class RunBar(QProgressBar):
         self.parts: list[tuple[str, float, str]] = []  # name, seconds, label
 
     def show_run(self, run: RunState, state: str, elapsed: float | None) -> None:
-        """Show a run in this state of the session, after so many seconds."""
         has_parts = run.tunes_several_models and bool(run.started.run_plan.minutes)
         self.parts = ledger_parts(run, elapsed) if has_parts and run.fold is None else []
         share = done_share(run, state)

@@ -156,7 +156,6 @@ class RunsTable(RowTable):
         self.fit_columns()
 
     def _keep_selection(self, change: Callable[[], None]) -> None:
-        """Change the model, then choose the same runs again."""
         chosen, current = set(self.chosen_paths()), self.current_path()
         index, scroll_value = self.currentIndex(), self.verticalScrollBar().value()
         row, column = index.row(), max(index.column(), NAME)
@@ -186,7 +185,6 @@ class RunsTable(RowTable):
         self.selectionModel().select(selection, flags.ClearAndSelect)
 
     def show_matching(self, text: str) -> int:
-        """Show matching runs, and return their number."""
         self._keep_selection(lambda: self.runs.filter_rows(text))
         return self.runs.rowCount()
 
@@ -201,7 +199,6 @@ class RunsTable(RowTable):
         return self.runs.run_at(row).path
 
     def chosen_paths(self) -> list[str]:
-        """Folders of chosen runs, from top to bottom."""
         return [self.path_at(row) for row in self.chosen_rows()]
 
     def chosen_runs(self) -> list[RunSummary]:
@@ -250,7 +247,6 @@ class RunsTable(RowTable):
     # Sizes ------------------------------------------------------------------------------------
 
     def fit_columns(self) -> None:
-        """Fit columns to the width, and the height to the page's room."""
         strategies = [self.runs.cells_at(row)[STRATEGY] for row in range(self.runs.rowCount())]
         self.setColumnHidden(STRATEGY, not any(strategies))
         super().fit_columns()

@@ -60,7 +60,6 @@ class ManualTrials(QObject):
         self.button.setToolTip("Enter a setting yourself; it is tried next, beyond the budget.")
 
     def show_run(self, run: RunState) -> None:
-        """Show it where this run can try a setting."""
         # Another run, in which a trial of this number is another one.
         if run is not self._run:
             self._run, self._chosen_number = run, None

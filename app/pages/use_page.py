@@ -274,7 +274,6 @@ class UsePage(Page):
         self.session.predict_rows(file, self._model, self._trust)
 
     def predict_clipboard(self) -> None:
-        """Predict copied rows: a file, or the cells of a table."""
         if not self.primary.isEnabled():
             return
         clipboard = QGuiApplication.clipboard()

@@ -95,7 +95,6 @@ class DataUndoStack:
         self.read_no_more()
 
     def add_change(self, data: DataPlan, plan: Plan | None) -> None:
-        """Add a version, and drop what was undone."""
         step = DataVersion(data, plan, plan)
         self._target_position = None
         shown = self._shown_version if self._steps else None

@@ -82,12 +82,10 @@ class Session(SessionState):
             self._open_data(new_data, is_given=self._is_given)
 
     def open_otherwise(self, change: SuggestedChange) -> None:
-        """Open the refused file with a changed plan."""
         if self._opening is not None:
             self._open_data(replace(self._opening, **change.fields), is_given=self._is_given)
 
     def change_data(self, **fields: Any) -> None:
-        """Read the file again with other fields of DataPlan."""
         if self.data is not None:
             self._open_data(replace(self.requested_data, **fields))
 
@@ -153,7 +151,6 @@ class Session(SessionState):
         self._requests.ask(m.OpenData(data))
 
     def return_to(self, data: DataPlan, plan: Plan | None, run: ShownRun) -> None:
-        """Open earlier data again, with their plan and run."""
         if not self._may_begin():
             return
         self._replace_run(run)
@@ -204,7 +201,6 @@ class Session(SessionState):
             self._change_plan(with_model(self.plan, name, self.advice))
 
     def choose_strategy(self, name: str) -> None:
-        """Select a strategy, with the options chosen for it before."""
         if self.plan is not None and self.advice is not None and name != self.plan.strategy:
             self._change_plan(with_strategy(self.plan, name, self.advice))
 
@@ -229,7 +225,6 @@ class Session(SessionState):
         self._start_tuning(m.Tune(self.plan, root=str(self._find_runs_root())))
 
     def pause(self) -> None:
-        """Pause after the current trial."""
         if self.state == "running":
             self._requests.send_control(m.Pause())
 
@@ -303,7 +298,6 @@ class Session(SessionState):
         return self.plan is not None and self.plan.data.file == self.shown.plan.data.file
 
     def widen_ranges(self, ranges: Mapping[str, tuple[float, float]]) -> None:
-        """Plan the shown run again, with wider ranges."""
         if self.plan is None or not self.may_widen:
             return
         ran = self.shown.plan

@@ -50,7 +50,6 @@ class FrozenEvents:
             gc.freeze()
 
     def begin_again(self, count: int) -> None:
-        """Unfreeze all; another run is shown, with so many events."""
         if self._spares:
             gc.unfreeze()
         self._count, self._spares = 0, False

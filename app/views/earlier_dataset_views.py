@@ -122,7 +122,6 @@ class NearestDatasets(ScrolledBars):
         return tuple(names), words
 
     def _bar_texts(self, dataset: events.HistoryDataset, end: float) -> list[str]:
-        """The texts beside a bar, the most important first."""
         count = len(dataset.scores)
         phrases = [f"{round(end)} % similar", "1 trial" if count == 1 else f"{count} trials"]
         if dataset.starter:

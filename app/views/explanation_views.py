@@ -176,7 +176,6 @@ class ColumnsView(WhyView[answer_types.ColumnImportance], ScrolledBars):
         return [self.grouping, *super().controls()]
 
     def losses(self) -> Sequence[answer_types.ScoreLoss]:
-        """The bars, the most important first."""
         alone = self.grouping.currentData() == "columns"
         return self.answer.columns if alone else self.answer.groups
 

@@ -247,7 +247,6 @@ class RaceBoard(View):
         return tunes_several(self.run.started)
 
     def picture_box(self, rect: QRect) -> QRectF:
-        """Where scores lie in a cell, with room for labels."""
         return QRectF(rect).adjusted(MARGIN, 0, -self._label_room - 2 * MARGIN, 0)
 
     def ticks_in(self, box: QRectF) -> Ticks:

@@ -220,7 +220,6 @@ class TokenGrid(PaintedArea):
         return FullPicture(size, lambda painter: paint_grid(painter, shown, entries, area))
 
     def token_at(self, x: float) -> int | None:
-        """The token whose column is at x in the viewport."""
         layout = self._geometry()
         if x < layout.left:
             return None
@@ -320,7 +319,6 @@ class SequenceView(ExamplesView[LabelledSequence]):
         self.grid.set_data(self.sequence_labels(), entries, self._token_text)
 
     def sequence_labels(self) -> SequenceLabels:
-        """Tokens with all labels that were true, predicted or likely."""
         example, classes = self.example(), self.latest_labels.classes
         marginals = np.array(example.marginals, dtype=float).reshape(-1, len(classes))
         code_of = {label: code for code, label in enumerate(classes)}

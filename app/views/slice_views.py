@@ -138,7 +138,6 @@ class SliceView(SurrogateView):
         return np.column_stack([x - 0.35, x + 0.35, np.full(len(x), np.nan)]).ravel()
 
     def curve_of(self, numbers: list[float]) -> np.ndarray:
-        """Values at the x positions."""
         values = np.array(numbers)
         if not self.answer.labels:
             return values
@@ -249,7 +248,6 @@ class GpSlice(SliceView):
         return [f"{word} {format_number(self.answer.acquisition[index])}"] if word else []
 
     def _show_below(self, shown: bool, label: str) -> None:
-        """Show the lower plot unless the acquisition is the mean."""
         upper = self.plot.bottom
         upper.set_title("" if shown else label)
         if shown != upper.labelled:

@@ -72,7 +72,6 @@ class PlainTable(QTableView):
         head.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
 
     def is_elastic(self, column: int) -> bool:
-        """Whether a column holds words, which may be cut."""
         index = self.model().index(0, column)
         side = Qt.AlignmentFlag(index.data(ALIGNMENT) or LEFT_CELL)
         return not side & Qt.AlignmentFlag.AlignRight

@@ -94,7 +94,6 @@ class TermHelp(QObject):
             self.point_at(under, position)
 
     def point_at(self, widget: QWidget, position: QPoint | None = None) -> None:
-        """Underline the widget's term; otherwise hide the line."""
         self.entries = terms_in(words_of(widget, position))
         self._about = widget
         if not self.entries:
@@ -184,7 +183,6 @@ class TermPopover(QFrame):
         self.setFixedWidth(min(appearance.pixels(WIDE), parent.width() - 20))
 
     def show_beside(self, widget: QWidget) -> None:
-        """Below or above a widget, inside the window."""
         self.ensurePolished()
         # A popup that is not shown yet has no height that fits wrapped text.
         high = self._column.totalHeightForWidth(self.width())

@@ -111,7 +111,6 @@ class EndNotice(QObject):
             self.ask_for_attention()
 
     def ask_for_attention(self) -> None:
-        """Alert the task bar, and show a message in the tray."""
         # Who looks at the window sees the end.
         if self._window.isActiveWindow() or not settings.stored_flag(TELLS_ENDS, True):
             return

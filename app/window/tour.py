@@ -208,7 +208,6 @@ class TourCard(QFrame):
         QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.Alert))
 
     def fitting(self) -> QSize:
-        """The size that the text needs, within the window."""
         wide = min(appearance.pixels(WIDE), self._window.width() - 24)
         least = self._column.totalMinimumSize()
         wide = max(wide, least.width())

@@ -163,7 +163,6 @@ class Window(QMainWindow):
         return self.pages[self.here]
 
     def make_page(self, key: str) -> Page:
-        """Make it, unless it is there."""
         if key not in self.pages:
             module, name = PAGES[key]
             page: Page = getattr(importlib.import_module(module), name)(self.session)
@@ -178,7 +177,6 @@ class Window(QMainWindow):
         return self.pages[key]
 
     def rail_press(self, key: str) -> None:
-        """Go to an open step; explain why one is locked."""
         # The rail knows why a step is locked, and says it.
         if key in self.rail.steps:
             self.rail.steps[key].pressed.emit()
@@ -244,7 +242,6 @@ class Window(QMainWindow):
         self.session.open_otherwise(offer)
 
     def offer_details(self, sentence: str, details: str) -> None:
-        """Show a sentence, and a button that copies details."""
         copy = QGuiApplication.clipboard().setText
         self.notice.show_message(sentence, "Copy details", lambda: copy(details))
 
@@ -281,7 +278,6 @@ class Window(QMainWindow):
             self.current_page.show_and_compare(folders)
 
     def open_run(self, folder: str | Path) -> None:
-        """Show a run's results, or its Tune page."""
         if self.session.is_going_on:
             self.rail.explain("A run is in progress. Stop it first, then open another.")
             return

@@ -301,7 +301,6 @@ class SidePanel(QFrame):
         self.setFixedWidth(appearance.pixels(FOLDED_WIDTH) if self.is_folded else width)
 
     def show_words(self, title: str, sentences: Sequence[str]) -> None:
-        """Show a heading and one paragraph a sentence."""
         self._title.setText(title)
         for index, sentence in enumerate(sentences):
             if index == len(self._lines):

@@ -100,7 +100,6 @@ class Engine:
         self._chosen: tuple[tuple[str, int, str, bool], FinishedRun] | None = None
 
     def warm(self) -> list[m.ExportFormat]:
-        """Import the extensions, and return what can be exported."""
         # Their entry points are read when a registry is first asked.
         len(MODELS), len(STRATEGIES)
         return [

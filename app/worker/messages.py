@@ -266,7 +266,6 @@ class Request:
 
     @property
     def work(self) -> Work:
-        """The payload of a request that is no control."""
         assert isinstance(self.payload, Work)
         return self.payload
 

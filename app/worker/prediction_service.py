@@ -98,7 +98,6 @@ class PredictionService:
         return predict_file(request.model, request.file, trust=request.trust)
 
     def sort_predictions(self, request: m.SortPredictions) -> m.RowsPredicted:
-        """The first rows in this order."""
         least_sure_first = request.least_sure_first
         answers = self._kept_answers()
         _, rows = answers.first_rows(MAX_SHOWN_ROWS, least_sure_first=least_sure_first)

@@ -35,7 +35,6 @@ class ColumnMenus:
         self._set_role, self._parent = set_role, parent
 
     def menu_for_column(self, name: str) -> QMenu:
-        """Roles, kinds and groups, the current ones ticked."""
         column = self._session.current_summary.column(name)
         menu = self._make_menu(name)
         _add_choices(menu, self._role_texts(name), {column.role}, partial(self._set_role, name))
@@ -126,7 +125,6 @@ class ColumnMenus:
         _add_choices(menu, kinds, {c.kind for c in columns}, partial(self.set_kinds, names))
 
     def _add_readings(self, menu: QMenu, name: str) -> None:
-        """Other readings, and as at first where that was changed."""
         session = self._session
         readings = [r for r in session.current_summary.readings if r.column == name and r.proposal]
         is_changed = name in session.requested_data.readings

@@ -393,7 +393,6 @@ class GroupsBoard(Card):
         return menu
 
     def add_groups(self, menu: QMenu, columns: Sequence[str]) -> None:
-        """Add an action for each possible group, and for a new one."""
         moved_columns = set(columns)
         for name, members in self.current_groups().items():
             # Where all of them are already they cannot be moved to.

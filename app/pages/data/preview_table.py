@@ -148,7 +148,6 @@ class PreviewModel(CellModel):
         self._rows: list[list[str]] = []
 
     def show_summary(self, summary: DatasetSummary, words: Mapping[str, str]) -> None:
-        """`words` says what each column is."""
         described = {column.name: column for column in summary.columns}
         names = list(summary.preview.columns)
         preview_names = set(names)
@@ -303,7 +302,6 @@ class PreviewTable(PlainTable):
         return [self.preview.heads[index] for index in sorted(column_indices)]
 
     def fit_columns(self) -> None:
-        """Fit columns to content and room, and rows to the text."""
         line = self.fontMetrics().height()
         self.verticalHeader().setDefaultSectionSize(line + 12)
         # The preview has the row of kinds and fifty of the file at most.

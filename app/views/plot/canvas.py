@@ -236,7 +236,6 @@ class Canvas(FocusRing, pg.GraphicsLayoutWidget):
         self.paint_theme()
 
     def let_zoom(self, *, enlarges: bool = True) -> None:
-        """Let the whole range be shown, and a drag enlarge a part."""
         self.zoom = Zoom(self, self.plots, enlarges)
         self.zoom.changed.connect(self.zoomed)
         self.hint = DRAGS * enlarges + WHOLE
@@ -286,7 +285,6 @@ class Canvas(FocusRing, pg.GraphicsLayoutWidget):
         self._dots.append((plot, x, y, numbers))
 
     def hover_text_at(self, position: QPointF) -> tuple[Plot, HoverText] | None:
-        """The hover text at a widget position, with its plot."""
         scene = self.mapToScene(position.toPoint())
         for plot in self.plots:
             if plot.vb.sceneBoundingRect().contains(scene):
@@ -304,7 +302,6 @@ class Canvas(FocusRing, pg.GraphicsLayoutWidget):
         return hit[1].text if hit is not None else ""
 
     def number_at(self, position: QPointF) -> int | None:
-        """The trial whose dot is within reach, or None."""
         scene = self.mapToScene(position.toPoint())
         nearest_distance, number = REACH, None
         for plot, x, y, numbers in self._dots:

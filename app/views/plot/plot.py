@@ -70,7 +70,6 @@ class Plot(pg.GraphicsWidget):
 
     @property
     def has_more(self) -> bool:
-        """Whether something lies beyond the held ranges."""
         return self.leaves_out or any(self._wide_range(axis) != self._held[axis] for axis in (0, 1))
 
     def show_held(self, *, is_whole: bool = False) -> None:

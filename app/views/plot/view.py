@@ -113,7 +113,6 @@ class View(Card):
 
     @property
     def is_seen(self) -> bool:
-        """Whether any part is on the screen."""
         return not self.visibleRegion().isEmpty()
 
     @cached_property
