@@ -1,8 +1,7 @@
 """Past runs: a summary of each, a person's name and note for it, and the bin of deleted ones.
 
-A summary is read without all events of the run. A folder may come from a stranger: its label holds
-text that can be shown, or counts as empty. A run moves to the bin by one rename, so a kill leaves
-it in one of the two places; it is removed `KEPT_DAYS` days later, when the bin is next listed.
+A folder may come from a stranger: its label holds text that can be shown, or counts as empty. A run
+moves to the bin by one rename, and is removed from there `KEPT_DAYS` days later, at the next look.
 """
 
 from __future__ import annotations

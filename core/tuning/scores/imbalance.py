@@ -1,8 +1,8 @@
 """Rare classes, and which metric is recommended then.
 
 Where one row in fifty is of a class, a model that never predicts it has an accuracy of 98 %. Log
-loss judges every probability, needs no rows of both classes in every fold, and is the objective of
-the penalty learners. A model without probabilities is scored by the area under the ROC curve.
+loss judges every probability, and needs no rows of both classes in every fold. A model without
+probabilities is scored by the area under the ROC curve.
 
 The costs of the two kinds of mistakes between two classes.
 """

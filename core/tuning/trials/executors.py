@@ -1,7 +1,6 @@
 """Trials in processes of their own, each with a time limit, and the folder that they share.
 
-Only a process can be killed when its fit never ends, and its crash costs one trial; joblib's pool
-cannot end a single task. With a fork server, a fresh process is ready in some 20 ms.
+Only a process can be killed when its fit never ends, and its crash costs one trial.
 """
 
 from __future__ import annotations

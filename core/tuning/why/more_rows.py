@@ -1,9 +1,8 @@
 """Would more rows help: the tested setting fitted on parts of the training rows.
 
-The setting (or the penalties) is not tuned again, and every part is scored on the same test rows,
-of outer folds the first. The interval holds the chance of the test rows, by the scores without each
-of their units, and of the parts drawn; all rows are one part only, so that theirs is of the test
-rows alone.
+It is not tuned again, and every part is scored on the same test rows, of outer folds the first. The
+interval holds the chance of the test rows, by the scores without each of their units, and of the
+parts drawn, which all rows are not.
 """
 
 from __future__ import annotations
