@@ -6,9 +6,9 @@ is how much of the tuning's gain in validation, from the default setting to the 
 run, had not come by then; saved is the share of the trials' seconds. The number is chosen by the
 first files; the others (HELD_OUT) have no part in the choice and are printed beside them.
 
-Of 63 runs of a hundred trials, 50 in a row lost 2.0 % of the gain on the tables that chose the number
-and nothing on the others, and saved 15 and 18 % of the time; 30 lost 8.3 and 9.7 %. Races of five
-minutes on three tables lost 0.1 % at most by 100, and saved up to 45 %; by 50 one lost 6 %.
+Of 63 runs of a hundred trials, 50 in a row lost 2.0 % of the gain on the tables that chose the
+number and nothing on the others, and saved 15 and 18 % of the time; 30 lost 8.3 and 9.7 %. Races of
+five minutes on three tables lost 0.1 % at most by 100, and saved up to 45 %; by 50 one lost 6 %.
 
     python tests/benchmarks/bench_patience.py DATA RESULTS.jsonl [--race]     runs, and adds lines
     python tests/benchmarks/bench_patience.py RESULTS.jsonl                   the table
