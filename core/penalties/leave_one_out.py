@@ -42,15 +42,15 @@ from core.penalties.penalty_problem import (
     one_blas_thread,
 )
 from core.penalties.row_space import LARGEST, ClassLoss, spanned_problem
-from core.penalties.shared_curvature import SharedCurvature
+from core.penalties.shared_curvature import ColumnBasis, SharedCurvature
 from core.penalties.unit_share import effective_share
 
 FIRST_STEP = 1.5
 _LONGEST_STEP = 4.0
 # Nearer in t than this the log loss of two models hardly differs.
 NEAR = 0.35
-# Nats of all rows together, below which a difference is sampling error.
-_NEGLIGIBLE = 0.2
+# Share of f that nobody notices: less than this is not searched for.
+_SLIGHT = 2e-3
 # Nats that a step gains at least: where columns say nothing f falls ever more slowly.
 _LITTLE = 0.05
 # Nats that the last step of a fit promises; leaving out goes on from there by dense steps, of which
@@ -104,6 +104,7 @@ class ScaleSearch:
         self.newton, self.fits, self.iterations = Newton(self.problem.loss), 0, 0
         self.folds = CrossValidatedLoss(self.problem.loss, units) if has_folds else None
         self.evaluated: list[SearchPoint] = []
+        self.basis: ColumnBasis | None = None  # of the first fit, where rows share their curvature
         # Groups that the evidence has switched off stay so, wherever the others go.
         logs = np.log(C[~grouped.is_empty & (np.log(C) < SWITCHED_OFF)])
         # The range ends where all the others are at the same end of theirs.
@@ -123,7 +124,13 @@ class ScaleSearch:
             exact = not shares_curvature(self.problem.loss, penalties, self.units)
             accuracy = _DENSE_ACCURACY if self.newton.dense and exact else _ACCURACY
             w = self._fit_weights(penalties, self._starting_weights(t, penalties), accuracy, 1.0)
-            left_out = leave_one_out_loss(self.problem.loss, w, penalties, self.units)
+            left_out = leave_one_out_loss(self.problem.loss, w, penalties, self.units, self.basis)
+            design = self.problem.loss.design
+            # Fewer rows would each be much of a direction, and the basis change with their weights.
+            if isinstance(left_out.model, SharedCurvature) and (
+                design.row_count >= 2 * design.column_count
+            ):
+                self.basis = left_out.model.basis
         else:
             left_out = self.folds.leave_folds_out(self.w, penalties)
         if not self.evaluated:
@@ -163,37 +170,31 @@ class ScaleSearch:
     def next_t(self) -> float | None:
         """Where to look next; None where the minimum is known closely enough."""
         ordered = sorted(self.evaluated, key=lambda point: point.t)
-        index = ordered.index(self.best_point)
+        best = self.best_point
+        index = ordered.index(best)
         if 0 < index < len(ordered) - 1:
-            return _bracket_minimum(ordered[index - 1], ordered[index], ordered[index + 1])
+            before, after = ordered[index - 1], ordered[index + 1]
+            if min(before.value, after.value) - best.value < _SLIGHT * best.value:
+                return None
+            return _bracket_minimum(before, best, after)
         neighbour = ordered[1 if index == 0 else index - 1] if len(ordered) > 1 else None
-        best = ordered[index]
-        # A small table's fit gives a model of f around itself; otherwise steps grow until f rises.
         if best.model is not None:
-            t = self._predicted(best.model, best, neighbour)
-            if t is None or abs(t - best.t) >= NEAR:
-                return t
-        if neighbour is None:
-            return self._first_move()
-        return self._expanded(neighbour, best)
+            return self._predicted(best.model, best, neighbour)
+        # Without a model of f around the best point steps grow until f rises.
+        return self._first_move() if neighbour is None else self._expanded(neighbour, best)
 
     def _predicted(
         self, model: LocalModel | SharedCurvature, best: SearchPoint, neighbour: SearchPoint | None
     ) -> float | None:
-        """The nearest minimum of the best point's model; None where it is confirmed already."""
+        """The nearest minimum of the best point's model; None where it is as good as there."""
         predicted = _Predicted(model, self.share)
         move = predicted.nearest_minimum()
-        if neighbour is not None and predicted(0.0) - predicted(move) < _LITTLE:
-            move = 0.0
-        t = best.t + move
+        if predicted(0.0) - predicted(move) < max(_LITTLE, _SLIGHT * best.value):
+            return None
+        t = min(max(best.t + move, self.bounds[0]), self.bounds[1])
         if neighbour is not None and (neighbour.t - best.t) * (t - neighbour.t) > -NEAR:
             t = 0.5 * (best.t + neighbour.t)  # it is worse there than was predicted
-        t = min(max(t, self.bounds[0]), self.bounds[1])
-        if neighbour is None or abs(t - best.t) >= NEAR:
-            return t
-        back = predicted(neighbour.t - best.t) - predicted(0.0)
-        actual_rise = neighbour.value - best.value
-        return None if abs(back - actual_rise) < max(0.5 * actual_rise, _NEGLIGIBLE) else t
+        return t if abs(t - best.t) >= NEAR else None
 
     def _expanded(self, before: SearchPoint, end: SearchPoint) -> float | None:
         """A longer step beyond the end that is the best so far; None where little was gained."""

@@ -47,7 +47,7 @@ from core.penalties.class_scores import (
     score_variances,
 )
 from core.penalties.row_space import LARGEST, ClassLoss, class_count, spanned_columns
-from core.penalties.shared_curvature import SharedCurvature, shared_curvature
+from core.penalties.shared_curvature import ColumnBasis, SharedCurvature, shared_curvature
 
 # Beyond so many rows only every so many-th unit is left out: one number needs no more.
 _ENOUGH_ROWS = 3000
@@ -64,7 +64,7 @@ _CLOSE, _MAX_STEPS = 1e-4, 50
 _REFUSED = 1e12
 # Scores of a unit, and its share of all rows, up to which one Newton step leaves it out.
 _LARGEST_UNIT, _LARGEST_SHARE = 200, 0.1
-_EXACT_ENTRIES = 100_000  # of all rows' scores' factors R, up to which they are formed exactly
+_EXACT_ENTRIES = 60_000  # of all rows' scores' factors R, up to which they are formed exactly
 _MODEL_ROWS = 8000  # of a local model at most; with K classes a K²-th of them
 
 
@@ -198,15 +198,19 @@ class LocalModel:
 
 
 def leave_one_out_loss(
-    loss: ClassLoss, w: np.ndarray, penalties: np.ndarray, units: np.ndarray | None = None
+    loss: ClassLoss,
+    w: np.ndarray,
+    penalties: np.ndarray,
+    units: np.ndarray | None = None,
+    basis: ColumnBasis | None = None,
 ) -> LeaveOneOutLoss:
     """Every unit left out in turn, at penalties c (n,), 0 for intercepts.
 
     w: near the minimizer of loss + ½ Σ c_i w_i², shape (n,); units: the unit of every row, from 0
-    without gaps, shape (m,); None where each row is one.
+    without gaps, shape (m,); None where each row is one; basis: as `shared_curvature` takes it.
     """
     if shares_curvature(loss, penalties, units):
-        shared = shared_curvature(loss, w, penalties)
+        shared = shared_curvature(loss, w, penalties, basis)
         return LeaveOneOutLoss(*shared.predicted(0.0), shared.weights(0.0), shared)
     point, factor, is_close = _close_point(loss, w, penalties)
     if not is_close:

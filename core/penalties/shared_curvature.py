@@ -25,6 +25,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from core.losses.linear.design import DesignMatrix
 from core.penalties.class_scores import (
     class_gradients,
     class_losses,
@@ -35,41 +36,52 @@ from core.penalties.class_scores import (
 )
 from core.penalties.row_space import ClassLoss, class_count
 
-# Entries of the coordinates of the rows that are left out, and the most rows of them.
-_ENTRIES, _ENOUGH_ROWS = 1 << 20, 3000
+# Entries of the coordinates of the rows that are left out, the most of these rows, the fewest.
+_ENTRIES, _ENOUGH_ROWS, _MIN_ROWS = 1 << 20, 3000, 500
 # Updates of σ, each by so many rows and by so many steps of one unknown each.
 _UPDATES, _SHAPE_ROWS, _NEWTON_STEPS = 2, 300, 5
 _NULL = 1e-10  # share of the largest σ below which a direction of scores changes nothing
 
 
 @dataclass(frozen=True)
-class Rows:
-    """The rows that are left out: classes, how often each counts, its scores and coordinates."""
+class ColumnBasis:
+    """The eigenbasis of the columns at penalties c, and the rows that are left out in it."""
 
-    codes: np.ndarray  # shape (r,)
-    counts: np.ndarray  # shape (r,)
-    Z: np.ndarray  # shape (r, K)
-    R: np.ndarray  # shape (r, p)
+    penalties: np.ndarray  # c, shape (p,)
+    columns: np.ndarray  # E / √c, shape (p, p)
+    means: np.ndarray  # shape (p,)
+    spectrum: np.ndarray  # λ / Σ τ, shape (p,)
+    rows: slice  # which rows are left out
+    R: np.ndarray  # their coordinates, shape (r, p)
     squares: np.ndarray  # R ∘ R
-    traces: np.ndarray  # τ of one copy at most, shape (r,)
+
+
+@dataclass(frozen=True)
+class RowStates:
+    """The rows that are left out, as they are at the fit."""
+
+    codes: np.ndarray  # classes, shape (r,)
+    counts: np.ndarray  # how often each counts, shape (r,)
+    Z: np.ndarray  # scores, shape (r, K)
+    gradients: np.ndarray  # of one copy at most in Z, shape (r, K)
+    traces: np.ndarray  # τ likewise, shape (r,)
     scale: float  # the number of all rows over those here
 
 
 @dataclass(frozen=True)
 class SharedCurvature:
-    """The leave-one-out loss around a fit as a function of t, at penalties eᵗ c."""
+    """The leave-one-out loss around a fit as a function of t."""
 
-    rows: Rows
+    basis: ColumnBasis
+    rows: RowStates
+    level: float  # the logarithm of the fit's penalties over those of the basis
+    total: float  # Σ τ
     U: np.ndarray  # shape (K, k)
     sigma: np.ndarray  # shape (k,)
-    spectrum: np.ndarray  # shape (p,)
-    gradient: np.ndarray  # of the loss along U and E, shape (k, p)
+    gradient: np.ndarray  # of the loss along U and the basis, shape (k, p)
     pull: np.ndarray  # c ∘ w likewise
-    drift: np.ndarray  # the gradient of the intercepts over Σ τ, along U, (k,); None without
-    intercept: float  # 1 / Σ τ; 0 without an intercept
+    drift: np.ndarray  # the gradient of the intercepts along U over Σ τ, shape (k,)
     W: np.ndarray  # the weights of the fit, shape (K, q)
-    columns: np.ndarray  # E / √c, shape (p, p)
-    means: np.ndarray  # shape (p,)
 
     def predicted(self, t: float) -> tuple[float, float]:
         """The leave-one-out loss at t, scaled up to all rows, and the spread of the scores."""
@@ -80,11 +92,11 @@ class SharedCurvature:
     def weights(self, t: float) -> np.ndarray:
         """Approximately the minimizer at t, shape (n,)."""
         (factor, _), coordinates = self._moved(t)
-        step = self.U @ coordinates @ self.columns.T
+        step = self.U @ coordinates @ self.basis.columns.T
         W = self.W.copy()
         W[:, : step.shape[1]] -= step
-        if self.intercept:
-            W[:, -1] -= self.U @ (self.drift / (factor * self.sigma)) - step @ self.means
+        if W.shape[1] > step.shape[1]:
+            W[:, -1] -= self.U @ (self.drift / (factor * self.sigma)) - step @ self.basis.means
         return W.ravel()
 
     def _moved(self, t: float) -> tuple[tuple[float, float], np.ndarray]:
@@ -98,72 +110,97 @@ class SharedCurvature:
         return (middle, factor), self._coordinates(t, middle)
 
     def _coordinates(self, t: float, factor: float) -> np.ndarray:
-        return (self.gradient + math.exp(t) * self.pull) * self._variances(t, factor * self.sigma)
+        return (self.gradient + math.exp(t + self.level) * self.pull) * self._variances(
+            t, factor * self.sigma
+        )
 
     def _variances(self, t: float, sigma: np.ndarray) -> np.ndarray:
-        return 1.0 / (np.outer(sigma, self.spectrum) + math.exp(t))
+        return 1.0 / (np.outer(self.total * sigma, self.basis.spectrum) + math.exp(t + self.level))
 
     def _scores(self, coordinates: np.ndarray, factor: float) -> np.ndarray:
-        moves = self.rows.R @ coordinates.T + self.drift / (factor * self.sigma)
+        moves = self.basis.R @ coordinates.T + self.drift / (factor * self.sigma)
         return np.asarray(self.rows.Z - moves @ self.U.T)
 
     def variances_without_own(
         self, squares: np.ndarray, traces: np.ndarray, t: float, sigma: np.ndarray
     ) -> np.ndarray:
         """The variances (r, k) of rows' scores at t where the row itself is left out."""
-        h = squares @ self._variances(t, sigma).T + self.intercept / sigma
+        h = squares @ self._variances(t, sigma).T
+        if self.W.shape[1] > squares.shape[1]:
+            h += 1.0 / (self.total * sigma)
         return np.asarray(h / np.maximum(1.0 - sigma * traces[:, None] * h, 1e-6))
 
     def _left_out_loss(self, Z: np.ndarray, t: float, factor: float) -> float:
         rows, sigma = self.rows, factor * self.sigma
-        h = self.variances_without_own(rows.squares, rows.traces, t, sigma)
-        g = class_gradients(Z, rows.codes) * np.minimum(rows.counts, 1.0)[:, None]
-        losses = class_losses(Z + ((g @ self.U) * h) @ self.U.T, rows.codes)
+        h = self.variances_without_own(self.basis.squares, rows.traces, t, sigma)
+        # The gradient by the curvature that h supposes: any other would not vanish where h grows.
+        g = rows.gradients @ self.U + sigma * rows.traces[:, None] * ((Z - rows.Z) @ self.U)
+        losses = class_losses(Z + (g * h) @ self.U.T, rows.codes)
         return float(losses @ rows.counts) * rows.scale
 
 
-def shared_curvature(loss: ClassLoss, w: np.ndarray, penalties: np.ndarray) -> SharedCurvature:
-    """The model at weights near the minimizer at penalties c (n,), the same for each class."""
+def shared_curvature(
+    loss: ClassLoss, w: np.ndarray, penalties: np.ndarray, basis: ColumnBasis | None = None
+) -> SharedCurvature:
+    """The model at weights near the minimizer at penalties c (n,), the same for each class.
+
+    basis: of penalties in the same ratio, at weights not far away; None where there is none yet.
+    """
     design, K, counts = loss.design, class_count(loss), row_counts(loss)
     p, W, point = design.column_count, w.reshape(K, -1), loss.point_at(w)
     Z = design.scores(W).T
     P = class_probabilities(Z)
     traces = _traces(P)
-    weights = counts * traces
-    total = float(weights.sum())
+    total = float(counts @ traces)
+    if basis is None:
+        basis = _column_basis(design, counts * traces, total, penalties[:p])
     sigma, U = _shape(P, counts, total)
-    roots = np.sqrt(penalties[:p])
-    gram = design.weighted_gram(weights)
-    means = gram[-1, :p] / total if design.intercept else np.zeros(p)
-    inner = (gram[:p, :p] - total * np.outer(means, means)) / np.outer(roots, roots)
-    spectrum, E = np.linalg.eigh(inner)
-    columns = E / roots[:, None]
     slope = U.T @ point.gradient.reshape(K, -1)
     drift = slope[:, -1] / total if design.intercept else np.zeros(len(sigma))
-    along = slope[:, :p] - np.outer(drift * total, means)
-    chosen = slice(None, None, _thinning(design.row_count, p))
-    R = np.asarray(design.X[chosen] @ columns) - means @ columns
-    scale = loss.examples / float(counts[chosen].sum())
-    copies = np.minimum(counts[chosen], 1.0)
-    rows = Rows(
-        loss.codes[chosen], counts[chosen], Z[chosen], R, R * R, copies * traces[chosen], scale
-    )
     model = SharedCurvature(
-        rows,
-        U,
-        sigma,
-        np.maximum(spectrum, 0.0),
-        along @ columns,
-        (U.T @ (W[:, :p] * penalties[:p])) @ columns,
-        drift,
-        1.0 / total if design.intercept else 0.0,
-        W,
-        columns,
-        means,
+        basis=basis,
+        rows=_row_states(loss, Z[basis.rows], basis.rows),
+        level=math.log(penalties[0] / basis.penalties[0]),
+        total=total,
+        U=U,
+        sigma=sigma,
+        gradient=(slope[:, :p] - np.outer(drift * total, basis.means)) @ basis.columns,
+        pull=(U.T @ (W[:, :p] * basis.penalties)) @ basis.columns,
+        drift=drift,
+        W=W,
     )
     for _ in range(_UPDATES if len(sigma) > 1 else 0):
         model = replace(model, sigma=_equivalent_sigma(model))
     return model
+
+
+def _column_basis(
+    design: DesignMatrix, weights: np.ndarray, total: float, c: np.ndarray
+) -> ColumnBasis:
+    """The basis with rows weighted by τ, shape (m,), at penalties c (p,)."""
+    m, p, roots = design.row_count, design.column_count, np.sqrt(c)
+    gram = design.weighted_gram(weights / total)
+    means = gram[-1, :p] if design.intercept else np.zeros(p)
+    centred = gram[:p, :p] - np.outer(means, means)
+    spectrum, E = np.linalg.eigh(centred / np.outer(roots, roots))
+    columns = E / roots[:, None]
+    max_rows = min(_ENOUGH_ROWS, max(_ENTRIES // p, _MIN_ROWS))
+    rows = slice(None, None, max(1, -(-m // max_rows)))
+    R = np.asarray(design.X[rows] @ columns) - means @ columns
+    return ColumnBasis(c, columns, means, np.maximum(spectrum, 0.0), rows, R, R * R)
+
+
+def _row_states(loss: ClassLoss, Z: np.ndarray, rows: slice) -> RowStates:
+    codes, counts = loss.codes[rows], row_counts(loss)[rows]
+    copies = np.minimum(counts, 1.0)
+    return RowStates(
+        codes,
+        counts,
+        Z,
+        gradients=class_gradients(Z, codes) * copies[:, None],
+        traces=copies * _traces(class_probabilities(Z)),
+        scale=loss.examples / float(counts.sum()),
+    )
 
 
 def _shape(P: np.ndarray, counts: np.ndarray, total: float) -> tuple[np.ndarray, np.ndarray]:
@@ -181,7 +218,7 @@ def _equivalent_sigma(model: SharedCurvature) -> np.ndarray:
     rows, U = model.rows, model.U
     few = slice(None, None, max(1, len(rows.codes) // _SHAPE_ROWS))
     counts, traces = rows.counts[few], rows.traces[few]
-    h = model.variances_without_own(rows.squares[few], traces, 0.0, model.sigma)
+    h = model.variances_without_own(model.basis.squares[few], traces, 0.0, model.sigma)
     # Σ S (I + S Γ)⁻¹ of rows with typical variances Γ.
     typical = (counts * traces) @ h / (counts @ traces)
     S = U.T @ score_variances(rows.Z[few]) @ U
@@ -197,7 +234,3 @@ def _equivalent_sigma(model: SharedCurvature) -> np.ndarray:
 
 def _traces(P: np.ndarray) -> np.ndarray:
     return np.asarray((P * (1.0 - P)).sum(axis=1))
-
-
-def _thinning(m: int, p: int) -> int:
-    return max(1, -(-m // min(_ENOUGH_ROWS, max(_ENTRIES // p, 500))))

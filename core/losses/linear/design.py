@@ -27,6 +27,8 @@ from scipy.linalg import blas
 _BLOCK_ENTRIES = 1 << 18
 # Below this a single-precision copy costs more than it saves; above it, too much memory.
 _SINGLE = (300_000, 500_000_000)
+# A multiplication of sparse rows takes so many times one of dense rows.
+_SPARSE_SLOWNESS = 100
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,6 @@ class DesignMatrix:
 
     @property
     def is_sparse(self) -> bool:
-        """Whether X is a sparse matrix."""
         return _is_sparse(self.X)
 
     @property
@@ -130,6 +131,9 @@ class DesignMatrix:
         With a step, of every ``step``-th row only, and scaled up to all of them.
         """
         X, s = (self.X[::step], weights[::step]) if step > 1 else (self.X, weights)
+        # Where rows have few entries their products are fewer than those of a dense Gram matrix.
+        if self.is_sparse and _SPARSE_SLOWNESS * X.nnz**2 < (X.shape[0] * self.width) ** 2:
+            return self._sparse_gram(X, step * s)
         # With √s on both sides the product is symmetric, which halves the work of BLAS.
         roots = np.sqrt(s, dtype=X.dtype)
         syrk = blas.ssyrk if X.dtype == np.float32 else blas.dsyrk
@@ -147,6 +151,15 @@ class DesignMatrix:
                 scaled_block[:, p] = root
             total = syrk(float(step), scaled_block.T, beta=1.0, c=total, overwrite_c=1)
         return _mirrored(total.astype(np.float64))
+
+    def _sparse_gram(self, X: Any, weights: np.ndarray) -> np.ndarray:
+        p, total = self.column_count, np.empty((self.width, self.width))
+        scaled = X.multiply(weights[:, None]).tocsr()
+        total[:p, :p] = (scaled.T @ X).toarray()
+        if self.intercept:
+            total[p, :p] = total[:p, p] = weights @ X
+            total[p, p] = weights.sum()
+        return total
 
     def squares(self, weights: np.ndarray) -> np.ndarray:
         """The diagonal of Aᵀ diag(s) A, shape (q,); for several weights (K, m), shape (K, q)."""
@@ -175,7 +188,6 @@ class DesignMatrix:
         return replace(self, X=X)
 
     def subset(self, rows: np.ndarray) -> DesignMatrix:
-        """The rows of a boolean mask, or of indices."""
         return replace(self, X=self.X[rows])
 
     def to_all_columns(self, v: np.ndarray) -> np.ndarray:
