@@ -7,7 +7,7 @@ import errno
 from collections.abc import Iterable
 from pathlib import Path
 
-from core.wording import printable_text, shortened_text
+from core.wording import printable_text, shortened_text, with_short_names
 
 MAX_LOCATION, MAX_LETTERS = 400, 1500  # of a clause, which may quote a name of any length
 MAX_COMPARED = 100  # letters of a word whose nearest name is sought
@@ -33,7 +33,8 @@ class UnusableError(Exception):
         """One line: "where: what; cure.", with a question mark where the cure is a question."""
         # Clauses may quote other libraries, whose messages have line breaks.
         location = shortened_text(self.where, MAX_LOCATION)
-        what, cure = shortened_text(self.what, MAX_LETTERS), shortened_text(self.cure, MAX_LETTERS)
+        clauses = (with_short_names(clause) for clause in (self.what, self.cure))
+        what, cure = (shortened_text(clause, MAX_LETTERS) for clause in clauses)
         end = "?" if self.cure.startswith("did you mean") else "."
         words = f"{location and f'{location}: '}{what}{cure and f'; {cure}'}{end}"
         # Nor does a terminal obey what a file is called.

@@ -11,6 +11,7 @@
 | a count | ``count_text`` | 1 row, 2,310 rows |
 | a list | ``list_text`` | a, b and c; a, b and 3 others |
 | a stranger's text | ``shortened_text`` | the first words…the last |
+| a sentence that quotes names | ``with_short_names`` | “the first…the last” is missing |
 
 Scores are written by `core.tuning.scores.score`, which knows their measures.
 """
@@ -18,6 +19,7 @@ Scores are written by `core.tuning.scores.score`, which knows their measures.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Sequence
 
 NBSP = "\N{NO-BREAK SPACE}"
@@ -26,6 +28,8 @@ _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _MIN_MARKED = 10_000  # below it a number may be a year
 _MIN_COUNTED = 150  # characters of a text that have room for how many are left out
 _COUNT_LETTERS = 45  # of these words
+MAX_NAME = 80  # letters of a name on a line or a screen
+_LONG_QUOTE = re.compile(rf"“([^“”]{{{MAX_NAME + 1},}})”")
 
 
 class _Marks:
@@ -148,8 +152,13 @@ def list_text(words: Iterable[str], max_words: int | None = None) -> str:
 
 
 def quoted(words: Iterable[object]) -> list[str]:
-    """Each in quotes."""
-    return [f"“{word}”" for word in words]
+    """Each in quotes, shortened."""
+    return [f"“{shortened_text(word, MAX_NAME)}”" for word in words]
+
+
+def with_short_names(sentence: str) -> str:
+    """The sentence with the quoted names that are longer than `MAX_NAME` shortened."""
+    return _LONG_QUOTE.sub(lambda quote: quoted([quote[1]])[0], sentence)
 
 
 def printable_text(text: str) -> str:

@@ -19,7 +19,13 @@ from core.tuning.runs.run_clock import ABANDONED
 from core.tuning.runs.state import RunState
 from core.tuning.runs.trial_table import Trial, tunes_several
 from core.tuning.scores.score import metric_in_short, score_text
-from core.wording import count_text, duration_text, format_number, rough_duration_text
+from core.wording import (
+    count_text,
+    duration_text,
+    format_number,
+    rough_duration_text,
+    with_short_names,
+)
 
 BAR = 24
 TICK_SECONDS = 0.8  # after which the bar is drawn anew, so that it moves every second
@@ -211,7 +217,7 @@ class ProgressLine:
     def print_line(self, text: str) -> None:
         with self._lock:
             self._clear_line()
-            self._stream.write(text + "\n")
+            self._stream.write(with_short_names(text) + "\n")
             self._stream.flush()
             self._printed = time.monotonic()
 

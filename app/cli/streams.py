@@ -9,10 +9,12 @@ import sys
 from collections.abc import Iterator
 from typing import Any, TextIO, cast
 
+from core.wording import with_short_names
+
 
 def print_remark(sentence: str) -> None:
     """Print a sentence that is no part of the result, to standard error."""
-    print(sentence, file=sys.stderr)
+    print(with_short_names(sentence), file=sys.stderr)
 
 
 class SafeStream(io.TextIOBase):

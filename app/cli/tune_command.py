@@ -37,10 +37,11 @@ from core.extras import own_command
 from core.garbage_collection import restore_collection
 from core.records import JsonObject, Record, to_plain
 from core.tuning.run_results import Results, completed_candidates
-from core.wording import count_text
+from core.wording import count_text, quoted
 from core.writing import patient_opener
 
 BRIEF_LABELS = ("Tuned", "Default", "Gain", "Cost", "Note")
+MAX_OPTION = 200  # letters of an option that a finding proposes
 MAX_NOTES = 2  # that are printed of a brief result
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def answer_text(results: Results, events: Iterable[Event]) -> str:
     facts = [f for f in result_facts(results, run.started) if f.label in BRIEF_LABELS and f.value]
     notes = [fact for fact in facts if fact.label == "Note"]
     shown = [fact for fact in facts if fact.label != "Note"] + notes[:MAX_NOTES]
-    ability = f"“{target}”: {answer.ability}" if target else answer.ability
+    ability = f"{quoted([target])[0]}: {answer.ability}" if target else answer.ability
     lines = [ability, answer.tuning, answer.advice, _fact_lines(shown)]
     if more := len(notes) - MAX_NOTES:
         lines += [f"{count_text(more, 'more note')}: --verbose"] if more > 0 else []
@@ -244,7 +245,7 @@ def _findings(dataset: Dataset) -> list[str]:
 
 def _option_text(finding: Finding | ColumnReading) -> str:
     option = finding.proposal.option if finding.proposal else ""
-    return f" ({option})" if option else ""
+    return f" ({option})" if option and len(option) <= MAX_OPTION else ""
 
 
 class _EventsCopy:

@@ -10,6 +10,7 @@ from typing import Any
 
 from core.errors import UnusableError
 from core.records import Record
+from core.wording import quoted, with_short_names
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,9 @@ class Finding(Record):
     serious: bool = False
     proposal: SuggestedChange | None = None
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sentence", with_short_names(self.sentence))
+
 
 @dataclass(frozen=True)
 class ColumnReading(Record):
@@ -44,7 +48,7 @@ class ColumnReading(Record):
 
     @property
     def full_sentence(self) -> str:
-        return f"“{self.column}”: {self.sentence}."
+        return f"{quoted([self.column])[0]}: {self.sentence}."
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import difflib
 import json
 import re
+import zlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from core.datasets.files.file_bytes import check_path, file_faults
 from core.errors import UnusableError
 from core.ordinary_files import read_ordinary
+from core.wording import MAX_NAME, shortened_text
 
 # One for all; one an output; one a column, as of the levels of a category; columns of one prefix.
 SPECS = ("single", "each", "column", "prefix")
@@ -31,7 +33,7 @@ def penalty_groups(
     `spec` is one of `SPECS`, or {group: [columns or outputs]}, where the others are "other".
     """
     if spec == "each":
-        return list(names), np.arange(len(names))
+        return _short_names(names), np.arange(len(names))
     if not isinstance(spec, str):
         labels = _of_mapping(spec, names, sources)
     elif spec == "single":
@@ -46,7 +48,17 @@ def penalty_groups(
         cure = f"did you mean {near[0]}" if near else f"use {', '.join(SPECS)} or a JSON file"
         raise UnusableError(f"there is no grouping “{spec}”", where="groups", cure=cure)
     numbers = {group: number for number, group in enumerate(dict.fromkeys(labels))}
-    return list(numbers), np.array([numbers[label] for label in labels], dtype=np.int64)
+    return _short_names(numbers), np.array([numbers[label] for label in labels], dtype=np.int64)
+
+
+def _short_names(groups: Iterable[str]) -> list[str]:
+    """The names with a checksum for what is left out of a long one: every step records them."""
+    return [
+        name
+        if len(name) <= MAX_NAME
+        else f"{shortened_text(name, MAX_NAME - 9)} {zlib.crc32(name.encode()):08x}"
+        for name in groups
+    ]
 
 
 def prefix_groups(columns: Sequence[str]) -> dict[str, list[str]]:

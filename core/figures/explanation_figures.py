@@ -49,7 +49,7 @@ from core.tuning.why.answer_types import (
     SettingImportance,
     ThresholdTally,
 )
-from core.wording import amount_text, format_number, percent
+from core.wording import MAX_NAME, amount_text, format_number, percent, shortened_text
 
 HISTOGRAM = 0.16  # share of the height
 COLUMNS = "Which columns matter?"
@@ -66,7 +66,7 @@ PREDICTION = "prediction"
 def columns_figure(importance: ColumnImportance, losses: Sequence[ScoreLoss]) -> Figure:
     """A bar with its interval for each column, or for columns shuffled together."""
     metric = metric_in_short(importance.metric)
-    names = [importance.title_of(loss) for loss in losses]
+    names = [shortened_text(importance.title_of(loss), MAX_NAME) for loss in losses]
     words = [_loss_text(importance, loss) for loss in losses]
     lost = loss_text(importance.metric, losses[0].mean).removesuffix(f" of {metric}")
     sentence = f"{names[0]} matters most: {lost} of {metric}."
@@ -158,6 +158,7 @@ def _interval_bars(
 def dependence_figure(answer: Dependence) -> Figure:
     """The mean prediction over a column, single rows, and a histogram."""
     is_numeric = answer.numbers and not answer.words
+    name, title = (shortened_text(text, MAX_NAME) for text in (answer.name, answer.title))
     x, mean = np.array(answer.grid, dtype=float), np.array(answer.mean, dtype=float)
     low, high = np.array(answer.low, dtype=float), np.array(answer.high, dtype=float)
     rows = np.array(answer.rows, dtype=float).reshape(-1, len(x))
@@ -176,9 +177,9 @@ def dependence_figure(answer: Dependence) -> Figure:
     columns = (words, mean.tolist(), low.tolist(), high.tolist())
     rows_of_table = [list(row) for row in zip(*columns, strict=True)]
     return Figure(
-        f"What does {answer.name} do?",
+        f"What does {name} do?",
         FigureAxis(
-            answer.title,
+            title,
             Scale() if is_numeric else Scale("choice", tuple(answer.words)),
             low=ends[0],
             high=ends[1],
@@ -192,9 +193,9 @@ def dependence_figure(answer: Dependence) -> Figure:
             # Two points alone make no curve.
             *(() if is_numeric and len(x) > 2 else (dots,)),
         ),
-        f"{answer.name}: the mean goes from {least} to {most} between its lowest and "
+        f"{name}: the mean goes from {least} to {most} between its lowest and "
         f"highest; {answer.used} test rows.",
-        lambda: ([answer.title, "mean", "low", "high"], rows_of_table),
+        lambda: ([title, "mean", "low", "high"], rows_of_table),
     )
 
 

@@ -42,7 +42,7 @@ from core.tuning.run_results import (
     completed_candidates,
 )
 from core.tuning.scores.score import metric_in_short, score_text, score_texts
-from core.wording import amount_text, format_decimals, format_number
+from core.wording import amount_text, format_decimals, format_number, quoted
 
 WITHOUT = "without a model"
 FAR = 1.5  # times the range of all models, beyond which the line without a model is not drawn
@@ -303,7 +303,7 @@ def calibration_figure(bins: Sequence[CalibrationBin], label: str = "") -> Figur
         CALIBRATION.title,
         FigureAxis("predicted probability", Scale("percent"), None, -0.03, 1.03, exact=True),
         FigureAxis(
-            f"share that is “{label}”" if label else "share that has it",
+            f"share that is {quoted([label])[0]}" if label else "share that has it",
             Scale("percent", min_tick=0.0),
             low=FLOOR,
             high=1.03,

@@ -10,9 +10,10 @@ from typing import Any
 from core.export.report.figure_svg import SIZES, figure_svg
 from core.export.spreadsheet_cells import escape_formula
 from core.figures.figure import Figure
-from core.wording import format_value
+from core.wording import format_value, shortened_text, with_short_names
 from resources.theme import LIGHT, css_colours, css_variables
 
+MAX_CELL = 300  # letters of a cell
 MAX_COLUMNS = 40  # of the table of a figure
 TABLE = "As a table"
 CROWDED = 10  # columns of a table beyond which it is set in small print
@@ -20,7 +21,7 @@ CROWDED = 10  # columns of a table beyond which it is set in small print
 
 def section_card(title: str, question: str, body: str, kind: str = "") -> str:
     """A card with a title and the question that it answers."""
-    subtitle = f'<p class="question">{escape(question)}</p>' if question else ""
+    subtitle = f'<p class="question">{escape(with_short_names(question))}</p>' if question else ""
     return f'<section class="{kind}"><h2>{escape(title)}</h2>{subtitle}{body}</section>'
 
 
@@ -36,7 +37,8 @@ def figure_card(
 
 def paragraphs(sentences: Iterable[str]) -> str:
     """One paragraph a sentence."""
-    return "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences if sentence)
+    texts = map(with_short_names, filter(None, sentences))
+    return "".join(f"<p>{escape(text)}</p>" for text in texts)
 
 
 def fact_list(pairs: Mapping[str, str]) -> str:
@@ -103,7 +105,8 @@ def cell_text(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return ", ".join(cell_text(element) for element in value)
     # A table can be copied from the page into a spreadsheet.
-    return str(escape_formula(str(value)))
+    text = str(value)
+    return str(escape_formula(text if len(text) <= MAX_CELL else shortened_text(text, MAX_CELL)))
 
 
 def _is_numeric(values: list[Any]) -> bool:

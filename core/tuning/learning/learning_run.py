@@ -309,7 +309,8 @@ def recorded_fit(problem: Problem, state: RunState) -> PenaltyFit:
         facts = {"ranges": last.ranges, "holdout_loss": last.holdout_loss}
     elif isinstance(training.loss, LinearLoss):
         variance = training.loss.noise_variance_of(last.loss)
-    C = np.array([last.penalties[name] for name in training.group_names])
+    # In the order of the groups, whose long names earlier versions recorded whole.
+    C = np.array(list(last.penalties.values()))
     return _fit_or_default(
         problem,
         training,

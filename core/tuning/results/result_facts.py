@@ -39,6 +39,7 @@ from core.wording import (
     percent,
     quoted,
     rough_duration_text,
+    with_short_names,
 )
 
 SURE = 1.96  # standard errors that chance explains
@@ -60,6 +61,10 @@ class Fact:
     value: str = ""
     sentence: str = ""
     score: Score | None = None  # that the value gives
+
+    def __post_init__(self) -> None:
+        for name in ("value", "sentence"):
+            object.__setattr__(self, name, with_short_names(getattr(self, name)))
 
 
 def result_facts(

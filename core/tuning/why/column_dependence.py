@@ -19,6 +19,7 @@ from core.evaluation.column_effects import (
 )
 from core.tuning.why.answer_types import Dependence
 from core.tuning.why.tested_model import TestedFold, TestedModel
+from core.wording import quoted
 
 MAX_ROWS = 400  # test rows of the mean
 SHOWN_ROWS = 30  # whose own curves are shown
@@ -109,7 +110,7 @@ def _followed_class(tested_model: TestedModel) -> tuple[int | None, str]:
     most_frequent = int(np.bincount(codes, minlength=len(labels)).argmax())
     class_code = 1 if len(labels) == 2 else most_frequent
     scale = "score" if tested_model.predictions.probabilities is None else "probability"
-    return class_code, f"{scale} of “{labels[class_code]}”"
+    return class_code, f"{scale} of {quoted([labels[class_code]])[0]}"
 
 
 def _target_title(dataset: Dataset) -> str:
