@@ -20,6 +20,7 @@ if sys.platform != "win32":
     import fcntl
 
 DRAFT = ".tunescope-"  # so begins the name of a draft's folder, beside the file to come
+_DRAFT_NAME = re.compile(rf"{re.escape(DRAFT)}[0-9a-f]{{16}}")
 READER_SECONDS = 5.0  # that a pipe waits for a program which reads it
 
 
@@ -43,7 +44,7 @@ def whole_file(path: Path, *, is_private: bool = False) -> Iterator[Path]:
         with open(real, "wb", opener=patient_opener):
             yield real
         return
-    _remove_leftovers(real.parent)
+    remove_leftovers(real.parent)
     with contextlib.ExitStack() as stack:
         draft = _make_locked_folder(real.parent, stack) / real.name
         # Not tempfile, whose files nobody else may read: the umask decides.
@@ -59,11 +60,12 @@ def whole_file(path: Path, *, is_private: bool = False) -> Iterator[Path]:
         sync_folder(real.parent)
 
 
-def _remove_leftovers(parent: Path) -> None:
+def remove_leftovers(parent: Path) -> None:
     """Remove the drafts of killed programs, whose locks the system has released."""
     with contextlib.suppress(OSError), os.scandir(parent) as entries:
         for entry in entries:
-            if not re.fullmatch(f"{re.escape(DRAFT)}[0-9a-f]{{16}}", entry.name):
+            # A person's own folder may begin alike.
+            if not _DRAFT_NAME.fullmatch(entry.name):
                 continue
             with contextlib.suppress(OSError):
                 handle = _lock_folder(Path(entry.path))

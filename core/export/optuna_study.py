@@ -51,7 +51,7 @@ from core.tuning.events import (
 from core.tuning.history.optuna_studies import SQLITE, refuse_other_databases, refuse_other_texts
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.runs.state import RunState, state_from_events
-from core.writing import whole_file
+from core.writing import remove_leftovers, whole_file
 
 optuna.logging.set_verbosity(optuna.logging.WARNING)  # the command's own lines say it
 Params = JsonObject
@@ -281,7 +281,7 @@ def _write_study(
         with _open_storage(location) as open_storage, warnings.catch_warnings():
             warnings.simplefilter("ignore", ExperimentalWarning)
             direction = StudyDirection.MAXIMIZE if maximize else StudyDirection.MINIMIZE
-            study = optuna.create_study(storage=open_storage, study_name=name, direction=direction)
+            study = _new_or_begun_study(open_storage, name, direction, trials)
             study.set_metric_names([metric])
             for key, value in attributes.items():
                 if value is not None:
@@ -314,9 +314,28 @@ def _delete_on_failure(study: Study) -> Iterator[None]:
         raise
 
 
+def _new_or_begun_study(
+    storage: BaseStorage, name: str, direction: StudyDirection, trials: Sequence[FrozenTrial]
+) -> Study:
+    """A new study, or that in which a killed program wrote the first of these trials."""
+    try:
+        return optuna.create_study(storage=storage, study_name=name, direction=direction)
+    except DuplicatedStudyError:
+        study = optuna.load_study(storage=storage, study_name=name)
+        contents = [
+            [(trial.state, trial.params, trial.values) for trial in some]
+            for some in (study.get_trials(deepcopy=False), trials)
+        ]
+        count = len(contents[0])
+        is_begun = count < len(trials) and contents[0] == contents[1][:count]
+        if not is_begun or study.direction != direction:
+            raise
+        return study
+
+
 def _add_trials(study: Study, storage: BaseStorage, trials: Sequence[FrozenTrial]) -> None:
     if not isinstance(storage, RDBStorage):
-        study.add_trials(trials)
+        study.add_trials(trials[len(study.get_trials(deepcopy=False)) :])
         return
     # As Optuna itself does before it writes a trial.
     for trial in trials:
@@ -380,6 +399,7 @@ def _open_storage(location: str) -> Iterator[BaseStorage]:
             refuse_other_texts(path, str(path))
         else:
             refuse_other_databases(path, str(path))
+        remove_leftovers(path.parent)
         with _file_storage(path, is_journal) as storage:
             yield storage
         return

@@ -212,6 +212,31 @@ def test_a_study_whose_trials_cannot_be_added_is_taken_out_again(trials, tmp_pat
         export_study(other, where)
 
 
+@pytest.mark.parametrize(("name", "count"), [("all.db", 0), ("all.log", 2)])
+def test_a_study_that_a_killed_program_began_is_completed(
+    trials, tmp_path, monkeypatch, name, count
+):
+    where = tmp_path / name
+    other = folder_of(tmp_path / "other", SCORED)
+    export_study(other, where)
+    if not (child := os.fork()):
+        monkeypatch.setattr(
+            optuna_study,
+            "_add_trials",
+            lambda study, _, trials: (study.add_trials(trials[:count]), os._exit(9)),
+        )
+        export_study(trials, where)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+    assert len(study_of(where, "a run").trials) == count
+    export_study(trials, where)
+    export_study(trials, tmp_path / "alone.db")
+    expected = [trial.params for trial in study_of(tmp_path / "alone.db").trials]
+    assert [trial.params for trial in study_of(where, "a run").trials] == expected
+    assert len(study_of(where, "other").trials) == 1
+    with pytest.raises(UnusableError, match="holds a study “a run” already"):
+        export_study(trials, where)
+
+
 @pytest.mark.parametrize("held_out", [False, True])
 def test_steps_of_a_penalty_learner_are_trials(tmp_path, held_out):
     steps = [
