@@ -57,7 +57,6 @@ class InterruptHandler:
         self._interrupts.socket.close()
 
     def answered(self) -> None:
-        """Note that the results exist: no time limit any more."""
         self._answered = True
 
     def _handle_signal(self, _number: int, _frame: FrameType | None) -> None:

@@ -125,7 +125,6 @@ class Page(QWidget):
             self.panel_changed.emit()
 
     def save_asked(self) -> None:
-        """The key that saves was pressed."""
         self.step_wanted.emit("export")
 
     def tour_target(self, name: str) -> QWidget | None:

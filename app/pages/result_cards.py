@@ -15,7 +15,7 @@ from app.views.plot.axes import small_font
 from app.views.plot.data_table import DataTable
 from app.widgets.buttons import PlainButton
 from app.widgets.cards import Card
-from app.widgets.layouts import TOP, in_column, in_lines, in_row
+from app.widgets.layouts import TOP, add_to, in_column, in_lines, in_row
 from app.widgets.text_labels import StatusIcon, wrapping_label
 from core.estimators.model_settings import compare_settings, labels_of
 from core.space import Setting, axis_title
@@ -86,9 +86,9 @@ class AnswerArea(QWidget):
             pair = self._picture.without, self._picture.by_model
             without, by_model = (round(100 * share) for share in pair)
             for count in range(100):
-                own = colours[count >= without] if count < by_model else QColor(theme.line)
+                colour = colours[count >= without] if count < by_model else QColor(theme.line)
                 x, y = count % ACROSS * step, count // ACROSS * step
-                painter.fillRect(QRect(x, y, step - 2, step - 2), own)
+                painter.fillRect(QRect(x, y, step - 2, step - 2), colour)
         x, tall = 0, self.height() - bottom
         for colour, text in zip(colours, LEGEND, strict=True):
             painter.fillRect(QRect(x, bottom + (tall - step) // 2 + 2, step - 2, step - 2), colour)
@@ -132,9 +132,8 @@ class FactsCard(Card):
     def __init__(self) -> None:
         super().__init__("The whole result in words")
         self._label = wrapping_label("")
-        self.body.addWidget(self._label)
         # What is given beyond the words stays below them.
-        self.body.addStretch(1)
+        add_to(self.body, self._label, 1)
 
     def show_sentences(self, sentences: Sequence[str]) -> None:
         self._label.setText("\n\n".join(sentences))
@@ -148,12 +147,10 @@ class DefaultComparisonCard(Card):
         self.wide = self._alone = False  # alone: as high as its rows
         self.table = DataTable("")
         self.table.setWordWrap(True)
-        self.body.addWidget(self.table, 1)
         # Beside a high card a single row stays below its title.
-        self.body.addStretch()
+        add_to(self.body, (self.table, 1), 0)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Fit rows to the columns' new widths."""
         super().resizeEvent(event)
         QTimer.singleShot(0, self, self._fit_rows)
 

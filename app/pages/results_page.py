@@ -33,6 +33,7 @@ from app.views.result_views import RESULT_VIEWS, CalibrationView, ModelsView, Re
 from app.views.threshold_view import ThresholdView
 from app.widgets.buttons import PlainButton
 from app.widgets.cards import Card
+from app.widgets.layouts import add_to
 from app.widgets.text_labels import wrapping_label
 from core.figures.run_figures import MAX_RUNS
 from core.tuning.events import RunStarted
@@ -202,7 +203,6 @@ class ResultsPage(Page):
         super().__init__(session)
         self._shown: Results | None = None
         self._wanted: list[Card] = []  # of all tabs
-        self._arranged: list[Card] = []
         self._shape = (False, False)  # of the page: narrow, roomy
         self.compare_button = PlainButton("Compare runs", self.compare, "table")
         self.more_button = PlainButton("More minutes", self._go_on, "plus")
@@ -212,8 +212,6 @@ class ResultsPage(Page):
         self.edge_notice.widened.connect(lambda: self.step_wanted.emit("strategy"))
         self.use_button = PlainButton("Use the model", lambda: self.step_wanted.emit("use"))
         self.answer = AnswerLines(self.use_button, self.compare_button, self.more_button)
-        self.under_head.addWidget(self.answer)
-        self.under_head.addWidget(self.edge_notice)
         self.tabs = QTabBar()
         self.tabs.setAccessibleName("Parts of the results")
         self.tabs.setDrawBase(False)
@@ -222,7 +220,7 @@ class ResultsPage(Page):
             self.tabs.addTab(title)
         self.tabs.hide()
         self.answer.hide()
-        self.under_head.addWidget(self.tabs)
+        add_to(self.under_head, self.answer, self.edge_notice, self.tabs)
         self._make_grid()
         self._steps = self._make_cards()
         self.tabs.currentChanged.connect(lambda _: self._arrange_tab())
@@ -234,18 +232,15 @@ class ResultsPage(Page):
     def _make_grid(self) -> None:
         words = "The results appear here when a run has ended, in step 4."
         self._nothing = wrapping_label(words, "muted")
-        self.body.addWidget(self._nothing)
         self._grid = QGridLayout()
         self._grid.setSpacing(GAP)
-        self.body.addLayout(self._grid)
         self.copy_buttons = CopyButtons(
             "This run again, elsewhere:",
             lambda: self.session.shown.plan if self.session.events else None,
             self.session.problem.emit,
         )
         self.copy_buttons.hide()
-        self.body.addWidget(self.copy_buttons)
-        self.body.addStretch()
+        add_to(self.body, self._nothing, self._grid, self.copy_buttons, 0)
 
     def steps(self) -> Iterator[Card]:
         return self._steps
@@ -327,7 +322,6 @@ class ResultsPage(Page):
         self.session.more_minutes()
 
     def compare(self) -> None:
-        """Show this run beside the newest comparable ones."""
         self.comparison_wanted.emit([run.path for run in self._same_data()])
 
     def refresh(self) -> None:
@@ -446,7 +440,7 @@ class ResultsPage(Page):
         for card in self._cards:
             self._grid.removeWidget(card)
             card.hide()
-        self._arranged, self._shape = cards, self._shape_now()
+        self._shape = self._shape_now()
         is_narrow, is_roomy = self._shape
         confusion = self.views["confusion"]
         # A matrix needs a column a class, and takes the row where they are many.

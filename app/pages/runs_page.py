@@ -382,7 +382,6 @@ class RunsPage(Page):
         QTimer.singleShot(0, card, lambda: bar.setValue(card.y()))
 
     def _follow_comparison(self) -> None:
-        """Drop deleted runs from the comparison, and show other names."""
         if not self._compared:
             return
         card, runs = self.comparison_card, self._compared_runs()

@@ -50,7 +50,6 @@ class PendingRequests:
         self._open.pop(self._run, None)
 
     def forget_kind(self, kind: type[m.Work]) -> list[m.Work]:
-        """Ignore answers of a kind; its requests that waited."""
         forgotten = [work for work in self._open.values() if isinstance(work, kind)]
         self._open = {id: w for id, w in self._open.items() if not isinstance(w, kind)}
         return forgotten
@@ -103,7 +102,6 @@ class SessionPrediction(QObject):
         self._ask(m.FindTestRow(self.folder, number, line))
 
     def take_answer(self, answer: m.Answer) -> None:
-        """Emit an answer, if it is about the current model."""
         match answer:
             case m.UseProgress(done=done, total=total):
                 self.progress.emit(done, total)

@@ -369,7 +369,6 @@ def _row_cells(row: LeaderboardRow, run: RunState) -> list[str]:
 
 
 def _descriptions(row: LeaderboardRow, run: RunState) -> dict[int, str]:
-    """Tooltips and texts for screen readers, where they say more than the cells."""
     metric = run.started.metric
     texts = {PICTURE: f"{metric_in_short(metric)} {words.score_of(row, metric)}"}
     texts[STATE] = words.explained_standing(row, run)
@@ -381,7 +380,6 @@ def _descriptions(row: LeaderboardRow, run: RunState) -> dict[int, str]:
 
 
 def _cell_values(cells: list[str], descriptions: dict[int, str]) -> list[dict[int, Any]]:
-    """Models that dropped out pale, the leader bold."""
     theme, state, bold = appearance.current(), cells[STATE], _bold_font()
     ink = (
         {STATE: theme.accent} if state in STRONG else {STATE: theme.ink} if state == "next" else {}

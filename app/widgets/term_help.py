@@ -213,7 +213,6 @@ class TermPopover(QFrame):
 
 
 def _word_boxes(label: QLabel) -> list[QRect]:
-    """Where terms stand in a label of plain text."""
     layout, area = QTextLayout(label.text(), label.font()), label.contentsRect()
     option = QTextOption(label.alignment())
     wraps = QTextOption.WrapMode.WordWrap if label.wordWrap() else QTextOption.WrapMode.NoWrap

@@ -53,7 +53,6 @@ class Notice(QFrame):
     def show_message(
         self, sentence: str, button: str = "", action: Callable[[], object] | None = None
     ) -> None:
-        """Show and announce it, perhaps with a button."""
         self._sentence.setText(sentence)
         self.setAccessibleName(sentence)
         self._button.setVisible(bool(button))
@@ -84,7 +83,6 @@ class BusyNotice(QFrame):
         self.hide()
 
     def show_message(self, activity: str, can_stop: bool = False) -> None:
-        """Hidden at once for ""."""
         self.stop_button.setVisible(can_stop)
         self._label.setText(activity)
         self._bar.setAccessibleName(activity)

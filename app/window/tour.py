@@ -405,7 +405,6 @@ class Tour(QObject):
     # Keys and clicks --------------------------------------------------------------------------
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Arrow keys and Esc that no control needs; other clicks end the tour."""
         if self.index < 0 or not isinstance(watched, QWidget):
             return False
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:

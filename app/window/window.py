@@ -402,7 +402,6 @@ class Window(QMainWindow):
         self.notice.show_message("The run on the sample continues.", f"Open {file} again", reopen)
 
     def explain(self) -> None:
-        """Explain the focused term, or show the page's help."""
         if not self.terms.explain_focus():
             self.show_help(self.current_page.topic)
 

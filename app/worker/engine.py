@@ -231,7 +231,6 @@ class Engine:
     def explain(
         self, request: m.Explain, stop_reason: Callable[[], str] = str
     ) -> Generator[m.Explained]:
-        """The stored answer, or new ones until it is left."""
         folder = RunFolder.open(request.folder)
         state = state_from_events(folder.all_events())
         results = state.results or Results()

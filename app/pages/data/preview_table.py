@@ -57,7 +57,6 @@ class SpreadHeader(QHeaderView):
         super().mousePressEvent(event)
 
     def show_columns(self, columns: Sequence[ColumnSummary | None], rows: int) -> None:
-        """Set the columns, None for one without a description, of so many rows."""
         self._columns, self._rows = columns, rows
         self._pictures = any(c and (c.distribution or c.missing) for c in columns)
         if columns:  # another height, perhaps

@@ -138,7 +138,6 @@ class Highlight(Dots):
         self.setZValue(20)
 
     def ring_selected(self, record: ViewState, x: Any, y: Any) -> None:
-        """Ring the selected trial; x, y are of all trials."""
         row = record.run.row_of.get(-1 if record.selected is None else record.selected)
         self.set_style(None, appearance.current().focus, 2.6)
         if row is None or row >= len(x):
