@@ -111,6 +111,7 @@ class Dataset:
     row_names: np.ndarray | None = None  # n names of molecules
     set_aside: int = 0  # rows dropped for want of a target
     findings: tuple[Finding, ...] = ()
+    telling: tuple[str, ...] = ()  # features each of which tells the target without error
     readings: tuple[ColumnReading, ...] = ()
     test: Dataset | None = None  # the second file
     left_out: pd.DataFrame | None = None  # first rows of unused columns, for display

@@ -34,6 +34,7 @@ class DatasetFacts(Record):
     outer_folds: int = 0  # of nested cross-validation, else 0
     train_sequences: int | None = optional()  # where rows are tokens
     test_sequences: int | None = optional()
+    telling: list[str] | None = optional()  # features each of which tells the target alone
     pictures: bool | None = optional()  # whether ImagesDrawn will come
 
     def __post_init__(self) -> None:

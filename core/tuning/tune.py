@@ -236,6 +236,7 @@ def start_event(
             outer_folds=len(problem.outer),
             train_sequences=train_sequences,
             test_sequences=test_sequences,
+            telling=list(dataset.telling) or None,
             pictures=has_display(problem.model, dataset.feature_names) if has_pictures else None,
         ),
         kind=strategy.kind,

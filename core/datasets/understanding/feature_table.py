@@ -85,8 +85,9 @@ def from_table(raw_table: RawTable, choices: DataOptions) -> Dataset:
     dataset = _without_leaks(
         dataset, check, rows, choices, roles, lambda: raw_table.sentence_columns
     )
-    findings = table_findings(dataset, check.telling_columns())
-    return replace(dataset, findings=(*dataset.findings, *findings))
+    telling = tuple(check.telling_columns())
+    findings = (*dataset.findings, *table_findings(dataset, telling))
+    return replace(dataset, findings=findings, telling=telling)
 
 
 def _lonely_classes(target: np.ndarray, classes: Sequence[Any]) -> list[str]:

@@ -21,7 +21,7 @@ from core.wording import (
 RARE = 0.2  # share of the rows up to which finding a class is told by itself
 MAX_NAMED = 2  # classes that are never predicted
 MAX_TOPICS = 4  # that are named by their likeliest word
-Step = Literal["columns", "default", "minutes", "rows", "honest", "export"]
+Step = Literal["leak", "columns", "default", "minutes", "rows", "honest", "export"]
 
 
 @dataclass(frozen=True)
@@ -50,11 +50,13 @@ def answer_of(results: Results, started: RunStarted, topics: TopicsFound | None 
     ability = _ability(results, started, topics)
     if never := never_predicted(results):
         ability += f" It never predicts {list_text(quoted(never), MAX_NAMED)}."
-    step = _next_step(results)
+    telling = started.dataset.telling or []
+    step: Step = "leak" if telling else _next_step(results)
     is_gain = results.gain.real and results.gain.is_positive
     picture = _picture_of(results, started.dataset.target_unit or "")
-    advice = _ADVICE[step].format(units=results.task.units)
-    ability = with_short_names(ability)
+    names = list_text(quoted(telling), MAX_NAMED)
+    advice = _ADVICE[step].format(units=results.task.units, columns=names)
+    ability, advice = with_short_names(ability), with_short_names(advice)
     return Answer(ability, _tuning_text(results), advice, step, is_gain, picture)
 
 
@@ -200,6 +202,7 @@ def _tuning_text(results: Results) -> str:
 
 _POINTS = frozenset(name for name, metric in METRICS.items() if metric.share)
 _ADVICE: dict[Step, str] = {
+    "leak": "Too good to be true? Leave {columns} out unless known before the target.",
     "columns": "It is not shown to beat knowing nothing: other columns or more rows help more.",
     "default": "Take the default setting.",
     "minutes": "More minutes may help.",

@@ -318,6 +318,7 @@ def test_a_column_that_is_nearly_the_target_stays(read):
     assert read(finer).feature_names == ["x"]
     dataset = read(finer[["z", "kind"]])  # nothing else is there: told, and kept
     assert dataset.feature_names == ["z"]
+    assert dataset.telling == ("z",)
     assert any("alone tells the target" in finding.sentence for finding in dataset.findings)
 
 

@@ -245,6 +245,14 @@ def test_rows_that_helped_to_choose_the_setting_are_no_honest_test():
     assert "too good" in sentences(made)
 
 
+def test_a_column_that_tells_the_target_is_what_comes_next():
+    answer = answered(results(), telling=["logwage", "x" * 9000])
+    assert answer.step == "leak"
+    assert "Leave “logwage” and “xx" in answer.advice
+    assert len(answer.advice) < 200
+    assert answered(results(), telling=[]).step != "leak"
+
+
 @pytest.mark.parametrize(
     ("counts", "ability"),
     [
