@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from datetime import UTC, datetime
 from io import FileIO
 from pathlib import Path
 
@@ -380,6 +381,28 @@ def test_a_clock_that_jumps_changes_nothing(iris, whole, tmp_path, monkeypatch):
     assert 0 < events[-1].seconds < 300
     seconds = [event.seconds for event in folder.all_events()]
     assert seconds == sorted(seconds)
+
+
+def test_runs_of_one_second_and_of_a_clock_set_back_are_all_kept(tmp_path, monkeypatch):
+    """ "last" is the latest by the clock of the runs, whatever the clock says now."""
+    hours = itertools.cycle([12, 12, 12, 12, 11, 11])  # for the folder's name and the event
+
+    class SetClock(datetime):
+        @classmethod
+        def now(cls, tz=None):
+            return datetime(2026, 11, 27, next(hours), tzinfo=tz or UTC)
+
+    monkeypatch.setattr(run_folder, "datetime", SetClock)
+    monkeypatch.setenv("TUNESCOPE_RUNS", str(tmp_path))
+    folders = []
+    for number in range(3):
+        folders.append(RunFolder.create(IRIS))
+        started = RunStarted(run=str(number), plan=IRIS.as_dict(), started_at=run_folder.utc_now())
+        folders[-1].append(started)
+        folders[-1].close()
+    assert [folder.all_events()[0].run for folder in folders] == ["0", "1", "2"]
+    assert len(list(tmp_path.iterdir())) == 3
+    assert RunFolder.find_run("last").name == folders[1].name
 
 
 @pytest.mark.slow
