@@ -50,8 +50,11 @@ def recommend_update(
     # times that of cross-validation; of thousands of genes it switches nearly all off, as MM does)
     # and on separable ones (mushrooms: log loss .012 where cross-validation has .001); leaving out
     # follows cross-validation. Rows that belong together each learner counts by itself.
-    if parameters + scores <= LARGEST or (classes == 2 and examples <= LARGEST):
-        fits = "about the time of three fits" if classes == 2 else "the time of up to 25 fits"
+    # The classes of one group share a decomposition of their columns, or of the rows if fewer.
+    is_shared = groups == 1 or classes == 2
+    columns = parameters // scores if is_shared else parameters + scores
+    if columns <= LARGEST or (is_shared and examples <= LARGEST):
+        fits = "about the time of three fits" if is_shared else "the time of up to 25 fits"
         return Recommendation(
             "loo",
             f"{size}: leave-one-out finds {noun} with which every row is predicted best by the "

@@ -6,7 +6,11 @@ by log loss or R², refitted on all training rows), and of knowing nothing (clas
 three see the same standardized arrays. A family of tables passes where the mean shortfall behind
 the grid is at most its paired standard error, and where no table ends behind knowing nothing.
 
+With --speed: of generated tables of two to ten classes, processor seconds and log losses on fresh
+rows of loo (the recommended learner), mm, the evidence and LogisticRegressionCV (11 values × 5).
+
     python tests/benchmarks/bench_recommended.py [--data DIR] [--splits N] [--families NAME …]
+    python tests/benchmarks/bench_recommended.py --speed
 """
 
 from __future__ import annotations
@@ -27,9 +31,10 @@ from typing import Any
 
 import numpy as np
 import own_files
+from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 from sklearn.dummy import DummyClassifier, DummyRegressor
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import LogisticRegression, LogisticRegressionCV, Ridge
 from sklearn.metrics import log_loss, r2_score
 from sklearn.model_selection import GridSearchCV, train_test_split
 from sklearn.preprocessing import KBinsDiscretizer, StandardScaler
@@ -89,6 +94,27 @@ MADE = (
     (5000, 500, 0.02),
     (5000, 1000, 1.0),
 )
+
+
+# Rows, columns, classes and the density of a table; dense where it is 1.
+SPEED = (
+    (300, 20, 3, 1.0),
+    (300, 20, 10, 1.0),
+    (300, 500, 3, 1.0),
+    (300, 1000, 5, 1.0),
+    (1000, 100, 2, 1.0),
+    (1000, 100, 10, 1.0),
+    (2000, 1000, 5, 1.0),
+    (5000, 50, 2, 1.0),
+    (5000, 50, 5, 1.0),
+    (10_000, 100, 10, 1.0),
+    (20_000, 20, 10, 1.0),
+    (20_000, 100, 3, 1.0),
+    (20_000, 300, 2, 1.0),
+    (5000, 1000, 5, 0.02),
+    (20_000, 1000, 2, 0.01),
+)
+FRESH_ROWS = 2000
 
 
 @dataclass(frozen=True)
@@ -197,6 +223,46 @@ def learn(X: np.ndarray, y: np.ndarray, numbers: bool) -> tuple[str, Any]:
     return name, model
 
 
+def several_classes(rows: int, columns: int, classes: int, density: float) -> tuple[Any, Any]:
+    """Standard normal entries, scaled to unit variance, and classes of scores of variance four."""
+    rng = np.random.default_rng(0)
+    count = rows + FRESH_ROWS
+    if density < 1.0:
+        X = sparse.random(count, columns, density, "csr", rng=rng, data_rvs=rng.standard_normal)
+        X = X / np.sqrt(density)
+    else:
+        X = rng.standard_normal((count, columns))
+    W = 2.0 / np.sqrt(columns) * rng.standard_normal((columns, classes))
+    W *= np.sqrt(0.5) if classes == 2 else 1.0
+    Z = X @ W
+    return X, (Z + rng.gumbel(size=Z.shape)).argmax(axis=1)
+
+
+def compare_speed() -> None:
+    """A line a table: seconds of loo, and those of the others over them; then the log losses."""
+    print("rows × columns, classes, density    loo s      mm/loo evidence/loo cv/loo   log losses")
+    for rows, columns, classes, density in SPEED:
+        X, y = several_classes(rows, columns, classes, density)
+        kind = "logistic" if classes == 2 else "multinomial"
+        seconds, losses = [], []
+        for name in ("loo", "mm", "evidence"):
+            for _ in range(2):  # the first one warms up
+                begin = time.process_time()
+                loss = build_loss(kind, X[:rows], y[:rows])
+                *_, last = STRATEGIES[name].make(PenaltyProblem(loss, parameter_groups(loss)))
+                taken = time.process_time() - begin
+            seconds.append(taken)
+            fresh = loss.for_data(X[rows:], y[rows:]).point_at(last.w)
+            losses.append(fresh.value / FRESH_ROWS)
+        begin = time.process_time()
+        peer = LogisticRegressionCV(Cs=11, cv=5, scoring="neg_log_loss").fit(X[:rows], y[:rows])
+        seconds.append(time.process_time() - begin)
+        losses.append(-score(peer, X[rows:], y[rows:], numbers=False))
+        ratios = "".join(f"{taken / seconds[0]:10.2f}" for taken in seconds[1:])
+        table = f"{rows:,} × {columns:,}, {classes}, {density:g}"
+        print(f"{table:32s}{seconds[0]:9.3f}{ratios}   " + " ".join(f"{x:.4f}" for x in losses))
+
+
 def searched(X: np.ndarray, y: np.ndarray, numbers: bool) -> GridSearchCV:
     if numbers:
         return GridSearchCV(Ridge(), {"alpha": 1.0 / GRID}, cv=5).fit(X, y)
@@ -233,9 +299,13 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--splits", type=int, default=3)
     parser.add_argument("--families", nargs="*", default=["files", "one-hot", "made"])
+    parser.add_argument("--speed", action="store_true", help="seconds of several classes alone")
     own_files.add_to(parser)
     given = parser.parse_args()
     warnings.simplefilter("ignore")  # the peers' notes on convergence
+    if given.speed:
+        compare_speed()
+        return
     print(f"{'table':22s} {'family':22s} learner      ours     grid  nothing  grid/it")
     found: dict[str, dict[str, list[Row]]] = {}
     with own_files.refusing(parser):

@@ -328,8 +328,8 @@ LOO = Strategy(
     kind="penalties",
     does="Finds the penalty with which each row is predicted best by the model of all the others, "
     "worked out for every row from one fit (approximate leave-one-out cross-validation).",
-    costs="About three fits with two classes, up to 25 with more: no trials, and every row "
-    "validates.",
+    costs="About three fits, with several groups of several classes up to 25: no trials, and every "
+    "row validates.",
     shows="Every group's penalty on its way, and the leave-one-out log loss that falls.",
     load=lambda: Implementation((SEARCH_STEPS,), _learn_loo, LooOptions),
     works=lambda moment: (
