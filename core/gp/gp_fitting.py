@@ -157,6 +157,7 @@ def maximize_likelihood(
 
 SEVERAL_STARTS_BELOW = 40  # observations; a search from several starts costs milliseconds there
 FEW = 100  # observations; more are searched by a draw of so many first
+PENDING_A_SCORE = 16  # running trials for each further score until hyperparameters are learned anew
 
 
 class GpFitter:
@@ -172,12 +173,17 @@ class GpFitter:
         self.learned_at = self.searched_at = 0
         self.last: GpPosterior | None = None
 
-    def fit(self, X: Array, z: Array, random: np.random.Generator) -> GpPosterior:
-        """The posterior given points (n, width) and standardized responses (n,)."""
+    def fit(self, X: Array, z: Array, random: np.random.Generator, pending: int = 0) -> GpPosterior:
+        """The posterior given points (n, width) and standardized responses (n,).
+
+        `pending`: how many trials are running.
+        """
         n = len(X)
         # Learned anew at every point while they are few, later with four percent more of them; in
-        # between the Cholesky factor is extended, which costs n² flops in place of n³.
-        if self.theta is None or self.always_learn or n - self.learned_at >= max(1, n // 25):
+        # between the Cholesky factor is extended, which costs n² flops in place of n³. Many workers
+        # chose their trials by fewer scores anyway.
+        due = max(1, n // 25, pending // PENDING_A_SCORE)
+        if self.theta is None or self.always_learn or n - self.learned_at >= due:
             self.last = self._learn_posterior(X, z, random)
         else:
             self.last = self._extend_posterior(X, z) or self._posterior(X, z, self.theta)
@@ -188,7 +194,7 @@ class GpFitter:
         if self.last is None:
             return None
         old = len(self.last.X)
-        if old >= len(X) or not np.array_equal(X[:old], self.last.X):
+        if old > len(X) or not np.array_equal(X[:old], self.last.X):
             return None
         return self.last.extended(X[old:], z)
 

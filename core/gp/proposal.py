@@ -272,22 +272,33 @@ class AcquisitionSearch:
         return Proposal(points[k], float(value[k]), float(mean[k]), float(sd[k]))
 
 
-class InteriorSearch(AcquisitionSearch):
-    """A search with a prior against the edges, for acquisitions that are logarithms.
+def interior_prior(domain: SearchDomain, points: Array) -> tuple[Array, Array]:
+    """The logarithm of a prior against the edges, shape (m,), and its slopes, shape (m, width).
 
-    The acquisition times ∏ (4x(1 − x) + ε)/(1 + ε) over all numbers x (as in Hvarfner et al. 2022,
-    arXiv:2204.11051); none where domains are searched point by point.
+    ∏ (4x(1 − x) + ε)/(1 + ε) over all numbers x (as in Hvarfner et al. 2022, arXiv:2204.11051);
+    none where domains are searched point by point.
     """
+    if domain.size <= ENUMERATED:
+        return np.zeros(len(points)), np.zeros(points.shape)
+    ranged = [axis.kind != "choice" and domain.value_count(axis) > 1 for axis in domain.space]
+    number = np.array(ranged)[domain.axis_of]
+    weight = 4.0 * points * (1.0 - points) + EDGE
+    value = np.where(number, np.log(weight / (1.0 + EDGE)), 0.0).sum(axis=1)
+    return value, np.where(number, (4.0 - 8.0 * points) / weight, 0.0)
+
+
+def near_box(domain: SearchDomain, incumbent: Array) -> tuple[Array, Array]:
+    """The lowest and the highest value of every entry near a point, each of shape (width,)."""
+    is_choice = np.array([domain.space[k].kind == "choice" for k in domain.axis_of])
+    low = np.where(is_choice, 0.0, np.clip(incumbent - NEAR, 0.0, 1.0))
+    return low, np.where(is_choice, 1.0, np.clip(incumbent + NEAR, 0.0, 1.0))
+
+
+class InteriorSearch(AcquisitionSearch):
+    """A search with a prior against the edges, for acquisitions that are logarithms."""
 
     def _log_prior(self, points: Array) -> tuple[Array, Array]:
-        domain = self.domain
-        if domain.size <= ENUMERATED:
-            return super()._log_prior(points)
-        ranged = [axis.kind != "choice" and domain.value_count(axis) > 1 for axis in domain.space]
-        number = np.array(ranged)[domain.axis_of]
-        weight = 4.0 * points * (1.0 - points) + EDGE
-        value = np.where(number, np.log(weight / (1.0 + EDGE)), 0.0).sum(axis=1)
-        return value, np.where(number, (4.0 - 8.0 * points) / weight, 0.0)
+        return interior_prior(self.domain, points)
 
 
 class LocalSearch(AcquisitionSearch):
@@ -299,11 +310,7 @@ class LocalSearch(AcquisitionSearch):
     # Elsewhere the deviation is largest in the corners, far from every trial.
     @cached_property
     def box(self) -> tuple[Array, Array]:
-        """The lowest and the highest value of every entry, each of shape (width,)."""
-        axes = self.domain.space
-        is_choice = np.array([axes[k].kind == "choice" for k in self.domain.axis_of])
-        low = np.where(is_choice, 0.0, np.clip(self.incumbent - NEAR, 0.0, 1.0))
-        return low, np.where(is_choice, 1.0, np.clip(self.incumbent + NEAR, 0.0, 1.0))
+        return near_box(self.domain, self.incumbent)
 
     def _candidates(self, incumbent: Array, random: np.random.Generator) -> Array:
         candidates = super()._candidates(incumbent, random)

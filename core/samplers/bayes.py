@@ -35,6 +35,7 @@ from core.gp.kernels import Array
 from core.gp.pathwise import PosteriorDraws
 from core.gp.proposal import ENUMERATED, SAME, AcquisitionSearch, Proposal, scattered_around
 from core.gp.regression import GpPosterior, Surrogate, response_to_beat
+from core.gp.shared_search import SharedCandidates, SharedSearch
 from core.gp.warping import ScoreWarp, predicted_scores, scale_of, warp_of
 from core.samplers.gp_options import EbHypOptions, GpOptions, HybridOptions, VariableOptions
 from core.samplers.proposing_sampler import (
@@ -54,6 +55,8 @@ NEAR_EVERY = 2  # of so many trials one is searched near the best
 MIN_SHOWN_TRIALS = 2  # trials from which on the surrogate is shown, before it decides
 REPLACEMENTS = 32  # start points at hand where the trial's own is taken
 FIT, SEARCH, COIN = 1, 2, 3  # purposes of a trial's random numbers
+CROWD = 200  # running trials from which on asks share a search
+Search = AcquisitionSearch | SharedSearch
 OptionsT = TypeVar("OptionsT", bound=GpOptions)
 
 
@@ -79,6 +82,7 @@ class GpSampler(ProposingSampler, Generic[OptionsT]):
         self._domain = SearchDomain(space.axes)
         self._reader = ObservationReader(space)
         self._fitter = self._new_fitter(always_learn=self.options.always_learn)
+        self._shared: SharedCandidates | None = None
 
     def _new_fitter(self, *, always_learn: bool) -> GpFitter:
         return GpFitter(self.options.kernel, self._domain.axis_of, always_learn=always_learn)
@@ -100,10 +104,15 @@ class GpSampler(ProposingSampler, Generic[OptionsT]):
     def _next_point(
         self, study: Study, trial: FrozenTrial, observed: Observations, regression: GpPosterior
     ) -> tuple[Array, str]:
-        """The point to try by the fitted surrogate, and the reason."""
         best, where = response_to_beat(regression)
+        incumbent = observed.points[where]
+        if len(observed.pending) >= CROWD:
+            shared_search = self._shared_search(trial, observed, regression, best, incumbent)
+            proposal, reason = self._choose_proposal(shared_search, trial)
+            if proposal is not None:
+                return proposal.point, reason
         # Workers must not crowd at one point, and the search leaves a region that keeps failing.
-        surface, incumbent = condition_on_pending(regression, observed), observed.points[where]
+        surface = condition_on_pending(regression, observed)
         # Where every setting was tried, one is tried again: noise may be left to see through.
         for points in (observed.tried_points, observed.tried_points[:0]):
             random = self.random_generator(trial, SEARCH)
@@ -113,13 +122,30 @@ class GpSampler(ProposingSampler, Generic[OptionsT]):
                 return proposal.point, reason
         return incumbent, reason
 
-    def explores(self, search: AcquisitionSearch, unknown: Proposal, rho: float) -> bool:
+    def _shared_search(
+        self,
+        trial: FrozenTrial,
+        observed: Observations,
+        regression: GpPosterior,
+        best: float,
+        incumbent: Array,
+    ) -> SharedSearch:
+        """The search that the asks of many workers share."""
+        points, kernel = observed.tried_points, regression.kernel
+        if self._shared is None or not self._shared.follow(kernel, incumbent, points):
+            surface = condition_on_pending(regression, observed)
+            random = self.random_generator(trial, SEARCH)
+            search = AcquisitionSearch(surface, self._domain, best, incumbent, points, random)
+            acquisition = ACQUISITIONS[self.options.acquisition]
+            self._shared = SharedCandidates(search, surface, acquisition)
+        scored = replace(observed, pending=observed.pending[:0])
+        return self._shared.search(condition_on_pending(regression, scored), best)
+
+    def explores(self, search: Search, unknown: Proposal, rho: float) -> bool:
         """Whether this trial goes to θᵘ instead of θ*: ρ is a uniform draw."""
         return False
 
-    def _choose_proposal(
-        self, search: AcquisitionSearch, trial: FrozenTrial
-    ) -> tuple[Proposal | None, str]:
+    def _choose_proposal(self, search: Search, trial: FrozenTrial) -> tuple[Proposal | None, str]:
         """θ* or θᵘ, and the reason; (None, improve) where every setting was tried."""
         improvement = self._improvement(search, trial)
         if improvement is None:
@@ -137,7 +163,7 @@ class GpSampler(ProposingSampler, Generic[OptionsT]):
         explores = self.explores(search, unknown, rho)
         return (unknown, "explore") if explores else (improvement, "improve")
 
-    def _improvement(self, search: AcquisitionSearch, trial: FrozenTrial) -> Proposal | None:
+    def _improvement(self, search: Search, trial: FrozenTrial) -> Proposal | None:
         """θ*: of the whole space; not as published, near the best or with a prior inwards."""
         # A surrogate of few trials expects most at the edges, where least is known: alternate
         # trials stay near the best, the others shun the edges.
@@ -154,7 +180,7 @@ class GpSampler(ProposingSampler, Generic[OptionsT]):
         return (search.interior_search() if logarithmic else search).maximize(acquisition)
 
     @staticmethod
-    def _is_certain(search: AcquisitionSearch) -> bool:
+    def _is_certain(search: Search) -> bool:
         """Whether the largest expected improvement and the largest deviation are both small."""
         improvement = search.maximize(ACQUISITIONS["ei"])
         unknown = search.maximize(standard_deviation)
@@ -196,7 +222,8 @@ class GpSampler(ProposingSampler, Generic[OptionsT]):
         self, fitter: GpFitter, trial: FrozenTrial, observed: Observations
     ) -> GpPosterior:
         z = self._score_warp(observed).to_responses(observed.scores)
-        return fitter.fit(observed.points, z, self.random_generator(trial, FIT))
+        random = self.random_generator(trial, FIT)
+        return fitter.fit(observed.points, z, random, len(observed.pending))
 
     def _score_warp(self, observed: Observations) -> ScoreWarp:
         if not self.options.as_published:
@@ -240,7 +267,7 @@ class HybridSampler(GpSampler[HybridOptions]):
 
     Options = HybridOptions
 
-    def explores(self, search: AcquisitionSearch, unknown: Proposal, rho: float) -> bool:
+    def explores(self, search: Search, unknown: Proposal, rho: float) -> bool:
         return rho >= self.options.tau
 
 
@@ -253,7 +280,7 @@ class VariableSampler(GpSampler[VariableOptions]):
 
     Options = VariableOptions
 
-    def explores(self, search: AcquisitionSearch, unknown: Proposal, rho: float) -> bool:
+    def explores(self, search: Search, unknown: Proposal, rho: float) -> bool:
         # ν = Φ((μ(θᵘ) − best)/sd(θᵘ)).
         mean, sd = np.array([unknown.mean]), np.array([unknown.sd])
         nu = float(probability_of_improvement(mean, sd, search.best)[0])

@@ -33,7 +33,7 @@ EQUAL = 1e-4  # of its range, within which two values of a real number are one
 
 @dataclass(frozen=True)
 class Observations:
-    """The trials of a study in the unit cube, in the order of their numbers."""
+    """The trials of a study in the unit cube, finished ones in the order in which they did."""
 
     points: Array  # of finished trials with a finite score, shape (n, width)
     scores: Array  # of the same, shape (n,)
@@ -48,46 +48,52 @@ class Observations:
         return np.vstack([self.points, self.pending, self.failed])
 
     def has_tried(self, point: Array) -> bool:
-        """Whether a point is that of a finished or a running trial."""
         points = self.tried_points
         return len(points) > 0 and bool(np.abs(points - point).max(axis=1).min() <= EQUAL)
 
 
 class ObservationReader:
-    """Reads a study's observations; the points of finished trials are computed once."""
+    """Reads a study's observations; every trial is read once when it has finished."""
 
     def __init__(self, space: SearchSpace) -> None:
         self.space = space
+        self._start_over("")
+
+    def _start_over(self, study_name: str) -> None:
+        self._study_name = study_name
         self._points: dict[int, Array] = {}
+        self._scores: dict[int, float] = {}  # in the order in which the trials finished
+        self._failed: dict[int, Array] = {}
 
     def read(self, study: Study, new_trial: FrozenTrial) -> Observations:
         """The observations of a study, without the trial that is being asked."""
-        finished_trials: list[tuple[int, Array, float]] = []
-        pending, failed = list[Array](), list[Array]()
+        # A sampler may be given to another study, whose trials have the same numbers.
+        if study.study_name != self._study_name:
+            self._start_over(study.study_name)
+        pending = list[Array]()
         for trial in study.get_trials(deepcopy=False):
-            # A trial of another branch of the space says nothing about these axes.
-            if trial.number == new_trial.number or not self.space.contains(trial.params):
+            number = trial.number
+            if number in self._scores or number in self._failed or number == new_trial.number:
                 continue
-            point = self._trial_point(trial)
+            if (point := self._points.get(number)) is None:
+                # A trial of another branch of the space says nothing about these axes.
+                if not self.space.contains(trial.params):
+                    continue
+                point = self._points[number] = self.space.to_unit_vector(trial.params)
             if trial.state == TrialState.RUNNING:
                 pending.append(point)
             elif trial.state == TrialState.COMPLETE and _finite_score(trial) is not None:
-                finished_trials.append((trial.number, point, float(trial.values[0])))
+                self._scores[number] = float(trial.values[0])
             elif trial.state.is_finished():
-                failed.append(point)
+                self._failed[number] = point
         return Observations(
-            points=self._stacked([point for _, point, _ in finished_trials]),
-            scores=np.array([score for _, _, score in finished_trials]),
-            numbers=[number for number, _, _ in finished_trials],
+            points=self._stacked([self._points[number] for number in self._scores]),
+            scores=np.array(list(self._scores.values())),
+            numbers=list(self._scores),
             pending=self._stacked(pending),
-            failed=self._stacked(failed),
+            failed=self._stacked(list(self._failed.values())),
             maximize=study.direction == StudyDirection.MAXIMIZE,
         )
-
-    def _trial_point(self, trial: FrozenTrial) -> Array:
-        if trial.number not in self._points:
-            self._points[trial.number] = self.space.to_unit_vector(trial.params)
-        return self._points[trial.number]
 
     def _stacked(self, points: list[Array]) -> Array:
         width = sum(axis.width for axis in self.space.axes)
