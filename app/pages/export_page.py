@@ -284,27 +284,18 @@ class ExportPage(Page):
 
     @property
     def _data_file(self) -> str:
-        started = self._run_started
-        return started.run_plan.data.file if started is not None else ""
-
-    @property
-    def _run_started(self) -> RunStarted | None:
-        return next((e for e in self.session.events if isinstance(e, RunStarted)), None)
-
-    @property
-    def _model_name(self) -> str:
-        started, plan = self._run_started, self.session.plan
-        chosen = plan.model if plan is not None else ""
-        return (started.run_plan.model or chosen) if started is not None else chosen
+        return self.session.shown.state.started.run_plan.data.file
 
     @property
     def _dataset_task(self) -> Task:
-        started = self._run_started
-        dataset = started.dataset if started is not None else self.session.summary
+        dataset = self.session.shown.state.started.dataset if self.session.events else None
+        dataset = dataset or self.session.summary
         return (dataset.task if dataset is not None else Task.UNKNOWN) or Task.BINARY
 
     def _make_cards(self) -> None:
-        form = export_variants_of(self._dataset_task, self._model_name)[0]
+        plan, ran = self.session.plan, self.session.shown.state.started.run_plan
+        model = ran.model or (plan.model if plan is not None else "")
+        form = export_variants_of(self._dataset_task, model)[0]
         exporters = [exporter for exporter in self.session.exporters if exporter.form == form]
         # The same cards stay, with what they say was saved.
         if not exporters or exporters == [card.exporter for card in self.cards.values()]:

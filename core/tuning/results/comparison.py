@@ -71,7 +71,9 @@ def results_of(predictions: ComparedPredictions, comparison: ComparisonContext) 
     if over_default.is_positive and over_baseline.difference is not None:
         is_real = over_default.real and over_baseline.real and over_baseline.is_positive
         over_default = replace(over_default, real=is_real)
-    optimism = _optimism(comparison, scores[TUNED])
+    validation, optimism = comparison.validation.get(metric.name), None
+    if validation is not None:
+        optimism = metric.signed_gain(validation - scores[TUNED][metric.name])
     error = _optimism_error(intervals, comparison.validation_rows, len(predictions.y))
     unknown = int((predictions.y < 0).sum()) if len(comparison.classes) else 0
     results = Results(
@@ -101,8 +103,12 @@ def results_of(predictions: ComparedPredictions, comparison: ComparisonContext) 
         *_remarks(comparison, over_default, over_baseline),
         *_few_rows_remarks(results, predictions.units.count),
         *_optimism_remarks(metric, optimism, error),
-        *_unknown_class_remarks(unknown, task),
     ]
+    if unknown:
+        subject = (
+            f"{task.count_text(unknown)} of the second file {'have' if unknown > 1 else 'has'}"
+        )
+        remarks.append(f"{subject} a class that training never saw: wrong in any case.")
     return _to_json(replace(results, remarks=remarks))
 
 
@@ -132,13 +138,6 @@ def _gain_over(
             few_units=interval.units if has_few else None,
         )
     )
-
-
-def _optimism(comparison: ComparisonContext, test: Mapping[str, float]) -> float | None:
-    metric = comparison.metric
-    if metric.name not in comparison.validation:
-        return None
-    return metric.signed_gain(comparison.validation[metric.name] - test[metric.name])
 
 
 def _optimism_error(intervals: ScoreIntervals, validation_rows: int, rows: int) -> float:
@@ -194,14 +193,6 @@ def _optimism_remarks(metric: Metric, optimism: float | None, error: float) -> l
     ]
 
 
-def _unknown_class_remarks(count: int, task: Task) -> list[str]:
-    if not count:
-        return []
-    have = "have" if count > 1 else "has"
-    subject = f"{task.count_text(count)} of the second file {have}"
-    return [f"{subject} a class that training never saw: wrong in any case."]
-
-
 def _to_json(value: Any) -> Any:
     """None for nan and infinity, and Python's numbers for numpy's."""
     if isinstance(value, Record):
@@ -234,11 +225,16 @@ def with_details(
         pairs, curve = molecule_results(by_model)
         return replace(results, pairs=pairs, curve=curve)
     if not task.has_target:
-        return replace(results, documents=_document_counts(tuned))
+        assert tuned.documents is not None
+        words = tuned.documents[:, 1]  # that had to be predicted; the same for both models
+        documents = DocumentCounts(len(words), int(words.sum()), int((words == 0).sum()))
+        return replace(results, documents=documents)
+    right = {name: int((model.labels == y).sum()) for name, model in by_model.items()}
+    counts = {name: _confusion(y, m.labels, len(classes)) for name, m in by_model.items()}
     return replace(
         results,
-        right=RightCounts(**_right_counts(y, by_model), rows=len(y)),
-        confusion=_confusion_counts(y, by_model, classes),
+        right=RightCounts(**right, rows=len(y)),
+        confusion=ConfusionCounts([str(label) for label in classes], **counts),
         calibration=_calibration(y, tuned) if len(classes) == 2 else None,
         sequences=sequence_results(y, by_model) if task.has_sequences else None,
     )
@@ -250,18 +246,6 @@ def _prediction_pairs(y: np.ndarray, tuned: Predictions, seed: int) -> Predictio
         generator = np.random.default_rng(seed)
         rows = np.sort(generator.choice(len(y), _MAX_PREDICTIONS, replace=False))
     return PredictionPairs(y[rows].tolist(), tuned.labels[rows].tolist())
-
-
-def _right_counts(y: np.ndarray, by_model: Mapping[str, Predictions]) -> dict[str, int]:
-    return {name: int((predictions.labels == y).sum()) for name, predictions in by_model.items()}
-
-
-def _confusion_counts(
-    y: np.ndarray, by_model: Mapping[str, Predictions], classes: Sequence[Any]
-) -> ConfusionCounts:
-    n = len(classes)
-    counts = {name: _confusion(y, model.labels, n) for name, model in by_model.items()}
-    return ConfusionCounts([str(label) for label in classes], **counts)
 
 
 def _confusion(y: np.ndarray, labels: np.ndarray, count: int) -> list[list[int]]:
@@ -285,13 +269,6 @@ def _calibration(y: np.ndarray, tuned: Predictions) -> Calibration | None:
         observed=(np.bincount(bins, y == 1, _BINS)[is_used] / counts[is_used]).tolist(),
         counts=counts[is_used].tolist(),
     )
-
-
-def _document_counts(tuned: Predictions) -> DocumentCounts:
-    """The words of the held-out documents that had to be predicted; the same for both models."""
-    assert tuned.documents is not None
-    words = tuned.documents[:, 1]
-    return DocumentCounts(len(words), int(words.sum()), int((words == 0).sum()))
 
 
 def sequence_results(y: np.ndarray, by_model: Mapping[str, Predictions]) -> SequenceCounts:

@@ -434,12 +434,14 @@ def _write_model(
 ) -> None:
     dataset = problem.dataset
     test_rows = np.arange(dataset.test.rows) if dataset.test else problem.test_rows
+    steps = final_model.pipeline.named_steps  # of structured tasks the model takes raw rows
+    names = [] if dataset.task.is_structured else output_names(steps["prepare"])
     metadata = model_metadata(
         dataset,
         problem.train_rows,
         test_rows,
         fitted_rows=problem.splits[0][0] if problem.has_holdout else (),
-        output_names=_prepared_names(problem, final_model),
+        output_names=names,
         encodings=_encodings(problem, final_model),
         penalties=_learned_penalties(final_model.learned),
     )
@@ -485,10 +487,3 @@ def _encodings(problem: Problem, tuned_model: TunedModel) -> list[str]:
         return []
     prepare, rows = tuned_model.pipeline.named_steps["prepare"], dataset.rows + dataset.set_aside
     return [f"{words}." for words in encoding_sentences(prepare, dataset.columns, rows).values()]
-
-
-def _prepared_names(problem: Problem, tuned_model: TunedModel) -> list[str]:
-    """The columns of the prepared matrix; none where the model takes raw rows."""
-    if problem.dataset.task.is_structured:
-        return []
-    return output_names(tuned_model.pipeline.named_steps["prepare"])

@@ -71,17 +71,20 @@ def result_facts(
     results: Results, started: RunStarted, leaderboard: Sequence[LeaderboardRow] = ()
 ) -> list[Fact]:
     """The facts in reading order; `leaderboard` ranks the models of a run of several."""
+    untried, failures = results.untried or {}, ""
+    if results.failed:
+        failures = f"{count_text(results.failed, 'trial')} failed; the table of trials says why."
     facts = [
         *_model_facts(results, started),
         *_score_facts(results, started),
-        *(_leaderboard_fact(row, results) for row in leaderboard if _is_tried(row, results)),
+        *(_leaderboard_fact(r, results) for r in leaderboard if r.model not in untried),
         *_average_facts(results),
         *_setting_facts(results),
         *(Fact("Costs", sentence, sentence) for sentence in _threshold_sentences(results)),
         _same("Score", results.metric_reason or ""),
         Fact("Switched off", sentence=_switched_off(results)),
         Fact("Cost", _cost_value(results), _cost_sentence(results, started)),
-        Fact("Failed", sentence=_failures(results)),
+        Fact("Failed", sentence=failures),
         _same("Tested", evaluation_text(results)),
         *(_same("Note", remark) for remark in results.remarks),
     ]
@@ -206,18 +209,14 @@ def _gamma_phrases(results: Results) -> tuple[str, str]:
     return f" at γ = {format_number(gamma.tuned)}", f" at γ = {format_number(gamma.default)}"
 
 
-def _gain_ends(gain: Gain) -> str:
-    """Such as "+0.4 to +7.1 points", or ""."""
+def _gain_interval(gain: Gain) -> str:
+    """Such as "95 % confidence interval of the gain: +0.4 to +7.1 points", or ""."""
     # Equal ends are those of a model beside itself.
     if gain.low is None or gain.high is None or gain.low == gain.high:
         return ""
     low = signed_difference(gain.low, gain.metric)
-    return f"{low} to {signed_difference(gain.high, gain.metric, unit=True)}"
-
-
-def _gain_interval(gain: Gain) -> str:
-    ends = _gain_ends(gain)
-    return f"95\u00a0% confidence interval of the gain: {ends}" if ends else ""
+    high = signed_difference(gain.high, gain.metric, unit=True)
+    return f"95\u00a0% confidence interval of the gain: {low} to {high}"
 
 
 def _gain_value(results: Results) -> str:
@@ -353,10 +352,6 @@ def untried_text(untried: Mapping[str, float], count: int) -> str:
     needs = [f"{noun_of(name)} {time}" for name, time in zip(untried, times, strict=True)]
     needs[0] = f"{noun_of(next(iter(untried)))} would have needed {times[0]}"
     return f"{count - len(untried)} of {count} models tried; {', '.join(needs)}."
-
-
-def _is_tried(row: LeaderboardRow, results: Results) -> bool:
-    return row.model not in (results.untried or {})
 
 
 def _leaderboard_fact(row: LeaderboardRow, results: Results) -> Fact:
@@ -527,9 +522,3 @@ def grid_fits(started: RunStarted) -> int | None:
             points *= len(axis.choices) if axis.kind == "choice" else GRID
     # The last fit, at the best point, follows those of the folds.
     return points * folds + 1
-
-
-def _failures(results: Results) -> str:
-    if not results.failed:
-        return ""
-    return f"{count_text(results.failed, 'trial')} failed; the table of trials says why."
