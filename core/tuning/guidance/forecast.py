@@ -33,7 +33,7 @@ from core.wording import count_text, format_number, rough_duration_text
 
 _FIRST_ROWS = 200
 # A molecule of L bases takes time as L² + L³ / 700; a fit has some 30 such passes.
-_CUBIC_BASES, _FIT_PASSES, _TIMED_BASES = 700, 30, 300
+_CUBIC_BASES, _FIT_PASSES, _TIMED_BASES, _TIMED_PASSES = 700, 30, 300, 3
 _EPOCH_ROWS, _EPOCHS = 1000, 5  # on which epochs are timed, and how many
 _ENOUGH_SECONDS = 0.15  # a timing this long is not made longer
 _MAX_POWER = 2.5  # a fit's cost grows at most with this power of the rows
@@ -180,14 +180,15 @@ def molecules_seconds(problem: Problem) -> float:
     bases = molecules.len().to_numpy(dtype=float)
     letters = str(molecules[:_TIMED_BASES].iloc[bases.argmax()])
     loss = build_rna([letters], ["." * len(letters)], threads=1)
-    timings = []
-    for step in range(4):  # the first compiles, and others may be disturbed
-        start_time = time.perf_counter()
+    loss.point_at(loss.initial_weights())  # compiles, or reads what is compiled
+    # By the processor: a busy computer is no reason to refuse a run.
+    start_time = time.thread_time()
+    for step in range(1, _TIMED_PASSES + 1):
         loss.point_at(loss.initial_weights() + 0.001 * step)
-        timings.append(time.perf_counter() - start_time)
+    seconds = (time.thread_time() - start_time) / _TIMED_PASSES
     costs = bases**2 * (1 + bases / _CUBIC_BASES)
     timed_cost = len(letters) ** 2 * (1 + len(letters) / _CUBIC_BASES)
-    passes = _FIT_PASSES * min(timings) / min(processor_count(), len(bases))
+    passes = _FIT_PASSES * seconds / min(processor_count(), len(bases))
     return float(passes * costs.sum() / timed_cost)
 
 
@@ -198,10 +199,8 @@ def check_fit_time(problem: Problem) -> None:
     if (seconds := molecules_seconds(problem)) <= 60 * problem.minutes:
         return
     molecules = take_rows(problem.dataset.features, problem.train_rows).iloc[:, 0]
-    counted, bases = (
-        count_text(len(molecules), problem.dataset.task.item),
-        molecules.str.len().max(),
-    )
+    counted = count_text(len(molecules), problem.dataset.task.item)
+    bases = molecules.str.len().max()
     unlimited = replace(problem, plan=problem.plan.changed(minutes=None))
     minutes = math.ceil(estimate_of(unlimited).seconds / 60)
     raise UnusableError(
