@@ -37,7 +37,7 @@ from app.widgets.layouts import add_to
 from app.widgets.text_labels import wrapping_label
 from core.figures.run_figures import MAX_RUNS
 from core.tuning.events import RunStarted
-from core.tuning.results.answer import answer_of
+from core.tuning.results.answer import Step, answer_of
 from core.tuning.results.result_facts import fact_sentences, member_count, plain_sentences
 from core.tuning.run_results import Results
 from core.tuning.why.answer_types import (
@@ -73,6 +73,13 @@ GOOD, WHY, WRONG, DETAILS = TABS = ("Good enough?", "Why?", "Where is it wrong?"
 TAB_OF_VIEW = {  # all others answer the first question
     **dict.fromkeys(("columns", "dependence", "mattered"), WHY),
     **dict.fromkeys(("confusion", "predicted", "residuals", "wrong"), WRONG),
+}
+STEP_LABELS: dict[Step, str] = {  # the other steps have buttons of their own
+    "leak": "See the columns",
+    "columns": "See the columns",
+    "default": "Select the default",
+    "rows": "Open more rows",
+    "honest": "Choose a test set",
 }
 ROOMY = 1100  # pixels of a wide page at the usual text size
 MAX_CLASSES_BESIDE = 5  # of a confusion matrix beside another card of a wide page
@@ -203,6 +210,7 @@ class ResultsPage(Page):
         super().__init__(session)
         self._shown: Results | None = None
         self._wanted: list[Card] = []  # of all tabs
+        self._step: Step = "export"
         self._shape = (False, False)  # of the page: narrow, roomy
         self.compare_button = PlainButton("Compare runs", self.compare, "table")
         self.more_button = PlainButton("More minutes", self._go_on, "plus")
@@ -211,7 +219,9 @@ class ResultsPage(Page):
         self.edge_notice = RangeEdgeNotice(session)
         self.edge_notice.widened.connect(lambda: self.step_wanted.emit("strategy"))
         self.use_button = PlainButton("Use the model", lambda: self.step_wanted.emit("use"))
-        self.answer = AnswerLines(self.use_button, self.compare_button, self.more_button)
+        self.step_button = PlainButton("", self._take_step)
+        buttons = (self.step_button, self.use_button, self.compare_button, self.more_button)
+        self.answer = AnswerLines(*buttons)
         self.tabs = QTabBar()
         self.tabs.setAccessibleName("Parts of the results")
         self.tabs.setDrawBase(False)
@@ -317,6 +327,12 @@ class ResultsPage(Page):
     def show_tab(self, title: str) -> None:
         self.tabs.setCurrentIndex(TABS.index(title))
 
+    def _take_step(self) -> None:
+        if self._step == "default":
+            self.session.select_model("default")
+        else:
+            self.step_wanted.emit("data")
+
     def _go_on(self) -> None:
         self.step_wanted.emit("tune")
         self.session.more_minutes()
@@ -358,6 +374,9 @@ class ResultsPage(Page):
         title, _, comparison = answer.ability.partition("; ")
         self.set_head(title.removesuffix("."), comparison[:1].upper() + comparison[1:])
         self.answer.show_answer(answer)
+        self._step = answer.step
+        self.step_button.setVisible(answer.step in STEP_LABELS)
+        self.step_button.set_label(STEP_LABELS.get(answer.step, ""))
         sentences = fact_sentences(results, started)
         self.facts.show_sentences(sentences)
         self.set_panel("In plain words", plain_sentences(results, started))
@@ -485,5 +504,4 @@ class ResultsPage(Page):
         return [shown, *(run for run in tested_runs if are_comparable(run, shown))][:MAX_RUNS]
 
     def _show_comparable(self) -> None:
-        has_others = len(self._same_data()) > 1
-        self.compare_button.set_allowed(has_others, "There is no other run of these data yet.")
+        self.compare_button.setVisible(len(self._same_data()) > 1)

@@ -206,7 +206,7 @@ _ADVICE: dict[Step, str] = {
     "columns": "It is not shown to beat knowing nothing: other columns or more rows help more.",
     "default": "Take the default setting.",
     "minutes": "More minutes may help.",
-    "rows": "More {units} would help most, to learn and to test.",
+    "rows": "More {units} would help most.",
     "honest": "That is no honest test: a run with a test set gives one.",
     "export": "Take the model along.",
 }

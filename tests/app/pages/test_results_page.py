@@ -11,6 +11,7 @@ from PySide6.QtCore import QCoreApplication, QEvent
 from PySide6.QtWidgets import QLabel
 from shiboken6 import isValid
 
+from app.pages import results_page
 from app.pages.results_page import DETAILS, TABS, ResultsPage
 from app.pages.shared_cards import RangeEdgeNotice
 from app.pages.tune_page import TunePage
@@ -25,6 +26,7 @@ from core.tuning.events import (
     TrialFinished,
 )
 from core.tuning.plan import DataPlan, Plan
+from core.tuning.results.answer import Answer
 from core.tuning.run_results import Results
 from core.tuning.runs.run_folder import RunFolder
 
@@ -91,6 +93,22 @@ def test_a_page_that_is_visited_while_it_is_made_is_whole(still, show):
     assert "What did tuning change?" in shown(show(made, 900, 700))
 
 
+@pytest.mark.parametrize(
+    ("step", "label", "page_name"),
+    [("leak", "See the columns", "data"), ("rows", "Open more rows", "data"), ("export", "", "")],
+)
+def test_what_comes_next_has_its_button(page, still, qtbot, monkeypatch, step, label, page_name):
+    answer = Answer("Right for all.", "Neither better nor worse.", "Next.", step, is_gain=True)
+    monkeypatch.setattr(results_page, "answer_of", lambda *arguments: answer)
+    still._show_run(ended(), None)
+    assert page.step_button.isVisible() == bool(label)
+    assert page.step_button.text() == label
+    if label:
+        with qtbot.waitSignal(page.step_wanted) as wanted:
+            page.step_button.click()
+        assert wanted.args == [page_name]
+
+
 def test_results_are_a_headline_pictures_and_plain_words(page, still, tmp_path, qtbot):
     still._runs_root = tmp_path
     assert page._nothing.isVisible()  # none are there yet
@@ -115,8 +133,7 @@ def test_results_are_a_headline_pictures_and_plain_words(page, still, tmp_path, 
     page.step_wanted.connect(wanted.append)
     page.primary.click()
     assert wanted == ["export"]
-    assert not page.compare_button.isEnabled()
-    assert "no other run" in page.compare_button.toolTip()
+    assert not page.compare_button.isVisible()
     still._show_run([], None)
     assert shown(page) == []
     assert page.title == "Results"
@@ -153,7 +170,7 @@ def test_runs_of_the_same_data_are_wanted_side_by_side(page, still, tmp_path, qt
         folders.append(folder.path)
     still._show_run(ended(), folders[0])
     still.runs.reload()
-    qtbot.waitUntil(page.compare_button.isEnabled)
+    qtbot.waitUntil(page.compare_button.isVisible)
     with qtbot.waitSignal(page.comparison_wanted) as wanted:
         page.compare_button.click()
     assert wanted.args == [[str(folder) for folder in folders]]
