@@ -115,7 +115,7 @@ def attack_formats(formats: Sequence[Format], batch: Batch) -> Iterator[AttackRe
 
 
 def attack_runs(name: str, module: str, batch: Batch) -> Iterator[AttackRecord]:
-    """Runs that are killed and go on, or that many programs share."""
+    """Runs that are killed and go on, killed exports, or runs that many programs share."""
     began = time.monotonic()
     count = import_module(module).run(batch.size, batch.batch_seed)
     findings = [f"{name}: {count} of {module}.run({batch.size}, {batch.batch_seed})"]
@@ -173,9 +173,10 @@ def _record_of_all(name: str, batch: Batch, findings: list[str], began: float) -
 
 
 ATTACKS = (
-    Attack("data", 0.44, 40, partial(attack_formats, fuzz_readers.FORMATS)),
+    Attack("data", 0.42, 40, partial(attack_formats, fuzz_readers.FORMATS)),
     Attack("models", 0.12, 100, partial(attack_formats, fuzz_models.FORMATS)),
     Attack("kills", 0.22, 2, partial(attack_runs, "kills", "bench_kills")),
+    Attack("exports", 0.02, 8, partial(attack_runs, "exports", "killed_exports")),
     Attack("programs", 0.02, 8, partial(attack_runs, "programs", "shared_programs")),
     Attack("tables", 0.05, 1, attack_memory),
     Attack("folders", 0.1, 10, attack_folders),

@@ -231,7 +231,9 @@ def site_of(error: BaseException) -> str:
     frames = [
         frame
         for frame in traceback.extract_tb(error.__traceback__)
-        if frame.filename.startswith(str(ROOT)) and "/.venv/" not in frame.filename
+        if frame.filename.startswith(str(ROOT))
+        and "/.venv/" not in frame.filename
+        and frame.name != _stop_reading.__name__  # it interrupts the line that is slow
     ]
     if not frames:
         return "?"

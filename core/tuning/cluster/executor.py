@@ -193,7 +193,7 @@ class ClusterExecutor(TrialExecutor):
         try:
             if isinstance(answer, Exception):
                 raise answer
-            return _checked_result(*answer, self._run, busy.task)
+            return _checked_result(answer[0], self._run, busy.task)
         except Exception as error:  # of the worker: a trial's own becomes its failure
             # By name: distributed is not imported here.
             if type(error).__name__ == "KilledWorker":
