@@ -172,7 +172,6 @@ class Task(TaskTraits, StrEnum):
 
     @property
     def is_classification(self) -> bool:
-        """Whether each row has a class, independent of the others."""
         return self.is_table and self.has_classes
 
     def count_text(self, count: int) -> str:

@@ -36,7 +36,6 @@ class Units:
 
     @property
     def has_groups(self) -> bool:
-        """Whether a unit has several rows."""
         return self.count < len(self.codes)
 
     @property
@@ -49,7 +48,6 @@ class Units:
         return count_text(self.count, self.noun, self.plural_noun)
 
     def take_rows(self, rows: np.ndarray) -> Units:
-        """The units of some rows, by their numbers or a mask."""
         return replace(self, codes=self.codes[rows])
 
     def unit_sums(self, values: np.ndarray) -> np.ndarray:

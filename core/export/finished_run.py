@@ -112,7 +112,6 @@ class FinishedRun:
 
     @property
     def is_nested(self) -> bool:
-        """Whether every row was tested, by models of outer folds."""
         facts = self.results.evaluation
         return facts is not None and facts.kind == "nested"
 

@@ -52,7 +52,6 @@ class DataPlan:
 
     @property
     def guesses_target(self) -> bool:
-        """Whether a file's target is not chosen by a person."""
         is_chosen = self.target or "target" in self.roles.values()
         return not (is_chosen or self.file.startswith("sample:"))
 

@@ -75,7 +75,6 @@ class Problem:
 
     @cached_property
     def units(self) -> Units:
-        """What is independent among all rows of the dataset."""
         return dataset_units(self.dataset)
 
     @cached_property
@@ -117,7 +116,6 @@ class Problem:
 
     @cached_property
     def space(self) -> tuple[Axis, ...]:
-        """The axes searched: the model's own, in the planned ranges."""
         if self.axes or self.strategy.several or self.strategy.kind != "trials":
             return self.own_axes
         return searched_axes(self.own_axes, self.plan.ranges, self.plan.fixed)
@@ -156,7 +154,6 @@ class Problem:
 
     @property
     def averages(self) -> bool:
-        """Whether the best models are averaged at the end, or may be."""
         return self.strategy.averages and self.options.average
 
     @property

@@ -309,7 +309,6 @@ def _text_bytes(values: pd.Series) -> int:
 
 
 def _is_text(kind: Any) -> bool:
-    """Whether values are read as they are written, and not as numbers."""
     from pyarrow import types
 
     texts = types.is_string, types.is_large_string, types.is_string_view, types.is_boolean

@@ -36,7 +36,6 @@ class FileStart:
 
     @cached_property
     def magic(self) -> bytes:
-        """The first bytes as they are on disk."""
         with file_faults(self.path.name), self.path.open("rb") as stream:
             return stream.read(16)
 

@@ -53,7 +53,6 @@ class MemberTrainingData:
 
     @property
     def vectors(self) -> int:
-        """How many weight vectors tell the classes apart."""
         return 1 if self.classes == 2 else self.classes
 
     def row_orders(self, epochs: int, member: int) -> np.ndarray:

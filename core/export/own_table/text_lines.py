@@ -191,7 +191,6 @@ class _AnsweredText:
         self._encoded_texts: dict[str, bytes] = {}  # of answers that occur again and again
 
     def lines(self, lines: IO[bytes]) -> Iterator[TextLine]:
-        """Every line of the text, answers behind its rows."""
         table, rows, row_count = self.table, self.answers.rows(), 0
         names = self.names
         preamble = row_sampling.preamble(lines, table.form)
@@ -216,7 +215,6 @@ class _AnsweredText:
         check_row_count(self.answers, row_count, table.file.path.name)
 
     def sentences(self) -> list[str]:
-        """What could not stay as it was, once the lines are written."""
         sentences = [formulas_sentence(self.formulas)] if self.formulas else []
         if not self.table.has_header:
             names_text = ", ".join(self.names)

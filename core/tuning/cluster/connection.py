@@ -43,7 +43,6 @@ class ClusterAddress:
 
     @property
     def is_local(self) -> bool:
-        """Whether the workers are started here, for this run alone."""
         return self.address == LOCAL
 
     @property

@@ -108,7 +108,6 @@ class RunHistory:
         return f"{self.name}-{problem.model.name}" if is_per_model else self.name
 
     def notices(self) -> Iterator[RemarkMade]:
-        """Sentences for the person, each once."""
         if self._history is not None:
             self._sentences += self._history.notices
             self._history.notices.clear()

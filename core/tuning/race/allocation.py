@@ -68,7 +68,6 @@ class RemainingBudget:
 
     @property
     def until_leader(self) -> float:
-        """Seconds until the best at the screening must have been tried."""
         if self.share <= 0 or math.isinf(self.seconds_left):
             return self.seconds_left
         return self.seconds_left - (1 - LEADER_SHARE) * self.seconds_left / self.share

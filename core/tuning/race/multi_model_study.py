@@ -148,7 +148,6 @@ class MultiModelStudy:
 
     @property
     def has_untried_models(self) -> bool:
-        """Whether a usable model had no trial yet."""
         return any(arm.started_count == 0 for arm in self._usable_arms)
 
     def incumbent_of(self, started: TrialStarted, seconds: float) -> Incumbent | None:
@@ -173,7 +172,6 @@ class MultiModelStudy:
         return None if arm is None else arm.surrogate()
 
     def replay_trials(self, past: Sequence[Event]) -> None:
-        """Repeat the recorded asks and tells of this run, every model by itself."""
         events_by_model: dict[str, list[Event]] = {name: [] for name in self.arms}
         for event in past:
             if isinstance(event, ModelScreened):

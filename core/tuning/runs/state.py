@@ -121,7 +121,6 @@ class RunState(TrialTable):
 
     @property
     def learns_penalties(self) -> bool:
-        """Whether the run has steps instead of trials."""
         return self.started.kind == "penalties"
 
     @property

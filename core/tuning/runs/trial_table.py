@@ -163,7 +163,6 @@ class TrialTable:
 
     @property
     def best_trial(self) -> Trial | None:
-        """The best trial that counts, the first to end among equals."""
         return None if self._best < 0 else self.trials[self._best]
 
     @property

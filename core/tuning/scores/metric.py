@@ -80,7 +80,6 @@ class Metric:
         return float(self.weighted_scores(y, predictions, np.ones((1, len(y))))[0])
 
     def signed_gain(self, difference: float) -> float:
-        """A difference of two scores, positive where it is better."""
         return difference if self.maximize else -difference
 
 

@@ -119,7 +119,6 @@ class Strategy:
         return self.load().make
 
     def option_values(self, values: Mapping[str, Any]) -> StrategyOptions:
-        """All options' values, the given ones checked."""
         implementation = self.load()
         checked_values = with_defaults(implementation.options, values)
         if implementation.option_class is None:
