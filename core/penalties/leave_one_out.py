@@ -24,6 +24,7 @@ from core.errors import UnusableError
 from core.optimize.descent import solve_penalized
 from core.optimize.newton import Newton
 from core.penalties import evidence
+from core.penalties.class_scores import row_counts
 from core.penalties.group_penalty import Grouping, log_penalty
 from core.penalties.leave_one_out_loss import (
     CrossValidatedLoss,
@@ -254,8 +255,8 @@ def _objective(value: float, spread: float, share: float) -> float:
 
 def _prior_variance(loss: ClassLoss, penalties: np.ndarray) -> float:
     """The mean over rows of Σ_i x_i² / c_i, a score's variance at penalties c, shape (n,)."""
-    p, m = loss.design.column_count, loss.design.row_count
-    return float((loss.design.squares(np.ones(m))[:p] / penalties[:p]).sum()) / m
+    p, squares = loss.design.column_count, loss.design.squares(row_counts(loss))
+    return float((squares[:p] / penalties[:p]).sum()) / loss.examples
 
 
 def _bracket_minimum(left: SearchPoint, middle: SearchPoint, right: SearchPoint) -> float | None:
