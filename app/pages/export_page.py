@@ -288,8 +288,8 @@ class ExportPage(Page):
 
     @property
     def _dataset_task(self) -> Task:
-        dataset = self.session.shown.state.started.dataset if self.session.events else None
-        dataset = dataset or self.session.summary
+        started = self.session.shown.state.started
+        dataset = started.dataset if self.session.events else self.session.summary
         return (dataset.task if dataset is not None else Task.UNKNOWN) or Task.BINARY
 
     def _make_cards(self) -> None:
