@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from limits.history import asking_with
 
 from app.session.shown_run import collection_paused
 from core.estimators.registry import MODELS
-from core.samplers.bayes import GpSampler
+from core.samplers.bayes import GpSampler, HybridSampler
 from core.tuning.events import (
     DatasetFacts,
     RunFinished,
@@ -38,6 +39,23 @@ def asking(make_sampler: Callable[[], optuna.samplers.BaseSampler]) -> Callable[
         study = study_of(trials, make_sampler())
         study.tell(study.ask(SPACE), 1.0)
         return lambda: study.ask(SPACE)
+
+    return make
+
+
+def crowded(make_sampler: Callable[[], optuna.samplers.BaseSampler]) -> Callable[[int], Call]:
+    """A trial that ends and the ask that replaces it, with so many running after a hundred."""
+
+    def make(workers: int) -> Call:
+        study = study_of(100, make_sampler())
+        running = deque(study.ask(SPACE) for _ in range(workers))
+
+        def replace_earliest() -> None:
+            trial = running.popleft()
+            study.tell(trial, sum((value - 0.4) ** 2 for value in trial.params.values()))
+            running.append(study.ask(SPACE))
+
+        return replace_earliest
 
     return make
 
@@ -83,6 +101,18 @@ CURVES = (
             Line("random", asking(lambda: optuna.samplers.RandomSampler(seed=0)), 0.0),
         ),
         "The Gaussian process adds a row to its factor; hyperparameters are learned anew rarely.",
+    ),
+    Curve(
+        "workers",
+        "Choosing the next setting while so many trials run: four settings",
+        "workers",
+        (1, 10, 100, 1_000),
+        (
+            Line("gp", crowded(lambda: GpSampler(seed=0))),
+            Line("hybrid", crowded(lambda: HybridSampler(seed=0))),
+            Line("Optuna's TPE", crowded(lambda: optuna.samplers.TPESampler(seed=0))),
+        ),
+        "From 200 running trials on, asks share the candidates of one search.",
     ),
     Curve(
         "opening",
