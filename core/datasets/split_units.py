@@ -113,13 +113,13 @@ def chance_of_twins(dataset: Dataset, equal: np.ndarray) -> float:
     first = first[:: max(1, len(first) // _CHANCE_ROWS)]
     if len(first) < 2:
         return float(dataset.rows - 1)
-    equal, sample = 1.0, table.iloc[first]
+    chance, sample = 1.0, table.iloc[first]
     for name in table.columns:
         counts = sample[name].value_counts(dropna=False).to_numpy().astype(float)
-        equal *= float((counts * (counts - 1)).sum()) / (len(first) * (len(first) - 1))
-        if not equal:
+        chance *= float((counts * (counts - 1)).sum()) / (len(first) * (len(first) - 1))
+        if not chance:
             break
-    return (dataset.rows - 1) * equal
+    return (dataset.rows - 1) * chance
 
 
 def shared_items(dataset: Dataset, test: Dataset) -> tuple[int, int]:
