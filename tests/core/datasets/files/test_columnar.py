@@ -242,3 +242,11 @@ def test_equal_names_are_numbered(tmp_path: Path, ending: str) -> None:
     agree(dataset)
     with pytest.raises(UnusableError, match="rows are drawn from"):
         read_dataset(str(path), row_limit=RowLimit(9))
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("odd", ["\0", "x\0"])
+def test_a_class_of_one_row_that_ends_with_nul_is_left_out(read, ending, odd):
+    table = pd.DataFrame({"a": range(21), "y": ["p", "q"] * 10 + [odd]})
+    dataset = read(table, ending)
+    assert (dataset.classes, len(dataset.target)) == (("p", "q"), 20)
