@@ -28,11 +28,13 @@ from core.penalties.class_scores import row_counts
 from core.penalties.group_penalty import Grouping, log_penalty
 from core.penalties.leave_one_out_loss import (
     CrossValidatedLoss,
+    LeaveOneOutLoss,
     LocalModel,
     has_one_factor,
     is_of_classes,
     leave_one_out_loss,
     needs_folds,
+    shared_loss,
     shares_curvature,
 )
 from core.penalties.penalty_problem import (
@@ -42,7 +44,7 @@ from core.penalties.penalty_problem import (
     PenaltyProblem,
     one_blas_thread,
 )
-from core.penalties.row_space import LARGEST, ClassLoss, spanned_problem
+from core.penalties.row_space import LARGEST, ClassLoss, class_count, spanned_problem
 from core.penalties.shared_curvature import ColumnBasis, SharedCurvature
 from core.penalties.unit_share import effective_share
 
@@ -57,6 +59,8 @@ _LITTLE = 0.05
 # Nats that the last step of a fit promises; leaving out goes on from there by dense steps, of which
 # conjugate gradients save all but the last.
 _ACCURACY, _DENSE_ACCURACY = 1e-4, 1.0
+# Share of what leaving out adds to the loss by which it may differ from the exact one.
+_SHARED_ERROR = 0.05
 _EXACT = 1e-6  # tolerance of the final fit, as a share of the loss
 LOWEST, HIGHEST = -14.0, 16.0  # log C
 SWITCHED_OFF = HIGHEST - 2.0  # from here on a group's weights are zero to all purposes
@@ -74,6 +78,7 @@ class SearchPoint:
 
     t: float
     value: float
+    left_out: float  # the leave-one-out loss alone
     w: np.ndarray
     model: LocalModel | SharedCurvature | None
 
@@ -105,6 +110,7 @@ class ScaleSearch:
         self.newton, self.fits, self.iterations = Newton(self.problem.loss), 0, 0
         self.folds = CrossValidatedLoss(self.problem.loss, units) if has_folds else None
         self.evaluated: list[SearchPoint] = []
+        self.is_shared = shares_curvature(self.problem.loss, self.problem.penalties, units)
         self.basis: ColumnBasis | None = None  # of the first fit, where rows share their curvature
         # Groups that the evidence has switched off stay so, wherever the others go.
         logs = np.log(C[~grouped.is_empty & (np.log(C) < SWITCHED_OFF)])
@@ -122,23 +128,42 @@ class ScaleSearch:
         """Fit at t, and leave every unit out there."""
         penalties = self.problem.penalties * math.exp(t)
         if self.folds is None:
-            exact = not shares_curvature(self.problem.loss, penalties, self.units)
-            accuracy = _DENSE_ACCURACY if self.newton.dense and exact else _ACCURACY
+            accuracy = _ACCURACY if self.is_shared or not self.newton.dense else _DENSE_ACCURACY
             w = self._fit_weights(penalties, self._starting_weights(t, penalties), accuracy, 1.0)
-            left_out = leave_one_out_loss(self.problem.loss, w, penalties, self.units, self.basis)
-            design = self.problem.loss.design
-            # Fewer rows would each be much of a direction, and the basis change with their weights.
-            if isinstance(left_out.model, SharedCurvature) and (
-                design.row_count >= 2 * design.column_count
-            ):
-                self.basis = left_out.model.basis
+            left_out = self._leave_out(w, penalties)
         else:
             left_out = self.folds.leave_folds_out(self.w, penalties)
         if not self.evaluated:
             w = self.problem.parameters_of(left_out.w)
             self.share = effective_share(self.loss, w, self.units)
         value = _objective(left_out.value, left_out.spread, self.share)
-        self.evaluated.append(SearchPoint(t, value, left_out.w, left_out.model))
+        self.evaluated.append(SearchPoint(t, value, left_out.value, left_out.w, left_out.model))
+
+    def _leave_out(self, w: np.ndarray, penalties: np.ndarray) -> LeaveOneOutLoss:
+        loss, design = self.problem.loss, self.problem.loss.design
+        if not self.is_shared:
+            return leave_one_out_loss(loss, w, penalties, self.units)
+        left_out = shared_loss(loss, w, penalties, self.basis)
+        # Fewer rows would each be much of a direction, and the basis change with their weights.
+        has_many_rows = design.row_count >= 2 * design.column_count
+        if has_many_rows and isinstance(left_out.model, SharedCurvature):
+            self.basis = left_out.model.basis
+        return left_out
+
+    def confirm(self) -> bool:
+        """Whether leaving rows out exactly agrees at the best point; else all goes on from there.
+
+        Rows of several classes share their curvature only where no class is nearly separable.
+        """
+        if not self.is_shared or class_count(self.problem.loss) == 1:
+            return True
+        best, self.is_shared, self.basis = self.best_point, False, None
+        fit_loss = self.problem.loss.point_at(best.w).value
+        correction = best.left_out - fit_loss
+        self.evaluated, self.w = [], best.w
+        self.evaluate(best.t)
+        exact_correction = self.best_point.left_out - fit_loss
+        return abs(correction / exact_correction - 1.0) <= _SHARED_ERROR
 
     def final_weights(self) -> np.ndarray:
         """The weights of the spanned problem at the best point, fitted exactly."""
@@ -318,7 +343,12 @@ def leave_one_out_steps(
 def _search_steps(search: ScaleSearch, number: int, max_steps: int) -> Iterator[LearnerStep]:
     """A step at each lower f of the search, then the last one."""
     last = number + max_steps
-    while number < last and (t := search.next_t()) is not None:
+    while number < last:
+        t = search.next_t()
+        if t is None and not search.confirm():
+            t = search.next_t()
+        if t is None:
+            break
         before = search.best_point.t
         search.evaluate(t)
         if search.best_point.t != before:

@@ -198,20 +198,13 @@ class LocalModel:
 
 
 def leave_one_out_loss(
-    loss: ClassLoss,
-    w: np.ndarray,
-    penalties: np.ndarray,
-    units: np.ndarray | None = None,
-    basis: ColumnBasis | None = None,
+    loss: ClassLoss, w: np.ndarray, penalties: np.ndarray, units: np.ndarray | None = None
 ) -> LeaveOneOutLoss:
     """Every unit left out in turn, at penalties c (n,), 0 for intercepts.
 
     w: near the minimizer of loss + ½ Σ c_i w_i², shape (n,); units: the unit of every row, from 0
-    without gaps, shape (m,); None where each row is one; basis: as `shared_curvature` takes it.
+    without gaps, shape (m,); None where each row is one.
     """
-    if shares_curvature(loss, penalties, units):
-        shared = shared_curvature(loss, w, penalties, basis)
-        return LeaveOneOutLoss(*shared.predicted(0.0), shared.weights(0.0), shared)
     point, factor, is_close = _close_point(loss, w, penalties)
     if not is_close:
         return LeaveOneOutLoss(_REFUSED, 0.0, point.w, None)
@@ -235,6 +228,14 @@ def leave_one_out_loss(
     w = V @ (response - gradient)
     spread = score_spread(loss.design.scores(w.reshape(K, -1)).T, counts_of_rows)
     return LeaveOneOutLoss(total, spread, w, model if has_model else None)
+
+
+def shared_loss(
+    loss: ClassLoss, w: np.ndarray, penalties: np.ndarray, basis: ColumnBasis | None = None
+) -> LeaveOneOutLoss:
+    """Every row left out in turn by `shared_curvature`, whose arguments these are."""
+    shared = shared_curvature(loss, w, penalties, basis)
+    return LeaveOneOutLoss(*shared.predicted(0.0), shared.weights(0.0), shared)
 
 
 def _close_point(

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from penalty_problems import minimized, steps_of, table
 from scipy import sparse
+from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 
@@ -13,8 +14,9 @@ from core.errors import UnusableError
 from core.losses import build_loss, parameter_groups
 from core.optimize.descent import solve_penalized
 from core.options import with_defaults
+from core.penalties import leave_one_out_loss as loo_module
 from core.penalties.group_penalty import grouping
-from core.penalties.leave_one_out import ScaleSearch
+from core.penalties.leave_one_out import NEAR, ScaleSearch
 from core.penalties.leave_one_out_loss import (
     FOLDS,
     CrossValidatedLoss,
@@ -350,6 +352,35 @@ def test_a_group_that_is_nearly_switched_off_sets_the_others_no_limit():
     assert low < search.best_point.t - 1.0
     assert search.best_point.t + 1.0 < high
     assert high > 10.0
+
+
+def noisy_classes() -> tuple[np.ndarray, np.ndarray]:
+    """Five classes that overlap alike everywhere."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(900, 10))
+    Z = X @ rng.normal(size=(10, 5)) + rng.gumbel(size=(900, 5))
+    return X, Z.argmax(axis=1)
+
+
+def digits() -> tuple[np.ndarray, np.ndarray]:
+    """Five classes that are nearly separable."""
+    X, y = load_digits(n_class=5, return_X_y=True)
+    return X[:500] / 16.0, y[:500]
+
+
+@pytest.mark.parametrize(("classes", "is_confirmed"), [(digits, False), (noisy_classes, True)])
+def test_classes_share_their_curvature_where_that_is_confirmed(monkeypatch, classes, is_confirmed):
+    loss = build_loss("multinomial", *classes())
+    groups = parameter_groups(loss)
+    search = ScaleSearch(loss, grouping(groups), np.ones(1), loss.initial_weights())
+    assert search.is_shared
+    while (t := search.next_t()) is not None:
+        search.evaluate(t)
+    assert search.confirm() == is_confirmed
+    *_, last = steps_of("loo", loss, groups, {})
+    monkeypatch.setattr(loo_module, "_EXACT_ENTRIES", 10**9)
+    *_, exact = steps_of("loo", loss, groups, {})
+    assert abs(np.log(last.C[0] / exact.C[0])) < 2.0 * NEAR
 
 
 def without_each_fold(X: np.ndarray, y: np.ndarray, codes: np.ndarray, C: float) -> float:
