@@ -131,8 +131,8 @@ def tune(
 
     Args:
         data: a table; the path of a file; or `sample:NAME`.
-        target: the column to predict; "" for the first named target, label, class or y, else the last
-            that is neither empty nor sentences (core.datasets.understanding.target).
+        target: the column to predict; "" for the first named target, label, class or y, else the
+            last that is neither empty nor sentences (core.datasets.understanding.target).
         test: further rows to test on, as `data`; None to hold rows out.
         run: the folder of the run; None for a new one where `tunescope runs` finds it.
         callback: called with every event (core.tuning.events); where it returns True the tuning
