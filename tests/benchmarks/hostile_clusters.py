@@ -106,8 +106,12 @@ class Cluster:
 
     def _start(self, name: str, *words: str) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", f"distributed.cli.dask_{name}", "--no-dashboard", *words]
+        # Where this module is imported, its functions are told by their names.
+        environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent)}
         with (self._folder / f"{name}.log").open("wb") as log:
-            return subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
+            return subprocess.Popen(
+                command, stdout=log, stderr=log, env=environment, start_new_session=True
+            )
 
     @property
     def address(self) -> str:
@@ -177,9 +181,6 @@ def run_kind(kind: str, cluster: Cluster, base: Path, scores: dict[str, float]) 
 
 def run(runs: int, seed: int, only: str = "") -> list[str]:
     """So many runs, a kind after the other; the findings."""
-    import cloudpickle
-
-    cloudpickle.register_pickle_by_value(sys.modules[__name__])
     os.environ[VARIABLE] = str(MEMORY)
     executor_module.GONE_SECONDS = GONE_SECONDS  # type: ignore[misc]
     here = [event for event in tune(PLAN, read_data(PLAN.data)) if isinstance(event, TrialFinished)]

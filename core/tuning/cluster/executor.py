@@ -172,8 +172,10 @@ class ClusterExecutor(TrialExecutor):
         is_there = busy.future.status in ("finished", "error")
         try:
             if is_there and busy.fetch is None:
-                ask = partial(self._client.nbytes, [key], summary=False)
-                size = self._monitor.ask_scheduler(ask).get(key, 0)
+                size = 0  # of an error, which the scheduler may never have heard of
+                if busy.future.status == "finished":
+                    ask = partial(self._client.nbytes, [key], summary=False)
+                    size = self._monitor.ask_scheduler(ask).get(key, 0)
                 busy.fetch = BackgroundCall(partial(_fetch_result, busy.future, size))
         except (OSError, TimeoutError):
             time.sleep(CALM_SECONDS)

@@ -200,6 +200,16 @@ def test_a_trial_whose_result_the_scheduler_does_not_know_is_begun_anew():
     assert (ended.number, ended.score, len(client.futures)) == (0, 0.5, 2)
 
 
+def test_an_error_that_the_scheduler_has_never_heard_of_is_told():
+    client, executor = start_executor()
+    for _ in range(MAX_RESTARTS + 1):
+        future = client.futures[-1]
+        client.unknown_keys.add(future.key)
+        future.end("error", RuntimeError("this graph cannot be read"))
+        ended = executor.wait_for_results(0.0)
+    assert "this graph cannot be read" in ended[0].failure
+
+
 @pytest.mark.parametrize(
     ("result", "words"),
     [
