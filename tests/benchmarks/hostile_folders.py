@@ -11,7 +11,6 @@ sentence. Without --count every case is run once; `run` draws some of them.
 from __future__ import annotations
 
 import argparse
-import atexit
 import contextlib
 import ctypes
 import io
@@ -120,7 +119,6 @@ def put_forbidden(path: Path) -> None:
 def crowd() -> Path:
     """A folder of very many entries, made once."""
     folder = Path(tempfile.mkdtemp(prefix="crowd-"))
-    atexit.register(shutil.rmtree, folder)
     for number in range(ENTRIES):
         os.close(os.open(folder / str(number), os.O_CREAT | os.O_WRONLY))
     folder.chmod(0o777)
@@ -483,7 +481,12 @@ def run_cases(cases: Sequence[Case]) -> list[str]:
         Path(scratch).chmod(0o755)
         base = Path(scratch) / "base"
         base.mkdir()
-        return list(findings_of(cases, World.make(base), Path(scratch)))
+        try:
+            return list(findings_of(cases, World.make(base), Path(scratch)))
+        finally:
+            if crowd.cache_info().currsize:
+                shutil.rmtree(crowd())
+                crowd.cache_clear()
 
 
 def main() -> int:
