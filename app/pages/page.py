@@ -13,6 +13,7 @@ from app.look import appearance
 from app.widgets.buttons import PlainButton, PrimaryButton
 from app.widgets.layouts import TextWidget, add_to, in_column, in_row, scrolling
 from app.widgets.text_labels import show_text, wrapping_label
+from core.wording import with_short_names
 
 if TYPE_CHECKING:
     from app.session.session import Session
@@ -98,6 +99,7 @@ class Page(QWidget):
         return self._title.text()
 
     def set_head(self, title: str, subtitle: str = "") -> None:
+        subtitle = with_short_names(subtitle)
         if (title, subtitle) == (self._title.text(), self._subtitle.text()):
             return
         self._title.setText(title)
@@ -119,7 +121,7 @@ class Page(QWidget):
         return button
 
     def set_panel(self, title: str, sentences: Sequence[str]) -> None:
-        words = (title, tuple(sentences))
+        words = (title, tuple(map(with_short_names, sentences)))
         if words != self.words:
             self.words = words
             self.panel_changed.emit()

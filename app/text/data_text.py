@@ -146,11 +146,16 @@ def _target_text(summary: DatasetSummary) -> str:
     classes, noun = summary.classes, summary.task.class_nouns
     total = sum(entry.count for entry in classes) or 1
     if len(classes) == 2:
-        shares = (f"{entry.label} {100 * entry.count / total:.0f}\u00a0%" for entry in classes)
+        shares = (
+            f"{shortened_text(entry.label, 40)} {100 * entry.count / total:.0f}\u00a0%"
+            for entry in classes
+        )
         return f"two {noun} ({', '.join(shares)})"
     largest = max(classes, key=lambda entry: entry.count)
     share = f"{100 * largest.count / total:.0f}\u00a0%"
-    return f"{len(classes)} {noun} (the most frequent, {largest.label}, {share})"
+    return (
+        f"{len(classes)} {noun} (the most frequent, {shortened_text(largest.label, 40)}, {share})"
+    )
 
 
 def data_summary(summary: DatasetSummary, data: DataPlan) -> list[str]:

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidge
 
 from app.look import appearance
 from app.widgets.text_labels import plain_tooltip
+from core.wording import shortened_text
 from resources.theme import TARGET
 
 Index = QModelIndex | QPersistentModelIndex
@@ -28,6 +29,7 @@ LEFT_CELL = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 RIGHT_CELL = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 NARROWEST = 96  # pixels of a column of words at the usual text size
 ARROW = 14  # pixels of the mark beside the head of the sorted column
+MAX_HEAD = 40  # letters
 MEASURED_ROWS = 200  # more take too long
 
 
@@ -162,7 +164,8 @@ class CellModel(QAbstractTableModel):
             return None
         match role:
             case Qt.ItemDataRole.DisplayRole:
-                return self.heads[section]
+                head = self.heads[section]
+                return head if len(head) <= MAX_HEAD else shortened_text(head, MAX_HEAD)
             case Qt.ItemDataRole.ToolTipRole:
                 return self.tips.get(self.heads[section])
             case Qt.ItemDataRole.TextAlignmentRole:

@@ -95,6 +95,10 @@ class QuietComboBox(QComboBox):
                 self.addItem(words, data)
             self.setCurrentIndex(max(0, self.findData(chosen)))
 
+    def sizeHint(self) -> QSize:
+        width = self.fontMetrics().averageCharWidth() * 50 + 40
+        return super().sizeHint().boundedTo(QSize(width, 1 << 20))
+
     def minimumSizeHint(self) -> QSize:
         width = self.fontMetrics().averageCharWidth() * 10 + 40
         return QSize(min(width, super().minimumSizeHint().width()), super().sizeHint().height())

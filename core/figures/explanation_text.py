@@ -17,12 +17,13 @@ from core.tuning.why.answer_types import (
     SettingImportance,
     ThresholdTally,
 )
-from core.wording import format_decimals, format_integer, format_number, percent
+from core.wording import format_decimals, format_integer, format_number, percent, shortened_text
 
 INTERVAL = "95\u00a0% confidence interval "
 WHOLE = 1.0  # R² of exact predictions
 AREA = "auc"  # as which both areas are told
 FEW_TRIALS = 25
+MAX_LABEL = 40  # letters of a class in a sentence beside its counts
 MAX_ALIKE_GROUPS = 2  # groups of alike columns that are named
 
 
@@ -109,12 +110,12 @@ def threshold_text(
     `counts`: true positives, false positives, rows of the class, others.
     """
     true, false, of_class, other_rows = counts
-    called = true + false
+    called, name = true + false, f"“{shortened_text(label, MAX_LABEL)}”"
     recall = percent(true / of_class) if of_class else "–"
     precision = percent(true / called) if called else "–"
     return (
-        f"“{label}” from a {scale} of {format_number(threshold)} on: {true} of {of_class} are "
-        f"found (recall {recall}), {of_class - true} missed; {called} are called “{label}”, {true} "
+        f"{name} from a {scale} of {format_number(threshold)} on: {true} of {of_class} are "
+        f"found (recall {recall}), {of_class - true} missed; {called} are called {name}, {true} "
         f"of them rightly (precision {precision}); {other_rows - false} of {other_rows} others "
         "are left alone."
     )

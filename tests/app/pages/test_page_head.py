@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import Qt
+
 from app.pages.data.data_page import DataPage
 from app.pages.results_page import ResultsPage
 from app.pages.tune_page import TunePage
 from app.pages.use_page import UsePage
+from app.views.plot.data_table import DataTable
+from app.widgets.quiet_controls import QuietComboBox
 from core.tuning.events import DatasetFacts, PenaltyStep, RunFinished, RunStarted
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.run_results import Results, RightCounts
@@ -33,6 +37,25 @@ def learned():
         *(PenaltyStep(step=n, objective=9.0 - n, penalties=penalties) for n in range(3)),
         RunFinished(because="done", results=results),
     ]
+
+
+def test_a_head_and_a_panel_hold_the_ends_of_a_long_name(with_data, show):
+    page = show(DataPage(with_data))
+    page.set_head("a table", f"predicting “{'T' * 9000}”")
+    page.set_panel("Findings", [f"The target “{'T' * 9000}” holds numbers."])
+    assert len(page._subtitle.text()) < 120
+    assert len(page.words[1][0]) < 130
+
+
+def test_boxes_and_heads_of_tables_are_no_wider_than_some_words(qtbot):
+    box, table = QuietComboBox(), DataTable("A table")
+    qtbot.addWidget(box)
+    qtbot.addWidget(table)
+    box.set_choices({"a": "b" * 900})
+    assert box.sizeHint().width() < 700
+    table.set_table((["line", "c" * 9000], [["1", "2"]]))
+    assert table.model().headerData(1, Qt.Orientation.Horizontal).startswith("ccc")
+    assert len(table.model().headerData(1, Qt.Orientation.Horizontal)) == 40
 
 
 def test_nothing_below_a_head_moves_when_a_run_has_ended(with_data, show, look, qapp):
