@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.losses.rna.inside_outside import DEEP, SAFE, SPAN, inside_recursion, outside_recursion
-from core.losses.rna.logspace import log_inside, log_outside
+from core.losses.rna.logspace import log_inside, log_outside, loop_lengths
 from core.losses.rna.parameters import (
     LENGTHS,
     LOOPS,
@@ -144,17 +144,11 @@ def fold_in_logarithms(
     codes: np.ndarray, terms: np.ndarray, along: np.ndarray, shortest: int
 ) -> tuple[FoldResult, np.ndarray]:
     """As `fold_molecule` in logarithms, and the change of the uses along S v, shape (TERMS,)."""
-    tables, change, F, dF = _log_tables(codes, terms, along, shortest)
-    q, uses = np.zeros((2, *tables.shape)), np.zeros((2, TERMS))
-    log_outside((codes, terms, along, shortest), tables, change, F, dF, q, uses)
-    return FoldResult(float(F[-1]), uses[0], math.nan, None, q[0, 0]), uses[1]
-
-
-def _log_tables(
-    codes: np.ndarray, terms: np.ndarray, along: np.ndarray, shortest: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     wide = codes.size
-    tables, change = np.full((4, wide, wide), -np.inf), np.zeros((4, wide, wide))
-    F, dF = np.zeros(wide - 1), np.zeros(wide - 1)
-    log_inside((codes, terms, along, shortest), tables, change, F, dF)
-    return tables, change, F, dF
+    tables, change = np.full((5, wide, wide), -np.inf), np.zeros((5, wide, wide))
+    F, dF = np.zeros((2, wide - 1))
+    inputs = codes, terms, along, shortest, np.stack((loop_lengths(terms), loop_lengths(along)))
+    log_inside(inputs, tables, change, F, dF)
+    q, uses = np.zeros((2, *tables.shape)), np.zeros((2, TERMS))
+    log_outside(inputs, tables, change, F, dF, q, uses)
+    return FoldResult(float(F[-1]), uses[0], math.nan, None, q[0, 0]), uses[1]

@@ -3,11 +3,11 @@
 The inside tables hold logarithms of sums, and beside each its change along a direction of the
 parameters, which is the expected score of that direction over the structures summed. The way back
 hands the probability of every entry to what it is made of: an entry X that is used with probability
-q is made in way e with probability q exp(score of e − log X). Tables are P, M1, M2, M in this
-order, shape (4, n + 2, n + 2); ``change`` holds their changes, ``q`` the probabilities.
+q is made in way e with probability q exp(score of e − log X). Tables are P, M1, M2, M, G in this
+order, shape (5, n + 2, n + 2); ``change`` holds their changes, ``q`` the probabilities.
 
 On the way back ``q[0]`` holds probabilities, ``q[1]`` their change along the direction, each
-(4, n + 2, n + 2); ``uses`` and its change are the rows of an array (2, TERMS).
+(5, n + 2, n + 2); ``uses`` and its change are the rows of an array (2, TERMS).
 """
 
 from __future__ import annotations
@@ -36,11 +36,13 @@ from core.losses.rna.parameters import (
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
 
+NEGLIGIBLE = 60.0  # what is less by a factor of e⁻⁶⁰ is lost in a sum, whose own rounding is e⁻³⁶
+
 
 @compiled
 def log_add(top, total, dtotal, x, dx):
     """Log-sum-exp with its change, one addend more: exp(top) × total is the sum so far."""
-    if x == -np.inf:
+    if x < top - NEGLIGIBLE or x == -np.inf:
         return top, total, dtotal
     if x <= top:
         share = np.exp(x - top)
@@ -108,19 +110,45 @@ def log_hairpin(codes, terms, i, j):
 
 
 @compiled
+def loop_lengths(terms):
+    """Scores of loops by their bases on either side, those on the right from the last place down.
+
+    They are −∞ for the loops of at most one base a side, whose letters count.
+    """
+    unknown = np.zeros(1, dtype=np.int64)  # letters, which count in none of these loops
+    lengths = np.full((LONGEST + 1, LONGEST + 1), -np.inf)
+    for left in range(LONGEST + 1):
+        for right in range(LONGEST + 1 - left):
+            if max(left, right) > 1:
+                length, asymmetry = loop_terms(unknown, 0, right + 1, left + 1, 0)
+                lengths[left, LONGEST - right] = terms[length] + terms[asymmetry]
+    return lengths
+
+
+@compiled
 def log_pair(inputs, tables, change, i, j):
     """Log P[i, j] and its change."""
-    codes, terms, along, shortest = inputs
-    P, M2 = tables[0], tables[2]
+    codes, terms, along, shortest, loops = inputs
+    P, M2, G, dG = tables[0], tables[2], tables[4], change[4]
+    letters = inside_index(codes, i, j)
+    closing, dclosing = terms[CLOSE + letters], along[CLOSE + letters]
     top, total, dtotal = -np.inf, 0.0, 0.0
     if j - i > shortest:
         x, dx = log_hairpin(codes, terms, i, j), log_hairpin(codes, along, i, j)
         top, total, dtotal = log_add(top, total, dtotal, x, dx)
-    for p in range(i + 1, min(i + LONGEST + 1, j - 2) + 1):
-        for q in range(j - 1, max(p, j + p - i - LONGEST - 3), -1):
-            if P[p, q] > -np.inf:
-                x = P[p, q] + log_close(codes, terms, i, j, p, q)
-                dx = change[0, p, q] + log_close(codes, along, i, j, p, q)
+    for p in range(i + 1, min(i + 3, j - 1)):
+        for q in range(j - 1, max(p, j - 3), -1):
+            x = P[p, q] + log_close(codes, terms, i, j, p, q)
+            dx = change[0, p, q] + log_close(codes, along, i, j, p, q)
+            top, total, dtotal = log_add(top, total, dtotal, x, dx)
+    for p in range(i + 1, min(i + LONGEST + 2, j - 1)):
+        first = max(p + 1, j + p - i - LONGEST - 2)
+        row, lengths = G[p, first:j], loops[0, p - i - 1, LONGEST + 1 - j + first :]
+        for place in range(row.size):
+            x = closing + row[place] + lengths[place]
+            if x > top - NEGLIGIBLE:
+                dx = dclosing + dG[p, first + place]
+                dx += loops[1, p - i - 1, LONGEST + 1 - j + first + place]
                 top, total, dtotal = log_add(top, total, dtotal, x, dx)
     x = M2[i + 1, j - 1] + log_multi(codes, terms, i, j)
     dx = change[2, i + 1, j - 1] + log_multi(codes, along, i, j)
@@ -136,10 +164,11 @@ def log_inside(inputs, tables, change, F, dF):
     """Fills the tables (given as −inf and zeros); log Z and its change are the last of F and dF.
 
     Args:
-        inputs: letters, shape (n + 2,); S w and S v, shape (TERMS,); the fewest bases in a hairpin.
-        tables, change, F, dF: shapes (4, n + 2, n + 2) and (n + 1,).
+        inputs: letters, shape (n + 2,); S w and S v, shape (TERMS,); the fewest bases in a hairpin;
+            `loop_lengths` of S w and S v, shape (2, LONGEST + 1, LONGEST + 1).
+        tables, change, F, dF: shapes (5, n + 2, n + 2) and (n + 1,).
     """
-    codes, terms, along, _ = inputs
+    codes, terms, along, _, _ = inputs
     n = codes.size - 2
     P, M1, M2, M = tables[0], tables[1], tables[2], tables[3]
     rates, rising = terms[RATES:HAIRPIN], along[RATES:HAIRPIN]
@@ -149,6 +178,8 @@ def log_inside(inputs, tables, change, F, dF):
             if PAIRS[codes[i], codes[j]]:
                 log_p, rise = log_pair(inputs, tables, change, i, j)
                 P[i, j], change[0, i, j] = log_p, rise
+                letters = CLOSE + outside_index(codes, i, j)
+                tables[4, i, j], change[4, i, j] = log_p + terms[letters], rise + along[letters]
                 x = log_p + log_branch(codes, terms, i, j) + rates[2]
                 dx = rise + log_branch(codes, along, i, j) + rising[2]
                 top, total, dtotal = log_add(top, total, dtotal, x, dx)
@@ -158,9 +189,8 @@ def log_inside(inputs, tables, change, F, dF):
                 M1[i, j], change[1, i, j] = top + np.log(total), dtotal / total
             top, total, dtotal = -np.inf, 0.0, 0.0
             for k in range(i + 1, j - 1):
-                if M1[i, k] > -np.inf:
-                    dx = change[1, i, k] + change[3, k + 1, j]
-                    top, total, dtotal = log_add(top, total, dtotal, M1[i, k] + M[k + 1, j], dx)
+                x, dx = M1[i, k] + M[k + 1, j], change[1, i, k] + change[3, k + 1, j]
+                top, total, dtotal = log_add(top, total, dtotal, x, dx)
             if total > 0.0:
                 M2[i, j], change[2, i, j] = top + np.log(total), dtotal / total
             top, total, dtotal = log_add(top, total, dtotal, M1[i, j], change[1, i, j])
@@ -211,7 +241,7 @@ def use_close(codes, uses, outer, inner, probability, rise):
 @compiled
 def pair_outside(inputs, tables, change, q, uses, i, j):
     """Hands the probability of the pair i, j to what is inside it."""
-    codes, terms, along, shortest = inputs
+    codes, terms, along, shortest, loops = inputs
     probability, drift = q[0, 0, i, j], q[1, 0, i, j]
     if probability == 0.0:
         return
@@ -224,11 +254,16 @@ def pair_outside(inputs, tables, change, q, uses, i, j):
         rise = share * (drift + probability * (log_hairpin(codes, along, i, j) - rising))
         add_use(uses, CLOSE + inside_index(codes, i, j), probability * share, rise)
         add_use(uses, HAIRPIN + min(j - i - 1, LONGEST), probability * share, rise)
-    for first in range(i + 1, min(i + LONGEST + 1, j - 2) + 1):
+    closing = terms[CLOSE + inside_index(codes, i, j)]
+    for first in range(i + 1, min(i + LONGEST + 2, j - 1)):
+        left = first - i - 1
         for last in range(j - 1, max(first, j + first - i - LONGEST - 3), -1):
-            x = tables[0, first, last]
-            if x > -np.inf:
-                share = np.exp(x + log_close(codes, terms, i, j, first, last) - base)
+            if left > 1 or last < j - 2:
+                x = closing + tables[4, first, last] + loops[0, left, LONGEST + 1 - j + last]
+            else:
+                x = tables[0, first, last] + log_close(codes, terms, i, j, first, last)
+            if x > base - NEGLIGIBLE:
+                share = np.exp(x - base)
                 dx = change[0, first, last] + log_close(codes, along, i, j, first, last)
                 rise = share * (drift + probability * (dx - rising))
                 use_close(codes, uses, (i, j), (first, last), probability * share, rise)
@@ -246,7 +281,7 @@ def pair_outside(inputs, tables, change, q, uses, i, j):
 @compiled
 def row_outside(inputs, tables, change, q, uses, i):
     """Hands the probabilities of row i of M, M2 and M1 on."""
-    codes, terms, along, _ = inputs
+    codes, terms, along, _, _ = inputs
     n = codes.size - 2
     for j in range(n, i, -1):
         probability, drift = q[0, 3, i, j], q[1, 3, i, j]
@@ -265,11 +300,13 @@ def row_outside(inputs, tables, change, q, uses, i):
         if probability > 0.0:
             base, rising = tables[2, i, j], change[2, i, j]
             for k in range(i + 1, j - 1):
-                share = np.exp(tables[1, i, k] + tables[3, k + 1, j] - base)
-                dx = change[1, i, k] + change[3, k + 1, j]
-                rise = share * (drift + probability * (dx - rising))
-                add_probability(q, 1, i, k, probability * share, rise)
-                add_probability(q, 3, k + 1, j, probability * share, rise)
+                x = tables[1, i, k] + tables[3, k + 1, j]
+                if x > base - NEGLIGIBLE:
+                    share = np.exp(x - base)
+                    dx = change[1, i, k] + change[3, k + 1, j]
+                    rise = share * (drift + probability * (dx - rising))
+                    add_probability(q, 1, i, k, probability * share, rise)
+                    add_probability(q, 3, k + 1, j, probability * share, rise)
     for j in range(n, i, -1):
         probability, drift = q[0, 1, i, j], q[1, 1, i, j]
         if probability > 0.0:
@@ -291,7 +328,7 @@ def row_outside(inputs, tables, change, q, uses, i):
 @compiled
 def log_outside(inputs, tables, change, F, dF, q, uses):
     """Fills ``q`` and ``uses``, given as zeros; the arguments as for the inside part."""
-    codes, terms, along, _ = inputs
+    codes, terms, along, _, _ = inputs
     n = codes.size - 2
     probability, drift = np.zeros(n + 1), np.zeros(n + 1)
     probability[n] = 1.0

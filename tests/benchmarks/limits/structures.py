@@ -16,7 +16,7 @@ from core.losses.rna.rna_loss import RnaLoss, build_rna
 from core.optimize.descent import solve_penalized
 from core.penalties.penalty_problem import PenaltyProblem
 from core.tuning.strategies.registry import STRATEGIES
-from limits.work import Work, seconds
+from limits.work import TIMES, Work, seconds
 
 PAIRED = {"A": "U", "C": "G", "G": "C", "U": "A"}
 
@@ -168,13 +168,13 @@ def hairpin(bases: int) -> RnaLoss:
     return build_rna(["".join(half) + "GAAA" + back], [structure], threads=1)
 
 
-def gradient_of(bases: int) -> Callable[[], float]:
-    """Seconds of a gradient at a new point."""
+def gradient_of(bases: int, scale: float = 0.2) -> Callable[[], float]:
+    """Seconds of a gradient at a new point; beyond a scale of some 50 in logarithms."""
 
     def measured() -> float:
         loss, rng = molecule(bases), np.random.default_rng(0)
-        loss.value_and_gradient(np.zeros(loss.size))
-        return seconds(lambda: loss.value_and_gradient(0.2 * rng.standard_normal(loss.size)), 7)
+        loss.value_and_gradient(scale * rng.standard_normal(loss.size))
+        return seconds(lambda: loss.value_and_gradient(scale * rng.standard_normal(loss.size)), 7)
 
     return measured
 
@@ -237,6 +237,8 @@ WORK = (
          "its products, in vectors"),
     Work("RNA, Hessian product of 400 bases", 0.032, product_of(400),
          lambda: 2 * gradient_of(400)(), "2 gradients"),
+    Work("RNA, gradient of 100 bases, huge weights", 5.0, gradient_of(100, 100.0),
+         gradient_of(100), "the same with moderate ones", TIMES),
     Work("RNA, a perfect hairpin of 1,500 bases, large weights", 8.0, value_of(1.0),
          value_of(0.0), "the same at w = 0"),
     Work("CRF, gradient by kind on 600 sentences", 30.0, kinds, gradients(sentences, 20),
