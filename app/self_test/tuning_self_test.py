@@ -193,7 +193,7 @@ class TuningSelfTest:
 
     def _of_run(self) -> pd.DataFrame:
         from core.export.finished_run import finished_run
-        from core.export.prediction import predictions_table
+        from core.export.table_model import predictions_table
         from core.tuning.problem_setup import read_data
         from core.tuning.runs.run_folder import RunFolder
 

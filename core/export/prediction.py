@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy import sparse
-from sklearn.pipeline import Pipeline
 
 from core.datasets.dataset import Dataset
 from core.datasets.files.file_bytes import check_path
@@ -29,6 +28,7 @@ from core.export.files.model_file import interval_of_run, with_card
 from core.export.finished_run import FinishedRun
 from core.export.onnx.onnx_file import OnnxModel
 from core.export.raw_rows import ModelCard, card_of, feature_cells, formats_of_card, rows_of
+from core.export.table_model import outputs_table, predictions_table
 from core.export.using.row_answers import CellValue
 from core.json_reading import read_as
 from core.tuning.results.model_metadata import version_note
@@ -231,23 +231,3 @@ def load_model(model_path: Path | str, *, trust: bool = False) -> tuple[Any, Mod
         fault = "this model does not say which columns it takes"
         raise UnusableError(fault, where=str(path), cure="export the model from Tunescope again")
     return pipeline, card
-
-
-def predictions_table(pipeline: Any, rows: Any) -> pd.DataFrame:
-    """Predictions, and probabilities of every class where the model gives them."""
-    model = pipeline
-    if isinstance(pipeline, Pipeline) and len(pipeline) > 1:  # rows are prepared once for both
-        rows, model = pipeline[:-1].transform(rows), pipeline[-1]
-    probabilities = model.predict_proba(rows) if hasattr(model, "predict_proba") else None
-    return outputs_table(model.predict(rows), probabilities, getattr(model, "classes_", ()))
-
-
-def outputs_table(
-    predictions: np.ndarray, probabilities: np.ndarray | None, classes: Sequence[Any]
-) -> pd.DataFrame:
-    """The prediction of every row, and the probabilities of its classes if there are some."""
-    table = pd.DataFrame({"prediction": predictions})
-    if probabilities is not None:
-        for column, label in enumerate(classes):
-            table[f"probability of {label}"] = probabilities[:, column]
-    return table
