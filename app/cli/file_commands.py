@@ -7,7 +7,6 @@ import contextlib
 import io
 import json
 import sys
-import tempfile
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -156,10 +155,13 @@ def run_predict(arguments: argparse.Namespace) -> int:
     model = Path(arguments.model)
     if model.is_file() or model.suffix in (*MODEL_ENDINGS, ".json", ".zip"):
         return _predict_file(model, arguments)
-    with tempfile.TemporaryDirectory() as folder:
-        model = _export_model(arguments.model, Path(folder))
-        arguments.trust = True  # it was written a moment ago
-        return _predict_file(model, arguments)
+    from core.tuning.trials.executors import ScratchFolder
+
+    # What a killed command leaves is removed by the next.
+    scratch_folder = ScratchFolder("predict")
+    model = _export_model(arguments.model, scratch_folder.path)
+    arguments.trust = True  # it was written a moment ago
+    return _predict_file(model, arguments)
 
 
 def _export_model(run_name: str, folder: Path) -> Path:

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import sys
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -409,7 +410,7 @@ def test_a_target_that_is_not_clear_is_asked_for_or_refused(tmp_path, capsys, mo
     assert json.loads(capsys.readouterr().out)["dataset"]["target"] == "amount"
 
 
-def test_a_result_is_twelve_lines_and_its_last_one_runs(tmp_path, capsys, table, runs):
+def test_a_result_is_twelve_lines_and_its_last_one_runs(tmp_path, capsys, table, runs, monkeypatch):
     assert main(["tune", str(table), *ONE_TEST[:-3], "--evaluation", "test"]) == 0
     out, err = capsys.readouterr()
     lines = out.splitlines()
@@ -422,9 +423,14 @@ def test_a_result_is_twelve_lines_and_its_last_one_runs(tmp_path, capsys, table,
     assert command.startswith(f"{own_command()} predict last ")
     command = command.removeprefix(own_command()).replace("NEW_ROWS", str(table))
     words = ["", *command.replace("answers.csv", answers).split()]
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    leftovers = tmp_path / "tunescope-predict-killed"  # the model of a killed command
+    leftovers.mkdir()
+    (leftovers / "owner").touch()
     for which in ("last", name, name[5:20]):
         assert main(["predict", which, *words[3:]]) == 0
     assert len(pd.read_csv(answers)) == 120
+    assert not list(tmp_path.glob("tunescope-predict-*"))
     assert main(["predict", "nowhere", *words[3:]]) == 2
     assert main(["tune", str(table), *ONE_TEST[:-3], "--verbose"]) == 0
     assert "Tested:" in capsys.readouterr().out
