@@ -42,18 +42,19 @@ WeightMap = Callable[[np.ndarray], np.ndarray]  # from weights in the eigenbasis
 _LARGEST_DECOMPOSED = 2000
 
 
-def diagonalized(loss: Loss, grouped: Grouping) -> tuple[Loss, Grouping, WeightMap]:
+def diagonalized(
+    loss: Loss, grouped: Grouping, only_wide: bool = False
+) -> tuple[Loss, Grouping, WeightMap]:
     """The loss and grouping in the eigenbasis, and the way back for parameters.
 
     Of a linear model with one group, or as they are. n_j still counts all coefficients.
+    `only_wide`: a tall table as it is, for a few steps: a decomposition costs some 25 factors.
     """
     if not isinstance(loss, LinearLoss) or grouped.group_count > 1:
         return loss, grouped, lambda w: w
-    columns = loss.design.column_count
-    if (
-        min(columns, columns if loss.design.is_sparse else loss.design.row_count)
-        > _LARGEST_DECOMPOSED
-    ):
+    columns, rows = loss.design.column_count, loss.design.row_count
+    size = columns if loss.design.is_sparse else min(columns, rows)
+    if size > _LARGEST_DECOMPOSED or (only_wide and _by_columns(loss)):
         return loss, grouped, lambda w: w
     inner = in_eigenbasis(loss)
     within = Grouping(np.zeros(inner.size, dtype=np.intp), grouped.sizes)

@@ -78,7 +78,7 @@ def mm_steps(problem: PenaltyProblem, options: MmOptions = MmOptions()) -> Itera
     Raises UnusableError: β ≤ 0 or n_j/2 + α ≤ 0.
     """
     penalty = problem.log_penalty(options)
-    loss, grouped, back = diagonalized(problem.loss, penalty.grouping)
+    loss, grouped, back = diagonalized(problem.loss, penalty.grouping, only_wide=True)
     newton, penalty = Newton(loss), replace(penalty, grouping=grouped)
     iterate = _first_iterate(newton, penalty)
     yield _make_step(iterate, newton, penalty, back, is_last=False)

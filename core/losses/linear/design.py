@@ -99,6 +99,16 @@ class DesignMatrix:
             out[..., p] = r.sum(axis=-1)
         return out
 
+    def column_sums(self, s: np.ndarray | None, r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Σ s_i x_i (s is 1 where it is None) and Σ r_i x_i over rows, each of shape (p,)."""
+        sums = np.zeros((2, self.column_count))
+        # Block by block the examples are read from memory once for both.
+        for rows in [slice(None)] if self.is_sparse else self._row_blocks():
+            block = self.X[rows]
+            sums[0] += np.asarray(block.sum(axis=0)).ravel() if s is None else block.T @ s[rows]
+            sums[1] += block.T @ r[rows]
+        return sums[0], sums[1]
+
     def through(self, v: np.ndarray, act: Callable[[np.ndarray, slice], np.ndarray]) -> np.ndarray:
         """Aᵀ act(A v), for v (q,) or (K, q).
 

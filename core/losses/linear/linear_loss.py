@@ -86,13 +86,13 @@ class LinearLoss(Loss):
         square = float(self.size) ** 2  # a dense Hessian is no more than a copy once G is there
         product = square if self.has_gram else 2.0 * design.entries
         self.hessian_costs = HessianCosts(square, product)
-        sums = design.transpose_product(self.row_weights)[: design.column_count]
-        self.means = sums / (self.examples or 1)
         self.y_mean = float(y.mean() if weights is None else weights @ y / self.examples)
-        if not design.intercept:
-            self.means, self.y_mean = np.zeros(design.column_count), 0.0
+        self.y_mean *= float(design.intercept)
         centred = y - self.y_mean
-        self.total = float(centred @ self._counted(centred))
+        counted = self._counted(centred)
+        self.total = float(centred @ counted)
+        sums, self._b = design.column_sums(weights, counted)
+        self.means = sums * (float(design.intercept) / (self.examples or 1))
         if floor_share is None:
             floor_share = WIDE_FLOOR if self.examples <= design.width else TALL_FLOOR
         self.floor_share = floor_share
@@ -159,10 +159,10 @@ class LinearLoss(Loss):
         G, _ = self.normal_equations()
         p, m = self.design.column_count, self.examples
         square = np.empty((self.size, self.size))
-        square[:p, :p] = G
         # G is of centred columns: what the means add comes back.
+        np.multiply.outer(m * self.means, self.means, out=square[:p, :p])
+        square[:p, :p] += G
         if self.design.intercept:
-            square[:p, :p] += m * np.outer(self.means, self.means)
             square[p, :p] = square[:p, p] = m * self.means
             square[p, p] = m
         return square
@@ -219,15 +219,15 @@ class LinearLoss(Loss):
         return self.y_mean - float(self.means @ coef)
 
     def _form_gram(self) -> tuple[np.ndarray, np.ndarray]:
-        X, m, centred = self.design.X, self.examples, self._counted(self.y - self.y_mean)
+        X, m = self.design.X, self.examples
         raw = X.T @ (X if self.weights is None else _scale_rows(X, self.weights))
         raw = raw.toarray() if self.design.is_sparse else raw
         variances = np.diagonal(raw) - m * self.means**2
         if (m * self.means**2 > 1e8 * variances).any() and not self.design.is_sparse:
             X, y = self.centred()  # the difference below would lose half of the digits
             return X.T @ X, X.T @ y
-        raw -= m * np.outer(self.means, self.means)
-        return raw, X.T @ centred
+        raw -= np.outer(m * self.means, self.means)
+        return raw, self._b
 
 
 class ResidualPoint(LossPoint):
