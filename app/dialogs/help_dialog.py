@@ -1,7 +1,5 @@
 """The help dialog."""
 
-from __future__ import annotations
-
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, QUrl, Signal
 from PySide6.QtGui import (
     QColor,

@@ -1,7 +1,5 @@
 """Message boxes: questions before something is lost or run, and a notice of what was saved."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from PySide6.QtCore import Qt

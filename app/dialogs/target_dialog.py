@@ -1,7 +1,5 @@
 """Which column to predict, or whose topics to find."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QWidget

@@ -1,7 +1,5 @@
 """The glossary of the window: terms of the field, and what each score measures."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import dataclass

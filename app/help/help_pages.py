@@ -1,7 +1,5 @@
 """The pages of the help, written and generated."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The help as a folder of HTML pages."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from html import escape

@@ -1,7 +1,5 @@
 """Light and dark: Fusion, a palette and a stylesheet from the design tokens."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import asdict
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Icons: SVGs tinted when they are painted."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 from PySide6.QtCore import QByteArray, QPoint, QRect, QRectF, QSize, Qt

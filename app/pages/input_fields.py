@@ -1,7 +1,5 @@
 """The fields of a form for one row."""
 
-from __future__ import annotations
-
 import math
 
 from PySide6.QtCore import QLocale, QSignalBlocker, QSize, Qt, Signal

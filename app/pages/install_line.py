@@ -1,7 +1,5 @@
 """A line that installs the packages of more models: a button, progress, a way out, a reason."""
 
-from __future__ import annotations
-
 import importlib
 import time
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The answer and the tables of the Results page: settings and scores, members."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What stands above the views of a run: its bar, the workers of a cluster, the replay."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from PySide6.QtCore import QRectF, QSignalBlocker, QSize, Qt, QTimer, Signal

@@ -1,7 +1,5 @@
 """`tunescope --self-test`: open, tune, export and predict in a temporary folder."""
 
-from __future__ import annotations
-
 import os
 import sys
 import tempfile

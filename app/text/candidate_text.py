@@ -1,7 +1,5 @@
 """The models of a run that a person may select, as text."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 

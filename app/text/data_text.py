@@ -1,7 +1,5 @@
 """Text about the data: columns, target, classes, documents, groups, and what a person changes."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 

@@ -1,7 +1,5 @@
 """The models of a run of several as text."""
 
-from __future__ import annotations
-
 from core.estimators.facts import uncapitalized
 from core.estimators.model_settings import noun_of, title_of
 from core.estimators.multi_model import MODEL

@@ -1,7 +1,5 @@
 """What happens in the current run, in sentences."""
 
-from __future__ import annotations
-
 import math
 
 from app.text.history_text import known_datasets_text, measured_against

@@ -1,7 +1,5 @@
 """A plan as a line `tunescope tune …` and as a snippet of Python."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

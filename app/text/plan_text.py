@@ -1,7 +1,5 @@
 """Text about the plan: model, strategy, ranges and settings."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The head of the Tune page: what is tuned, how far it is, and what is kept when it stops."""
 
-from __future__ import annotations
-
 import math
 
 from app.text.plan_text import setting_text

@@ -1,7 +1,5 @@
 """The board: the views of a run side by side."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Sequence
 

@@ -1,7 +1,5 @@
 """The earlier datasets that a strategy learns from: how near, and on which scale."""
 
-from __future__ import annotations
-
 import numpy as np
 from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QWidget

@@ -1,7 +1,5 @@
 """The views of an average over models: its members, its score, how its trials are drawn."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from app.views.plot.scrolled_views import ScrolledBars

@@ -1,7 +1,5 @@
 """What views of example sequences or molecules share."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import ClassVar, Generic, TypeVar
 

@@ -1,7 +1,5 @@
 """The views of the questions after the score."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import ClassVar, Generic, TypeVar
 

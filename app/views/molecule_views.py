@@ -1,7 +1,5 @@
 """One folded molecule: its pairs as arcs and as a dot plot."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, Qt

@@ -1,7 +1,5 @@
 """The views of learned penalties: their way over the steps, of each group, and the objective."""
 
-from __future__ import annotations
-
 import math
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """Pictures that a model generates and reconstructs, in rows under captions."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """The live views, in the order of the board."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from app.views.earlier_dataset_views import NearestDatasets, StandardizationView

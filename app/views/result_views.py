@@ -1,7 +1,5 @@
 """The views of the Results page: one for every picture of the results, and the table of errors."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar

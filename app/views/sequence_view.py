@@ -1,7 +1,5 @@
 """One labelled sequence: its tokens, labels and how sure the model is."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 

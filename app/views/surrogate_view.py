@@ -1,7 +1,5 @@
 """What views of the surrogate share."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar

@@ -1,7 +1,5 @@
 """ROC and precision–recall curves with a threshold that a person moves."""
 
-from __future__ import annotations
-
 import itertools
 from functools import partial
 

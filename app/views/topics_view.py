@@ -1,7 +1,5 @@
 """The topics of the best setting, a card each with their shares and words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """The views of trials' scores: the best so far, and what was predicted of each."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from app.text.plan_text import surrogate_of

@@ -1,7 +1,5 @@
 """Buttons and tiles."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """The white boxes of a page: cards, cards of which one is chosen, sections that are folded."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

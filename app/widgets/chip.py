@@ -1,7 +1,5 @@
 """A draggable chip with the name of a column."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """What takes dropped files and columns, and the area that asks for a file."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

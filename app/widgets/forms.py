@@ -1,7 +1,5 @@
 """Forms: controls with their titles, and one control for every option."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Layouts: columns and rows of controls, items in lines, what scrolls, and the tab order of all."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import TypeVar

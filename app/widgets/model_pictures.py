@@ -1,7 +1,5 @@
 """What a card shows of a model at a glance: its picture, and its scales of five dots."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache
 

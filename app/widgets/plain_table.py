@@ -1,7 +1,5 @@
 """The one read-only table, whose columns fit its width, and rows of cells that are chosen."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """Controls that ignore the mouse wheel."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from typing import Any

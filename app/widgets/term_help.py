@@ -1,7 +1,5 @@
 """Explanations of terms: a dotted line under a term of the glossary, by pointer, and F1."""
 
-from __future__ import annotations
-
 import weakref
 from collections.abc import Sequence
 from functools import partial

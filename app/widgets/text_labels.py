@@ -1,7 +1,5 @@
 """Labels, shortened text, tooltips, styles."""
 
-from __future__ import annotations
-
 from html import escape
 
 from PySide6.QtCore import QSize, Qt

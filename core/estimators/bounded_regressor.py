@@ -1,7 +1,5 @@
 """Regressors whose predictions stay near the targets that they were fitted to."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Facts of a dataset by which models and strategies recommend themselves."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """The model that a setting belongs to, and settings compared axis by axis."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any

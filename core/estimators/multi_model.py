@@ -1,7 +1,5 @@
 """Several models tuned as one: the model is a value of the setting."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial

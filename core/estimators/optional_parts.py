@@ -1,7 +1,5 @@
 """Which optional parts of the program are installed, and what to install where one is missing."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 from dataclasses import dataclass
@@ -45,6 +43,7 @@ class OptionalDependency:
 OPTIONAL_DEPENDENCIES: dict[str, OptionalDependency] = {
     "deep": OptionalDependency("deep", ("jax",), "deep latent Gaussian models"),
     "onnx": OptionalDependency("onnx", ("onnx", "onnxruntime"), "ONNX model files"),
+    "mlflow": OptionalDependency("mlflow", ("mlflow",), "MLflow's tracking servers"),
     "lightgbm": OptionalDependency("lightgbm", ("lightgbm",), "models of LightGBM", probed=True),
     "xgboost": OptionalDependency("xgboost", ("xgboost",), "models of XGBoost", probed=True),
     "catboost": OptionalDependency("catboost", ("catboost",), "models of CatBoost", probed=True),

@@ -1,7 +1,5 @@
 """How extras are installed beside this program: the command, why it cannot run, why it failed."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import shutil

@@ -1,7 +1,5 @@
 """The recipe of an estimator: its class and arguments, to build it or to write it down as code."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

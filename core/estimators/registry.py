@@ -1,7 +1,5 @@
 """The registry of models: a new one is a line here."""
 
-from __future__ import annotations
-
 from core.estimators.dlgm.dlgm_model import DLGM
 from core.estimators.lda.lda_model import LDA
 from core.estimators.model import Model, check_model

@@ -1,7 +1,5 @@
 """A bin of predicted probabilities and the share of the class observed in it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from core.records import Record

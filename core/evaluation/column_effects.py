@@ -11,8 +11,6 @@ Partial dependence: the curve of a row is its prediction with the column set to 
 dependence (Friedman 2001, equation 53).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

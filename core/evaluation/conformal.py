@@ -5,8 +5,6 @@ the n absolute errors of exchangeable rows, ŷ ± q holds the next one with prob
 1 − α, where q is the ⌈(n + 1)(1 − α)⌉-th smallest error.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -9,8 +9,6 @@ ROC: TP/P over FP/N. Precision–recall: TP/(TP + FP) over TP/P. Average precisi
 Σ (R_k − R_{k−1}) P_k over falling thresholds, without interpolation, as scikit-learn has it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

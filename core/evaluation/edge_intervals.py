@@ -11,8 +11,6 @@ since a perfect score θ̂ has none (Wilson 1927). Counts may be broken: nested 
 counts a row as less than one.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

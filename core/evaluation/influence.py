@@ -6,8 +6,6 @@ two estimates is that of the influences.
 Factors of √(n/(n − 1)) make Σ φ² the usual unbiased estimate, here that of DeLong et al. too.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

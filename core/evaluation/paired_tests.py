@@ -14,8 +14,6 @@ Counts may be broken numbers. Rows that nested cross-validation tests by models 
 rows count as `FOLD_ROW_WEIGHT` each.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

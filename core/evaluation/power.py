@@ -10,8 +10,6 @@ A gain is shown where the interval of the difference lies above 0: for shares of
 exact McNemar test rejects. ψ is one in ten unless more is known, or the gain where it is larger.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 

@@ -14,8 +14,6 @@ row is measured by the others, in folds of whole units, and of n distances the â
 largest is taken.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 

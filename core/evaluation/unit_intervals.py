@@ -17,8 +17,6 @@ values has a wide distribution itself. The ends are the wider ones of Student's 
 other, corrected for its bias (Kendall 1954), leaves G(1 − r)/(1 + r) of them.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

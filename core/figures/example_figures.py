@@ -1,7 +1,5 @@
 """What pictures of an example show: a sequence's labels, a molecule's pairs, words and tables."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

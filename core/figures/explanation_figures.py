@@ -1,7 +1,5 @@
 """The figures of the questions after the score: columns, settings, thresholds, residuals, rows."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

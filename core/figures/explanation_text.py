@@ -1,7 +1,5 @@
 """Text about importance, learning curve and threshold."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from core.tuning.scores.score import (

@@ -5,8 +5,6 @@ on an axis of choices. Colours are roles of `resources.theme.Theme`: ``model`` i
 ``observed`` what was measured, ``series0`` to ``series7`` tell groups apart. A NaN leaves a gap.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

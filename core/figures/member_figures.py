@@ -1,7 +1,5 @@
 """The figures of an average's members: their weights, and the rows on which they disagree."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

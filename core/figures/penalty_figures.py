@@ -1,7 +1,5 @@
 """The figures of learned penalties: over the steps, of every group, and what they minimize."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

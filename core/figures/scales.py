@@ -4,8 +4,6 @@ A position is the value, its log10 on a log scale, or the index of a choice. Sha
 shares, and are labelled in percent.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The figures of results: scores, predictions, calibration, predicted base pairs."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Axes with few ticks and a thickness known before drawing."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from typing import Any

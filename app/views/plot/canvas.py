@@ -1,7 +1,5 @@
 """The canvas of a view: plots, pointer, keys, zoom and the ring of the focus."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING

@@ -1,7 +1,5 @@
 """The table twin of a plot, and both as files."""
 
-from __future__ import annotations
-
 import csv
 import io
 import math

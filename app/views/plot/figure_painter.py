@@ -1,7 +1,5 @@
 """Paints figures in a plot: an item of the canvas for every mark, kept while the mark stays."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, assert_never
 

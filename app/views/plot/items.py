@@ -1,7 +1,5 @@
 """Dots, lines, bands and bars, each kind one graphics item."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

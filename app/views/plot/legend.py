@@ -1,7 +1,5 @@
 """The legend of a plot, and the colour bar of a surface."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

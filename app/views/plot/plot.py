@@ -1,7 +1,5 @@
 """One plot: stable ranges, and the drags and keys that enlarge a part."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

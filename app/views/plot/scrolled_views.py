@@ -1,7 +1,5 @@
 """Views that scroll: lists of bars, and pages that are painted rather than plotted."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from PySide6.QtCore import QPointF, QSize, Qt

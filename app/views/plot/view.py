@@ -1,7 +1,5 @@
 """The View: a live picture of a run, its description, table and files."""
 
-from __future__ import annotations
-
 from functools import cached_property
 from pathlib import Path
 from typing import ClassVar

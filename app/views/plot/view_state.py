@@ -1,7 +1,5 @@
 """What all views share: the run, the person's choices, and the ring around a chosen trial."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

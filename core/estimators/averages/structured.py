@@ -1,7 +1,5 @@
 """Weighted averages of sequence taggers, and of folding models."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Self
 

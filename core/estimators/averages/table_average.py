@@ -3,8 +3,6 @@
 p(y | x) = Σ_t w_t p_t(y | x) for classes, Σ_t w_t f_t(x) for numbers, with Σ_t w_t = 1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Deep latent Gaussian models with the search space of McInerney 2017, section 4.2."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

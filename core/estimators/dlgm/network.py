@@ -26,8 +26,6 @@ What a fitted model says of rows is computed by numpy in double precision, witho
 a fitted `DlgmClassifier`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -12,8 +12,6 @@ had every subject of generated texts (tests/benchmarks/bench_topic_count.py).
 | C | ``C`` | (M, K) | p(topic | word): R ≈ C R_anchors, each row of C a distribution |
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import sparse
 

@@ -15,8 +15,6 @@ All are in nats. θ and β are independent under q, so that Σ_k E[θ_k] E[β_kw
 one more token.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any, Protocol

@@ -20,8 +20,6 @@ that know a word. Nothing overflows or vanishes for α, η ≥ 0.002; below, a w
 weight knows counts nothing.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

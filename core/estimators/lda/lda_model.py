@@ -1,7 +1,5 @@
 """Latent Dirichlet allocation: the priors of McInerney 2017, section 4.1, with fewer topics."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The only types and functions that may be inside files of fitted models."""
 
-from __future__ import annotations
-
 # They only hold their contents: none opens, writes or runs anything when a file makes it with
 # arguments of its choosing. numpy.memmap, which overwrites any file, must not be among them.
 

@@ -1,7 +1,5 @@
 """Fitted models as skops files; what one holds is allowed by its name and made anew."""
 
-from __future__ import annotations
-
 import json
 import zipfile
 from collections.abc import Collection, Iterator

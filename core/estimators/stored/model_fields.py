@@ -7,8 +7,6 @@ that is itself a size. ``*p`` is a list of p such values. A field after ? may be
 Constructor arguments need no line: scikit-learn checks them. Whatever else a file holds is left.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import cache

@@ -1,7 +1,5 @@
 """Fitted models converted to scikit-learn's own classes, which open without other packages."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable
 from typing import Any

@@ -4,8 +4,6 @@ Compiled code follows indices without looking where they lead, so that every one
 is looked at here, or computed again.
 """
 
-from __future__ import annotations
-
 import importlib
 import inspect
 from collections.abc import Callable, Collection

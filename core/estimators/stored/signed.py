@@ -1,7 +1,5 @@
 """Files that may run code, signed by this computer's own key (HMAC-SHA256)."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import hmac

@@ -3,8 +3,6 @@
 Nothing is imported, made or called for a file here, and no array takes more than the file holds.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import math

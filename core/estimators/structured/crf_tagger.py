@@ -1,7 +1,5 @@
 """Linear-chain CRF as an estimator: it labels the tokens of a table, whole sequences at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, Self
 

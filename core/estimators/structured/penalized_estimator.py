@@ -1,7 +1,5 @@
 """What models of sequences and molecules share: one L2 penalty, fits that go on from each other."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar, Self
 
 import numpy as np

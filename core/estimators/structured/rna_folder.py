@@ -1,7 +1,5 @@
 """RNA folding as an estimator: it predicts which bases of a molecule pair with each other."""
 
-from __future__ import annotations
-
 from typing import Any, Self
 
 import numpy as np

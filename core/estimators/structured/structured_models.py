@@ -1,7 +1,5 @@
 """Models of sequences and molecules, which have one L2 penalty on all weights as their setting."""
 
-from __future__ import annotations
-
 from core.datasets.task import Task
 from core.estimators.facts import ModelingFacts, Suggestion
 from core.estimators.model import Model

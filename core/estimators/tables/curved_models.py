@@ -1,7 +1,5 @@
 """Models of curved boundaries: vector machines, neighbours, networks and naive Bayes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

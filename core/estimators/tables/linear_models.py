@@ -1,7 +1,5 @@
 """Linear models of tables: least squares and logistic regression under L2 and L1 penalties."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Models of decision trees: forests, and gradient boosting by scikit-learn and three libraries."""
 
-from __future__ import annotations
-
 from core.datasets.task import Task
 from core.estimators.facts import ENOUGH_ROWS, ModelingFacts, Suggestion
 from core.estimators.model import Axes, FitSize, Model, row_count_warning

@@ -15,8 +15,6 @@ from ◇F; parts that would climb are dropped, and weights that would change the
 can hold this file.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from dataclasses import dataclass
 from typing import Any

@@ -10,8 +10,6 @@ exported vote holds nothing of ours.
 | V | ``rows.vectors`` | | weight vectors: one for two classes, otherwise one a class |
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

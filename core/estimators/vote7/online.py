@@ -16,8 +16,6 @@ With two classes the margin of a row is ±(wᵀx + b), with more it is the score
 of its best rival r, and an update moves both: their vectors go x towards and away.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

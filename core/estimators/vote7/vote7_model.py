@@ -1,7 +1,5 @@
 """The vote of seven classifiers: 23 hyperparameters of its members, and 7 weights."""
 
-from __future__ import annotations
-
 from core.datasets.task import CLASSIFICATION_TASKS
 from core.estimators.model import Model
 from core.space import Axis

@@ -1,7 +1,5 @@
 """The averaged model at the end of a run: its members fitted and combined."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor

@@ -6,8 +6,6 @@ of 100 rows: their scores vary as much as those of as many new rows as are held 
 score that is itself known from so many.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

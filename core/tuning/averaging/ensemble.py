@@ -12,8 +12,6 @@ and weights are chosen by the other folds and scored on it, without another fit.
 | w | ``weights`` | (T,) | of members |
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Which model and strategy to take for a dataset, and why, judged by its summary alone."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 

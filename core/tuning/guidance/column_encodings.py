@@ -1,7 +1,5 @@
 """What a model is given of the columns of a table: a few words each, and the report with them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any

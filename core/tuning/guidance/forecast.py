@@ -4,8 +4,6 @@ The time comes from a few timed fits on growing parts of the data. Of gains only
 and R² have a power that is known before models are fitted.
 """
 
-from __future__ import annotations
-
 import math
 import time
 import warnings

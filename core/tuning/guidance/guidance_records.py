@@ -1,7 +1,5 @@
 """Records of the guidance: advice on models and strategies, and a run's forecast."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

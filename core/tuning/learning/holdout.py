@@ -17,8 +17,6 @@ smallest one that reaches the wanted sensitivity.
 | | ``pairs`` | (16, 3) | pairs rightly called, called and true, of all molecules |
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Runs of penalty learners: the training loss, its groups, and the steps as events."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections import deque

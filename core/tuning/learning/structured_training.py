@@ -1,7 +1,5 @@
 """The losses of models of sequences and molecules, and the training examples that views show."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -12,8 +12,6 @@ time left, so that dear models are not starved by cheap ones (Lee and others 202
 | c | ``expected_seconds`` | of that trial |
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

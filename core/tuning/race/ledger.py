@@ -1,7 +1,5 @@
 """The seconds of a run of several models: what its end will take, and how busy the machine is."""
 
-from __future__ import annotations
-
 from core.estimators.multi_model import split_model_setting
 from core.estimators.registry import MODELS
 from core.tuning.problem import Problem

@@ -1,7 +1,5 @@
 """One of several models in a run: its own sampler, its trials, and the estimate of its next one."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace

@@ -11,8 +11,6 @@ scores are cross-fitted: what the other folds choose is scored on each fold, wit
 | w | ``weights`` | (T,) | of members |
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

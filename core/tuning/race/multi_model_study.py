@@ -1,7 +1,5 @@
 """The choice of the model and the setting of the next trial, for several models."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

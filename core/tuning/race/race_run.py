@@ -1,7 +1,5 @@
 """Runs of several models: a screening of each, then trials of the most promising ones."""
 
-from __future__ import annotations
-
 import math
 from collections import deque
 from collections.abc import Generator, Sequence

@@ -1,7 +1,5 @@
 """The answer of a run: what the model can do, whether tuning helped, and what to do next."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

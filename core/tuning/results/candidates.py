@@ -4,8 +4,6 @@ The simplest is the trial of the simplest model whose score is within one standa
 best's (the one-standard-error rule; Breiman and others 1984, §3.4.3).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from sklearn.pipeline import Pipeline

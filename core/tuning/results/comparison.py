@@ -1,7 +1,5 @@
 """The comparison of the tuned model with the default one and the baseline on test rows."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace

@@ -4,8 +4,6 @@ All of it happens in a copy of the process, which can be ended; the last fit, on
 its own, without which the tested model is kept.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -3,8 +3,6 @@
 The window and the report show the sentences, the command line the labels with their values.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ One test set: tuned model, default setting and baseline are fitted on the traini
 cross-validation: all three are made anew for every outer fold, the tuned one by the whole tuning.
 """
 
-from __future__ import annotations
-
 import contextlib
 import math
 from collections import deque

@@ -14,8 +14,6 @@ and Flach (2017, Beta calibration), logit q = α + β₁ log 2p − β₂ log 2(
 q is a / (a + b). The t of least cost on the same rows would follow every one of few rows.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -7,8 +7,6 @@
 | r | ``row_weight`` | | what a row counts: 1, and less in nested cross-validation |
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -7,8 +7,6 @@ probabilities is scored by the area under the ROC curve.
 The costs of the two kinds of mistakes between two classes.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

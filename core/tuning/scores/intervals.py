@@ -9,8 +9,6 @@
 Rows that nested cross-validation tests are judged together, each as a little less than a row.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -13,8 +13,6 @@ never saw are wrong in every metric: they make one more class, of which no row i
 and area 0, probability 0).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

@@ -4,8 +4,6 @@ They are the tuned model, the same model at its default setting, and the baselin
 (core.estimators.baseline).
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """A score as text: in its measure's unit, with its interval, beside another."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The validation score of a setting: the estimator fitted and scored on every prepared fold."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 import time

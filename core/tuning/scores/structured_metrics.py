@@ -23,8 +23,6 @@ inferred from one half of a document's words, and the other half is predicted. L
 summed and divided by all words.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The scores of several models without each unit, which say how well a score is known."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The answers to questions about a finished run, as they are sent and stored."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """The questions about a finished run; answers are stored in its folder, for the report too."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

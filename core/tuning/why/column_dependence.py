@@ -1,7 +1,5 @@
 """The tested model's predictions as one column changes: partial dependence and single test rows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -5,8 +5,6 @@ interval holds the chance of the test rows, by the scores without each of their 
 parts drawn, which all rows are not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any

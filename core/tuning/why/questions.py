@@ -1,7 +1,5 @@
 """What can be asked about a finished run, and how long the answers take; nothing is computed."""
 
-from __future__ import annotations
-
 from core.datasets.task import TABLE_TASKS
 from core.tuning.run_results import Results
 from core.tuning.runs.state import RunState

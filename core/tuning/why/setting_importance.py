@@ -13,8 +13,6 @@ The interval is a bootstrap of the trials, wide where they are few. Trials may g
 are good: the forest's variance is taken over the space evenly.
 """
 
-from __future__ import annotations
-
 import time
 import warnings
 from collections.abc import Iterator, Sequence

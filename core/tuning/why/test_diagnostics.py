@@ -1,7 +1,5 @@
 """The tested model's predictions of test rows: curves, calibration, residuals, worst rows."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 
