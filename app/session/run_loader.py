@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, QThread, Signal
 
 from app.session.shown_run import ShownRun, collection_paused
 from core.errors import UnusableError
-from core.tuning.events import Event, RunStarted
+from core.tuning.events import RunStarted
 from core.tuning.plan import Plan
 
 AT_ONCE = 50  # milliseconds that the window waits for a thread
@@ -105,19 +105,15 @@ def load_run(
         run_folder = RunFolder.open(folder)
         # First: a run that ends meanwhile offers nothing that its writer refuses.
         is_running = run_folder.is_running
-        events = _while_wanted(run_folder.read_events(beats=False), is_wanted)
-        same_events = (started if started and event == started else event for event in events)
-        return ShownRun(same_events, folder, is_running), run_folder.plan
+        run = ShownRun([], folder, is_running)
+        for count, event in enumerate(run_folder.read_events(beats=False)):
+            # Asking a thread costs as much as reading an event.
+            if count % CHECK_EVERY == 0 and not is_wanted():
+                break
+            run.add_event(started if started and event == started else event)
+        return run, run_folder.plan
     except UnusableError as error:
         return error.sentence
-
-
-def _while_wanted(events: Iterator[Event], is_wanted: IsWanted) -> Iterator[Event]:
-    for count, event in enumerate(events):
-        # Asking a thread costs as much as reading an event.
-        if count % CHECK_EVERY == 0 and not is_wanted():
-            return
-        yield event
 
 
 @contextlib.contextmanager

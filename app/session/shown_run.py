@@ -108,27 +108,32 @@ class ShownRun:
         return "finished" if is_finished else "interrupted"
 
     def add_event(self, event: Event) -> None:
-        count = len(self.events)
+        count, kind = len(self.events), type(event)
         if count >= self._next_snapshot:
             self._keep_snapshot()
         if isinstance(event, TrialFinished):
             self._share_setting(event)
         self.state.consume(event)
         self.events.append(event)
-        kind = type(event)
-        if isinstance(event, SettingRequested) and event.setting in self.wanted:
-            self.wanted.remove(event.setting)
-        elif kind is RunFinished:
-            self.wanted.clear()
         if kind in ENDS_A_STEP:
             self.stops.append(count + 1)
+        elif kind is not TrialStarted:
+            self._add_between_trials(event)
+
+    def _add_between_trials(self, event: Event) -> None:
+        count = len(self.events)
         # A stop has all that was learned before the next trial starts.
-        elif kind is not TrialStarted and self.stops and self.stops[-1] == count:
-            self.stops[-1] = count + 1
-        if kind is SurrogateFitted:
-            self._surrogates.append(count)
-            if len(self._surrogates) > SURROGATES_KEPT:
-                self._thin_surrogates()
+        if self.stops and self.stops[-1] == count - 1:
+            self.stops[-1] = count
+        match event:
+            case SettingRequested() if event.setting in self.wanted:
+                self.wanted.remove(event.setting)
+            case RunFinished():
+                self.wanted.clear()
+            case SurrogateFitted():
+                self._surrogates.append(count - 1)
+                if len(self._surrogates) > SURROGATES_KEPT:
+                    self._thin_surrogates()
 
     def _keep_snapshot(self) -> None:
         count = len(self.events)

@@ -136,7 +136,7 @@ class LeaderboardEntry:
     folds: int | None = optional()  # that were scored at that size
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Event:
     """What every event has: the seconds since the run first started."""
 
@@ -185,7 +185,7 @@ class RunResumed(Event):
     total: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class TrialStarted(Event):
     """A setting is tried, and why this one."""
 
@@ -198,7 +198,7 @@ class TrialStarted(Event):
     candidates: float | None = None  # among how many settings it was drawn in effect, 1/Σp̃²
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class TrialFinished(Event):
     """A setting's validation score."""
 
@@ -452,7 +452,7 @@ class ImagesDrawn(Event):
     labels: list[str] = field(default_factory=list)  # true label of every original
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Progress(Event):
     """How far the run is and how long it will take."""
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from core.estimators.multi_model import MODEL, split_model_setting
@@ -89,7 +90,8 @@ class ModelRunState:
         state.excluded = set(run_state.excluded)
         for trial in run_state.trials[self._read_count :]:
             if self._is_own(trial.setting):
-                state.adopt_trial(replace(trial, setting=split_model_setting(trial.setting)[1]))
+                setting = split_model_setting(trial.setting)[1]
+                state.adopt_trial(msgspec.structs.replace(trial, setting=setting))
         self._read_count = len(run_state.trials)
         state.pending = {
             number: _as_single_model(begun)

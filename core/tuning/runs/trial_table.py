@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from core.estimators.multi_model import MODEL, SEVERAL
@@ -15,8 +15,7 @@ from core.space import Setting
 from core.tuning.events import RunStarted
 
 
-@dataclass(frozen=True)
-class Trial:
+class Trial(msgspec.Struct, frozen=True, gc=False):
     """One trial that ended: its setting, and its score or the reason it has none."""
 
     number: int
@@ -43,15 +42,21 @@ class GrowingArray:
         self._used = 0
         self._fresh: list[Any] = []  # rows that the array does not have yet
 
-    @classmethod
-    def from_rows(cls, rows: np.ndarray) -> GrowingArray:
-        array = cls(rows.dtype.type)
-        array._rows, array._used = np.copy(rows), len(rows)
-        return array
+    def first(self, count: int) -> GrowingArray:
+        """A copy of the first rows."""
+        copied = GrowingArray(self._rows.dtype.type)
+        copied._rows, copied._used = np.copy(self.rows[:count]), count
+        return copied
+
+    def __len__(self) -> int:
+        return self._used + len(self._fresh)
 
     def append(self, row: Any) -> None:
         # A list takes a row in a tenth of the time; both are joined when the rows are read.
         self._fresh.append(row)
+
+    def extend(self, rows: Iterable[Any]) -> None:
+        self._fresh.extend(rows)
 
     @property
     def rows(self) -> np.ndarray:
@@ -110,29 +115,39 @@ class TrialTable:
         self.finished = self.failed = 0  # trials with and without a score
         self.changes = 0  # exclusions and replacements, after which known rows may differ
         self.trial_fits, self.took = 0, 0.0  # models of all trials, seconds of the finished ones
-        self._numbers, self._scores = GrowingArray(int), GrowingArray(float)
-        self._is_excluded, self._early = GrowingArray(bool), GrowingArray(bool)
+        self._filled = GrowingArray(int), GrowingArray(float), GrowingArray(bool)
         self._best = -1  # row
         self._finished_at_best = 0
 
     @property
     def numbers(self) -> np.ndarray:
-        return self._numbers.rows
+        return self._columns()[0].rows
 
     @property
     def scores(self) -> np.ndarray:
         """Scores, NaN for a failed trial, shape (n,)."""
-        return self._scores.rows
+        return self._columns()[1].rows
 
     @property
     def is_excluded(self) -> np.ndarray:
         """Whether a person took the trial out, shape (n,)."""
-        return self._is_excluded.rows
+        mask = np.zeros(len(self.trials), dtype=bool)
+        mask[[self.row_of[number] for number in self.excluded if number in self.row_of]] = True
+        return mask
 
     @property
     def is_ended_early(self) -> np.ndarray:
         """Whether the trial was ended early, its score an estimate, shape (n,)."""
-        return self._early.rows
+        return self._columns()[2].rows
+
+    def _columns(self) -> tuple[GrowingArray, GrowingArray, GrowingArray]:
+        # Filled when they are asked for: a long run is read in fewer steps.
+        numbers, scores, early = self._filled
+        if fresh := self.trials[len(numbers) :]:
+            numbers.extend([trial.number for trial in fresh])
+            scores.extend([trial.score for trial in fresh])
+            early.extend([trial.behind for trial in fresh])
+        return self._filled
 
     @property
     def competing(self) -> np.ndarray:
@@ -183,27 +198,21 @@ class TrialTable:
     def add_trial(self, trial: Trial) -> None:
         """In a resumed run perhaps for the second time."""
         self._count_trial(trial, 1)
-        number = trial.number
+        number, trials = trial.number, self.trials
         if number in self.row_of:
             self._replace(self.row_of[number], trial)
             return
-        row = self.row_of[number] = len(self.trials)
-        is_excluded = number in self.excluded
-        self.trials.append(trial)
-        self._numbers.append(number)
-        self._scores.append(trial.score)
-        self._is_excluded.append(is_excluded)
-        self._early.append(trial.behind)
-        if not (trial.failure or trial.behind or is_excluded):
-            best = self.best_trial
-            if best is None or self._is_better(trial.score, best.score):
-                self._best, self._finished_at_best = row, self.finished
+        self.row_of[number] = len(trials)
+        trials.append(trial)
+        if not (trial.failure or trial.behind or number in self.excluded) and (
+            self._best < 0 or self._is_better(trial.score, trials[self._best].score)
+        ):
+            self._best, self._finished_at_best = len(trials) - 1, self.finished
 
     def exclude(self, number: int, excluded: bool) -> None:
         """Also one that has not ended yet."""
         (self.excluded.add if excluded else self.excluded.discard)(number)
         if number in self.row_of:
-            self.is_excluded[self.row_of[number]] = excluded
             self.changes += 1
             self._compete_again()
 
@@ -236,19 +245,13 @@ class TrialTable:
         self.excluded = set(self.excluded)
         self.trials = source.trials[:trials]
         self.replaced = source.replaced[:replaced]
-        self._numbers = GrowingArray.from_rows(source.numbers[:trials])
-        self._scores = GrowingArray.from_rows(source.scores[:trials])
-        self._early = GrowingArray.from_rows(source.is_ended_early[:trials])
+        numbers, scores, early = (column.first(trials) for column in source._columns())
         # Backwards, so that of several replacements of a row the oldest stays.
         for row, previous in reversed(source.replaced[replaced:]):
             if row < trials:
-                self.trials[row], self.scores[row] = previous, previous.score
-                self.is_ended_early[row] = previous.behind
-        self.row_of = TrialRowIndex(source.row_of, trials)
-        is_excluded = np.zeros(trials, dtype=bool)
-        rows = [self.row_of[number] for number in self.excluded if number in self.row_of]
-        is_excluded[rows] = True
-        self._is_excluded = GrowingArray.from_rows(is_excluded)
+                self.trials[row], scores.rows[row] = previous, previous.score
+                early.rows[row] = previous.behind
+        self.row_of, self._filled = TrialRowIndex(source.row_of, trials), (numbers, scores, early)
 
 
 def fold_error(scores: Sequence[float], repeats: int = 1) -> float:
@@ -256,11 +259,10 @@ def fold_error(scores: Sequence[float], repeats: int = 1) -> float:
     count = len(scores)
     if count < 2:
         return 0.0
-    mean = sum(scores) / count
-    spread = math.sqrt(sum((score - mean) ** 2 for score in scores) / (count - 1))
     # Another division of the same rows adds little, so only the folds of one of the `repeats`
     # divisions count.
-    return spread / math.sqrt(max(1.0, count / max(1, repeats)))
+    folds = max(1.0, count / max(1, repeats))
+    return math.dist(scores, [sum(scores) / count] * count) / math.sqrt((count - 1) * folds)
 
 
 def tunes_several(started: RunStarted) -> bool:

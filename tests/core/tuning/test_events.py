@@ -168,4 +168,4 @@ def outcome(line):
         event = from_json(line)
     except ValueError as error:
         return str(error)
-    return type(event), repr(vars(event))
+    return type(event), repr(event)

@@ -264,7 +264,7 @@ def test_an_array_that_grows_holds_what_was_appended_whenever_it_is_asked(width)
             assert grown.rows.tolist() == rows
     assert grown.rows.tolist() == rows
     assert grown.rows.dtype == float
-    part = GrowingArray.from_rows(grown.rows[:7])
+    part = grown.first(7)
     part.append(rows[9])
     assert (part.rows.tolist(), grown.rows.tolist()) == ([*rows[:7], rows[9]], rows)
 
