@@ -67,11 +67,44 @@ def cell_text(cell: Any) -> str:
 def canonical_texts(cells: list[Any]) -> list[str]:
     """`cell_text` of each."""
     # Most columns hold nothing to change, which is told far more quickly than it is changed.
-    are_texts = set(map(type, cells)) <= {str}
-    is_plain = are_texts and all(map(str.isascii, cells)) and all(map(str.isprintable, cells))
-    if is_plain and cells == list(map(str.strip, cells)):
-        return cells
+    if set(map(type, cells)) <= {str}:
+        joined = "".join(cells)
+        is_plain = joined.isascii() and "\0" not in joined
+        if is_plain and cells == list(map(str.strip, cells)):
+            return cells
     return [cell_text(cell) for cell in cells]
+
+
+@dataclass(frozen=True)
+class TextLevels:
+    """The different cells of a column in their order of appearance."""
+
+    codes: np.ndarray  # of every row, −1 where it is missing
+    cells: list[Any]
+
+    @functools.cached_property
+    def texts(self) -> list[str]:
+        """The cells as texts, of which some may be alike."""
+        return canonical_texts(self.cells)
+
+    @functools.cached_property
+    def counts(self) -> dict[str, int]:
+        """The number of rows of every text."""
+        counts = dict.fromkeys(self.texts, 0)
+        rows = np.bincount(self.codes[self.codes >= 0], minlength=len(self.texts))
+        for text, count in zip(self.texts, rows.tolist(), strict=True):
+            counts[text] += count
+        return counts
+
+    @property
+    def different_texts(self) -> list[str]:
+        return self.texts if self.texts is self.cells else list(self.counts)
+
+
+def text_levels(values: pd.Series) -> TextLevels:
+    """The levels of a column of any type."""
+    codes, levels = pd.factorize(values)
+    return TextLevels(codes, levels.tolist())
 
 
 def have_part(texts: Sequence[str], *parts: str) -> bool:
@@ -211,11 +244,13 @@ def month_number(word: str) -> str:
     return ""
 
 
-def read_cells(values: pd.Series, form: ColumnFormat, levels: Any = None) -> pd.Series:
+def read_cells(
+    values: pd.Series, form: ColumnFormat, levels: TextLevels | None = None
+) -> pd.Series:
     """A column as its format says, however its cells are written.
 
     Numbers become floats, NaN also for infinities and what is none; all others texts, None where
-    missing; what cannot be read as a date stays. `levels`: its `pd.factorize`, where known.
+    missing; what cannot be read as a date stays. `levels`: its `text_levels`, where known.
     """
     if form.kind == "number" and values.dtype.kind in "iuf":
         is_missing = np.isinf(values.to_numpy(float))
@@ -224,22 +259,22 @@ def read_cells(values: pd.Series, form: ColumnFormat, levels: Any = None) -> pd.
         return values.mask(is_missing) if is_missing.any() else values
     if values.dtype.kind == "b" or isinstance(values.dtype, pd.CategoricalDtype):
         values = values.astype(object)
-    codes, cells = levels or pd.factorize(values)
-    cells = cells.tolist()
-    meanings = canonical_cells(cells, form)
+    levels = levels or text_levels(values)
+    codes, cells = levels.codes, levels.cells
+    meanings = canonical_cells(levels.texts, form)
     if form.kind == "number":
         return pd.Series(np.array([*meanings, math.nan])[codes], values.index, name=values.name)
     if cells == meanings and values.dtype != object:
         return values  # nothing changes, and nothing is copied
-    words = np.array([*meanings, None], dtype=object)
-    return pd.Series(words[codes], values.index, "str", values.name)
+    words = pd.Series([*meanings, None], dtype="str").array
+    return pd.Series(words.take(codes), values.index, name=values.name)
 
 
-def canonical_cells(cells: list[Any], form: ColumnFormat) -> list[Any]:
-    """What different cells are read as: numbers, NaN for none, or texts, None where missing."""
-    texts = canonical_texts(cells)
+def canonical_cells(texts: list[str], form: ColumnFormat) -> list[Any]:
+    """What canonical texts are read as: numbers, NaN for none, or texts, None where missing."""
     if form.kind == "date":
-        texts = [(form.order and iso_date(text, form)) or text for text in texts]
+        if form.order:
+            texts = [iso_date(text, form) or text for text in texts]
         texts = _dates(texts, form.date_format)
     elif form.kind == "yes/no" and form.pair:
         texts = [_answer(text, form.pair) for text in texts]
@@ -250,6 +285,8 @@ def canonical_cells(cells: list[Any], form: ColumnFormat) -> list[Any]:
         texts = [text if text in nothing else text.casefold() for text in texts]
     if form.kind == "number":
         return [math.nan if text in nothing else cell_number(text, form) for text in texts]
+    if nothing.isdisjoint(texts):
+        return texts
     return [None if text in nothing else text for text in texts]
 
 
@@ -278,7 +315,7 @@ def _dates(texts: list[str], date_format: str) -> list[str]:
     column = pd.Series(texts, dtype="str")
     if date_format == "ISO8601" or not (is_strange := moments(column, date_format).isna()).any():
         return texts
-    times = moments(column[is_strange], "ISO8601")
+    times, texts = moments(column[is_strange], "ISO8601"), list(texts)
     times = times[times.between(*YEARS)]
     written = pd.Series([time.strftime(date_format) for time in times], times.index, "str")
     has_year = "y" in date_format.lower()
@@ -288,7 +325,7 @@ def _dates(texts: list[str], date_format: str) -> list[str]:
     return texts
 
 
-def moments(texts: pd.Series, date_format: str) -> pd.Series:
+def moments(texts: Any, date_format: str) -> Any:
     """Points in time; NaT of what is no date of this form."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Parsing dates involving a day", DeprecationWarning)

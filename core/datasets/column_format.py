@@ -18,7 +18,7 @@ from core.datasets.cell_values import (
     FACTORS,
     YES_NO,
     ColumnFormat,
-    canonical_texts,
+    TextLevels,
     cell_number,
     cell_text,
     have_part,
@@ -26,6 +26,7 @@ from core.datasets.cell_values import (
     moments,
     read_cells,
     same_unit,
+    text_levels,
 )
 from core.datasets.finding import ColumnReading, column_change
 
@@ -139,7 +140,7 @@ def _forms_of(mark: str) -> list[str]:
 
 
 def _fits(texts: Sequence[str], form: str, share: float) -> bool:
-    times = moments(pd.Series(list(texts), dtype="str"), form)
+    times = moments(np.array(texts, dtype=object), form)
     return bool(times.notna().mean() >= share)
 
 
@@ -260,17 +261,19 @@ def guess_format(
     *,
     delimiter: str = ",",
     typed: bool = False,
-    levels: Any = None,
+    levels: TextLevels | None = None,
 ) -> GuessedFormat:
     """The format of a column of texts; empty values are missing.
 
     `kind`, `reading`: a person's; `typed`: the file says these are texts, so "12" is no number;
-    `levels`: the column's `pd.factorize`, where known.
+    `levels`: those of the column, where known.
     """
     kind = kind or ("number" if reading == "number" else "")
-    counts = _text_counts(*(levels or pd.factorize(values)))
-    texts = [text for text in counts if text]
-    nothing = () if reading == "values" else tuple(text for text in texts if text in NOTHING)
+    levels = levels or text_levels(values)
+    texts, nothing = levels.different_texts, tuple[str, ...]()
+    if not NOTHING.isdisjoint(texts):
+        texts = [text for text in texts if text]
+        nothing = () if reading == "values" else tuple(t for t in texts if t in NOTHING)
     words = [text for text in texts if text not in NOTHING] if nothing else texts
     name, is_compact = str(values.name), bool(words) and words[0].isdecimal() and len(words[0]) == 8
     can_be_date = bool(words) and kind in ("", "date") and reading != "text"
@@ -278,29 +281,16 @@ def guess_format(
     # numbers.
     guess = _date_guess(words, reading, f"{name} {kind}") if can_be_date and is_compact else None
     if guess is None and words and kind in ("", "number") and reading != "text":
-        guess = _number_guess(words, counts, kind, reading, delimiter, typed)
+        guess = _number_guess(words, levels, kind, reading, delimiter, typed)
     if guess is None and can_be_date and not is_compact:
         guess = _date_guess(words, reading, f"{name} {kind}")
     if guess is None:
-        return _word_guess(counts, texts, kind, reading)
+        return _word_guess(levels, texts, kind, reading)
     guess = replace(guess, form=replace(guess.form, missing=(*nothing, *guess.form.missing)))
     if not nothing:
         return guess
-    sentences = filter(None, (guess.sentence, missing_text(counts, nothing)))
+    sentences = filter(None, (guess.sentence, missing_text(levels.counts, nothing)))
     return replace(guess, sentence="; ".join(sentences))
-
-
-def _text_counts(codes: np.ndarray, levels: pd.Index) -> Counter[str]:
-    is_complete = not len(codes) or codes.min() >= 0
-    # Codes are counted far more quickly than texts.
-    rows = np.bincount(codes if is_complete else codes[codes >= 0], minlength=len(levels))
-    cells, counts = levels.tolist(), Counter[str]()
-    if (texts := canonical_texts(cells)) is cells:  # each comes once
-        dict.update(counts, zip(texts, rows.tolist(), strict=True))
-        return counts
-    for text, count in zip(texts, rows.tolist(), strict=True):
-        counts[text] += count
-    return counts
 
 
 def guess_of_numbers(values: pd.Series, kind: str = "", reading: str = "") -> GuessedFormat | None:
@@ -354,13 +344,13 @@ def _are_codes(whole: pd.Series) -> bool:
 
 
 def _number_guess(
-    words: list[str], counts: Counter[str], kind: str, reading: str, delimiter: str, typed: bool
+    words: list[str], levels: TextLevels, kind: str, reading: str, delimiter: str, typed: bool
 ) -> GuessedFormat | None:
     # 00421 and 421 are two codes and one number.
     if kind != "number" and (_have_code(words) or has_check_digits(words)):
         return None
     # Each form is tried on every text, so very many texts are thinned out.
-    formats = number_formats(words[:: max(1, len(words) // MAX_TRIED)], counts)
+    formats = number_formats(words[:: max(1, len(words) // MAX_TRIED)], levels)
     form = chosen_format(formats, words, delimiter, reading)
     if form is None:
         return None
@@ -385,14 +375,15 @@ def _number_guess(
     return GuessedFormat(form)
 
 
-def number_formats(texts: Sequence[str], counts: Mapping[str, int] = {}) -> list[ColumnFormat]:
+def number_formats(texts: Sequence[str], levels: TextLevels | None = None) -> list[ColumnFormat]:
     """Every way to read texts as numbers; none where they are no numbers, or in two units.
 
-    `counts`: the rows of every text, by which a stray unit is told from a second one.
+    `levels`: the rows of every text, by which a stray unit is told from a second one.
     """
     few = texts[:: max(1, len(texts) // 20)]
     if sum(_AMOUNT.fullmatch(text) is not None for text in few) < len(few) / 2:
         return []
+    counts = levels.counts if levels else {}
     matches = [match for text in texts if (match := _AMOUNT.fullmatch(text)) and _is_amount(match)]
     bounds = sum(_is_bound(match.group()) for match in matches)
     # A few bounds stand among numbers; "<=50K" and ">50K" are two classes.
@@ -494,13 +485,14 @@ def _date_guess(words: list[str], reading: str, name: str) -> GuessedFormat | No
         choice = _AS_NUMBER
     elif form.order and "d" not in form.order:
         choice = _AS_TEXT
+    if not choice[0]:
+        return GuessedFormat(form)
     first = pd.Series(words[:1], dtype="str")
     date = moments(read_cells(first, form), form.date_format)[0]
-    sentence = f"“{words[0]}” is {date.day} {date:%B %Y}" if choice[0] else ""
-    return GuessedFormat(form, sentence, *choice)
+    return GuessedFormat(form, f"“{words[0]}” is {date.day} {date:%B %Y}", *choice)
 
 
-def _word_guess(counts: Counter[str], texts: list[str], kind: str, reading: str) -> GuessedFormat:
+def _word_guess(levels: TextLevels, texts: list[str], kind: str, reading: str) -> GuessedFormat:
     nothing = [text for text in texts if text in NOTHING]
     certain = [] if reading == "values" else [text for text in nothing if text in CERTAIN]
     perhaps = [text for text in nothing if text in PERHAPS]
@@ -515,11 +507,13 @@ def _word_guess(counts: Counter[str], texts: list[str], kind: str, reading: str)
     if pair and kind in ("", "yes/no"):
         form = replace(form, kind="yes/no", pair=pair)
     if perhaps and reading != "missing":
-        sentence = f"{quoted_words(perhaps)} is a value of its own ({_rows_text(counts, perhaps)})"
-        sentence += f"; {missing_text(counts, missing)}" if missing else ""
+        rows = _rows_text(levels.counts, perhaps)
+        sentence = f"{quoted_words(perhaps)} is a value of its own ({rows})"
+        sentence += f"; {missing_text(levels.counts, missing)}" if missing else ""
         return GuessedFormat(form, sentence, "missing", "as missing")
     if missing:
-        return GuessedFormat(form, missing_text(counts, missing), "values", "as a value of its own")
+        sentence = missing_text(levels.counts, missing)
+        return GuessedFormat(form, sentence, "values", "as a value of its own")
     if is_folded or len(folded) < len(words):
         counts = Counter(word.casefold() for word in words)
         twins = [word for word in words if counts[word.casefold()] > 1]

@@ -12,7 +12,7 @@ from typing import Any, get_args
 import numpy as np
 import pandas as pd
 
-from core.datasets.cell_values import ColumnFormat, moments
+from core.datasets.cell_values import ColumnFormat, TextLevels, moments, text_levels
 from core.datasets.column_format import date_format, guess_format, seconds_since_1970
 from core.datasets.dataset_summary import Column, Distribution, DistributionKind, Kind, Role
 from core.datasets.texts.words import UNDIVIDED
@@ -208,10 +208,10 @@ def text_length(values: pd.Series) -> float:
     if pd.api.types.is_numeric_dtype(values.dtype):
         return 0.0
     # Most columns begin with values, and dropping what is missing in all of one takes long.
-    first = values.iloc[: 10 * _FIRST].dropna().head(_FIRST)
-    if len(first) < _FIRST:
-        first = values.dropna().head(_FIRST)
-    return float(np.mean([len(str(text)) for text in first.tolist()])) if len(first) else 0.0
+    first = values.array[:_FIRST]
+    if first.isna().any():
+        first = values.dropna().array[:_FIRST]
+    return sum(len(str(text)) for text in first) / len(first) if len(first) else 0.0
 
 
 def is_running_text(values: pd.Series) -> bool:
@@ -227,7 +227,7 @@ def count_values(values: pd.Series, *, has_missing: bool = True) -> ColumnCount:
         is_long = _are_long(_evenly_spaced(values, _LONG_SAMPLE).dropna().tolist())
         return ColumnCount(int(values.isna().sum()), len(different), is_long=is_long)
     if values.dtype.kind not in "iuf":
-        return count_levels(*pd.factorize(values))
+        return count_levels(text_levels(values))
     # Of many rows a sample says whether the values are few; only then are all of them counted.
     numbers, missing = values.to_numpy(), 0
     if has_missing and numbers.dtype.kind == "f":
@@ -247,8 +247,9 @@ def _different(numbers: np.ndarray) -> int:
     return int(np.count_nonzero(is_other[: max(known - 1, 0)])) + (known > 0)
 
 
-def count_levels(codes: np.ndarray, cells: pd.Index) -> ColumnCount:
-    """The counts of a column of texts, by its `pd.factorize`."""
+def count_levels(levels: TextLevels) -> ColumnCount:
+    """The counts of a column of texts."""
+    codes, cells = levels.codes, levels.cells
     distinct, spread = len(cells), codes[:: _step(len(codes), _SAMPLE_ROWS)]
     spread = spread[spread >= 0]
     order, firsts = pd.factorize(spread)  # in their order of appearance
@@ -256,10 +257,8 @@ def count_levels(codes: np.ndarray, cells: pd.Index) -> ColumnCount:
         distinct = len(firsts)
     frequent = np.argsort(-np.bincount(order), kind="stable")[:_MAX_FREQUENT]
     names = tuple(str(cells[code]) for code in firsts[frequent])
-    some = codes[:: _step(len(codes), _LONG_SAMPLE)]
-    few, places = np.unique(some[some >= 0], return_inverse=True)
-    texts = [str(cell)[:_LONGEST_SAMPLE] for cell in cells[few].tolist()]
-    is_long = _are_long([texts[place] for place in places])
+    some = codes[:: _step(len(codes), _LONG_SAMPLE)].tolist()
+    is_long = _are_long([str(cells[code])[:_LONGEST_SAMPLE] for code in some if code >= 0])
     return ColumnCount(int(np.count_nonzero(codes < 0)), distinct, names, is_long)
 
 
@@ -321,7 +320,9 @@ def _are_long(texts: Sequence[str]) -> bool:
     letters = sum(map(len, texts)) / max(1, len(texts))
     if letters > _MAX_CATEGORY_LETTERS or letters / 2 + 1 <= _MAX_CATEGORY_WORDS:
         return letters > _MAX_CATEGORY_LETTERS  # there are at most half as many words
-    blanks = sum(len(_BLANKS.findall(text)) + len(UNDIVIDED.findall(text)) / 2 for text in texts)
+    joined = "\0".join(texts)
+    blanks = len(_BLANKS.findall(joined))
+    blanks += 0 if joined.isascii() else len(UNDIVIDED.findall(joined)) / 2
     return blanks / len(texts) + 1 > _MAX_CATEGORY_WORDS
 
 

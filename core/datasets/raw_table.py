@@ -11,7 +11,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.datasets.cell_values import ColumnFormat, cell_number, cell_text, read_cells
+from core.datasets.cell_values import (
+    ColumnFormat,
+    TextLevels,
+    cell_number,
+    cell_text,
+    read_cells,
+    text_levels,
+)
 from core.datasets.column_format import (
     NOTHING,
     STRAY_KINDS,
@@ -111,7 +118,7 @@ def with_formats(raw: RawTable, options: FormatOptions) -> RawTable:
         is_number = values.dtype.kind in "iuf"
         if not (are_finite := _are_finite(values)):
             findings += _infinity_findings(values, raw.line_of)
-        levels = None if is_number or is_running_text(values) else pd.factorize(values)
+        levels = None if is_number or is_running_text(values) else text_levels(values)
         if options.formats is None:
             guess = _guessed(values, options, raw, plain_numbers, levels)
         else:
@@ -144,7 +151,7 @@ def with_formats(raw: RawTable, options: FormatOptions) -> RawTable:
             formats[name] = form
         columns[name] = cells
         if cells is values and levels is not None:
-            counts[name] = count_levels(*levels)
+            counts[name] = count_levels(levels)
     source = replace(raw.source, formats=formats)
     is_wide = len(columns) > len(raw.table)  # columns one by one are slow to take rows of
     table = pd.DataFrame(columns, index=raw.table.index, copy=is_wide)
@@ -172,7 +179,7 @@ def _are_finite(values: pd.Series) -> bool:
 
 
 def _cells_and_strays(
-    values: pd.Series, form: ColumnFormat, levels: Any
+    values: pd.Series, form: ColumnFormat, levels: TextLevels | None
 ) -> tuple[pd.Series, pd.Series]:
     if levels is None and values.dtype.kind not in "iuf":
         cells = _running_text(values, form)
@@ -226,7 +233,7 @@ def _guessed(
     options: FormatOptions,
     raw: RawTable,
     plain_numbers: ColumnFormat,
-    levels: Any,
+    levels: TextLevels | None,
 ) -> GuessedFormat:
     name = str(values.name)
     kind, reading = _wishes(name, options)

@@ -69,11 +69,22 @@ def csv_records(lines: Iterable[str], quotes: Quotes) -> Iterator[CsvRow]:
 def split_rows(lines: list[str], quotes: Quotes) -> list[list[str]]:
     """The lines' cells without blank lines, up to a line that the csv module cannot parse."""
     source = (line.strip(" \t\r\n") + "\n" for line in lines) if quotes.delimiter == " " else lines
-    rows = (row.cells for row in csv_records(source, quotes) if not row.is_blank)
+    rows: Iterator[list[str]] = csv_reader(source, quotes)
+    if quotes.delimiter == ONE_COLUMN:  # whose blank lines alone tell from empty cells
+        rows = (row.cells for row in csv_records(source, quotes) if not row.is_blank)
+    else:
+        rows = (cells for cells in rows if len(cells) > 1 or "".join(cells).strip())
     first_rows: list[list[str]] = []
     with suppress(csv.Error):
         first_rows.extend(islice(rows, SAMPLE_ROWS + 1))
     return first_rows
+
+
+def columns_of(rows: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
+    """The cells of every column; rows may be short."""
+    if len(set(map(len, rows))) < 2:
+        return list(zip(*rows, strict=True))
+    return [tuple(c for c in cells if c is not None) for cells in zip_longest(*rows)]
 
 
 def is_missing(cell: str) -> bool:
@@ -131,10 +142,9 @@ class Dialect:
 
     @cached_property
     def cells(self) -> dict[str, tuple[str, ...]]:
-        columns = list(zip_longest(*self.rows))[self.extra == "names" :]
+        columns = columns_of(self.rows)[self.extra == "names" :]
         missing = [()] * (len(self.names) - len(columns))
-        pairs = zip(self.names, (*columns, *missing), strict=False)
-        return {name: tuple(c for c in cells if c is not None) for name, cells in pairs}
+        return dict(zip(self.names, (*columns, *missing), strict=False))
 
     @cached_property
     def doubtful_cells(self) -> dict[str, tuple[str, ...]]:

@@ -124,7 +124,12 @@ def check_foreign(start: bytes, name: str) -> None:
 
 def control_line(head: bytes) -> int:
     """The first line with a control character such as ESC, from 1; 0 for none."""
-    match = None if head.startswith(_UTF_16) else _CONTROL.search(head)
+    letters = np.frombuffer(head, np.uint8)
+    # Hardly any byte is so low, and the search of all of them would take as long as parsing them.
+    is_control = (letters < 32) | (letters == 127)
+    if head.startswith(_UTF_16) or not _CONTROL.search(letters[is_control].tobytes()):
+        return 0
+    match = _CONTROL.search(head)
     return head.count(b"\n", 0, match.start()) + 1 if match else 0
 
 

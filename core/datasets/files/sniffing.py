@@ -9,10 +9,11 @@ from __future__ import annotations
 import io
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import chain, islice
+from itertools import chain, filterfalse, islice
+from math import ceil
 
 from core.datasets.column_format import NOTHING, number_formats
 from core.datasets.files.delimited_rows import (
@@ -23,6 +24,7 @@ from core.datasets.files.delimited_rows import (
     Dialect,
     QuoteCheck,
     QuoteChoice,
+    columns_of,
     is_missing,
     is_number,
     split_rows,
@@ -62,7 +64,7 @@ def names_place(rows: Sequence[Sequence[str]], required: str = "") -> tuple[int,
         for some in (rows[:_MAX_ROWS_ABOVE], below[:: max(1, len(below) // _BODY_ROWS)])
     )
     # Rows of the lower half are surely of the table, whatever stands above it.
-    numeric = [i for i in range(width) if _are_numbers([row[i] for row in sample if i < len(row)])]
+    numeric = [i for i, cells in enumerate(columns_of(sample)[:width]) if _are_numbers(cells)]
     # A known name tells the row of the names at once.
     if required and any(required in row for row in above):
         place = next(i for i, row in enumerate(above) if required in row)
@@ -85,9 +87,12 @@ def names_place(rows: Sequence[Sequence[str]], required: str = "") -> tuple[int,
     return place, units
 
 
-def _are_numbers(cells: Sequence[str]) -> bool:
-    filled = [cell for cell in cells if cell not in NOTHING]
-    return bool(filled) and sum(map(is_figure, filled)) >= _NUMBER_SHARE * len(filled)
+def _are_numbers(cells: Iterable[str]) -> bool:
+    filled = [cell for cell in cells if not is_missing(cell)]
+    # A few words tell that it is none, whatever else there is.
+    max_words = len(filled) - ceil(_NUMBER_SHARE * len(filled))
+    words = islice(filterfalse(is_figure, filled), max_words + 1)
+    return bool(filled) and sum(1 for _ in words) <= max_words
 
 
 def _is_body(row: Sequence[str], numeric: Sequence[int], usual: int) -> bool:
@@ -408,12 +413,14 @@ def _lines_above(lines: list[str], table: list[list[str]], quotes: Quotes) -> in
         empty_cells = ("", 2 * quotes.quote)
         return next((i for i, line in enumerate(lines) if line.strip() not in empty_cells), 0)
     below = [row for row in table if not row[0].startswith("#")]
-    named_below = bool(below and header_of(below, width))  # then "#" does not begin a header
     for above, line in enumerate(lines[:50]):
         cells = split_rows([line], quotes)
         count = len(cells[0]) if cells else 0
         title = count <= 1 and not is_number(line) and line.count(quotes.quote) % 2 == 0
-        comment = line.startswith("#") and (count != width or named_below)
+        # A line as wide as the rows is a header, unless there is one below.
+        comment = line.startswith("#") and (
+            count != width or bool(below and header_of(below, width))
+        )
         if not title and not comment:
             return above
     return 0
@@ -451,20 +458,16 @@ def header_of(table: list[list[str]], width: int) -> tuple[str, ...]:
         return tuple(table[0])
     if all(numeric):
         return ()
-    column_values: list[set[str]] = []
-    for i, cell in enumerate(first):
-        column_values.append({row[i] for row in below if i < len(row)})
-        if numeric[i] or is_missing(cell):
-            continue
-        values = [value for value in column_values[i] if not is_missing(value)]
+    columns = [set(cells) for cells in columns_of(below)[: len(first)]]
+    for i, values in enumerate(columns):
         # A word above a column of numbers is its name.
-        if values and sum(map(is_figure, values)) >= 0.9 * len(values):
+        if not (numeric[i] or is_missing(first[i])) and _are_numbers(values):
             return tuple(table[0])
     if any(numeric) or (width == 1 and _is_sentence(first[0])):
         return ()
     # Among texts alone: a first row whose cells come again below is a row like the others.
-    repeat_count = sum(table[0][i] in column_values[i] for i in range(len(first)))
-    return () if below and repeat_count > 0 else tuple(table[0])
+    is_repeated = any(table[0][i] in values for i, values in enumerate(columns))
+    return () if is_repeated else tuple(table[0])
 
 
 def _is_sentence(cell: str) -> bool:
