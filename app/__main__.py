@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 COMMANDS = (
-    *("read", "tune", "pick", "predict", "models", "strategies", "samples", "runs", "resume"),
-    *("replay", "report", "export", "history", "install", "help"),
+    *("read", "tune", "work", "pick", "predict", "models", "strategies", "samples", "runs"),
+    *("resume", "replay", "report", "export", "history", "install", "help"),
 )
 MIN_PYTHON = (3, 11)
 # What the program is installed with; without one of these it is half an installation.

@@ -16,6 +16,7 @@ from app.cli.past_run_commands import add_export, add_replays, add_runs
 from app.cli.program_commands import add_help, add_install, add_lists
 from app.cli.streams import safe_streams
 from app.cli.tune_command import add_tune
+from app.cli.work_command import add_work
 from core.errors import UnusableError
 from core.extensions import extension_errors
 
@@ -23,7 +24,7 @@ DONE, FAILED = 0, 1
 _ENDED_BY_PERSON = (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE, signal.SIGHUP)
 # In the order of the help.
 COMMANDS = (
-    *(add_read, add_tune, add_predict, add_runs, add_replays, add_export),
+    *(add_read, add_tune, add_work, add_predict, add_runs, add_replays, add_export),
     *(add_history, add_lists, add_install, add_help),
 )
 USAGE = """tunescope                 open the window

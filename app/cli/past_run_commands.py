@@ -95,6 +95,8 @@ def _print_runs(summaries: list[past_runs.RunSummary]) -> None:
         print(f"{start}  {test:22}  {gain}".rstrip())
         if summary.title:
             print(f"    {summary.title}")
+        if summary.workers:
+            print(f"    {count_text(summary.workers, 'more process', 'more processes')} at work")
         for line in summary.note.splitlines():
             print(f"    | {line}".rstrip())
 
@@ -172,10 +174,11 @@ def add_replays(commands: Any) -> None:
     resume.add_argument("--trials", type=int, default=0, metavar="N")
     resume.add_argument("--minutes", type=float, default=0.0, metavar="M")
     resume.add_argument("--stop", action="store_true")
+    resume.add_argument("--workers", type=int, default=0, metavar="N")
     resume.add_argument("--memory", default="", metavar="SIZE")
     add_cluster(resume)
     add_ending(resume)
-    resume.set_defaults(run=_resume_run)
+    resume.set_defaults(run=resume_run)
 
     replay = commands.add_parser("replay", help="tell a past run again")
     replay.add_argument("folder", metavar="RUN")
@@ -189,7 +192,8 @@ def add_replays(commands: Any) -> None:
     report.set_defaults(run=_write_report)
 
 
-def _resume_run(arguments: argparse.Namespace) -> int:
+def resume_run(arguments: argparse.Namespace) -> int:
+    """Continue a run, or tell its result again."""
     from core.export.exporters import check_export
     from core.tuning.history.store import History
     from core.tuning.problem_setup import read_data
@@ -208,8 +212,10 @@ def _resume_run(arguments: argparse.Namespace) -> int:
     plan, past = folder.plan, folder.all_events()
     if arguments.minutes:
         plan = plan.with_more_minutes(arguments.minutes, past[-1].seconds if past else 0.0)
-    # It may go on on another computer, with another memory.
-    plan = plan.changed(memory=arguments.memory or plan.memory)
+    # It may go on on another computer, with another memory and other processors.
+    plan = plan.changed(
+        memory=arguments.memory or plan.memory, workers=arguments.workers or plan.workers
+    )
     dataset = read_data(plan.data)
     for path in arguments.export:
         check_export(path, dataset.task, plan.model)

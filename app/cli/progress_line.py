@@ -108,7 +108,7 @@ class ProgressLine:
         if (len(usable), threads) != self._cluster:
             self._cluster = (len(usable), threads)
             workers, trials = count_text(len(usable), "worker"), count_text(threads, "trial")
-            self.print_line(f"The cluster has {workers}: {trials} at a time.")
+            self.print_line(f"Now {workers}: {trials} at a time.")
 
     def _say_best(self, best: Trial) -> None:
         words = setting_text(best.setting)

@@ -98,6 +98,7 @@ def add_ending(parser: argparse.ArgumentParser) -> None:
     add_examples(parser)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--verbose", action="store_true")
+    parser.set_defaults(leaves=False)  # whether an interrupt leaves the run to other processes
 
 
 def add_examples(parser: argparse.ArgumentParser) -> None:

@@ -311,7 +311,8 @@ def follow_run(run: FollowedRun, arguments: argparse.Namespace) -> int:
                         run.copy.add_event(last, line.print_line)
                     line.consume(last)
         except KeyboardInterrupt:
-            if not folder.is_writable:  # what is made now could not be kept
+            # What is made now could not be kept, or others go on.
+            if not folder.is_writable or arguments.leaves:
                 _report_untested(line.run_state, run, arguments)
                 return INTERRUPTED
             # From the folder: the stream was left in the middle of an event.

@@ -9,6 +9,7 @@ import contextlib
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy as np
 from core.datasets.dataset import Dataset
 from core.errors import UnusableError
 from core.processes import ProcessLostError
+from core.tuning.cluster.shared_executor import SharedExecutor
 from core.tuning.events import (
     DatasetFacts,
     Event,
@@ -140,6 +142,8 @@ def tune(
     clock = RunClock(state.seconds)
     requests = deque() if requests is None else requests
     context = EvaluationContext(state, clock, read_before(past), requests)
+    if folder is not None and executor is ProcessExecutor:
+        executor = partial(SharedExecutor, folder.path)  # others may join it
     stream = _run_events(problem, context, recorded_run, folder, history, executor)
     if folder is None:
         yield from clock.stamped(stream)

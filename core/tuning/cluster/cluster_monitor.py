@@ -68,6 +68,7 @@ def version_difference(
     worker_versions: Mapping[str, str],
     local_versions: Mapping[str, str],
     needed: Sequence[str] = (),
+    local: str = "this computer",
 ) -> tuple[str, bool]:
     """How a worker's versions differ, a sentence or "", and whether it may be used."""
     if worker_versions.get("fault"):
@@ -80,7 +81,7 @@ def version_difference(
         if worker_version != local_version:
             has = f"has {package} {worker_version}" if worker_version else f"has no {package}"
             usable = package in SECONDARY
-            return f"Worker {name} {has}, and this computer {local_version or 'none'}.", usable
+            return f"Worker {name} {has}, and {local} {local_version or 'none'}.", usable
     return "", True
 
 

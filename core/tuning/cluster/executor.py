@@ -214,8 +214,7 @@ class ClusterExecutor(TrialExecutor):
             return None
         if busy.restart_count >= MAX_RESTARTS:
             task, took = busy.task, AWAKE.seconds - busy.since
-            why = why.removesuffix(".")
-            return TrialResult(task.number, task.setting, (), took, f"It was given up: {why}.")
+            return TrialResult(task.number, task.setting, (), took, given_up_text(why))
         self._start_trial(replace(busy, restart_count=busy.restart_count + 1, since=AWAKE.seconds))
         return None
 
@@ -319,7 +318,7 @@ def _checked_result(content: Any, run: str, task: TrialRequest) -> TrialResult:
         raise _FalseResultError(f"no result but an object of type {type(content).__name__}")
     try:
         result_run, result = pickle.loads(content)
-        fault = "the result of another run" if result_run != run else _result_fault(result, task)
+        fault = "the result of another run" if result_run != run else result_fault(result, task)
     except Exception as error:
         fault = f"what cannot be read ({one_line_error(error)})"
     if fault:
@@ -327,7 +326,12 @@ def _checked_result(content: Any, run: str, task: TrialRequest) -> TrialResult:
     return result
 
 
-def _result_fault(result: Any, task: TrialRequest) -> str:
+def given_up_text(why: str) -> str:
+    """The failure of a trial that was restarted too often."""
+    return f"It was given up: {why.removesuffix('.')}."
+
+
+def result_fault(result: Any, task: TrialRequest) -> str:
     """Why an object is no result of a trial; "" where it is one."""
     if not isinstance(result, TrialResult):
         return f"no result but an object of type {type(result).__name__}"

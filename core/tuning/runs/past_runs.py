@@ -134,6 +134,7 @@ class RunSummary:
     default: float | None = None  # test score of the default setting
     baseline: float | None = None
     split: str = ""  # equal where the same rows of a file test
+    workers: int = 0  # that have joined it while it is running
 
 
 class PastRuns(NamedTuple):
@@ -249,15 +250,16 @@ def _just_begun(folder: RunFolder, plan: Plan) -> RunSummary:
 
 
 def _planned_run(folder: RunFolder, plan: Plan, last: Event | None) -> RunSummary:
-    label = read_label(folder.path)
+    label, state = read_label(folder.path), _run_state(folder, last)
     return RunSummary(
         path=str(folder.path),
         name=_printable_name(folder.name),
         model=_printable_name(plan.model),
         strategy=_printable_name(plan.strategy),
-        state=_run_state(folder, last),
+        state=state,
         title=label.name,
         note=label.note,
+        workers=folder.worker_count if state == "running" else 0,
     )
 
 

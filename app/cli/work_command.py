@@ -1,0 +1,83 @@
+"""`tunescope work`: this process joins a run, takes trials of it, and leaves."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from typing import Any
+
+from app.cli.interrupt_handler import INTERRUPTED
+from app.cli.past_run_commands import resume_run
+from app.cli.progress_line import ProgressLine
+from app.cli.streams import print_remark
+from app.cli.tune_arguments import add_ending
+from core.errors import UnusableError
+from core.tuning.runs.run_folder import RunFolder
+
+PAUSE_SECONDS = 1.0  # between two looks for a run that is not there yet
+
+
+def add_work(commands: Any) -> None:
+    """Add the command."""
+    work = commands.add_parser("work", help="join a run, on any computer that sees its folder")
+    work.add_argument("folder", metavar="RUN")
+    work.add_argument("--workers", type=int, default=1, metavar="N")
+    work.add_argument("--wait", type=float, default=10.0, metavar="MINUTES")
+    add_ending(work)
+    # Of `resume`, by which a worker coordinates.
+    work.set_defaults(trials=0, minutes=0.0, stop=False, memory="", cluster="", leaves=True)
+    work.set_defaults(run=_join_run)
+
+
+def _join_run(arguments: argparse.Namespace) -> int:
+    from core.tuning.problem_setup import MAX_WORKERS
+
+    limits = (("workers", arguments.workers, 1, MAX_WORKERS), ("wait", arguments.wait, 0, 1e6))
+    for name, value, least, most in limits:
+        if not least <= value <= most:
+            cure = f"give {least} to {most:,.0f}"
+            raise UnusableError(f"“{value:g}” is out of range", where=f"--{name}", cure=cure)
+    folder = _awaited_run(arguments)
+    try:
+        return _take_part(folder, arguments)
+    except KeyboardInterrupt:
+        print_remark(f"tunescope: this process has left the run {folder.address}; it goes on.")
+        return INTERRUPTED
+
+
+def _awaited_run(arguments: argparse.Namespace) -> RunFolder:
+    end, is_waiting = time.monotonic() + 60 * arguments.wait, False
+    while True:
+        try:
+            return RunFolder.find_run(arguments.folder)
+        except UnusableError as error:
+            if time.monotonic() >= end:
+                raise
+            if not is_waiting:
+                print_remark(
+                    f"{error.sentence} Waiting for it, at most {arguments.wait:g} minutes."
+                )
+            is_waiting = True
+            time.sleep(PAUSE_SECONDS)
+
+
+def _take_part(folder: RunFolder, arguments: argparse.Namespace) -> int:
+    from core.tuning.cluster.shared_worker import SharedWorker
+
+    line = ProgressLine(sys.stderr)
+    print_remark(f"Joining the run {folder.address}.")
+    worker = SharedWorker(folder, arguments.workers, 60 * arguments.wait, line.show_line)
+    try:
+        turn = worker.take_trials()
+    finally:
+        line.close()
+    if turn is None:
+        print_remark(f"The trials of this run have ended; {worker.trial_count} were made here.")
+        return 0
+    print_remark("No other process coordinates this run: from now on this one does.")
+    try:
+        arguments.folder = str(folder.path)
+        return resume_run(arguments)
+    finally:
+        turn.close()
