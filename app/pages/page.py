@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QBoxLayout, QScrollArea, QVBoxLayout, QWidget
 from app.look import appearance
 from app.widgets.buttons import PlainButton, PrimaryButton
 from app.widgets.layouts import TextWidget, add_to, in_column, in_row, scrolling
-from app.widgets.text_labels import show_text, wrapping_label
-from core.wording import with_short_names
+from app.widgets.text_labels import breakable_text, show_text, wrapping_label
+from core.wording import MAX_NAME, shortened_text, with_short_names
 
 if TYPE_CHECKING:
     from app.session.session import Session
@@ -39,6 +39,7 @@ class Page(QWidget):
         super().__init__()
         self.session = session
         self.words: tuple[str, tuple[str, ...]] = ("", ())  # of the panel: title, sentences
+        self.title = ""
         self._is_stale = False
         self.under_head = in_column(margins=(0, 0, 12, 0))
         self.body = QVBoxLayout()
@@ -94,15 +95,12 @@ class Page(QWidget):
         if self._head.direction() != direction:
             self._head.setDirection(direction)
 
-    @property
-    def title(self) -> str:
-        return self._title.text()
-
     def set_head(self, title: str, subtitle: str = "") -> None:
-        subtitle = with_short_names(subtitle)
-        if (title, subtitle) == (self._title.text(), self._subtitle.text()):
+        title, subtitle = shortened_text(title, MAX_NAME), with_short_names(subtitle)
+        if (title, subtitle) == (self.title, self._subtitle.text()):
             return
-        self._title.setText(title)
+        self.title = title
+        self._title.setText(breakable_text(title))
         show_text(self._subtitle, subtitle)
         self.setAccessibleName(title)
         self.head_changed.emit(title, subtitle)

@@ -21,7 +21,7 @@ from core.options import Option
 from core.processes import processor_count
 from core.tuning.patience import patience_of, stop_rule_text, usual_patience
 from core.tuning.plan import DECODINGS, EVALUATIONS, FEW_ROWS, GAMMA_CHOICES, OUTER_FOLDS
-from core.wording import format_integer, format_value
+from core.wording import format_integer, format_value, shortened_text
 
 if TYPE_CHECKING:
     from app.session.session import Session
@@ -33,6 +33,7 @@ MAX_MINUTES = 60 * 24 * 7
 MAX_TRIALS = 100_000
 MAX_VALUES = 40  # of one setting
 MAX_COST = 1e6
+MAX_CLASS = 20  # letters of a class over a number
 USUAL, RECOMMENDED = "usual", "The recommended one"
 FOLDS_HINT = (
     "How many times the training rows are split to score one trial. More folds: steadier "
@@ -232,7 +233,8 @@ class MistakesCard(Card):
             control = QuietDoubleSpinBox(decimals=2, maximum=MAX_COST)
             control.setMaximumWidth(appearance.pixels(240))
             control.valueChanged.connect(self._set_costs)
-            words = f"To call a “{name}” row “{predicted_name}” costs"
+            class_names = (shortened_text(text, MAX_CLASS) for text in (name, predicted_name))
+            words = "To call a “{}” row “{}” costs".format(*class_names)
             self._row.addWidget(titled_control(words, control))
             self.controls[name] = control
 

@@ -8,6 +8,7 @@ from PySide6.QtGui import QDrag, QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QPushButton, QSizePolicy
 
 from app.widgets.text_labels import apply_style, plain_tooltip
+from core.wording import shortened_text
 
 MIME = "application/x-tunescope-column"
 _SEVERAL = "application/x-tunescope-columns"  # JSON, where more than one is dragged
@@ -31,7 +32,7 @@ class ColumnChip(QPushButton):
         # Otherwise a button cannot be narrower than its text.
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setMinimumHeight(26)
-        self.setAccessibleName(f"Column {column} in group {group}")
+        self.setAccessibleName(f"Column {shortened_text(column)} in group {shortened_text(group)}")
         self._pressed_at: QPoint | None = None
         self._keys = Qt.KeyboardModifier.NoModifier  # held at the last click
         self.carries: Sequence[str] = (column,)

@@ -1,5 +1,6 @@
 """Labels, shortened text, tooltips, styles."""
 
+import re
 from html import escape
 
 from PySide6.QtCore import QSize, Qt
@@ -8,7 +9,11 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QStyle, QStyleOption, QWidget
 
 from app.look import icons
 from app.widgets.layouts import in_column
+from core.wording import shortened_text
 
+MAX_TOOLTIP = 1000  # letters
+LONG_WORD = 24  # letters of a word that may be wider than a panel
+_PIECE = re.compile(r"[^_./-]{20}|[_./-]+")  # a long word may be broken after it
 MIN_WORDS = "Cost …"  # the least that is shown before the library's name
 
 
@@ -33,10 +38,18 @@ def show_text(label: QLabel, text: str) -> None:
 
 
 def plain_tooltip(text: str) -> str:
-    """Text without markup."""
-    if "<" not in text and "&" not in text:
+    """Text without markup, the ends of what is too long for a screen."""
+    if len(text) > MAX_TOOLTIP:
+        text = breakable_text(shortened_text(text, MAX_TOOLTIP))
+    elif "<" not in text and "&" not in text:
         return text
     return f"<qt>{escape(text)}</qt>".replace("\n", "<br>")
+
+
+def breakable_text(text: str) -> str:
+    """The text with places where a label may break its long words."""
+    words = text.split(" ")
+    return " ".join(w if len(w) < LONG_WORD else _PIECE.sub("\\g<0>\u200b", w) for w in words)
 
 
 def titled_control(title: str, control: QWidget) -> QWidget:

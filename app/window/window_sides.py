@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -27,20 +26,21 @@ from app.widgets.layouts import LEFT, TOP, add_to, clear_layout, in_column, in_r
 from app.widgets.text_labels import (
     ElidedLabel,
     apply_style,
+    breakable_text,
     plain_tooltip,
     show_text,
     wrapping_label,
 )
+from core.wording import shortened_text
 
 if TYPE_CHECKING:
     from app.session.session_state import SessionState
     from core.tuning.runs.past_runs import RunSummary
 
 STEPS = ("data", "model", "strategy", "tune", "results", "export")
+MAX_FILE = 60  # letters
 FOLDED, FOLDED_WIDTH = "panel/folded", 44  # remembered; pixels
 _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
-LONG = 24  # letters of a word that may be wider than the panel
-PIECE = re.compile(r"[^_./-]{20}|[_./-]+")  # a long word may be broken after it
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class _Step(QFrame):
 
     def show_state(self, state: StepState, here: bool) -> None:
         self.state = state
-        show_text(self._chosen, state.chosen)
+        show_text(self._chosen, breakable_text(state.chosen))
         self._mark.setFixedWidth(appearance.pixels(20))
         ticked = state.done and not here
         if ticked:
@@ -252,7 +252,7 @@ def _data_chosen(session: SessionState) -> str:
     summary = session.summary
     if summary is None:
         return ""
-    size = f"{summary.name} · {summary.task.count_text(summary.rows)}"
+    size = f"{shortened_text(summary.name, MAX_FILE)} · {summary.task.count_text(summary.rows)}"
     return size if summary.task.has_one_column else f"{size} · {summary.features} columns"
 
 
@@ -306,7 +306,7 @@ class SidePanel(QFrame):
             if index == len(self._lines):
                 self._lines.append(wrapping_label())
                 self._column.insertWidget(index, self._lines[index])
-            if self._lines[index].text() != (line_text := _breakable(sentence)):
+            if self._lines[index].text() != (line_text := breakable_text(sentence)):
                 self._lines[index].setText(line_text)
             self._lines[index].show()
         # Lines are hidden, not deleted: the sentences change with every trial.
@@ -314,8 +314,3 @@ class SidePanel(QFrame):
             line.hide()
         self.setAccessibleName(title)
         self.setAccessibleDescription(" ".join(sentences))
-
-
-def _breakable(sentence: str) -> str:
-    words = sentence.split(" ")
-    return " ".join(w if len(w) < LONG else PIECE.sub("\\g<0>\u200b", w) for w in words)

@@ -29,6 +29,7 @@ from app.look import appearance
 from app.text.data_text import column_values_text, missing_text
 from app.widgets.plain_table import DISPLAY, CellModel, Index, PlainTable
 from app.widgets.text_labels import plain_tooltip
+from core.wording import MAX_NAME, shortened_text
 
 if TYPE_CHECKING:
     from core.datasets.dataset_summary import ColumnSummary, DatasetSummary, Distribution
@@ -189,7 +190,9 @@ class PreviewModel(CellModel):
         is_tip = role == Qt.ItemDataRole.ToolTipRole
         if section < len(self.heads) and (is_tip or role == Qt.ItemDataRole.AccessibleTextRole):
             name, column = self.heads[section], self.described[section]
-            column_text = f"{name}\n{column_values_text(column, self.total)}" if column else name
+            column_text = shortened_text(name, MAX_NAME)
+            if column:
+                column_text += f"\n{column_values_text(column, self.total)}"
             return plain_tooltip(column_text) if is_tip else column_text
         return super().headerData(section, orientation, role)
 
@@ -201,7 +204,7 @@ class PreviewModel(CellModel):
         if role == Qt.ItemDataRole.ToolTipRole:
             return plain_tooltip(text)
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return f"{self.heads[column]}: {text}"
+            return f"{shortened_text(self.heads[column], MAX_NAME)}: {text}"
         if role == Qt.ItemDataRole.FontRole and row == 0:
             font = QFont()
             font.setItalic(True)

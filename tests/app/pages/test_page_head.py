@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from PySide6.QtCore import Qt
 
 from app.pages.data.data_page import DataPage
 from app.pages.results_page import ResultsPage
+from app.pages.strategy_cards import MistakesCard
 from app.pages.tune_page import TunePage
 from app.pages.use_page import UsePage
 from app.views.plot.data_table import DataTable
+from app.widgets.chip import ColumnChip
 from app.widgets.quiet_controls import QuietComboBox
+from app.window.window_sides import Rail, step_states
 from core.tuning.events import DatasetFacts, PenaltyStep, RunFinished, RunStarted
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.run_results import Results, RightCounts
@@ -44,7 +49,27 @@ def test_a_head_and_a_panel_hold_the_ends_of_a_long_name(with_data, show):
     page.set_head("a table", f"predicting “{'T' * 9000}”")
     page.set_panel("Findings", [f"The target “{'T' * 9000}” holds numbers."])
     assert len(page._subtitle.text()) < 120
+    page.set_head("t" * 250)  # a file
+    assert page._title.minimumSizeHint().width() < 450
     assert len(page.words[1][0]) < 130
+
+
+def test_steps_tooltips_and_chips_show_the_ends_of_a_long_name(with_data, qtbot):
+    with_data.summary = replace(with_data.summary, name="n" * 250)
+    rail, chip = Rail(), ColumnChip("c" * 9000, "g")
+    qtbot.addWidget(rail)
+    qtbot.addWidget(chip)
+    rail.show_steps(step_states(with_data), "data")
+    assert rail.steps["data"].minimumSizeHint().width() < 300
+    assert len(chip.toolTip()) < 1200
+    assert len(chip.accessibleName()) < 100
+    classes = tuple(replace(entry, label=entry.label * 900) for entry in with_data.summary.classes)
+    with_data.summary = replace(with_data.summary, classes=classes)
+    card = MistakesCard(with_data)
+    qtbot.addWidget(card)
+    card.refresh()
+    assert len(card.controls) == 2
+    assert card.minimumSizeHint().width() < 700
 
 
 def test_boxes_and_heads_of_tables_are_no_wider_than_some_words(qtbot):
