@@ -11,7 +11,7 @@ from app.look import icons
 from app.widgets.layouts import in_column
 from core.wording import shortened_text
 
-MAX_TOOLTIP = 1000  # letters
+MAX_TOOLTIP = 600  # letters
 LONG_WORD = 24  # letters of a word that may be wider than a panel
 _PIECE = re.compile(r"[^_./-]{20}|[_./-]+")  # a long word may be broken after it
 MIN_WORDS = "Cost …"  # the least that is shown before the library's name
