@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QTimer, Signal
@@ -27,10 +28,13 @@ ENDED = ("finished", "interrupted")
 
 
 class CopyButtons(QWidget):
-    """Buttons that copy a plan; `report` gets a sentence on failure."""
+    """Buttons that copy a plan with its target; `report` gets a sentence on failure."""
 
     def __init__(
-        self, caption: str, plan: Callable[[], Plan | None], report: Callable[[str], object]
+        self,
+        caption: str,
+        plan: Callable[[], tuple[Plan | None, str]],
+        report: Callable[[str], object],
     ) -> None:
         super().__init__()
         self._plan, self._report = plan, report
@@ -49,9 +53,11 @@ class CopyButtons(QWidget):
         return button
 
     def _copy_plan(self, button: LinkButton, title: str, write: Callable[[Plan], str]) -> None:
-        plan = self._plan()
+        plan, target = self._plan()
         if plan is None:
             return
+        # Also where the target was a guess, so that a terminal need not ask.
+        plan = plan.changed(data=replace(plan.data, target=plan.data.target or target))
         try:
             QGuiApplication.clipboard().setText(write(plan))
         # A plan of an earlier version may have an option that no longer exists.

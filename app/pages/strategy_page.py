@@ -22,7 +22,7 @@ from app.widgets.quiet_controls import QuietComboBox
 from app.widgets.text_labels import wrapping_label
 from core.estimators.facts import uncapitalized
 from core.estimators.registry import MODELS
-from core.tuning.plan import OUTER_FOLDS
+from core.tuning.plan import OUTER_FOLDS, Plan
 from core.tuning.strategies.race_strategy import RaceOptions
 from core.wording import format_integer
 
@@ -54,7 +54,7 @@ class StrategyPage(Page):
         self.mistakes = MistakesCard(session)
         self.advanced = AdvancedCard(session)
         caption, report = "The same elsewhere:", session.problem.emit
-        self.copy_buttons = CopyButtons(caption, lambda: session.plan, report)
+        self.copy_buttons = CopyButtons(caption, self._plan_and_target, report)
         cards = (self.budget, self.cards, self.only, self.groups, self.ranges, self.values)
         add_to(self.body, *cards, self.mistakes, self.advanced, self.copy_buttons, 1)
         session.advice_changed.connect(self.request_refresh)
@@ -63,6 +63,10 @@ class StrategyPage(Page):
         session.estimate_changed.connect(self._estimate_changed)
         session.run_changed.connect(self._allow_start)
         self.refresh()
+
+    def _plan_and_target(self) -> tuple[Plan | None, str]:
+        summary = self.session.summary
+        return self.session.plan, summary.target if summary is not None else ""
 
     def _make_groups(self) -> Card:
         caption = "How many penalties are learned: one for all columns, or one for each group."

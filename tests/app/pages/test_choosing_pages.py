@@ -54,6 +54,13 @@ def several(with_data, show):
     return show(StrategyPage(with_data), 800, 900)
 
 
+def test_a_copied_command_names_the_target_that_was_guessed(strategies, qapp):
+    assert not strategies.session.plan.data.target
+    strategies.copy_buttons.command.click()
+    target = strategies.session.summary.target
+    assert f"--target {target} " in qapp.clipboard().text()
+
+
 def estimated(page, *given, **fields):
     """What a run of the plan takes has become known."""
     page.session.estimate = RunEstimate(*given, **fields)
