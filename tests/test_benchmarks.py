@@ -14,8 +14,8 @@ import own_files
 import pandas as pd
 import pytest
 from limits.own_files import work_on
-from scale.curve import Curve, Line, Point, slope
-from scale.picture import drawn
+from scale.curve import Curve, Line, Point, minute_size, slope
+from scale.picture import draw_curve
 
 from core.errors import UnusableError
 
@@ -114,23 +114,27 @@ def test_only_the_last_two_decades_count():
 def test_a_line_ends_before_a_point_would_take_too_long(monkeypatch, capsys):
     asked = []
 
-    def point(curve, number, size, most):
+    def point(curve, number, size, max_seconds):
         asked.append(size)
         return Point(size, size / 1000, 1.0)
 
-    monkeypatch.setattr(bench_scale, "in_its_own_process", point)
+    monkeypatch.setattr(bench_scale, "measure_apart", point)
     one = Line("ours", lambda size: lambda: None, 1.0)
-    assert [p.size for p in bench_scale.line_of(curve(one), 0, most=2.0)] == [10, 100, 1000]
+    assert [p.size for p in bench_scale.measure_line(curve(one), 0, max_seconds=2.0)] == [
+        10,
+        100,
+        1000,
+    ]
     assert asked == [10, 100, 1000]
     asked.clear()
-    bounded = Line("ours", lambda size: lambda: None, 1.0, largest=100)
-    assert len(bench_scale.line_of(curve(bounded), 0, most=1e9)) == 2
+    bounded = Line("ours", lambda size: lambda: None, 1.0, max_size=100)
+    assert len(bench_scale.measure_line(curve(bounded), 0, max_seconds=1e9)) == 2
 
 
 def test_a_picture_has_every_line_and_point_within_its_frame():
     ours, peer = Line("ours", None, 1.0), Line("peer <b>", None)
     found = {"ours": line(1.0), "peer <b>": line(2.0, (10, 100, 1000))}
-    root = ElementTree.fromstring(drawn(curve(ours, peer), found))
+    root = ElementTree.fromstring(draw_curve(curve(ours, peer), found))
     words = [text.text or "" for text in root.iter(f"{SVG}text")]
     assert "Learning & reading" in words
     assert "peer <b>" in words
@@ -146,13 +150,20 @@ def test_a_picture_has_every_line_and_point_within_its_frame():
     assert second[1] < first[1]
 
 
+def test_the_size_of_a_minute_is_where_the_line_goes():
+    assert minute_size(line(2.0)) == pytest.approx(10 * (60 / 1e-3) ** 0.5)
+    assert minute_size(line(0.0)) is None
+
+
 def test_every_curve_has_a_name_and_rising_sizes():
     for one in bench_scale.CURVES.values():
         assert list(one.sizes) == sorted(set(one.sizes))
         assert len({line.name for line in one.lines}) == len(one.lines)
 
 
-@pytest.mark.parametrize(("name", "size"), [("columns", 100), ("history", 3), ("molecules", 30)])
+@pytest.mark.parametrize(
+    ("name", "size"), [("columns", 100), ("history", 3), ("molecules", 30), ("machines", 3)]
+)
 def test_curves_run(name, size, monkeypatch):
     monkeypatch.setattr("scale.tables.WIDTH", 200)
     for one in bench_scale.CURVES[name].lines[:1]:

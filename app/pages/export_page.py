@@ -92,7 +92,7 @@ class ModelChooser(QWidget):
     def show_choices(self, run: RunState | None) -> None:
         """Offer an ended run's models; a choice is kept where possible."""
         models = exportable_models(run, MAX_TRIALS) if run is not None else []
-        scored = len(run.scored_trials()) if run is not None else 0
+        scored = run.finished if run is not None else 0
         self._more = ""
         if scored > MAX_TRIALS:
             # A list of thousands cannot be read; the command line takes any trial.

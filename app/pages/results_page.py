@@ -383,7 +383,7 @@ class ResultsPage(Page):
 
     def _show_pictures(self, results: Results, started: RunStarted) -> None:
         wanted_cards: list[Card] = []
-        results = completed_results(results, self.session.events)
+        results = completed_results(results, self.session.shown.ends)
         # Runs of earlier versions have the unit in their first event alone.
         unit = results.target_unit or started.dataset.target_unit
         results = replace(results, target_unit=unit)
@@ -402,7 +402,7 @@ class ResultsPage(Page):
             self.penalties.consume(started)
             self.penalties.redraw()
             wanted_cards.append(self.penalties)
-        self.candidates.show_candidates(candidate_texts(results, started, self.session.events))
+        self.candidates.show_candidates(candidate_texts(results, started, self.session.shown.ends))
         if results.ensemble is not None and member_count(results) > 1:
             default = self.session.shown.state.default_trial
             self.members.show_members(results.ensemble, results.default_setting, started, default)

@@ -15,6 +15,7 @@ from core.tuning.events import (
     HyperGradientStep,
     PenaltyStep,
     RunFinished,
+    RunStopped,
     SettingRequested,
     SurrogateFitted,
     TrialFailed,
@@ -82,6 +83,7 @@ class ShownRun:
         self._has_other_writer = has_other_writer  # a process that is not the session's worker
         self.events: list[Event] = []  # oldest first; many surrogates are thinned out
         self.stops: list[int] = []  # the number of events at the end of each trial or step
+        self.ends: list[Event] = []  # with results, the last one counts
         self.wanted: list[Setting] = []  # entered by a person and not tried yet
         self._surrogates: list[int] = []  # indices of events
         self._counts: list[int] = []  # of events before each snapshot
@@ -128,8 +130,10 @@ class ShownRun:
         match event:
             case SettingRequested() if event.setting in self.wanted:
                 self.wanted.remove(event.setting)
-            case RunFinished():
-                self.wanted.clear()
+            case RunFinished() | RunStopped():
+                self.ends.append(event)
+                if isinstance(event, RunFinished):
+                    self.wanted.clear()
             case SurrogateFitted():
                 self._surrogates.append(count - 1)
                 if len(self._surrogates) > SURROGATES_KEPT:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import numpy as np
+
 from core.datasets.task import TASKS, Task
 from core.errors import UnusableError
 from core.estimators.model_settings import model_and_values, noun_of
@@ -139,14 +141,14 @@ def _baseline_model(results: Results) -> ExportableModel:
 
 def _trial_models(state: RunState, metric: str, max_trials: int | None) -> list[ExportableModel]:
     # Of equal scores the earlier trial comes first.
-    sign = -1 if state.started.maximize else 1
-    trials = sorted(state.scored_trials(), key=lambda trial: (sign * trial.score, trial.number))
+    losses = -state.scores if state.started.maximize else state.scores
+    order = np.lexsort((state.numbers, losses))[: state.finished]  # the failed ones come last
     sentence = (
-        f"One of {len(trials)} settings that competed in validation: its score is optimistic. "
+        f"One of {state.finished} settings that competed in validation: its score is optimistic. "
         "The test set has not judged it."
     )
     models = []
-    for trial in trials[:max_trials]:
+    for trial in (state.trials[row] for row in order[:max_trials]):
         noun = _model_noun(state, trial.setting)
         title = f"Trial {trial.number}, {noun}" if noun else f"Trial {trial.number}"
         remark = _EARLY_SENTENCE if trial.behind else sentence

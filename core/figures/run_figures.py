@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any
 
@@ -439,28 +439,35 @@ SOONEST = 0.02  # seconds before the end of another trial at which its worker is
 
 def timeline_figure(run: RunState) -> Figure:
     """A bar for every trial from its start to its end, a row for each that ran at the same time."""
-    trials = sorted(run.trials, key=lambda trial: trial.ended - trial.took)
-    lanes = _lanes_of([(trial.ended - trial.took, trial.ended) for trial in trials])
-    kinds = ["failed" if t.failure else "ended early" if t.behind else "whole" for t in trials]
-    colours = {"whole": "model", "ended early": "control", "failed": "bad"}
-    end, marks, legend = max(trial.ended for trial in trials), [], []
-    for kind, colour in colours.items():
-        rows = [i for i, trial_kind in enumerate(kinds) if trial_kind == kind]
-        if not rows:
+    took, ends = (
+        np.array([getattr(trial, name) for trial in run.trials]) for name in ("took", "ended")
+    )
+    order = np.argsort(ends - took, kind="stable")
+    took, ends = took[order], ends[order]
+    starts = ends - took
+    lanes = np.array(_lanes_of(zip(starts.tolist(), ends.tolist(), strict=True)), dtype=float)
+    is_failed = np.isnan(run.scores)[order]
+    is_early = run.is_ended_early[order] & ~is_failed
+    end, marks, legend = float(ends.max()), [], []
+    masks = {
+        "whole": (~(is_failed | is_early), "model"),
+        "ended early": (is_early, "control"),
+        "failed": (is_failed, "bad"),
+    }
+    # A gap that can be seen tells one trial from the next.
+    seen_ends = ends - np.minimum(GAP * end, 0.3 * took)
+    for kind, (mask, colour) in masks.items():
+        if not mask.any():
             continue
-        # A gap that can be seen tells one trial from the next.
-        bars = [
-            (t.ended - t.took, t.ended - min(GAP * end, 0.3 * t.took), math.nan)
-            for t in (trials[i] for i in rows)
-        ]
-        y = np.repeat(np.array([lanes[i] for i in rows], dtype=float), 3)
-        marks.append(Lines(kind, np.array(bars).ravel(), y, colour, LANE, label=kind))
+        gaps = np.full(mask.sum(), np.nan)
+        bars = np.column_stack([starts[mask], seen_ends[mask], gaps]).ravel()
+        marks.append(Lines(kind, bars, np.repeat(lanes[mask], 3), colour, LANE, label=kind))
         legend.append((kind, kind))
-    count = max(lanes, default=0) + 1
+    count = int(lanes.max()) + 1
     names = tuple(f"worker {lane + 1}" for lane in range(count))
-    slowest = max(trials, key=lambda trial: trial.took)
-    description = f"{len(trials)} trials, up to {count} at a time, in {duration_text(end)}; "
-    description += f"the longest, trial {slowest.number}, took {duration_text(slowest.took)}."
+    longest, numbers = int(took.argmax()), run.numbers[order]
+    description = f"{len(took)} trials, up to {count} at a time, in {duration_text(end)}; "
+    description += f"the longest, trial {numbers[longest]}, took {duration_text(took[longest])}."
     return Figure(
         "When did each trial run?",
         FigureAxis("seconds", low=0.0, high=end),
@@ -469,18 +476,18 @@ def timeline_figure(run: RunState) -> Figure:
         description,
         lambda: columns_table(
             {
-                "trial": [trial.number for trial in trials],
-                "worker": [lane + 1 for lane in lanes],
-                "start": [trial.ended - trial.took for trial in trials],
-                "seconds": [trial.took for trial in trials],
-                "end": kinds,
+                "trial": numbers.tolist(),
+                "worker": (lanes + 1).astype(int).tolist(),
+                "start": starts.tolist(),
+                "seconds": took.tolist(),
+                "end": np.select([mask for mask, _ in masks.values()], [*masks], "").tolist(),
             }
         ),
         tuple(legend),
     )
 
 
-def _lanes_of(spans: Sequence[tuple[float, float]]) -> list[int]:
+def _lanes_of(spans: Iterable[tuple[float, float]]) -> list[int]:
     """The first lane that is free for each span, in the order of their starts."""
     busy: list[tuple[float, int]] = []  # heaps: (end, lane), and the lanes without a trial
     free: list[int] = []

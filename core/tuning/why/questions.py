@@ -34,8 +34,7 @@ def seconds_of_fit(state: RunState) -> float:
     results = state.results or Results()
     folds = max(1, results.folds)
     members = () if results.ensemble is None else results.ensemble.members
-    trials = {trial.number: trial for trial in state.trials}
-    timed_trials = [trials[number] for number in members if number in trials]
+    timed_trials = [trial for trial in map(state.find_trial, members) if trial is not None]
     if not timed_trials and state.best_trial is not None:
         timed_trials = [state.best_trial]
     if timed_trials:

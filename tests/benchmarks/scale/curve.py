@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 DECADES = 2.0  # from the end of a line, over which its slope is taken
+MINUTE = 60.0
 
 
 @dataclass(frozen=True)
@@ -17,13 +18,15 @@ class Line:
         name: in the picture.
         make: (size) -> the call that is timed; whatever it builds before is not.
         theory: the exponent with which its time should grow for large sizes; None for a peer.
-        largest: size beyond which it is not tried, where that is known.
+        max_size: beyond which it is not tried, where that is known.
+        warms_up: whether a small call before compiles and imports what the timed one needs.
     """
 
     name: str
     make: Callable[[int], Callable[[], object]]
     theory: float | None = None
-    largest: float = math.inf
+    max_size: float = math.inf
+    warms_up: bool = True
 
 
 @dataclass(frozen=True)
@@ -63,14 +66,23 @@ def slope(points: Sequence[Point]) -> float | None:
     last = math.log10(points[-1].size)
     x, y = zip(
         *(
-            (math.log10(one.size), math.log10(max(one.seconds, 1e-7)))
-            for one in points
-            if math.log10(one.size) >= last - DECADES - 1e-9
+            (math.log10(point.size), math.log10(max(point.seconds, 1e-7)))
+            for point in points
+            if math.log10(point.size) >= last - DECADES - 1e-9
         ),
         strict=True,
     )
-    middle, height = sum(x) / len(x), sum(y) / len(y)
-    spread = sum((a - middle) ** 2 for a in x)
+    x_mean, y_mean = sum(x) / len(x), sum(y) / len(y)
+    spread = sum((a - x_mean) ** 2 for a in x)
     if spread == 0.0:
         return None
-    return sum((a - middle) * (b - height) for a, b in zip(x, y, strict=True)) / spread
+    return sum((a - x_mean) * (b - y_mean) for a, b in zip(x, y, strict=True)) / spread
+
+
+def minute_size(points: Sequence[Point]) -> float | None:
+    """The size whose call takes a minute, as the line rose last; None where it does not rise."""
+    power = slope(points)
+    if power is None or power < 0.05:
+        return None
+    size = points[-1].size * (MINUTE / max(points[-1].seconds, 1e-7)) ** (1 / power)
+    return size if size < 1e12 else None

@@ -14,24 +14,25 @@ PANEL, GAP = 345, 90
 COLOURS = ("#3355c4", "#b4560a", "#1f7a4d", "#8a3fa0", "#5b6472", "#a3262f")
 DASHES = ("", "7 4", "2 3", "10 3 2 3", "5 2", "1 4")
 INK, MUTED, GRID = "#1d2530", "#5b6472", "#dfe3e8"
-Found = Mapping[str, Sequence[Point]]
+Lines = Mapping[str, Sequence[Point]]
 
 
-def drawn(curve: Curve, found: Found) -> str:
+def draw_curve(curve: Curve, lines: Lines) -> str:
+    """The picture's text."""
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
         f'width="{WIDTH}" height="{HEIGHT}" font-family="sans-serif" font-size="13">',
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>',
         _text(LEFT, 26, curve.title, size=17, weight="bold"),
     ]
-    seconds = {name: [(p.size, p.seconds) for p in line] for name, line in found.items()}
+    seconds = {name: [(p.size, p.seconds) for p in line] for name, line in lines.items()}
     memory = {
         name: [(p.size, p.megabytes) for p in line if p.megabytes >= 1.0]
-        for name, line in found.items()
+        for name, line in lines.items()
     }
     parts += _panel(LEFT, "processor seconds", curve.axis, seconds)
     parts += _panel(LEFT + PANEL + GAP, "megabytes", curve.axis, memory)
-    parts += _legend(LEFT + 2 * PANEL + GAP + 30, curve, found)
+    parts += _legend(LEFT + 2 * PANEL + GAP + 30, curve, lines)
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
@@ -66,10 +67,10 @@ def _panel(
     return parts
 
 
-def _line(places: Sequence[tuple[float, float]], number: int) -> str:
+def _line(dots_xy: Sequence[tuple[float, float]], number: int) -> str:
     colour, dash = COLOURS[number % len(COLOURS)], DASHES[number % len(DASHES)]
-    points = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
-    dots = "".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"/>' for x, y in places)
+    points = " ".join(f"{x:.1f},{y:.1f}" for x, y in dots_xy)
+    dots = "".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"/>' for x, y in dots_xy)
     dashed = f' stroke-dasharray="{dash}"' if dash else ""
     return (
         f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2"{dashed}/>'
@@ -77,16 +78,16 @@ def _line(places: Sequence[tuple[float, float]], number: int) -> str:
     )
 
 
-def _legend(left: float, curve: Curve, found: Found) -> list[str]:
+def _legend(left: float, curve: Curve, lines: Lines) -> list[str]:
     parts = [_text(left, TOP - 14, "grows with the power", colour=MUTED)]
     for number, line in enumerate(curve.lines):
         y = TOP + 14 + 46 * number
-        steep = slope(found.get(line.name, ()))
+        power = slope(lines.get(line.name, ()))
         parts.append(_line([(left, y - 4), (left + 26, y - 4)], number))
         parts.append(_text(left + 34, y, line.name))
-        told = "–" if steep is None else f"{steep:.2f}"
+        power_text = "–" if power is None else f"{power:.2f}"
         theory = "" if line.theory is None else f", in theory {line.theory:g}"
-        parts.append(_text(left + 34, y + 17, told + theory, colour=MUTED))
+        parts.append(_text(left + 34, y + 17, power_text + theory, colour=MUTED))
     return parts
 
 
@@ -115,8 +116,8 @@ def _text(
     size: int = 13,
     weight: str = "normal",
 ) -> str:
-    inside = words if words.startswith("10<tspan") else escape(words)
+    content = words if words.startswith("10<tspan") else escape(words)
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}" '
-        f'font-size="{size}" font-weight="{weight}">{inside}</text>'
+        f'font-size="{size}" font-weight="{weight}">{content}</text>'
     )

@@ -29,10 +29,10 @@ from core.tuning.runs.state import RunState, state_from_events
 from scale.curve import Curve, Line
 
 Call = Callable[[], object]
-LARGEST_GP = 10_000
+MAX_GP = 10_000
 
 
-def asking(make_sampler: Callable[[], optuna.samplers.BaseSampler]) -> Callable[[int], Call]:
+def ask_after(make_sampler: Callable[[], optuna.samplers.BaseSampler]) -> Callable[[int], Call]:
     """The ask after so many trials; the one before is not counted."""
 
     def make(trials: int) -> Call:
@@ -43,7 +43,7 @@ def asking(make_sampler: Callable[[], optuna.samplers.BaseSampler]) -> Callable[
     return make
 
 
-def crowded(make_sampler: Callable[[], optuna.samplers.BaseSampler]) -> Callable[[int], Call]:
+def ask_among(make_sampler: Callable[[], optuna.samplers.BaseSampler]) -> Callable[[int], Call]:
     """A trial that ends and the ask that replaces it, with so many running after a hundred."""
 
     def make(workers: int) -> Call:
@@ -60,7 +60,7 @@ def crowded(make_sampler: Callable[[], optuna.samplers.BaseSampler]) -> Callable
     return make
 
 
-def opening(trials: int) -> Call:
+def open_run(trials: int) -> Call:
     """Opening a run folder of so many trials, and folding its events."""
     folder = RunFolder.create(
         Plan(DataPlan("sample:iris"), "svm", "random", trials=trials), root=Path(tempfile.mkdtemp())
@@ -76,14 +76,14 @@ def opening(trials: int) -> Call:
     folder.append(TuningEnded(because="done"))
     folder.append(RunFinished(because="done", results={}))
 
-    def opened() -> RunState:
+    def read_state() -> RunState:
         with collection_paused():  # as the window opens it
             return state_from_events(RunFolder.open(folder.path).all_events())
 
-    return opened
+    return read_state
 
 
-def transferring(kernel: str) -> Callable[[int], Call]:
+def ask_with_history(kernel: str) -> Callable[[int], Call]:
     """The ask after three trials, with so many earlier datasets of eleven trials each."""
     names = [axis.name for axis in MODELS["elastic-net"].space("binary")]
     return lambda datasets: asking_with(datasets, names, kernel)
@@ -96,9 +96,9 @@ CURVES = (
         "trials",
         (10, 100, 1_000, 10_000, 100_000),
         (
-            Line("gp", asking(lambda: GpSampler(seed=0)), 2.0, LARGEST_GP),
-            Line("Optuna's TPE", asking(lambda: optuna.samplers.TPESampler(seed=0))),
-            Line("random", asking(lambda: optuna.samplers.RandomSampler(seed=0)), 0.0),
+            Line("gp", ask_after(lambda: GpSampler(seed=0)), 2.0, MAX_GP),
+            Line("Optuna's TPE", ask_after(lambda: optuna.samplers.TPESampler(seed=0))),
+            Line("random", ask_after(lambda: optuna.samplers.RandomSampler(seed=0)), 0.0),
         ),
         "The Gaussian process adds a row to its factor; hyperparameters are learned anew rarely.",
     ),
@@ -108,9 +108,9 @@ CURVES = (
         "workers",
         (1, 10, 100, 1_000),
         (
-            Line("gp", crowded(lambda: GpSampler(seed=0))),
-            Line("hybrid", crowded(lambda: HybridSampler(seed=0))),
-            Line("Optuna's TPE", crowded(lambda: optuna.samplers.TPESampler(seed=0))),
+            Line("gp", ask_among(lambda: GpSampler(seed=0))),
+            Line("hybrid", ask_among(lambda: HybridSampler(seed=0))),
+            Line("Optuna's TPE", ask_among(lambda: optuna.samplers.TPESampler(seed=0))),
         ),
         "From 200 running trials on, asks share the candidates of one search.",
     ),
@@ -119,7 +119,7 @@ CURVES = (
         "Opening a run of so many trials",
         "trials",
         (10, 100, 1_000, 10_000, 100_000),
-        (Line("Tunescope", opening, 1.0),),
+        (Line("Tunescope", open_run, 1.0),),
     ),
     Curve(
         "history",
@@ -127,8 +127,8 @@ CURVES = (
         "datasets",
         (1, 10, 100, 1_000, 10_000),
         (
-            Line("transfer (mkl)", transferring("mkl"), 0.0),
-            Line("transfer (sqe)", transferring("sqe"), 1.0),
+            Line("transfer (mkl)", ask_with_history("mkl"), 0.0),
+            Line("transfer (sqe)", ask_with_history("sqe"), 1.0),
         ),
         "mkl stands on the twenty nearest datasets, sqe on all, approximately.",
     ),
