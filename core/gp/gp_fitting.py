@@ -157,6 +157,8 @@ def maximize_likelihood(
 
 SEVERAL_STARTS_BELOW = 40  # observations; a search from several starts costs milliseconds there
 FEW = 100  # observations; more are searched by a draw of so many first
+MANY = 3 * FEW  # observations; of more hyperparameters are learned by a draw of so many
+ROUNDS = 5  # of a search with more than few
 PENDING_A_SCORE = 16  # running trials for each further score until hyperparameters are learned anew
 
 
@@ -200,15 +202,17 @@ class GpFitter:
 
     def _learn_posterior(self, X: Array, z: Array, random: np.random.Generator) -> GpPosterior:
         n = len(X)
+        # More than some hundred points hardly move θ, and each round costs n³ flops.
+        rows = random.permutation(n)[:MANY] if n > MANY else np.arange(n)
+        likelihood = Likelihood(self.kernel, X[rows], z[rows], self.axis_of)
         start = self.theta
         # The last θ is a start; from several others only where that is cheap, or the points are
         # half as many again as at the last such search.
         if start is None or n < SEVERAL_STARTS_BELOW or n >= 1.5 * self.searched_at:
-            start = self._search_theta(X, z, random)
+            start = self._search_theta(X[rows], z[rows], random)
             self.searched_at = n
-        likelihood = Likelihood(self.kernel, X, z, self.axis_of)
-        # With many points the start is near the maximum, and each round costs n³ flops.
-        theta = maximize_likelihood(likelihood, [start], rounds=50 if n <= FEW else 3)
+        # With many points the start is near the maximum.
+        theta = maximize_likelihood(likelihood, [start], rounds=50 if n <= FEW else ROUNDS)
         # Coarser than the last bits, which depend on where arrays lie in memory: a resumed run
         # must not drift away from the run that was interrupted.
         self.theta = np.round(theta, 3)
@@ -216,20 +220,14 @@ class GpFitter:
         return self._posterior(X, z, self.theta)
 
     def _search_theta(self, X: Array, z: Array, random: np.random.Generator) -> Array:
-        """θ from several starts, on a draw of the points where there are many; then on more."""
-        # The likelihood of a hundred points finds the basin that the likelihood of all then
-        # refines, at a thousandth of the cost of searching with a thousand.
-        starts: list[Array] = [] if self.theta is None else [self.theta]
-        for share in (FEW, 3 * FEW):
-            rows = random.permutation(len(X))[:share]
-            likelihood = Likelihood(self.kernel, X[rows], z[rows], self.axis_of)
-            if share == FEW:
-                scattered = random.standard_normal(len(likelihood.prior_mean))
-                starts += [likelihood.prior_mean, likelihood.prior_mean + scattered]
-            starts = [maximize_likelihood(likelihood, starts)]
-            if len(X) <= 2 * share:
-                break
-        return starts[0]
+        """θ from several starts, on a draw of the points where there are many."""
+        # The likelihood of a hundred points finds the basin that the likelihood of more then
+        # refines.
+        rows = random.permutation(len(X))[:FEW]
+        likelihood = Likelihood(self.kernel, X[rows], z[rows], self.axis_of)
+        scattered = likelihood.prior_mean + random.standard_normal(len(likelihood.prior_mean))
+        last = [] if self.theta is None else [self.theta]
+        return maximize_likelihood(likelihood, [*last, likelihood.prior_mean, scattered])
 
     def _posterior(self, X: Array, z: Array, theta: Array) -> GpPosterior:
         hyper = Likelihood(self.kernel, X, z, self.axis_of).hyperparameters(theta)

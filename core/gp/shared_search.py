@@ -58,7 +58,7 @@ class SharedCandidates:
                 self._evaluate(surface, slice(m, m + 1))
                 m += 1
         self._tree = cKDTree(self.points)
-        self._rows = {point.tobytes(): row for row, point in enumerate(surface.X)}
+        self._rows = {key: row for row, key in enumerate(_keys(surface.X))}
 
     def _evaluate(self, surface: GpPosterior, columns: slice) -> None:
         N = self._count
@@ -79,12 +79,12 @@ class SharedCandidates:
             or not np.array_equal(hyper.lengths, own.lengths)
         ):
             return False
-        for point in tried_points:
-            if point.tobytes() not in self._rows and not self._add(point):
+        for point, key in zip(tried_points, _keys(tried_points), strict=True):
+            if key not in self._rows and not self._add(point, key):
                 return False
         return self._count < len(self._K) and bool(self._is_untried.any())
 
-    def _add(self, point: Array) -> bool:
+    def _add(self, point: Array, key: bytes) -> bool:
         """Add a point that is a candidate, but for rounding; whether it is one."""
         away, j = self._tree.query(point, p=np.inf)
         N = self._count
@@ -97,7 +97,7 @@ class SharedCandidates:
         scale = np.sqrt(max(remaining, kernel.hyper.noise))
         self._V[N] = (self._K[N] - V[:, j] @ V) / scale
         self._explained += self._V[N] ** 2
-        self._rows[point.tobytes()] = N
+        self._rows[key] = N
         self._is_untried[self._tree.query_ball_point(self.points[j], SAME, p=np.inf)] = False
         self._count += 1
         return True
@@ -105,12 +105,19 @@ class SharedCandidates:
     def search(self, surface: GpPosterior, best: float) -> SharedSearch:
         """A search by the posterior given the scores there are, and the response to beat."""
         alpha = np.zeros(self._count)
-        np.add.at(alpha, [self._rows[point.tobytes()] for point in surface.X], surface.alpha)
+        np.add.at(alpha, [self._rows[key] for key in _keys(surface.X)], surface.alpha)
         mean, sd, free = alpha @ self._K[: self._count], self._deviation(), self._is_untried
         prior = np.zeros(int(free.sum()))
         return SharedSearch(
             self.domain, self.points[free], mean[free], sd[free], prior, best, self.incumbent
         )
+
+
+def _keys(points: Array) -> list[bytes]:
+    """The bytes of every point, (m, width)."""
+    row = np.dtype((np.void, points.itemsize * points.shape[1]))
+    keys: list[bytes] = np.ascontiguousarray(points).view(row).ravel().tolist()
+    return keys
 
 
 @dataclass(frozen=True)

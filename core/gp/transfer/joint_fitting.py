@@ -237,10 +237,9 @@ class JointLikelihood(Likelihood):
 
 KERNELS = ("mkl", "sqe", "printed")
 EXACT = 300  # earlier trials on which θ is learned at most
-# Earlier trials up to which nothing is approximated, and points through which more are seen: those
-# of the neighbours' kernel, which is rough, stand each for less of its surroundings.
+# Earlier trials up to which nothing is approximated.
 MAX_EXACT = {"mkl": 1000, "sqe": EXACT}
-INDUCING = {"mkl": 512, "sqe": 256}
+INDUCING = 192  # points through which more are seen
 SEVERAL_STARTS_BELOW = 40
 
 Inner = Posterior[Any]
@@ -395,7 +394,7 @@ class JointFitter:
 
     def _inducing_rows(self) -> Indices:
         """Rows spread evenly, for sqe half of them over the nearest datasets' alone."""
-        count, last = INDUCING[self.kernel], len(self.earlier.points) - 1
+        count, last = INDUCING, len(self.earlier.points) - 1
         near = count // 2 if self.kernel == "sqe" else 0
         spread_rows = np.linspace(near, last, count - near).astype(int)
         return np.concatenate([np.arange(near), spread_rows])

@@ -301,15 +301,13 @@ class TransferSampler(JointSurrogateSampler):
 
     def prepare_space(self, space: SearchSpace) -> None:
         super().prepare_space(space)
-        datasets = self.history.datasets
-        scales = [own_scale(dataset) for dataset in datasets]
-        responses = [np.zeros(0)]
+        responses, deviations = [np.zeros(0)], list[float]()
         for index, trials in zip(self.earlier.datasets, self.earlier.used_trials, strict=True):
-            scores = np.array(datasets[index].scores)[list(trials)]
-            responses.append(scales[index].to_responses(scores))
+            dataset = self.history.datasets[index]
+            scale = own_scale(dataset)
+            responses.append(scale.to_responses(np.array(dataset.scores)[list(trials)]))
+            deviations += [scale.scale] if scale.settled else []
         self._earlier_responses = np.concatenate(responses)
-        nearest = [scales[index] for index in self.earlier.datasets]
-        deviations = [scale.scale for scale in nearest if scale.settled]
         self._prior = deviation_prior(deviations) if deviations else None
 
 

@@ -84,7 +84,7 @@ def test_many_earlier_trials_are_seen_through_some(kernel, datasets, trials):
     z = responses(earlier, NOW)
     common = fitter.fit(NOW, z, np.random.default_rng(0))
     assert isinstance(common.inner, SparseRegression)
-    assert len(common.X) == INDUCING[kernel] + len(NOW)
+    assert len(common.X) == INDUCING + len(NOW)
     mean, sd = common.posterior(PROBES)
     truth = np.sin(4 * PROBES[:, 0]) - PROBES[:, 1]
     assert np.abs(mean - truth).max() < 0.15
