@@ -95,8 +95,6 @@ def _print_runs(summaries: list[past_runs.RunSummary]) -> None:
         print(f"{start}  {test:22}  {gain}".rstrip())
         if summary.title:
             print(f"    {summary.title}")
-        if summary.workers:
-            print(f"    {count_text(summary.workers, 'more process', 'more processes')} at work")
         for line in summary.note.splitlines():
             print(f"    | {line}".rstrip())
 

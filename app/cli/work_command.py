@@ -1,10 +1,7 @@
 """`tunescope work`: this process joins a run, takes trials of it, and leaves."""
 
-from __future__ import annotations
-
 import argparse
 import sys
-import time
 from typing import Any
 
 from app.cli.interrupt_handler import INTERRUPTED
@@ -14,8 +11,6 @@ from app.cli.streams import print_remark
 from app.cli.tune_arguments import add_ending
 from core.errors import UnusableError
 from core.tuning.runs.run_folder import RunFolder
-
-PAUSE_SECONDS = 1.0  # between two looks for a run that is not there yet
 
 
 def add_work(commands: Any) -> None:
@@ -31,53 +26,28 @@ def add_work(commands: Any) -> None:
 
 
 def _join_run(arguments: argparse.Namespace) -> int:
-    from core.tuning.problem_setup import MAX_WORKERS
-
-    limits = (("workers", arguments.workers, 1, MAX_WORKERS), ("wait", arguments.wait, 0, 1e6))
-    for name, value, least, most in limits:
-        if not least <= value <= most:
-            cure = f"give {least} to {most:,.0f}"
-            raise UnusableError(f"“{value:g}” is out of range", where=f"--{name}", cure=cure)
-    folder = _awaited_run(arguments)
-    try:
-        return _take_part(folder, arguments)
-    except KeyboardInterrupt:
-        print_remark(f"tunescope: this process has left the run {folder.address}; it goes on.")
-        return INTERRUPTED
-
-
-def _awaited_run(arguments: argparse.Namespace) -> RunFolder:
-    end, is_waiting = time.monotonic() + 60 * arguments.wait, False
-    while True:
-        try:
-            return RunFolder.find_run(arguments.folder)
-        except UnusableError as error:
-            if time.monotonic() >= end:
-                raise
-            if not is_waiting:
-                print_remark(
-                    f"{error.sentence} Waiting for it, at most {arguments.wait:g} minutes."
-                )
-            is_waiting = True
-            time.sleep(PAUSE_SECONDS)
-
-
-def _take_part(folder: RunFolder, arguments: argparse.Namespace) -> int:
     from core.tuning.cluster.shared_worker import SharedWorker
 
-    line = ProgressLine(sys.stderr)
+    for name, value, least in (("workers", arguments.workers, 1), ("wait", arguments.wait, 0)):
+        if not value >= least:
+            cure = f"give at least {least}"
+            raise UnusableError(f"“{value:g}” is out of range", where=f"--{name}", cure=cure)
+    folder, line = RunFolder.find_run(arguments.folder), ProgressLine(sys.stderr)
     print_remark(f"Joining the run {folder.address}.")
     worker = SharedWorker(folder, arguments.workers, 60 * arguments.wait, line.show_line)
     try:
         turn = worker.take_trials()
+    except KeyboardInterrupt:
+        print_remark(f"tunescope: this process has left the run {folder.address}, which goes on.")
+        return INTERRUPTED
     finally:
         line.close()
     if turn is None:
         print_remark(f"The trials of this run have ended; {worker.trial_count} were made here.")
         return 0
     print_remark("No other process coordinates this run: from now on this one does.")
+    arguments.folder = str(folder.path)
     try:
-        arguments.folder = str(folder.path)
         return resume_run(arguments)
     finally:
         turn.close()

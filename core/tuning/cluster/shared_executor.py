@@ -1,7 +1,5 @@
 """Trials in processes of this machine and, once some have joined, in those of other workers."""
 
-from __future__ import annotations
-
 import contextlib
 import time
 from collections.abc import Sequence
@@ -20,15 +18,16 @@ from core.tuning.cluster.executor import (
 from core.tuning.cluster.shared_folder import (
     BEAT_SECONDS,
     POLL_SECONDS,
+    WORKER,
     Beat,
     Heartbeat,
     Listing,
     SharedFolder,
+    SharedResult,
     SharedTask,
     Watch,
 )
 from core.tuning.events import ClusterWorker, Event, WorkersSeen
-from core.tuning.runs.run_folder import WORKER
 from core.tuning.scores.scoring import ScoringJob, TrialRequest, TrialResult, one_line_error
 from core.tuning.trials.executors import ProcessExecutor
 
@@ -40,7 +39,6 @@ class _SharedTrial:
     seen: float = field(default_factory=lambda: AWAKE.seconds)  # when a file of it was there
     restart_count: int = 0
     worker: str = ""  # that has claimed it
-    is_written: bool = True  # where workers can take it
 
 
 class SharedExecutor(ProcessExecutor):
@@ -79,20 +77,18 @@ class SharedExecutor(ProcessExecutor):
     def _hand_out(self, trial: _SharedTrial) -> None:
         self._token_count += 1
         token = f"{self._turn}.{self._token_count}"
-        is_written = True
         try:
             self._shared.write(f"task-{token}", trial.task)
-        except OSError:  # a full disk, or a drive that is away: it waits for room here
-            is_written = False
-        self._trials[token] = replace(trial, worker="", is_written=is_written, seen=AWAKE.seconds)
+            self._trials[token] = replace(trial, worker="", seen=AWAKE.seconds)
+        except OSError:  # the folder was removed, or its disk is full
+            super().submit_request(trial.task.request, trial.task.limit)
 
     def wait_for_results(self, seconds: float) -> list[TrialResult]:
         end = AWAKE.seconds + seconds
         while True:
             self._look_around()
-            wait = max(0.0, end - AWAKE.seconds)
-            if self._trials or self._results:
-                wait = 0.0 if self._results else min(wait, POLL_SECONDS)
+            wait = 0.0 if self._results else max(0.0, end - AWAKE.seconds)
+            wait = min(wait, POLL_SECONDS) if self._trials else wait
             if super().running:
                 self._results += super().wait_for_results(wait)
             else:
@@ -106,73 +102,56 @@ class SharedExecutor(ProcessExecutor):
         if AWAKE.seconds < self._next_look and not self._trials:
             return
         self._next_look = AWAKE.seconds + BEAT_SECONDS
-        if self._heartbeat is None and not self._take_turn():
-            self._joined = {}
-            for trial in self._trials.values():  # the folder was removed
-                trial.is_written = False
-        listing = self._shared.listing() if self._heartbeat is not None else Listing()
-        if listing is None:  # a drive is away
+        if self._heartbeat is None and self._shared.is_there:
+            self._turn = max(self._turn, (self._shared.listing() or Listing()).last_turn) + 1
+            with contextlib.suppress(OSError):  # another process came first
+                self._heartbeat = self._shared.take_turn(self._turn, Beat.of_this_process())
+        if self._heartbeat is None or (listing := self._shared.listing()) is None:
             return
-        if self._heartbeat is not None:
-            self._check_turn(listing, self._heartbeat)
-            self._watch_workers(listing)
-            self._collect_results(listing)
-        self._take_back(listing)
-
-    def _take_turn(self) -> bool:
-        while self._shared.is_there and (listing := self._shared.listing()) is not None:
-            self._turn = max(self._turn, listing.last_turn) + 1
-            content = Beat.of_this_process(with_versions=True)
-            with contextlib.suppress(FileExistsError):  # another process came first
-                self._heartbeat = self._shared.take_turn(self._turn, content)
-                return True
-        return False
-
-    def _check_turn(self, listing: Listing, heartbeat: Heartbeat) -> None:
-        heartbeat.content = replace(heartbeat.content, limit=self.limit)
+        self._heartbeat.content = replace(self._heartbeat.content, limit=self.limit)
         if listing.last_turn > self._turn:
             raise UnusableError(
                 "another process coordinates this run now",
                 where=str(self._shared.run),
                 cure="join it with tunescope work",
             )
-        if listing.last_turn < self._turn:  # a person has removed the file
-            heartbeat.close()
+        for turn in set(listing.coordinator) - {str(self._turn)}:
+            self._shared.remove_file(f"coordinator-{turn}")
+        if listing.last_turn < self._turn:  # the folder was removed
             self._heartbeat = None
-        for turn in listing.turns:
-            if turn < self._turn:
-                self._shared.remove_file(f"coordinator-{turn}")
+        self._watch_workers(listing)
+        self._collect_results(listing)
+        self._take_back(listing)
 
     def _watch_workers(self, listing: Listing) -> None:
-        watches = self._shared.watches(f"{WORKER}{worker}" for worker in listing.workers)
-        workers = {name.removeprefix(WORKER): watch for name, watch in watches.items()}
-        self._joined = {worker: watch for worker, watch in workers.items() if watch.is_alive}
+        names = {f"{WORKER}{worker}": worker for worker in listing.worker}
+        watches = {names[name]: w for name, w in self._shared.watches(names).items()}
+        self._joined = {worker: watch for worker, watch in watches.items() if watch.is_alive}
         for token, trial in list(self._trials.items()):
-            trial.worker = listing.claims.get(token, "")
-            if trial.worker or token in listing.tasks or token in listing.results:
+            trial.worker = listing.claim.get(token, "")
+            if trial.worker or token in listing.task or token in listing.result:
                 trial.seen = AWAKE.seconds
-            watch = workers.get(trial.worker)
-            if token in listing.results or not trial.is_written:
+            if token in listing.result:
                 continue
-            if trial.worker and watch is None:  # it has left
-                self._restart(token)
-            elif watch is not None and watch.is_gone:
+            watch = watches.get(trial.worker)
+            has_left = trial.worker and watch is None
+            if watch is not None and watch.is_gone:
                 self._restart(token, KILLER_TEXT)
-            elif AWAKE.seconds - trial.seen > GONE_SECONDS:  # a person has removed the file
+            elif has_left or AWAKE.seconds - trial.seen > GONE_SECONDS:
                 self._restart(token)
-        for name, watch in watches.items():
+        for worker, watch in watches.items():
             if watch.is_gone:
-                self._shared.remove_file(name)  # if it lives, it sees that it was taken for dead
+                self._shared.remove_file(f"{WORKER}{worker}")  # it sees that, if it lives
 
     def _collect_results(self, listing: Listing) -> None:
         """Take the results of trials; remove those that come late, and their claims."""
-        for token, worker in listing.results.items():
+        for token, worker in listing.result.items():
             name = f"result-{token}-{worker}"
             if (trial := self._trials.get(token)) is not None:
                 try:
-                    result = self._shared.read_result(name)
+                    result = self._shared.read(name, SharedResult).to_result()
                     fault = result_fault(result, trial.task.request)
-                except (OSError, ValueError, RecursionError) as error:
+                except (OSError, ValueError, TypeError, RecursionError) as error:
                     fault = f"what cannot be read ({one_line_error(error)})"
                 if fault:
                     self._restart(token, given_up_text(f"a worker returned {fault}"))
@@ -180,21 +159,20 @@ class SharedExecutor(ProcessExecutor):
                     self._results.append(result)
                     del self._trials[token]
             self._shared.remove_file(name)
-        for token, worker in listing.claims.items():
+        for token, worker in listing.claim.items():
             if token not in self._trials:
                 self._shared.remove_file(f"claim-{token}-{worker}")
 
     def _take_back(self, listing: Listing) -> None:
         """Run here, with room, what no worker has taken; remove the tasks of no trial."""
-        for token in listing.tasks - set(self._trials):
-            self._shared.remove_file(f"task-{token}")
-        for token, trial in list(self._trials.items()):
-            if super().running >= super().workers:
-                return
+        for token in listing.task:
+            has_room = super().running < super().workers
+            if token not in self._trials:
+                self._shared.remove_file(f"task-{token}")
             # Removed by this process: no worker has it, nor will.
-            if not trial.is_written or self._shared.remove_file(f"task-{token}"):
-                del self._trials[token]
-                super().submit_request(trial.task.request, trial.task.limit)
+            elif has_room and self._shared.remove_file(f"task-{token}"):
+                task = self._trials.pop(token).task
+                super().submit_request(task.request, task.limit)
 
     def _restart(self, token: str, why: str = "") -> None:
         """Hand a trial out again; one that has met a fault too often fails with the reason."""
@@ -211,26 +189,21 @@ class SharedExecutor(ProcessExecutor):
         if self._heartbeat is None:
             return ()
         here = replace(self._heartbeat.content, name="coordinator", threads=super().workers)
-        numbers = [busy.number for busy in self._busy.values()]
-        workers = [_worker_summary(here, numbers)]
+        workers = [_worker_summary(here, [busy.number for busy in self._busy.values()])]
         for worker, watch in sorted(self._joined.items()):
             trials = [trial for trial in self._trials.values() if trial.worker == worker]
             numbers = [trial.task.request.number for trial in trials]
             workers.append(_worker_summary(watch.beat, numbers))
-        workers_seen = WorkersSeen(workers=workers)
-        if workers == self._last_seen.workers:
-            return ()
-        self._last_seen = workers_seen
-        return (workers_seen,)
+        before, self._last_seen = self._last_seen, WorkersSeen(workers=workers)
+        return () if workers == before.workers else (self._last_seen,)
 
     def close(self) -> None:
         super().close()
         if self._heartbeat is None:
             return
         self._heartbeat.close()
-        listing = self._shared.listing()
         # Of a coordinator that has come after this one, nothing is removed.
-        if listing is not None and listing.last_turn <= self._turn:
+        if (self._shared.listing() or Listing()).last_turn <= self._turn:
             self._shared.remove_all()
 
 

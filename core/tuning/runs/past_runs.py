@@ -134,7 +134,6 @@ class RunSummary:
     default: float | None = None  # test score of the default setting
     baseline: float | None = None
     split: str = ""  # equal where the same rows of a file test
-    workers: int = 0  # that have joined it while it is running
 
 
 class PastRuns(NamedTuple):
@@ -250,16 +249,15 @@ def _just_begun(folder: RunFolder, plan: Plan) -> RunSummary:
 
 
 def _planned_run(folder: RunFolder, plan: Plan, last: Event | None) -> RunSummary:
-    label, state = read_label(folder.path), _run_state(folder, last)
+    label = read_label(folder.path)
     return RunSummary(
         path=str(folder.path),
         name=_printable_name(folder.name),
         model=_printable_name(plan.model),
         strategy=_printable_name(plan.strategy),
-        state=state,
+        state=_run_state(folder, last),
         title=label.name,
         note=label.note,
-        workers=folder.worker_count if state == "running" else 0,
     )
 
 

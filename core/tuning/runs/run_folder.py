@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Generator, Iterator
 from datetime import UTC, datetime
 from io import FileIO
-from itertools import islice
 from pathlib import Path
 
 from core.errors import UnusableError, write_error
@@ -37,13 +36,11 @@ from core.tuning.runs.run_lock import RunLockedError, hold_run_lock, lock_holder
 from core.writing import private_opener, sync_folder, whole_file, write_whole
 
 PLAN, EVENTS, TAKEAWAY, OWNER = "plan.json", "events.jsonl", "best.json", "running"
-WORK, WORKER = "work", "worker-"  # the folder of processes that share it, and a file of each
 FILES = (PLAN, EVENTS, TAKEAWAY, "best.skops", "best.signed", "label.json")
 
 READ_AT_ONCE = 1 << 16  # bytes, and the rest of the last line
 LONGEST = 1 << 26  # bytes of a line or a plan; a result of thousands of classes has some millions
 MOST_EVENT_BYTES = 1 << 34
-MAX_WORK_FILES = 20_000  # of the folder of its workers, that are looked at
 BEAT = b'{"event": "Progress"'  # so begins its line
 PAUSE = 1.0  # seconds between two attempts, in which a stop is heard
 WORTH_KEEPING = (TrialFinished, PenaltyStep, HyperGradientStep)
@@ -293,13 +290,6 @@ class RunFolder:
     @property
     def is_running(self) -> bool:
         return lock_holder(self.path / OWNER) is not None
-
-    @property
-    def worker_count(self) -> int:
-        """How many processes have joined it by `tunescope work`."""
-        with contextlib.suppress(OSError), os.scandir(self.path / WORK) as entries:
-            return sum(entry.name.startswith(WORKER) for entry in islice(entries, MAX_WORK_FILES))
-        return 0
 
     @property
     def trials_ended(self) -> bool:

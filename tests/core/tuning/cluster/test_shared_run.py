@@ -22,18 +22,18 @@ from core.tuning.cluster import shared_executor, shared_folder, shared_worker
 from core.tuning.cluster.cluster_monitor import installed_versions
 from core.tuning.cluster.executor import KILLER_TEXT, MAX_RESTARTS
 from core.tuning.cluster.shared_executor import SharedExecutor
-from core.tuning.cluster.shared_folder import Beat, SharedFolder, SharedResult, SharedTask
+from core.tuning.cluster.shared_folder import WORKER, Beat, SharedFolder, SharedResult, SharedTask
 from core.tuning.cluster.shared_worker import SharedWorker
 from core.tuning.events import RemarkMade, TrialFinished, TuningEnded, WorkersSeen
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem_setup import build_problem
-from core.tuning.runs.run_folder import WORKER, RunFolder
+from core.tuning.runs.run_folder import RunFolder
 from core.tuning.scores.metric import Predictions
 from core.tuning.scores.scoring import Incumbent, TrialRequest, TrialResult, score_trial
 from core.tuning.trials.executors import ProcessExecutor, _RunningTrial
 from core.tuning.tune import tune
 
-PLAN = Plan(DataPlan("sample:iris"), "svm", "random", trials=16, folds=2, seed=1)
+PLAN = Plan(DataPlan("sample:iris"), "svm", "random", trials=8, folds=2, seed=1)
 GONE_SECONDS = 1.0  # without a beat, after which a killed worker counts as dead
 
 
@@ -147,7 +147,7 @@ class PlayedWorker:
             assert not results, results[0].failure
 
     def claim(self):
-        tokens = [t for t in self.shared.listing().tasks if self.shared.claim_task(t, self.name)]
+        tokens = [t for t in self.shared.listing().task if self.shared.claim_task(t, self.name)]
         assert len(tokens) == 1
         return tokens[0], self.shared.read(f"claim-{tokens[0]}-{self.name}", SharedTask).request
 
@@ -211,12 +211,12 @@ def test_a_task_and_its_result_travel_as_they_are(executor):
         ("coordinator", [0]),
         ("w", [3]),
     ]
-    worker.give(token, SharedResult.from_result(result))
+    worker.give(token, SharedResult.of(result))
     (received,) = result_of(executor)
     np.testing.assert_array_equal(received.predictions[0].labels, labels)
     np.testing.assert_array_equal(received.predictions[0].probabilities, odds)
     assert replace(received, predictions=()) == replace(result, predictions=())
-    assert executor._shared.listing().claims == {}
+    assert executor._shared.listing().claim == {}
 
 
 def test_what_is_given_back_late_or_twice_counts_once(executor):
@@ -228,12 +228,12 @@ def test_what_is_given_back_late_or_twice_counts_once(executor):
     assert first.name not in executor._joined
     new_token, task = second.claim()
     assert task == TASK
-    content = SharedResult.from_result(TrialResult(3, TASK.setting, (0.5, 0.5)))
+    content = SharedResult.of(TrialResult(3, TASK.setting, (0.5, 0.5)))
     for worker, given in ((first, token), (second, new_token), (first, token)):
         worker.give(given, content)
     assert [result.number for result in result_of(executor)] == [3]
     second.give(new_token, content)
-    second.wait_until(lambda: not second.shared.listing().results)
+    second.wait_until(lambda: not second.shared.listing().result)
     assert executor.running == 1  # that of this process
 
 
@@ -241,13 +241,13 @@ def test_what_is_given_back_late_or_twice_counts_once(executor):
 def test_false_results_are_tried_again_and_then_given_up(executor, lie):
     worker = PlayedWorker(executor)
     executor.submit_request(TASK)
-    fine = SharedResult.from_result(TrialResult(3, TASK.setting, (0.5, 0.5)))
-    odd_array = shared_folder.StoredArray("|O", [1], bytes(8))
+    fine = SharedResult.of(TrialResult(3, TASK.setting, (0.5, 0.5)))
+    odd = Predictions(np.array([None]))
     lies = {
-        "another trial": replace(fine, number=4),
-        "nan": replace(fine, fold_scores=[0.5, float("nan")]),
+        "another trial": replace(fine, result=replace(fine.result, number=4)),
+        "nan": replace(fine, result=replace(fine.result, fold_scores=(0.5, math.nan))),
         "no JSON": "x",
-        "an array of objects": replace(fine, predictions=[{"labels": odd_array}]),
+        "an array of objects": replace(fine, result=replace(fine.result, predictions=(odd,))),
     }
     for _ in range(MAX_RESTARTS):
         token, _ = worker.claim()
@@ -324,7 +324,7 @@ def coordinated(run, iris):
 
         def coordinate(**changes):
             (run.path / "work").mkdir(0o700)
-            beat = replace(Beat.of_this_process(with_versions=True), **changes)
+            beat = replace(Beat.of_this_process(), **changes)
             stack.callback(SharedFolder(run.path).take_turn(1, beat).close)
 
         yield coordinate
@@ -334,7 +334,7 @@ def test_a_worker_with_other_packages_is_refused(run, coordinated):
     coordinated(versions=installed_versions() | {"numpy": "0.1"})
     with pytest.raises(UnusableError, match=r"has numpy .*, and the coordinator 0\.1"):
         SharedWorker(run, 1, 60.0, lambda _: None).take_trials()
-    assert SharedFolder(run.path).listing().workers == set()
+    assert SharedFolder(run.path).listing().worker == {}
 
 
 def test_a_worker_with_other_data_is_refused(run, coordinated, wine, monkeypatch):
