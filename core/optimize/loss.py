@@ -26,6 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.awake_timer import check_time
+from core.optimize.kronecker import KroneckerCurvature
 
 LinearMap = Callable[[np.ndarray], np.ndarray]  # v -> a matrix times v
 
@@ -84,12 +85,12 @@ class LossPoint(ABC):
         """What H lacks beside B, D > 0; None where H is B."""
         return None
 
-    def sampled_blocks(self, step: int) -> np.ndarray | None:
-        """Diagonal blocks of H from every ``step``-th example, (K, q, q), or one for all K."""
+    def sampled_curvature(self, step: int) -> KroneckerCurvature | None:
+        """What is near H from every ``step``-th example, of a loss with several scores."""
         return None
 
     def sampled_hessian(self, step: int) -> np.ndarray | None:
-        """H from every ``step``-th example, (n, n), where `sampled_blocks` offers less."""
+        """H from every ``step``-th example, (n, n)."""
         return None
 
 

@@ -1,4 +1,4 @@
-"""Preconditioners of H + diag(c): block-diagonal (block Jacobi) or diagonal (Jacobi).
+"""Newton directions, and preconditioners of H + diag(c): of some rows, or diagonal (Jacobi).
 
 | symbol | code | shape | meaning |
 | --- | --- | --- | --- |
@@ -11,15 +11,20 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
-from core.optimize.cholesky import cholesky, inverse_diagonal, log_determinant, solve_factored
+from core.optimize.cholesky import (
+    cholesky,
+    inverse_diagonal,
+    log_determinant,
+    solve_factored,
+    solve_lower,
+)
+from core.optimize.kronecker import KroneckerCurvature, KroneckerPreconditioner
 from core.optimize.loss import Correction, LinearMap, Loss, LossPoint
 from core.optimize.two_loop import Pair, pair_of, two_loop
 
@@ -66,42 +71,29 @@ class DiagonalPreconditioner:
 
 
 @dataclass(frozen=True)
-class BlockPreconditioner:
-    """M block-diagonal, one lower Cholesky factor (q, q) a block, or one for all of them."""
+class FactorPreconditioner:
+    """M by its lower Cholesky factor L."""
 
-    factors: list[np.ndarray]
-    count: int
+    L: np.ndarray
 
     def solve(self, b: np.ndarray) -> np.ndarray:
-        return self._apply_by_block(b, solve_factored)
+        return solve_factored(self.L, b.T).T
 
     def lower_inverse(self, b: np.ndarray) -> np.ndarray:
-        return self._apply_by_block(b, lambda L, block: solve_triangular(L, block, lower=True))
+        return solve_lower(self.L, b.T).T
 
     def upper_inverse(self, b: np.ndarray) -> np.ndarray:
-        return self._apply_by_block(b, lambda L, B: solve_triangular(L, B, trans="T", lower=True))
+        return solve_lower(self.L, b.T, transposed=True).T
 
     def log_determinant(self) -> float:
-        shared = self.count // len(self.factors)
-        return float(shared * sum(log_determinant(L) for L in self.factors))
+        return log_determinant(self.L)
 
     def inverse_diagonal(self) -> np.ndarray:
         return self._inverse_diagonal.copy()
 
     @cached_property
     def _inverse_diagonal(self) -> np.ndarray:
-        diagonals = [inverse_diagonal(L) for L in self.factors]
-        return np.concatenate(diagonals * (self.count // len(diagonals)))
-
-    def _apply_by_block(
-        self, b: np.ndarray, act: Callable[[np.ndarray, np.ndarray], np.ndarray]
-    ) -> np.ndarray:
-        blocks = b.reshape(*b.shape[:-1], self.count, -1)
-        if len(self.factors) == 1:
-            rows = blocks.reshape(-1, blocks.shape[-1])
-            return act(self.factors[0], rows.T).T.reshape(b.shape)
-        results = [act(L, blocks[..., k, :].T).T for k, L in enumerate(self.factors)]
-        return np.stack(results, axis=-2).reshape(b.shape)
+        return inverse_diagonal(self.L)
 
 
 def diagonal_preconditioner(point: LossPoint, penalties: np.ndarray) -> DiagonalPreconditioner:
@@ -111,20 +103,11 @@ def diagonal_preconditioner(point: LossPoint, penalties: np.ndarray) -> Diagonal
     return DiagonalPreconditioner(np.maximum(d, 1e-10 * max(float(d.max()), 1e-300)))
 
 
-def block_preconditioner(blocks: np.ndarray, penalties: np.ndarray) -> BlockPreconditioner:
-    """Diagonal blocks (K, q, q), or one for all (1, q, q), with penalties (K q,) added."""
-    q = blocks.shape[1]
-    rows = penalties.reshape(-1, q)
-    if len(blocks) == 1 and (rows == rows[0]).all():
-        return BlockPreconditioner([_factor_block(blocks[0], rows[0])], len(rows))
-    pairs = zip(np.broadcast_to(blocks, (len(rows), q, q)), rows, strict=True)
-    return BlockPreconditioner([_factor_block(*pair) for pair in pairs], len(rows))
-
-
-def _factor_block(block: np.ndarray, c: np.ndarray) -> np.ndarray:
-    A = block.copy()
-    A.flat[:: len(A) + 1] += c + 1e-10 * float(np.abs(np.diagonal(block)).max())
-    return cholesky(A)
+def factor_preconditioner(H: np.ndarray, penalties: np.ndarray) -> FactorPreconditioner:
+    """A matrix near the Hessian (n, n), with penalties (n,) added."""
+    A = H.copy()
+    A.flat[:: len(A) + 1] += penalties + 1e-10 * float(np.abs(np.diagonal(H)).max())
+    return FactorPreconditioner(cholesky(A))
 
 
 def _probed_diagonal(point: LossPoint) -> np.ndarray:
@@ -184,15 +167,17 @@ _OVERHEAD = 3e6
 _SLOWNESS = 2.5
 # With the inverse wanted for traces the alternative is so many times dearer.
 _TRACE_FACTOR = 12
-# Blocks that cost no more products than this are formed at once; so many times as much for traces.
-_CHEAP_BLOCKS = 15
-_BLOCKS_FOR_TRACES = 10
-# Conjugate gradients that have cost more than the Hessian, or its blocks, would, so many times, are
+# A sample that costs no more products than this is formed at once; so many times as many for
+# traces.
+_CHEAP_SAMPLE = 15
+_SAMPLE_FOR_TRACES = 10
+_BASIS = 25  # factors that a decomposition of as many columns costs
+# Conjugate gradients that have cost more than the Hessian, or a sample, would, so many times, are
 # worth them as their preconditioner; beyond this many parameters it takes too much memory.
 _PATIENCE = 2.0
 _LARGEST_HESSIAN = 3000
 _ROWS_A_PARAMETER = 10
-# Blocks are factored anew where a penalty has changed by more than this share.
+# A sample is factored anew where a penalty has changed by more than this share.
 _NEAR = 0.25
 # The share of the curvature along one direction that a correction may take away.
 _MAX_CORRECTED_SHARE = 0.95
@@ -217,9 +202,9 @@ class Newton:
         use_memory = loss.far_from_quadratic and not self.dense
         self.memory = CurvatureMemory(loss.size) if use_memory else None
         self.products = 0
-        self._blocks: np.ndarray | None = None
-        self._blocks_value = math.inf
-        self._blocks_at = 0.0 if self.dense else self._products_of_blocks(traces)
+        self._sample: np.ndarray | KroneckerCurvature | None = None
+        self._sample_value = math.inf
+        self._sample_at = 0.0 if self.dense else self._products_of_sample(traces)
         self._hessian_at = math.inf if self.dense else self._products_of_hessian()
         self._has_hessian = False
         self._near: tuple[np.ndarray, Preconditioner] | None = None
@@ -287,20 +272,29 @@ class Newton:
         return applied
 
     def preconditioner(self, point: LossPoint, penalties: np.ndarray) -> Preconditioner:
-        """M near A at a point: blocks from some of the examples, or the diagonal."""
-        # The blocks of an earlier step serve until the loss has halved.
+        """M near A at a point: from some of the examples, or the diagonal."""
+        # The sample of an earlier step serves until the loss has halved.
         wants_hessian = self.products >= self._hessian_at and not self._has_hessian
-        if self._blocks is None or point.value < 0.5 * self._blocks_value or wants_hessian:
-            self._blocks, self._blocks_value = self._fresh_blocks(point), point.value
+        if self._sample is None or point.value < 0.5 * self._sample_value or wants_hessian:
+            self._sample, self._sample_value = self._fresh_sample(point), point.value
             self._near = None
-        if self._blocks is None:
+        if self._sample is None:
             return diagonal_preconditioner(point, penalties)
         if (
             self._near is None
             or not (np.abs(penalties - self._near[0]) <= _NEAR * self._near[0]).all()
         ):
-            self._near = penalties.copy(), block_preconditioner(self._blocks, penalties)
+            self._near = penalties.copy(), self._sample_preconditioner(self._sample, penalties)
         return self._near[1]
+
+    def _sample_preconditioner(
+        self, sample: np.ndarray | KroneckerCurvature, penalties: np.ndarray
+    ) -> Preconditioner:
+        if not isinstance(sample, KroneckerCurvature):
+            return factor_preconditioner(sample, penalties)
+        near = None if self._near is None else self._near[1]
+        basis = near.basis if isinstance(near, KroneckerPreconditioner) else None
+        return KroneckerPreconditioner(sample, penalties, basis)
 
     def _products_of_hessian(self) -> float:
         """After how many products the dense Hessian is worth forming as a preconditioner."""
@@ -313,30 +307,35 @@ class Newton:
     def _thinning(self) -> int:
         return max(1, int(self.loss.examples // (_ROWS_A_PARAMETER * self.loss.size)))
 
-    def _fresh_blocks(self, point: LossPoint) -> np.ndarray | None:
+    def _fresh_sample(self, point: LossPoint) -> np.ndarray | KroneckerCurvature | None:
         if self.products >= self._hessian_at:
             H = point.sampled_hessian(self._thinning())
             if H is not None:
                 self._has_hessian = True
-                return definite(self.loss, H)[None]
+                return definite(self.loss, H)
             self._hessian_at = math.inf
-        if self.loss.score_size > _LARGEST_DENSE or self.products < self._blocks_at:
+        if self.loss.score_size > _LARGEST_DENSE or self.products < self._sample_at:
             return None
-        return point.sampled_blocks(self._block_step())
+        step = self._sample_step()
+        if self.loss.score_size < self.loss.size:
+            return point.sampled_curvature(step)
+        self._has_hessian = True
+        return point.sampled_hessian(step)
 
-    def _block_step(self) -> int:
+    def _sample_step(self) -> int:
         return max(1, int(self.loss.examples // max(20 * self.loss.score_size, 1000)))
 
-    def _products_of_blocks(self, traces: bool) -> float:
-        """After how many products the blocks are worth forming; 0 where they are cheap."""
+    def _products_of_sample(self, traces: bool) -> float:
+        """After how many products a sample is worth forming; 0 where it is cheap."""
         costs, width = self.loss.hessian_costs, self.loss.score_size
         if costs is None or width > _LARGEST_DENSE:
             return 0.0
-        rows = self.loss.examples / self._block_step()
-        cost = self.loss.size / width * (rows * width**2 + width**3 / 3)
+        rows = self.loss.examples / self._sample_step()
+        factors = 1 if width == self.loss.size else _BASIS
+        cost = rows * width**2 + factors * width**3 / 3
         products = cost / (_SLOWNESS * costs.product + _OVERHEAD)
-        # Near blocks the probes of a trace scatter less, too.
-        cheap = _CHEAP_BLOCKS * (_BLOCKS_FOR_TRACES if traces else 1)
+        # Near a sample the probes of a trace scatter less, too.
+        cheap = _CHEAP_SAMPLE * (_SAMPLE_FOR_TRACES if traces else 1)
         return 0.0 if products <= cheap else products
 
 

@@ -57,8 +57,9 @@ from core.penalties.penalty_problem import (
 from core.penalties.unit_share import counting_units
 
 _LANCZOS_STEPS = 100
-# Relative residual at which a probe is solved well enough; its quadrature errs by the square.
-_CLOSE = 3e-3
+# Relative residual at which a probe is solved well enough; its quadrature errs by the square. Where
+# C still moves far, a multiple of what log C moved by.
+_CLOSE, _ROUGH, _CLOSE_A_MOVE = 3e-3, 3e-2, 0.05
 
 
 @dataclass(frozen=True)
@@ -76,10 +77,12 @@ def effective_parameters(
     grouped: Grouping,
     signs: np.ndarray,
     rounds: int = _LANCZOS_STEPS,
+    close: float = _CLOSE,
 ) -> EffectiveParameters:
-    """γ and log |A| at a point near the minimizer at C (k,); `rounds`: products a probe at most.
+    """γ and log |A| at a point near the minimizer at C (k,).
 
-    `signs`: random −1 and +1, shape (r, n), for losses whose Hessian is not formed.
+    `signs`: random −1 and +1, shape (r, n), for losses whose Hessian is not formed; `rounds`,
+    `close`: products a probe at most, and the residual at which it ends.
     """
     penalties = grouped.per_parameter(C)
     curvatures = point.majorizer_diagonal()
@@ -89,7 +92,7 @@ def effective_parameters(
         L = cholesky(dense_majorized(newton.loss, point, penalties))
         diagonal, logs = inverse_diagonal(L), log_determinant(L)
     else:
-        diagonal, logs = _probe_diagonal(newton, point, penalties, signs, rounds)
+        diagonal, logs = _probe_diagonal(newton, point, penalties, signs, rounds, close)
     gamma = grouped.sizes - C * grouped.group_sums(diagonal)
     return EffectiveParameters(np.clip(gamma, 0.0, grouped.sizes), logs)
 
@@ -108,7 +111,12 @@ def _in_eigenbasis(
 
 
 def _probe_diagonal(
-    newton: Newton, point: LossPoint, penalties: np.ndarray, signs: np.ndarray, rounds: int
+    newton: Newton,
+    point: LossPoint,
+    penalties: np.ndarray,
+    signs: np.ndarray,
+    rounds: int,
+    close: float,
 ) -> tuple[np.ndarray, float]:
     near = newton.preconditioner(point, penalties)
     # Single precision serves: the probes' own scatter is far larger than its rounding.
@@ -118,7 +126,7 @@ def _probe_diagonal(
         newton.products += len(V)
         return product(V) if newton.loss.takes_several else np.array([product(v) for v in V])
 
-    solutions, logarithms = _lanczos(counted, near, signs, rounds)
+    solutions, logarithms = _lanczos(counted, near, signs, rounds, close)
     u = near.upper_inverse(signs)
     excess = (u * (near.upper_inverse(solutions) - u)).mean(axis=0)
     logs = near.log_determinant() + float(logarithms.mean())
@@ -126,7 +134,11 @@ def _probe_diagonal(
 
 
 def _lanczos(
-    apply: LinearMap, near: Preconditioner, Z: np.ndarray, rounds: int = _LANCZOS_STEPS
+    apply: LinearMap,
+    near: Preconditioner,
+    Z: np.ndarray,
+    rounds: int = _LANCZOS_STEPS,
+    close: float = _CLOSE,
 ) -> tuple[np.ndarray, np.ndarray]:
     """For each row z of (r, n): the x with L⁻¹ A L⁻ᵀ x = z, and ‖z‖² e₁ᵀ log(T) e₁ on the way."""
     # The conjugate gradients of all rows go side by side, so that A is read once for them.
@@ -148,7 +160,7 @@ def _lanczos(
         for k, probe in enumerate(active):
             steps[probe].append(float(step[k]))
             ratios[probe].append(float(rr[k] / last[k]))
-        far = rr >= _CLOSE**2 * first[active]
+        far = rr >= close**2 * first[active]
         if not far.any():
             break
         ratio = (rr / last)[far]
@@ -282,7 +294,7 @@ def _first_state(
         loss = FixedNoise(inner, inner.noise_variance(point.w))
         point = loss.point_at(point.w)
     newton = Newton(loss, traces=True)
-    effective = effective_parameters(newton, point, C, grouped, signs, _FIRST_ROUNDS)
+    effective = effective_parameters(newton, point, C, grouped, signs, _FIRST_ROUNDS, _ROUGH)
     return _State(inner, back, grouped, signs, loss, newton, point, C, effective)
 
 
@@ -352,7 +364,7 @@ def _set_penalties(state: _State, ridge: np.ndarray, likelihood: MarginalLikelih
 
 def _advance(state: _State, *, first: bool) -> int:
     """C and σ² updated, one Newton step, γ computed there; the inner iterations it took."""
-    grouped = state.grouped
+    grouped, last_C = state.grouped, state.C
     if isinstance(state.inner, LinearLoss) and first:
         variance, state.C = _equal_shares(state.inner, grouped)
         _hold_variance(state, variance)
@@ -363,7 +375,15 @@ def _advance(state: _State, *, first: bool) -> int:
     penalties = grouped.per_parameter(state.C)
     step = newton_step(state.newton, state.point, penalties, accuracy=StepTolerance(_FORCING))
     state.point = step.point or state.point
-    state.effective = effective_parameters(state.newton, state.point, state.C, grouped, state.signs)
+    moved = float(np.abs(np.log(state.C / last_C)).max())
+    state.effective = effective_parameters(
+        state.newton,
+        state.point,
+        state.C,
+        grouped,
+        state.signs,
+        close=min(max(_CLOSE_A_MOVE * moved, _CLOSE), _ROUGH),
+    )
     return step.iterations
 
 
@@ -433,9 +453,11 @@ def _extrapolated(path: deque[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
     x, to = path[-1]
     if len(path) < 2 or float(np.abs(to - x).max()) > 1.0:
         return to
-    residuals = np.array([b - a for a, b in path])
+    # No more differences than unknowns: one more would bend the secant.
+    last = list(path)[-len(x) - 1 :]
+    residuals = np.array([b - a for a, b in last])
     differences = np.diff(residuals, axis=0).T
-    targets = np.diff(np.array([b for _, b in path]), axis=0).T
+    targets = np.diff(np.array([b for _, b in last]), axis=0).T
     weights = np.linalg.lstsq(differences, residuals[-1], rcond=1e-6)[0]
     heading = to - targets @ weights
     return heading if float(np.abs(heading - to).max()) <= 1.0 else to

@@ -349,7 +349,12 @@ def test_a_weighted_loss_is_that_of_repeated_rows(name, shape, sparsely):
     ):  # fmt: skip
         np.testing.assert_allclose(left, right, rtol=1e-9, atol=1e-9)
     if name != "linear":
-        np.testing.assert_allclose(a.sampled_blocks(1), b.sampled_blocks(1), rtol=1e-9, atol=1e-9)
+        samples = a.sampled_hessian(1), b.sampled_hessian(1)
+        np.testing.assert_allclose(*samples, rtol=1e-9, atol=1e-9)
+    if name == "multinomial":
+        curvatures = a.sampled_curvature(1), b.sampled_curvature(1)
+        np.testing.assert_allclose(*(c.gram for c in curvatures), rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(*(c.S for c in curvatures), rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("shape", [(40, 3), (12, 30)])

@@ -41,10 +41,8 @@ import numpy as np
 
 from core.losses.class_labels import codes_of, two_or_more
 from core.losses.linear.design import DesignMatrix, design_of, total_weight
+from core.optimize.kronecker import KroneckerCurvature
 from core.optimize.loss import HessianCosts, LinearMap, Loss, LossPoint
-
-# Multiplications that separate blocks of the Hessian may cost as a preconditioner.
-_DEAREST_BLOCKS = 2e9
 
 
 class LabelledLoss(Loss):
@@ -157,8 +155,8 @@ class LogisticAt(LossPoint):
         weights = self._weights.astype(kind)
         return lambda v: design.through(v.astype(kind), lambda z, rows: z * weights[rows])
 
-    def sampled_blocks(self, step: int) -> np.ndarray:
-        return self._design.single_precision.weighted_gram(self._weights, step)[None]
+    def sampled_hessian(self, step: int) -> np.ndarray:
+        return self._design.single_precision.weighted_gram(self._weights, step)
 
 
 def _loss_sum(z: np.ndarray, small: np.ndarray, weights: np.ndarray | None) -> float:
@@ -246,9 +244,14 @@ class MultinomialAt(LossPoint):
         return _product(self._design, self._P, self._s, v)
 
     def dense_hessian(self) -> np.ndarray | None:
-        return None if len(self.w) > 4000 else self._form_hessian(self._design, 1)
+        return None if len(self.w) > 4000 else self._hessian.copy()
 
-    def sampled_hessian(self, step: int) -> np.ndarray | None:
+    @cached_property
+    def _hessian(self) -> np.ndarray:
+        # Kept, as for two classes.
+        return self._form_hessian(self._design, 1)
+
+    def sampled_hessian(self, step: int) -> np.ndarray:
         return self._form_hessian(self._design.single_precision, step)
 
     def _form_hessian(self, design: DesignMatrix, step: int) -> np.ndarray:
@@ -273,12 +276,12 @@ class MultinomialAt(LossPoint):
         s = None if self._s is None else self._s.astype(P.dtype)
         return lambda v: _product(design, P, s, v.astype(P.dtype))
 
-    def sampled_blocks(self, step: int) -> np.ndarray:
-        P, single, K, q = self._P, self._design.single_precision, self._loss.K, self._design.width
-        # One block for all classes then, of their mean weights.
-        if K * q**2 * (self._design.row_count // step) > _DEAREST_BLOCKS:
-            return single.weighted_gram(self._counted((P * (1.0 - P)).mean(axis=0)), step)[None]
-        return np.array([single.weighted_gram(self._counted(row * (1.0 - row)), step) for row in P])
+    def sampled_curvature(self, step: int) -> KroneckerCurvature:
+        P, weights = self._P[:, ::step], self._counted(self._P)[:, ::step]
+        S = np.diag(weights.sum(axis=1)) - P @ weights.T
+        traces = self._counted((self._P * (1.0 - self._P)).sum(axis=0))
+        gram = self._design.single_precision.weighted_gram(traces, step)
+        return KroneckerCurvature(S / np.trace(S), gram, self._loss.examples / self._loss.K)
 
 
 def _product(A: DesignMatrix, P: np.ndarray, s: np.ndarray | None, v: np.ndarray) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,17 +26,22 @@ from core.optimize.cholesky import (
     solve_factored,
 )
 from core.optimize.descent import solve_penalized
+from core.optimize.kronecker import KroneckerCurvature, KroneckerPreconditioner
 from core.optimize.lbfgs import Bounds, minimize_steps
 from core.optimize.newton import (
     CurvatureMemory,
     Newton,
-    block_preconditioner,
     conjugate_gradients,
     diagonal_preconditioner,
+    factor_preconditioner,
 )
 from core.optimize.two_loop import last_scale, pair_of, two_loop
 
 KINDS = ("linear", "logistic", "multinomial")
+
+
+def random_weights(loss: Any) -> np.ndarray:
+    return 0.2 * np.random.default_rng(5).standard_normal(loss.size)
 
 
 def newtons(loss: Any) -> list[Newton]:
@@ -144,32 +150,40 @@ def test_conjugate_gradients_say_that_they_have_not_arrived() -> None:
     assert (exactly.iterations, exactly.converged) == (1, True)
 
 
+def kronecker_matrix(curvature: KroneckerCurvature, c: np.ndarray) -> np.ndarray:
+    """S ⊗ G with penalties c on each block, and the curvature of a common shift of intercepts."""
+    K = len(curvature.S)
+    M = np.kron(curvature.S, curvature.gram) + np.kron(np.eye(K), np.diag(c))
+    shift = curvature.gram[-1] / curvature.gram[-1, -1]
+    return M + curvature.gauge / K * np.kron(np.ones((K, K)), np.outer(shift, shift))
+
+
 def test_preconditioners_are_what_they_say() -> None:
-    loss = loss_of("multinomial")
-    w, penalties = loss.initial_weights(), np.linspace(1.0, 2.0, loss.size)
-    blocks = loss.point_at(w).sampled_blocks(1)
-    M = np.diag(penalties).astype(float)
-    for k in range(3):
-        M[7 * k : 7 * k + 7, 7 * k : 7 * k + 7] += blocks[k]
+    two, three = loss_of("logistic"), loss_of("multinomial")
+    at_two, at_three = (loss.point_at(random_weights(loss)) for loss in (two, three))
+    some, c = np.linspace(1.0, 2.0, two.size), np.append(np.linspace(1.0, 2.0, 6), 0.0)
+    H, curvature = at_two.sampled_hessian(1), at_three.sampled_curvature(1)
+    first = KroneckerPreconditioner(curvature, np.tile(c, 3))
     for near, dense in (
-        (block_preconditioner(blocks, penalties), M),
-        (diagonal_preconditioner(loss.point_at(w), penalties), np.diag(np.diagonal(M))),
+        (factor_preconditioner(H, some), H + np.diag(some)),
+        (diagonal_preconditioner(at_two, some), np.diag(np.diagonal(H) + some)),
+        (first, kronecker_matrix(curvature, c)),
+        (
+            KroneckerPreconditioner(curvature, np.tile(9.0 * c, 3), first.basis),
+            kronecker_matrix(curvature, 9.0 * c),
+        ),
+        (
+            KroneckerPreconditioner(curvature, np.tile(c[::-1] + 1.0, 3), first.basis),
+            kronecker_matrix(replace(curvature, gauge=0.0), c[::-1] + 1.0),
+        ),
     ):
-        b = np.random.default_rng(0).standard_normal((2, loss.size))
-        assert_allclose(near.solve(b), np.linalg.solve(dense, b.T).T, atol=1e-9)
+        b = np.random.default_rng(0).standard_normal((2, len(dense)))
+        assert_allclose(near.solve(b), np.linalg.solve(dense, b.T).T, atol=1e-8)
+        assert_allclose(near.solve(b[0]), np.linalg.solve(dense, b[0]), atol=1e-8)
         assert near.log_determinant() == pytest.approx(np.linalg.slogdet(dense)[1])
-        assert_allclose(near.inverse_diagonal(), np.diagonal(np.linalg.inv(dense)), atol=1e-9)
-        whole = near.upper_inverse(near.lower_inverse(np.eye(loss.size))).T
-        assert_allclose(whole, np.linalg.inv(dense), atol=1e-9)
-
-
-def test_one_block_stands_for_all_classes() -> None:
-    block = np.diag([1.0, 2.0, 3.0])[None]
-    same = block_preconditioner(block, np.tile([1.0, 1.0, 0.0], 2))
-    assert_allclose(same.solve(np.ones(6)), np.tile([1 / 2, 1 / 3, 1 / 3], 2))
-    assert same.log_determinant() == pytest.approx(2 * np.log(18.0))
-    other = block_preconditioner(block, np.array([1.0, 1.0, 0.0, 3.0, 2.0, 0.0]))
-    assert_allclose(other.solve(np.ones(6)), [1 / 2, 1 / 3, 1 / 3, 1 / 4, 1 / 4, 1 / 3])
+        assert_allclose(near.inverse_diagonal(), np.diagonal(np.linalg.inv(dense)), atol=1e-8)
+        whole = near.upper_inverse(near.lower_inverse(np.eye(len(dense)))).T
+        assert_allclose(whole, np.linalg.inv(dense), atol=1e-8)
 
 
 def test_a_corrected_step_lands_on_the_minimum_of_the_exact_quadratic() -> None:
@@ -218,10 +232,10 @@ def scattered(rows, columns, each=20):
 def formed(monkeypatch):
     from core.losses.linear import logistic_loss
 
-    times, own = [], logistic_loss.LogisticAt.sampled_blocks
+    times, own = [], logistic_loss.LogisticAt.sampled_hessian
     monkeypatch.setattr(
         logistic_loss.LogisticAt,
-        "sampled_blocks",
+        "sampled_hessian",
         lambda at, step: (times.append(step), own(at, step))[1],
     )
     return times
