@@ -55,11 +55,10 @@ class MostFrequentLabel(ClassifierMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X: pd.DataFrame) -> np.ndarray:
-        """The share of every label, shape (tokens, K)."""
         values = X.iloc[:, self.column_].astype(str).to_numpy(dtype=str)
         index = np.minimum(np.searchsorted(self.values_, values), len(self.values_) - 1)
-        is_known = self.values_[index] == values
-        return np.where(is_known[:, None], self.shares_[index], self.prior_)
+        is_seen = (self.values_[index] == values)[:, None]
+        return np.where(is_seen, self.shares_[index], self.prior_)
 
     def predict(self, X: pd.DataFrame) -> np.ndarray:
         return self.classes_[np.argmax(self.predict_proba(X), axis=1)]

@@ -77,10 +77,6 @@ def _lightgbm_trees(model: Any) -> list[list[Tree]]:
     return [flat_trees[start : start + outputs] for start in range(0, len(flat_trees), outputs)]
 
 
-def _lightgbm_sums(model: Any, X: np.ndarray) -> np.ndarray:
-    return np.asarray(model.booster_.predict(X, raw_score=True, num_threads=1))
-
-
 def _lightgbm_tree(root: _LightgbmNode) -> Tree:
     nodes, threshold, left, right = [root], [], [], []
     # Breadth first, so that parents come before children; the list grows meanwhile.
@@ -135,10 +131,6 @@ def _xgboost_trees(model: Any) -> list[list[Tree]]:
         raise ValueError("trees in another order")
     flat_trees = [_xgboost_tree(tree) for tree in forest.trees]
     return [flat_trees[start : start + outputs] for start in range(0, len(flat_trees), outputs)]
-
-
-def _xgboost_sums(model: Any, X: np.ndarray) -> np.ndarray:
-    return np.asarray(model.predict(X, output_margin=True))
 
 
 def _xgboost_tree(tree: _XgboostTree) -> Tree:
@@ -197,10 +189,6 @@ def _catboost_trees(model: Any) -> list[list[Tree]]:
     features = document.features_info.float_features
     columns = {feature.feature_index: feature.flat_feature_index for feature in features}
     return [_output_trees(tree, len(biases), scale, columns) for tree in document.oblivious_trees]
-
-
-def _catboost_sums(model: Any, X: np.ndarray) -> np.ndarray:
-    return np.asarray(model.predict(X, prediction_type="RawFormulaVal", thread_count=1))
 
 
 def _output_trees(
@@ -266,9 +254,14 @@ class TreeReader:
 
 
 READERS = {  # by the first part of their module's name
-    "lightgbm": TreeReader(_lightgbm_trees, _lightgbm_sums),
-    "xgboost": TreeReader(_xgboost_trees, _xgboost_sums),
-    "catboost": TreeReader(_catboost_trees, _catboost_sums),
+    "lightgbm": TreeReader(
+        _lightgbm_trees, lambda model, X: model.booster_.predict(X, raw_score=True, num_threads=1)
+    ),
+    "xgboost": TreeReader(_xgboost_trees, lambda model, X: model.predict(X, output_margin=True)),
+    "catboost": TreeReader(
+        _catboost_trees,
+        lambda model, X: model.predict(X, prediction_type="RawFormulaVal", thread_count=1),
+    ),
 }
 
 
@@ -312,7 +305,7 @@ def _set_baseline(boosting: Any, rows: np.ndarray, raw_predictions: np.ndarray) 
     start = boosting._baseline_prediction
     boosting._baseline_prediction = np.zeros_like(start)
     sums = boosting._raw_predict(rows, n_threads=1)
-    raw_predictions = raw_predictions.reshape(len(rows), -1).astype(np.float64)
+    raw_predictions = np.asarray(raw_predictions).reshape(len(rows), -1).astype(np.float64)
     difference = raw_predictions - sums
     # The median: a row whose value the library rounds across a threshold must not shift them all.
     common = np.median(difference, axis=0, keepdims=True)

@@ -43,7 +43,6 @@ class ModelingFacts:
 
     @property
     def weights(self) -> int:
-        """Penalized weights of a linear model."""
         return self.inputs * self.outputs
 
     @property
@@ -53,7 +52,6 @@ class ModelingFacts:
 
     @property
     def sentence(self) -> str:
-        """The data in a few words: "270 rows, 13 columns, two classes"."""
         if self.items:
             return self.items
         target = f"{count_word(self.classes)} classes" if self.classes else "a number to predict"

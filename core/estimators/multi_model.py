@@ -25,8 +25,7 @@ def combined_setting(name: str, setting: Mapping[str, Any]) -> Setting:
 
 def split_model_setting(setting: Mapping[str, Any]) -> tuple[str, Setting]:
     """The model that a combined setting belongs to, and that model's own setting."""
-    model_setting = {name: value for name, value in setting.items() if name != MODEL}
-    return str(setting[MODEL]), model_setting
+    return str(setting[MODEL]), {name: value for name, value in setting.items() if name != MODEL}
 
 
 def selectable_models(models: Mapping[str, Model], task: str) -> tuple[str, ...]:
@@ -119,8 +118,7 @@ def combined_model(models: Callable[[], Mapping[str, Model]]) -> Model:
         competes=False,
     )
     build, script = (partial(make, probabilities=True) for make in (build_bounded, script_bounded))
-    probabilistic = replace(plain, build=build, script=script)
-    return replace(plain, probabilistic=probabilistic)
+    return replace(plain, probabilistic=replace(plain, build=build, script=script))
 
 
 def _suggests(facts: ModelingFacts) -> Suggestion | None:

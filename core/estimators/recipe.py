@@ -30,7 +30,6 @@ class Recipe:
     arguments: dict[str, Any] = field(default_factory=dict)  # as the script shows them, in order
 
     def build(self) -> Any:
-        """The unfitted estimator."""
         arguments = {
             key: value.build() if isinstance(value, Recipe) else value
             for key, value in self.arguments.items()

@@ -30,11 +30,7 @@ MODELS: Registry[Model] = Registry("tunescope.models", _MODELS, check_model)
 
 
 def model_named(name: str, *, probabilities: bool = False) -> Model:
-    """A model by its name, or its probabilistic form.
-
-    Raises:
-        KeyError: there is no such model.
-    """
+    """A model by its name, or its probabilistic form; a KeyError where there is none."""
     model = MODELS[name]
     return (model.probabilistic or model) if probabilities else model
 

@@ -53,22 +53,18 @@ class AveragedTopics(TransformerMixin, BaseEstimator):
         return self.best_member.transform(X)
 
     def posterior(self, X: Any) -> np.ndarray:
-        """The best member's γ, (D, K)."""
         return self.best_member.posterior(X)
 
     @property
     def components_(self) -> np.ndarray:
-        """The best member's λ, (K, V)."""
         return self.best_member.components_
 
     @property
     def alpha_(self) -> float:
-        """The best member's prior of proportions."""
         return self.best_member.alpha_
 
     @property
     def eta_(self) -> float:
-        """The best member's prior of topics."""
         return self.best_member.eta_
 
     def __sklearn_is_fitted__(self) -> bool:

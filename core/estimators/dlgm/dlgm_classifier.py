@@ -266,11 +266,7 @@ class DlgmClassifier(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> DlgmClassifier:
-        """Fit on rows X (n, D) of the classes y (n,).
-
-        Raises:
-            ValueError: a parameter is out of its range, or there is only one class.
-        """
+        """Fit on rows X (n, D) of two or more classes y (n,)."""
         self._check_ranges()
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
@@ -317,11 +313,9 @@ class DlgmClassifier(ClassifierMixin, BaseEstimator):
         return mean_class_logs(self, self.standardized(X))
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """p(y | x) of every class, shape (n, K)."""
         return np.exp(self.predict_log_proba(X))
 
     def predict(self, X: Any) -> np.ndarray:
-        """The likeliest class of every row, shape (n,)."""
         likeliest = np.argmax(self.predict_log_proba(X), axis=1)
         return self.classes_[likeliest]
 

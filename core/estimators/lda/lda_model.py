@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from core.datasets.task import Task
-from core.estimators.facts import ModelingFacts, Suggestion
+from core.estimators.facts import Suggestion
 from core.estimators.model import Model
 from core.space import Axis
 
@@ -30,11 +30,6 @@ def _training_score(model: Any, X: Any, y: Any) -> float:
     return float(logs.sum()) / max(1.0, float(words.sum()))
 
 
-def _suggests(facts: ModelingFacts) -> Suggestion:
-    vocabulary_text = f"{facts.words:,} different words are kept, and it finds which come together."
-    return Suggestion(1, f"{facts.items}: {vocabulary_text}")
-
-
 LDA = Model.of_sklearn(
     "core.estimators.lda.online_lda.OnlineLda",
     _AXES,
@@ -48,7 +43,11 @@ LDA = Model.of_sklearn(
     tasks=(Task.TOPICS,),
     takes_sparse=True,
     training_score=_training_score,
-    suggests=_suggests,
+    suggests=lambda facts: Suggestion(
+        1,
+        f"{facts.items}: {facts.words:,} different words are kept, and it finds which come "
+        "together.",
+    ),
     minibatch=MINIBATCH,
     # More split subjects; the paper searched 50 to 200.
     most=lambda rows: {"topics": max(2, math.isqrt(rows))},

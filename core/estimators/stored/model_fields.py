@@ -151,11 +151,7 @@ def model_fields(class_name: str) -> tuple[ModelField, ...]:
 
 
 def check_fields(values: dict[str, Any], class_name: str) -> None:
-    """See that all fields of a model are there, of their kinds, with shapes that agree.
-
-    Raises:
-        ValueError: they are not.
-    """
+    """A ValueError unless a model's fields are there, of their kinds, with shapes that agree."""
     sizes: dict[str, int] = {}
     for field in model_fields(class_name):
         value: Any = values.get(field.name)

@@ -14,8 +14,7 @@ from sklearn.utils import Bunch
 from core.datasets.preparation import plain_preparation
 from core.estimators.boosted import is_boosted, to_scikit_learn
 from core.estimators.multi_model import without_own_columns
-from core.estimators.tables.coded_classifier import CodedClassifier
-from core.estimators.tables.double_regressor import DoubleRegressor
+from core.estimators.tables.library_wrappers import CodedClassifier, DoubleRegressor
 
 
 def plain_pipeline(pipeline: Any) -> Any:
@@ -27,11 +26,7 @@ def plain_pipeline(pipeline: Any) -> Any:
 
 
 def kept_pipeline(pipeline: Any) -> Any:
-    """A copy without models of other libraries, as run folders store it.
-
-    Raises:
-        ValueError: such a model cannot be converted.
-    """
+    """A copy without models of other libraries, for run folders; ValueError if one has no form."""
     return _convert_last_step(pipeline, kept_model)
 
 

@@ -33,11 +33,7 @@ class Rebuilder:
         self._objects: dict[int, tuple[Any, Any]] = {}  # of stored ones, which must live on
 
     def build(self, value: Any) -> Any:
-        """The value with its objects made.
-
-        Raises:
-            Exception: of many kinds, for what is no fitted model.
-        """
+        """The value with its objects made; exceptions of many kinds for what is no fitted model."""
         if isinstance(value, (StoredObject, StoredRows)):
             if id(value) not in self._objects:
                 made = _rows(value) if isinstance(value, StoredRows) else self._object(value)
@@ -51,8 +47,8 @@ class Rebuilder:
             return {key: self.build(item) for key, item in value.items()}
         if isinstance(value, np.ndarray) and value.dtype == object:
             array = np.empty(value.shape, dtype=object)
-            for place, item in np.ndenumerate(value):
-                array[place] = self.build(item)
+            for index, item in np.ndenumerate(value):
+                array[index] = self.build(item)
             return array
         return value
 

@@ -31,11 +31,7 @@ def sign_content(content: bytes) -> bytes:
 
 
 def verified_content(path: Path) -> bytes:
-    """The content of a file that this computer signed.
-
-    Raises:
-        OSError: it cannot be read.
-    """
+    """The content of a file that this computer signed; an OSError where it cannot be read."""
     data, key = read_ordinary(path), _read_key()
     start = len(MAGIC) + _SIGNATURE_BYTES
     signature, content = data[len(MAGIC) : start], data[start:]

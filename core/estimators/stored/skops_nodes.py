@@ -61,11 +61,7 @@ class SkopsReader:
         self._arrays: dict[str, np.ndarray] = {}
 
     def read(self, node: Node) -> Any:
-        """The value of a node.
-
-        Raises:
-            Exception: of many kinds, for nodes that skops does not write.
-        """
+        """The value of a node; exceptions of many kinds for nodes that skops does not write."""
         key, loader = node.get("__id__"), node["__loader__"]
         if loader == "CachedNode" or key in self._values:
             return self._values[key]
@@ -88,9 +84,9 @@ class SkopsReader:
         return {_KEYS[kind](key): self.read(value) for kind, (key, value) in pairs}
 
     def _slice(self, node: Node) -> slice:
-        places = [node["content"][name] for name in ("start", "stop", "step")]
-        raise_unless(all(place is None or type(place) is int for place in places))
-        return slice(*places)
+        ends = [node["content"][name] for name in ("start", "stop", "step")]
+        raise_unless(all(end is None or type(end) is int for end in ends))
+        return slice(*ends)
 
     def _array(self, node: Node) -> Any:
         if node["type"] == "json":
@@ -109,9 +105,6 @@ class SkopsReader:
         for i, item in enumerate(items):
             array[i] = item
         return array if len(shape) == 1 else np.array(items, dtype=object).reshape(shape)
-
-    def _dtype(self, node: Node) -> np.dtype[Any]:
-        return np.dtype(self.read(node["content"]).dtype)
 
     def _sparse_rows(self, node: Node) -> StoredRows:
         content = self._archive.read(node["file"])
@@ -134,7 +127,7 @@ class SkopsReader:
 
 _READERS: dict[str, Callable[[SkopsReader, Node], Any]] = {
     "ConstructorFromReduceNode": SkopsReader._object,
-    "DTypeNode": SkopsReader._dtype,
+    "DTypeNode": lambda reader, node: np.dtype(reader.read(node["content"]).dtype),
     "DictNode": SkopsReader._mapping,
     "FunctionNode": SkopsReader._name,
     "JsonNode": SkopsReader._scalar,
@@ -159,11 +152,7 @@ def name_of(node: Node) -> str:
 
 
 def read_array(content: bytes) -> np.ndarray:
-    """The array of a .npy file whose size is what its head says.
-
-    Raises:
-        ValueError: it is none, or holds anything but numbers and texts.
-    """
+    """The array of a .npy file; ValueError for another size, or what is no number and no text."""
     stream = io.BytesIO(content)
     version = np.lib.format.read_magic(stream)
     read_head = {

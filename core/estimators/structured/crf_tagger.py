@@ -52,11 +52,9 @@ class CrfTagger(ClassifierMixin, PenalizedEstimator):
 
     @property
     def names_(self) -> Sequence[str]:
-        """What the parameters are called."""
         return ParameterNames(self.encoding_, self.classes_.tolist())
 
     def predict_proba(self, X: pd.DataFrame) -> np.ndarray:
-        """The marginal probability of every label, shape (tokens, K)."""
         return marginals(self.w_, len(self.classes_), self.encoding_.encode_tokens(X))
 
     def predict(self, X: pd.DataFrame) -> np.ndarray:

@@ -45,7 +45,6 @@ class RnaFolder(PenalizedEstimator):
         return super().set_weights(loss, w, penalties, groups)
 
     def set_gamma(self, gamma: float) -> None:
-        """Fold with another γ; the parameters stay."""
         self.gamma = gamma
 
     def pair_probabilities(self, X: pd.DataFrame) -> list[np.ndarray]:

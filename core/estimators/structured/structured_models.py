@@ -1,7 +1,7 @@
 """Models of sequences and molecules, which have one L2 penalty on all weights as their setting."""
 
 from core.datasets.task import Task
-from core.estimators.facts import ModelingFacts, Suggestion
+from core.estimators.facts import Suggestion
 from core.estimators.model import Model
 from core.space import Axis
 
@@ -9,11 +9,6 @@ from core.space import Axis
 _PENALTY = (
     Axis("C", "Penalty on large weights (λ)", "float", 2.0**-10, 2.0**10, True, default=1.0),
 )
-
-
-def _suggest_crf(facts: ModelingFacts) -> Suggestion:
-    neighbours = "a conditional random field knows which labels follow each other."
-    return Suggestion(1, f"{facts.sentence}: {neighbours}")
 
 
 CRF = Model.of_sklearn(
@@ -27,14 +22,11 @@ CRF = Model.of_sklearn(
     cost="Fits in seconds; more labels and more different words take longer.",
     tasks=(Task.SEQUENCE,),
     loss={Task.SEQUENCE: "crf"},
-    suggests=_suggest_crf,
+    suggests=lambda facts: Suggestion(
+        1, f"{facts.sentence}: a conditional random field knows which labels follow each other."
+    ),
     carrier="core.export.bundle.crf_carrier",
 )
-
-
-def _suggest_folding(facts: ModelingFacts) -> Suggestion:
-    learned = "it learns base pairs and loops from known structures."
-    return Suggestion(1, f"{facts.sentence}: {learned}")
 
 
 RNA = Model.of_sklearn(
@@ -48,6 +40,8 @@ RNA = Model.of_sklearn(
     cost="Seconds for short molecules, minutes for a hundred of some hundred bases.",
     tasks=(Task.STRUCTURE,),
     loss={Task.STRUCTURE: "rna"},
-    suggests=_suggest_folding,
+    suggests=lambda facts: Suggestion(
+        1, f"{facts.sentence}: it learns base pairs and loops from known structures."
+    ),
     carrier="core.export.bundle.rna_carrier",
 )

@@ -43,11 +43,7 @@ class L1L2Classifier(ClassifierMixin, BaseEstimator):
         self.tol = tol
 
     def fit(self, X: Any, y: Any) -> L1L2Classifier:
-        """Fit on rows X, dense or CSR (n, p), of the classes y (n,).
-
-        Raises:
-            ValueError: a negative penalty, no iterations, or only one class.
-        """
+        """Fit on rows X, dense or CSR (n, p), of two or more classes y (n,)."""
         if min(self.l1, self.l2, self.tol) < 0 or self.max_iter < 1:
             raise ValueError("l1, l2 and tol must be at least 0, max_iter at least 1")
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
@@ -63,17 +59,14 @@ class L1L2Classifier(ClassifierMixin, BaseEstimator):
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Scores, shape (n,) for two classes and (n, K) for more."""
         plain, X = self._plain_and_rows(X)
         return plain.decision_function(X)
 
     def predict(self, X: Any) -> np.ndarray:
-        """The likeliest class of every row, shape (n,)."""
         plain, X = self._plain_and_rows(X)
         return plain.predict(X)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """The probability of every class, shape (n, K)."""
         plain, X = self._plain_and_rows(X)
         return plain.predict_proba(X)
 

@@ -1,11 +1,11 @@
-"""A classifier of a library that wants the classes as 0 … K − 1, for classes of any kind."""
+"""Estimators of libraries inside ones that take classes of any kind and predict in double."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.utils.class_weight import compute_sample_weight
 
 
@@ -26,11 +26,7 @@ class CodedClassifier(ClassifierMixin, BaseEstimator):
         self.class_weight = class_weight
 
     def fit(self, X: Any, y: Any) -> CodedClassifier:
-        """Fit the estimator inside to X (rows, columns) and the numbered classes of y (rows,).
-
-        Raises:
-            ValueError: all rows are of one class.
-        """
+        """Fit the estimator inside to X (rows, columns), and two or more classes y (rows,)."""
         self.classes_, codes = np.unique(np.asarray(y), return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError("All rows are of one class, and two are needed to tell them apart.")
@@ -42,10 +38,23 @@ class CodedClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """The probability of each class, shape (rows, K); the sum of a row is 1."""
         shares = np.asarray(self.estimator_.predict_proba(X), dtype=np.float64)
         return shares / shares.sum(axis=1, keepdims=True)
 
     def predict(self, X: Any) -> np.ndarray:
-        """The likeliest class, shape (rows,)."""
         return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+
+
+class DoubleRegressor(RegressorMixin, BaseEstimator):
+    """A regressor's predictions in double, so that the way back to a target's unit stays exact."""
+
+    def __init__(self, estimator: Any) -> None:
+        self.estimator = estimator
+
+    def fit(self, X: Any, y: Any) -> DoubleRegressor:
+        self.estimator_ = clone(self.estimator).fit(X, y)
+        self.n_features_in_ = X.shape[1]
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        return np.asarray(self.estimator_.predict(X), dtype=np.float64)

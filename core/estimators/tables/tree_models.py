@@ -11,6 +11,7 @@ _MAX_BOOSTED_SIZE = 2e6  # rows × columns × trees a step: two seconds a fit, s
 _LEAF_ROWS, _LEAF_WEIGHT = "Rows in the smallest leaf", "Weight in the smallest leaf"
 _ROWS = "Share of the rows for a tree"
 _COLUMNS = "Share of the columns that a tree may ask for"
+_WRAPPERS = "core.estimators.tables.library_wrappers"
 
 
 # Of a tree of a forest, divided by leaf rows: rather too few, as such fits are not even begun.
@@ -99,8 +100,8 @@ EXTRA_TREES = Model.of_sklearn(  # Geurts et al. 2006
 def _suggest_boosting(facts: ModelingFacts) -> Suggestion | None:
     if facts.rows < ENOUGH_ROWS or facts.rows * facts.inputs * facts.outputs > _MAX_BOOSTED_SIZE:
         return None
-    boosted = "enough for gradient boosting, often the most accurate on tables like this."
-    return Suggestion(3, f"{facts.sentence}: {boosted}")
+    why = "enough for gradient boosting, often the most accurate on tables like this."
+    return Suggestion(3, f"{facts.sentence}: {why}")
 
 
 BOOSTING = Model.of_sklearn(
@@ -177,16 +178,14 @@ def _number_classes(classifier: Recipe) -> Recipe:
     arguments = dict(classifier.arguments)
     weights = {name: arguments.pop(name) for name in ("class_weight",) if name in arguments}
     inner = Recipe(classifier.module, classifier.name, arguments)
-    module = "core.estimators.tables.coded_classifier"
-    return Recipe(module, "CodedClassifier", {"estimator": inner, **weights})
+    return Recipe(_WRAPPERS, "CodedClassifier", {"estimator": inner, **weights})
 
 
 def _wrap_xgboost(task: str, recipe: Recipe) -> Recipe:
     if not Task(task).has_numbers:
         return _number_classes(recipe)
     # It predicts in single precision, and the way back to the target's unit multiplies that.
-    module = "core.estimators.tables.double_regressor"
-    return on_standard_target(Recipe(module, "DoubleRegressor", {"estimator": recipe}))
+    return on_standard_target(Recipe(_WRAPPERS, "DoubleRegressor", {"estimator": recipe}))
 
 
 XGBOOST = Model.of_sklearn(  # with penalized leaves (Chen and Guestrin 2016)

@@ -127,11 +127,7 @@ class Vote7Classifier(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> Vote7Classifier:
-        """Fit every member that votes on rows X (n, p), dense, of the classes y (n,).
-
-        Raises:
-            ValueError: a negative weight, or only one class.
-        """
+        """Fit every member that votes on rows X (n, p), dense, of two or more classes y (n,)."""
         X, y = validate_data(self, X, y, dtype=np.float64, order="C")
         X = np.require(X, requirements="W")  # loops are compiled once more for frozen arrays
         check_classification_targets(y)
@@ -165,7 +161,6 @@ class Vote7Classifier(ClassifierMixin, BaseEstimator):
         return _FITS[name](rows, **member_parameters)
 
     def predict(self, X: Any) -> np.ndarray:
-        """The class with most votes, shape (n,)."""
         votes = self._weighted_votes(X)
         return self.classes_[np.argmax(votes, axis=1)]
 

@@ -17,9 +17,8 @@ from core.estimators.facts import uncapitalized
 from core.estimators.fitting import fit_with_remarks
 from core.estimators.optional_parts import OPTIONAL_DEPENDENCIES, is_installed
 from core.estimators.registry import MODELS
-from core.estimators.tables.coded_classifier import CodedClassifier
 from core.estimators.tables.curved_models import scale_gamma
-from core.estimators.tables.double_regressor import DoubleRegressor
+from core.estimators.tables.library_wrappers import CodedClassifier, DoubleRegressor
 from core.space import default_setting, setting_at, unit_vector
 
 LIBRARIES = ("lightgbm", "xgboost", "catboost")  # other than scikit-learn
