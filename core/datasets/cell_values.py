@@ -278,8 +278,8 @@ def canonical_cells(texts: list[str], form: ColumnFormat) -> list[Any]:
         texts = _dates(texts, form.date_format)
     elif form.kind == "yes/no" and form.pair:
         texts = [_answer(text, form.pair) for text in texts]
-    elif form.kind == "category" and form.whole and have_part(texts, ".0", ".\0"):
-        texts = [_whole(text) for text in texts]
+    elif form.kind == "category" and form.whole and have_part(texts, "."):
+        texts = [_whole(text) for text in texts] if have_part(texts, ".0", ".\0") else texts
     nothing = {"", *form.missing}
     if form.folds:
         texts = [text if text in nothing else text.casefold() for text in texts]

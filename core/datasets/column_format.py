@@ -7,9 +7,9 @@ import itertools
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import lru_cache
 
 import numpy as np
 import pandas as pd
@@ -111,6 +111,7 @@ def date_forms(words: Sequence[str], share: float = 1.0, name: str = "") -> list
     return [ordered] if ordered else []
 
 
+@lru_cache(64)
 def _shape(text: str) -> str:
     """As of the forms: 25.12.2023 is 9.9.Y."""
     return _RUN.sub(lambda run: _run_mark(run.group()), text) if len(text) < 40 else ""
@@ -243,6 +244,13 @@ class GuessedFormat:
     def reading_of(self, column: str) -> ColumnReading:
         change = column_change(f"Read it {self.button}", "--reading", column, self.word)
         return ColumnReading(column, self.sentence, change if self.word else None)
+
+
+def holds_for_share(predicate: Callable[[str], object], texts: Sequence[str], share: float) -> bool:
+    """Whether a predicate holds for a share of texts; asked until too many are known to fail."""
+    max_others = len(texts) - math.ceil(share * len(texts))
+    others = itertools.filterfalse(predicate, texts)
+    return sum(1 for _ in itertools.islice(others, max_others + 1)) <= max_others
 
 
 def is_code(text: str) -> bool:
@@ -493,14 +501,14 @@ def _date_guess(words: list[str], reading: str, name: str) -> GuessedFormat | No
 
 
 def _word_guess(levels: TextLevels, texts: list[str], kind: str, reading: str) -> GuessedFormat:
-    nothing = [text for text in texts if text in NOTHING]
+    nothing = list(filter(NOTHING.__contains__, texts))
     certain = [] if reading == "values" else [text for text in nothing if text in CERTAIN]
     perhaps = [text for text in nothing if text in PERHAPS]
     missing = tuple([*certain, *perhaps] if reading == "missing" else certain)
     words = [text for text in texts if text not in missing] if missing else texts
     is_folded = reading == "any case"
     is_foldable = is_folded or len(words) <= _MAX_FOLDED
-    folded = list(dict.fromkeys(word.casefold() for word in words)) if is_foldable else words
+    folded = list(dict.fromkeys(map(str.casefold, words))) if is_foldable else words
     pair = _pair(folded if is_folded else words)
     whole = reading != "text" and not (have_part(words, ".") and any(map(_has_decimals, words)))
     form = ColumnFormat("category", missing, whole=whole, folds=is_folded)
@@ -524,7 +532,7 @@ def _word_guess(levels: TextLevels, texts: list[str], kind: str, reading: str) -
     if has_check_digits(words):
         sentence = f"“{words[0]}” is a code: it ends in a check digit"
         return GuessedFormat(form, sentence, *_AS_NUMBER)
-    codes = [word for word in words[:1000] if is_code(word)]
+    codes = [word for word in words[:1000] if word[0] == "0" and is_code(word)]
     if codes and all(word.isdecimal() for word in words):
         sentence = f"“{codes[0]}” is a code: its zeros count"
         return GuessedFormat(form, sentence, *_AS_NUMBER)

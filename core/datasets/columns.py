@@ -211,7 +211,7 @@ def text_length(values: pd.Series) -> float:
     first = values.array[:_FIRST]
     if first.isna().any():
         first = values.dropna().array[:_FIRST]
-    return sum(len(str(text)) for text in first) / len(first) if len(first) else 0.0
+    return sum(len(str(text)) for text in first.tolist()) / len(first) if len(first) else 0.0
 
 
 def is_running_text(values: pd.Series) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from core.datasets.column_format import date_format, seconds_since_1970
+from core.datasets.column_format import date_format, holds_for_share, seconds_since_1970
 from core.datasets.columns import number_names, unknown_column
 from core.datasets.dataset import Dataset
 from core.datasets.dataset_summary import Column
@@ -388,8 +388,7 @@ def _holds_codes(column: Column, values: pd.Series) -> bool:
     if column.kind not in ("category", "text") or column.distinct < _MIN_CODES:
         return False
     sample = values.iloc[:: max(1, len(values) // _SAMPLE)].dropna().tolist()
-    codes = sum(_CODE.fullmatch(str(value)) is not None for value in sample)
-    return codes >= max(1, 0.9 * len(sample))
+    return bool(sample) and holds_for_share(_CODE.fullmatch, list(map(str, sample)), 0.9)
 
 
 def _measures(column: Column, values: pd.Series) -> bool:

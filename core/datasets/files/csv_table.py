@@ -26,7 +26,6 @@ import pandas as pd
 from core.datasets.cell_values import ColumnFormat, cell_number
 from core.datasets.column_format import (
     MISSING,
-    STRAY_SHARE,
     chosen_format,
     is_code,
     missing_text,
@@ -516,7 +515,7 @@ def _missing_words(
     dialect: Dialect, text: Collection[str], missing: Sequence[str], late: Sequence[str] = ()
 ) -> list[str] | dict[str, list[str]]:
     """What pandas takes for missing: "", and words in columns of numbers that have some."""
-    worded = {name for name in (*_words_for_nothing(dialect), *late) if name not in text}
+    worded = {name for name in (*dialect.words_for_nothing, *late) if name not in text}
     if not worded or len(missing) == 1:
         return [""]
     # Where rows alone end in a delimiter, pandas has a column more, called by its number, and
@@ -525,18 +524,10 @@ def _missing_words(
     return spare | {name: list(missing) if name in worded else [""] for name in dialect.names}
 
 
-def _words_for_nothing(dialect: Dialect) -> dict[str, list[str]]:
-    words = {
-        name: [cell for cell in dict.fromkeys(map(str.strip, cells)) if cell and is_missing(cell)]
-        for name, cells in dialect.doubtful_cells.items()
-    }
-    return {name: found for name, found in words.items() if found}
-
-
 def _missing_readings(
     parser: CsvParser, arguments: Mapping[str, Any], table: pd.DataFrame
 ) -> Iterator[ColumnReading]:
-    names = [n for n in _words_for_nothing(parser.dialect) if table[n].dtype.kind in "iuf"]
+    names = [n for n in parser.dialect.words_for_nothing if table[n].dtype.kind in "iuf"]
     if not names:
         return
     as_text: dict[str, Any] = {"dtype": dict.fromkeys(names, "str"), "na_values": [""]}
@@ -552,13 +543,11 @@ def _missing_readings(
 
 def text_columns(dialect: Dialect, kinds: Mapping[str, str]) -> dict[str, str]:
     """The columns to read as text: their first values are not all numbers, or are codes."""
-    doubtful = dialect.doubtful_cells
     chosen = {n: "str" for n in dialect.names if kinds.get(n) in ("category", "date", "text")}
     return chosen | {
         name: "str"
-        for name, cells in doubtful.items()
-        if dialect.number_share(cells) < 1 - STRAY_SHARE
-        or _is_read_otherwise(cells, dialect, kinds.get(name, ""))
+        for name, cells in dialect.doubtful_cells.items()
+        if name in dialect.word_columns or _is_read_otherwise(cells, dialect, kinds.get(name, ""))
     }
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -15,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from core.datasets.column_format import NOTHING
+from core.datasets.column_format import NOTHING, STRAY_SHARE, holds_for_share
 from core.datasets.files.file_bytes import GuardedFile, TextSource, open_bytes
 from core.datasets.files.quotes import (
     BACKSLASH,
@@ -87,6 +86,11 @@ def columns_of(rows: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
     return [tuple(c for c in cells if c is not None) for cells in zip_longest(*rows)]
 
 
+def filled_cells(cells: Iterable[str]) -> list[str]:
+    """The cells that are not missing, stripped."""
+    return [cell for cell in map(str.strip, cells) if cell not in NOTHING]
+
+
 def is_missing(cell: str) -> bool:
     """Whether a cell is one of the usual spellings of a missing value."""
     return cell.strip() in NOTHING
@@ -155,12 +159,24 @@ class Dialect:
             n: cells for n, cells in self.cells.items() if not clear.fullmatch("\n".join(cells))
         }
 
-    def number_share(self, cells: Sequence[str]) -> float:
-        """The share of numbers among cells; 1 if all are missing."""
-        filled = {cell: rows for cell, rows in Counter(cells).items() if not is_missing(cell)}
-        signs = self.decimal, self.thousands
-        numbers = sum(rows for cell, rows in filled.items() if is_number(cell, *signs))
-        return numbers / sum(filled.values()) if filled else 1.0
+    @cached_property
+    def word_columns(self) -> set[str]:
+        """The columns that hold words, but for a few, where they are not empty."""
+        signs, share = (self.decimal, self.thousands), 1 - STRAY_SHARE
+        return {
+            name
+            for name, cells in self.doubtful_cells.items()
+            if not holds_for_share(lambda cell: is_number(cell, *signs), filled_cells(cells), share)
+        }
+
+    @cached_property
+    def words_for_nothing(self) -> dict[str, list[str]]:
+        """{column: the words in it that may stand for a missing value}, where there are some."""
+        words = {
+            name: list(filter(NOTHING.__contains__, dict.fromkeys(map(str.strip, cells))))
+            for name, cells in self.doubtful_cells.items()
+        }
+        return {name: filled for name, cells in words.items() if (filled := [*filter(None, cells)])}
 
     @property
     def quotes(self) -> Quotes:

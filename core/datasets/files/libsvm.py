@@ -1,7 +1,12 @@
-"""Reads a LIBSVM file as a CSR matrix with scikit-learn's loader, and locates its faults."""
+"""Reads a LIBSVM file as a CSR matrix, and locates its faults.
+
+Plain rows are read by pandas' parser of numbers, all others by scikit-learn's loader.
+"""
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 import re
 from collections.abc import Iterator, Sequence
@@ -39,6 +44,9 @@ _CLOCK = re.compile(r"([01]?\d|2[0-4]):[0-5]\d")
 _ENDINGS = (".libsvm", ".svm", ".svmlight")
 _ZEROS = (b" 0:", b"\t0:")
 _ENTRY_BYTES = 12  # of a sparse matrix
+_BLOCK_BYTES, _MAX_LETTERS = 2**22, 15  # that are parsed at once; of a number read exactly
+_ONE_A_LINE = bytes.maketrans(b": ", b"\n\n")
+_Block = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 _TOKEN = re.compile(r"\S+")
 _INDEX = re.compile(r"[+-]?\d+")
 
@@ -160,8 +168,10 @@ def read_rows(file: TextFile, zero_based: bool | None = None) -> LibsvmRows:
     with ThreadPoolExecutor(1) as executor:
         digest_future = executor.submit(fingerprint, file.path)
         try:
-            with file.open_unpacked() as stream:
-                loaded = load_svmlight_file(stream, zero_based=True, query_id=has_queries)
+            loaded = None if has_queries else _plain_rows(file)
+            if loaded is None:
+                with file.open_unpacked() as stream:
+                    loaded = load_svmlight_file(stream, zero_based=True, query_id=has_queries)
         except (ValueError, OverflowError) as error:
             raise load_error(error, file) from None
         digest = digest_future.result()
@@ -184,6 +194,62 @@ def read_rows(file: TextFile, zero_based: bool | None = None) -> LibsvmRows:
         matrix.indices -= 1
         rows = replace(rows, matrix=_with_width(matrix, matrix.shape[1] - 1))
     return rows
+
+
+def _plain_rows(file: TextFile) -> tuple[sparse.csr_matrix, np.ndarray] | None:
+    """The matrix and the labels, counted from 0; None where a row is not plainly written."""
+    blocks = list[_Block]()
+    with file.open_unpacked() as stream:
+        while text := stream.read(_BLOCK_BYTES):
+            block = _parse_block(text + stream.readline())
+            if block is None:
+                return None
+            blocks.append(block)
+    labels, row_lengths, indices, values = map(np.concatenate, zip(*blocks, strict=True))
+    starts = np.concatenate([[0], np.cumsum(row_lengths)])
+    shape = (len(labels), int(indices.max(initial=-1)) + 1)
+    return sparse.csr_matrix((values, indices, starts), shape=shape), labels
+
+
+def _parse_block(text: bytes) -> _Block | None:
+    for line_end in (b"\r\n", b" \n"):
+        text = text.replace(line_end, b"\n")
+    text = text if text.endswith(b"\n") else text + b"\n"
+    letters = np.frombuffer(text, np.uint8)
+    ends = np.flatnonzero((letters <= ord(" ")) | (letters == ord(":")))  # of labels and numbers
+    signs, lengths = letters[ends], np.diff(ends, prepend=-1) - 1
+    is_index, is_row_end = signs == ord(":"), signs == ord("\n")
+    # Where nothing but a blank stands before each pair, a colon in it, and no number has more
+    # digits or another notation, pandas reads what Python's float does.
+    is_plain = np.array_equal((signs == ord(" "))[:-1], is_index[1:]) and not is_index[0]
+    is_plain &= np.count_nonzero(is_index) * 2 + np.count_nonzero(is_row_end) == len(ends)
+    if not is_plain or lengths.max() > _MAX_LETTERS or b"e" in text or b"E" in text:
+        return None
+    try:
+        column = pd.read_csv(
+            io.BytesIO(text.translate(_ONE_A_LINE)),
+            sep=":",
+            header=None,
+            dtype=np.float64,
+            quoting=csv.QUOTE_NONE,
+            na_filter=False,
+        )
+    except ValueError:
+        return None
+    numbers = column.to_numpy().ravel()
+    if len(numbers) != len(ends) or not np.isfinite(numbers).all():
+        return None
+    places, row_ends = np.flatnonzero(is_index), np.flatnonzero(is_row_end)
+    indices, powers = numbers[places], 10.0 ** np.arange(-1, _MAX_LETTERS + 1)
+    # Whole numbers have as many digits as letters; they grow within a row.
+    sizes, is_row_start = lengths[places], np.diff(places, prepend=-3) > 2
+    is_whole = (powers[sizes] <= indices) | ((sizes == 1) & (indices == 0))
+    is_sorted = (np.diff(indices, prepend=-1) > 0) | is_row_start
+    if not (is_whole & (indices < powers[sizes + 1]) & is_sorted & (indices < 2**31)).all():
+        return None
+    row_lengths = (np.diff(row_ends, prepend=-1) - 1) // 2
+    labels = numbers[np.concatenate([[0], row_ends[:-1] + 1])]
+    return labels, row_lengths, indices.astype(np.int32), numbers[places + 1]
 
 
 def _with_width(matrix: sparse.csr_matrix, width: int) -> sparse.csr_matrix:

@@ -12,10 +12,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import chain, filterfalse, islice
-from math import ceil
+from itertools import chain, islice
 
-from core.datasets.column_format import NOTHING, number_formats
+from core.datasets.column_format import NOTHING, holds_for_share, number_formats
 from core.datasets.files.delimited_rows import (
     COMMA_NUMBER,
     ONE_COLUMN,
@@ -25,6 +24,7 @@ from core.datasets.files.delimited_rows import (
     QuoteCheck,
     QuoteChoice,
     columns_of,
+    filled_cells,
     is_missing,
     is_number,
     split_rows,
@@ -88,11 +88,8 @@ def names_place(rows: Sequence[Sequence[str]], required: str = "") -> tuple[int,
 
 
 def _are_numbers(cells: Iterable[str]) -> bool:
-    filled = [cell for cell in cells if not is_missing(cell)]
-    # A few words tell that it is none, whatever else there is.
-    max_words = len(filled) - ceil(_NUMBER_SHARE * len(filled))
-    words = islice(filterfalse(is_figure, filled), max_words + 1)
-    return bool(filled) and sum(1 for _ in words) <= max_words
+    filled = filled_cells(cells)
+    return bool(filled) and holds_for_share(is_figure, filled, _NUMBER_SHARE)
 
 
 def _is_body(row: Sequence[str], numeric: Sequence[int], usual: int) -> bool:
@@ -118,12 +115,13 @@ def is_figure(cell: str) -> bool:
 def _units_of(row: Sequence[str], numeric: Sequence[int]) -> tuple[str, ...]:
     """The units of a row of units, without brackets; () for another row."""
     units = [_IN_BRACKETS.sub(r"\1\2", cell) if cell not in _NO_UNITS else "" for cell in row]
+    if any(map(_is_value, filter(None, units))):
+        return ()
     figures = [i for i in numeric if i < len(row) and units[i]]
     known = [i for i in figures if units[i] != row[i] or number_formats([f"1{units[i]}"])]
     others = [unit for i, unit in enumerate(units) if unit and i not in numeric]
     fits = all(_LIKE_A_UNIT.fullmatch(units[i]) or units[i] != row[i] for i in figures)
-    has_values = any(map(_is_value, filter(None, units)))
-    if not known or not fits or has_values or len(others) > len(figures):
+    if not known or not fits or len(others) > len(figures):
         return ()
     return tuple(unit if i in numeric else "" for i, unit in enumerate(units))
 
@@ -142,7 +140,7 @@ def delimiter_of(
     Preferred are those that give the required column, then those where quotes are around cells.
     """
     best: _Scored | None = None
-    is_quoted = quotes.reading != UNQUOTED and any(quotes.quote in line for line in lines)
+    is_quoted = quotes.reading != UNQUOTED and quotes.quote in "".join(lines)
     lines = first_lines(lines)
     start = "".join(lines)
     for delimiter in DELIMITERS:
@@ -483,6 +481,9 @@ def _extra_of(header: tuple[str, ...], rows: list[list[str]], width: int) -> str
 
 
 def _is_padded(lines: list[str], quotes: Quotes) -> bool:
+    signs = quotes.delimiter + " ", quotes.quote
+    if not any(sign in line for sign in signs for line in lines[:200]):
+        return False
     rows = split_rows(lines[:200], replace(quotes, padded=False))
     begins = [[cell.startswith(" ") for cell in row[1:]] for row in rows]
     # The header may be padded alone.

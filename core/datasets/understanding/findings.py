@@ -437,7 +437,7 @@ def _use_of(dataset: Dataset, column: Column) -> SuggestedChange | None:
 
 def _has_words(dataset: Dataset, name: str) -> bool:
     assert dataset.left_out is not None
-    counts = [len(str(value).split()) for value in dataset.left_out[name].dropna()]
+    counts = [len(str(value).split()) for value in dataset.left_out[name].dropna().tolist()]
     return bool(counts) and sum(counts) >= 2 * len(counts)
 
 

@@ -17,6 +17,7 @@ from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
+from core.errors import UnusableError
 
 Write = Callable[..., str]
 
@@ -160,3 +161,21 @@ def test_round_trip_against_scikit_learn(data: st.DataObject) -> None:
     np.testing.assert_array_equal(dataset.target, labels)
     if queries is not None:
         np.testing.assert_array_equal(dataset.row_groups, theirs[2])
+
+
+@pytest.mark.parametrize("written", ["+1", "-.5", "1.", "007", "0.1234567890123456789", "1e-7"])
+@pytest.mark.parametrize("end", ["\n", " \n", "\r\n", "\n\n", " # note\n"])
+def test_values_are_those_of_the_loader_however_they_are_written(
+    write: Write, written: str, end: str
+) -> None:
+    text = rows_text() + f"{written} 1:{written} 3:2{end}" + rows_text()
+    dataset = read_dataset(write(text), DataOptions(task="regression"))
+    matrix, target = load_svmlight_file(io.BytesIO(text.encode()))
+    assert (dataset.matrix != matrix).nnz == 0
+    np.testing.assert_array_equal(dataset.target, target)
+
+
+@pytest.mark.parametrize("pair", ["1.0:2", "1:", "1:.", "-1:2", '1:"2"', "1:0x1", "3:1 2:1"])
+def test_what_the_loader_refuses_is_refused_with_its_line(write: Write, pair: str) -> None:
+    with pytest.raises(UnusableError, match="line 41"):
+        read_dataset(write(rows_text() + f"1 {pair}\n" + rows_text(), "rows.libsvm"))
