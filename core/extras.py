@@ -12,6 +12,7 @@ from pathlib import Path
 # The same as pyproject.toml has, which names one extra in another.
 EXTRAS: dict[str, tuple[str, ...]] = {
     "onnx": ("onnx>=1.16", "onnxruntime>=1.20"),
+    "mlflow": ("mlflow-skinny>=3.1",),
     "deep": ("jax>=0.4.35",),
     "lightgbm": ("lightgbm>=4.5",),
     "xgboost": ("xgboost>=2.1",),

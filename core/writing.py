@@ -60,6 +60,18 @@ def whole_file(path: Path, *, is_private: bool = False) -> Iterator[Path]:
         sync_folder(real.parent)
 
 
+@contextlib.contextmanager
+def whole_folder(path: Path) -> Iterator[Path]:
+    """A draft to fill, which becomes the new folder `path` in the same way."""
+    remove_leftovers(path.parent)
+    with contextlib.ExitStack() as stack:
+        draft = _make_locked_folder(path.parent, stack) / path.name
+        draft.mkdir()
+        yield draft
+        os.rename(draft, path)
+        sync_folder(path.parent)
+
+
 def remove_leftovers(parent: Path) -> None:
     """Remove the drafts of killed programs, whose locks the system has released."""
     with contextlib.suppress(OSError), os.scandir(parent) as entries:

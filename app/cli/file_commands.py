@@ -173,8 +173,8 @@ def _export_model(run_name: str, folder: Path) -> Path:
     run = finished_run(RunFolder.find_run(run_name))
     for ending in (".skops", ".npz", ".zip"):
         with contextlib.suppress(UnusableError):
-            return export_run(run, folder / f"model{ending}")
-    return export_run(run, folder / "model.joblib")
+            return export_run(run, folder / f"model{ending}", with_card=False)
+    return export_run(run, folder / "model.joblib", with_card=False)
 
 
 def _predict_file(model: Path, arguments: argparse.Namespace) -> int:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from core.errors import UnusableError, write_error
-from core.writing import whole_file
+from core.writing import whole_file, whole_folder
+
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+:|databricks$")  # no letter of a drive
 
 
 @dataclass(frozen=True)
@@ -36,8 +39,28 @@ def write_whole_file(path: Path, write: Callable[[Path], None]) -> None:
         raise write_error("the file", path, error) from error
 
 
-def check_destination(path: Path) -> None:
-    """UnusableError where nothing can be written: no folder, no permission, a folder so called."""
+def write_whole_folder(path: Path, write: Callable[[Path], None]) -> None:
+    """The same with a new folder."""
+    check_destination(path, is_new=True)
+    try:
+        with whole_folder(path) as draft:
+            write(draft)
+    except OSError as error:
+        raise write_error("the folder", path, error) from error
+
+
+def is_address(destination: Path | str) -> bool:
+    """Whether it is the address of a server or a database, as sqlite:///runs.db, not a path."""
+    return bool(_ADDRESS.match(str(destination)))
+
+
+def check_destination(path: Path, is_new: bool = False) -> None:
+    """UnusableError where nothing can be written: no folder, no permission, a folder so called.
+
+    Where it `is_new`, nothing may have the name.
+    """
+    if is_new and path.is_file():
+        raise UnusableError("a file has this name", where=str(path), cure="choose another name")
     if path.is_dir():
         raise UnusableError("a folder has this name", where=str(path), cure="choose another name")
     # A link stays one: the draft is made beside the file that it leads to.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,18 @@ from typing import Any
 from core.datasets.task import Task
 from core.errors import UnusableError
 from core.estimators.optional_parts import OPTIONAL_DEPENDENCIES, check_installed, is_installed
+from core.export import model_card
 from core.export.bundle import carrier
-from core.export.destination import check_destination, write_whole_file
+from core.export.destination import (
+    check_destination,
+    is_address,
+    write_whole_file,
+    write_whole_folder,
+)
 from core.export.exportable_models import STRUCTURED, TUNED, export_variants_of
 from core.export.files import json_file, model_file
 from core.export.finished_run import FinishedRun
+from core.export.mlflow import model_folder
 from core.export.onnx import onnx_file as onnx_file
 from core.export.report import report_page as report
 from core.export.script import python_script
@@ -45,6 +53,8 @@ class Exporter:
     extra: str = ""  # the optional dependency that it needs
     endings: Mapping[str, str] = field(default_factory=dict)  # {ending: what it is}, of several
     joins: bool = False  # whether it adds to an existing file, and is given the destination itself
+    has_card: bool = False  # whether a model card is written beside its files
+    is_folder: bool = False  # whether it fills a new folder
 
 
 def _write_study(run: FinishedRun, path: Path) -> None:
@@ -59,8 +69,13 @@ def _write_script(run: FinishedRun, path: Path) -> None:
     writer(run, path)
 
 
+def _write_folder(run: FinishedRun, path: Path) -> None:
+    carrier.write_folder(run, path, model_card.card_text(run, "folder"))
+
+
 # {format: its titles and sentences by forms of run}
 _WORDS = json.loads((files("resources") / "exports.json").read_text(encoding="utf-8"))
+MLFLOW = "mlflow"
 _CODE = "Opening a joblib file can run any code in it. Open only files from people you trust."
 _GET_ONNX = f"To save it, {OPTIONAL_DEPENDENCIES['onnx'].install_advice}."
 
@@ -74,19 +89,23 @@ def _variants(name: str, write: Callable[[FinishedRun, Path], None]) -> dict[str
 
 
 _ROWS = (
-    Exporter("skops", ".skops", _variants("skops", model_file.write_skops)),
-    Exporter("joblib", ".joblib", _variants("joblib", model_file.write_joblib), _CODE),
+    Exporter("skops", ".skops", _variants("skops", model_file.write_skops), has_card=True),
+    Exporter(
+        "joblib", ".joblib", _variants("joblib", model_file.write_joblib), _CODE, has_card=True
+    ),
     Exporter(
         "onnx",
         ".onnx",
         _variants("onnx", onnx_file.write),
         "" if is_installed("onnx") else _GET_ONNX,
         extra="onnx",
+        has_card=True,
     ),
-    Exporter("folder", ".zip", _variants("folder", carrier.write_folder)),
-    Exporter("npz", ".npz", _variants("npz", carrier.write_npz)),
+    Exporter("folder", ".zip", _variants("folder", _write_folder)),
+    Exporter("npz", ".npz", _variants("npz", carrier.write_npz), has_card=True),
+    Exporter(MLFLOW, ".mlflow", _variants(MLFLOW, model_folder.write), is_folder=True),
     Exporter("json", ".json", _variants("json", json_file.write)),
-    Exporter("script", ".py", _variants("script", _write_script)),
+    Exporter("script", ".py", _variants("script", _write_script), has_card=True),
     Exporter("report", ".html", _variants("report", report.write), of_run=True),
     Exporter(
         "optuna",
@@ -119,18 +138,30 @@ def exporters_for(task: str = "", model: str = "") -> dict[str, Exporter]:
     return {name: exporter for name, exporter in EXPORTERS.items() if forms & exporter.forms.keys()}
 
 
-def export_run(run: FinishedRun, path: Path | str, format: str | None = None) -> Path:
-    """Write one file of a run, or of another of its models, its kind by the ending or `format`."""
+def export_run(
+    run: FinishedRun, path: Path | str, format: str | None = None, *, with_card: bool = True
+) -> Path:
+    """Write one file of a run, or of another of its models, its kind by the ending or `format`.
+
+    A model has its card beside it, unless it is for a moment alone.
+    """
     path = Path(path).expanduser()
     exporter = exporter_for(path, format, run.takeaway.task, run.plan.model)
     _check_model(exporter, path, run.selected_name)
     (form,) = export_variants_of(run.takeaway.task, run.plan.model)
     write = exporter.forms[form].write
+    has_card = exporter.has_card and with_card
+    if has_card:
+        model_card.check_beside(path)
     # A draft would replace the studies that the file holds already.
     if exporter.joins:
         write(run, path)
+    elif exporter.is_folder:
+        write_whole_folder(path, partial(write, run))
     else:
-        write_whole_file(path, lambda draft: write(run, draft))
+        write_whole_file(path, partial(write, run))
+    if has_card:
+        model_card.write_beside(run, path, exporter.name)
     return path
 
 
@@ -142,6 +173,7 @@ def export_all(
     """Write several files, each on its own: the written ones, and {path: sentence} of the others.
 
     Args:
+        paths: of an MLflow tracking server or database the address.
         formats: {path: the name of an exporter}; other paths go by their endings.
     """
     written, failed = [], {}
@@ -150,7 +182,13 @@ def export_all(
         try:
             # The model is unpacked once for all files.
             run = run or read()
-            written.append(str(export_run(run, path, (formats or {}).get(path))))
+            format = (formats or {}).get(path)
+            if _is_tracking(path, format):
+                from core.export.mlflow.tracked_run import log_run
+
+                written.append(log_run(run, str(path)))
+            else:
+                written.append(str(export_run(run, path, format)))
         except UnusableError as error:
             failed[str(path)] = error.sentence
         except Exception as error:  # a defect of one kind of file costs that file alone
@@ -158,6 +196,10 @@ def export_all(
             cure = "save the model in another form"
             failed[str(path)] = UnusableError(problem, where=str(path), cure=cure).sentence
     return written, failed
+
+
+def _is_tracking(path: Path | str, format: str | None) -> bool:
+    return format == MLFLOW and is_address(path)
 
 
 def _check_model(exporter: Exporter, path: Path, which: str) -> None:
@@ -175,11 +217,16 @@ def check_export(
         task, model: of the run; "" where unknown yet.
         which: of its models (core.export.exportable_models).
     """
+    if _is_tracking(path, format):
+        check_installed(MLFLOW)
+        return
     path = Path(path).expanduser()
     exporter = exporter_for(path, format, task, model)
     _check_model(exporter, path, which)
     check_installed(exporter.extra)
-    check_destination(path)
+    check_destination(path, exporter.is_folder)
+    if exporter.has_card:
+        model_card.check_beside(path)
 
 
 def exporter_for(

@@ -188,13 +188,18 @@ def _step_penalties(step: Any) -> dict[str, float]:
 
 
 def _with_times(trial: FrozenTrial, state: RunState, began: float, ended: float) -> FrozenTrial:
-    try:  # Optuna has local times without a zone
-        start = datetime.fromisoformat(state.started.started_at).astimezone().replace(tzinfo=None)
-    except ValueError:
-        start = datetime.fromtimestamp(0)
+    start = start_of_run(state)
     trial.datetime_start = start + timedelta(seconds=began)
     trial.datetime_complete = start + timedelta(seconds=max(began, ended))
     return trial
+
+
+def start_of_run(state: RunState) -> datetime:
+    """When it began; Optuna has local times without a zone."""
+    try:
+        return datetime.fromisoformat(state.started.started_at).astimezone().replace(tzinfo=None)
+    except ValueError:
+        return datetime.fromtimestamp(0)
 
 
 def _user_attributes(notes: Mapping[str, Any]) -> JsonObject:

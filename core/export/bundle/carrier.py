@@ -9,7 +9,6 @@ settings: (), JSON text: columns, how the training file was written, run, versio
 
 from __future__ import annotations
 
-import ast
 import base64
 import csv
 import importlib
@@ -38,7 +37,7 @@ from core.errors import UnusableError
 from core.estimators.registry import MODELS
 from core.estimators.stored.skops_nodes import read_array
 from core.export.bundle.csv_rows import UTF_16, CellFormat, UnreadableError, cell_format_of, text_of
-from core.export.bundle.modules import COMPILED, bundle_modules
+from core.export.bundle.modules import program_text
 from core.export.finished_run import FinishedRun, members_of
 from core.export.spreadsheet_cells import escape_formula
 from core.ordinary_files import open_ordinary
@@ -72,7 +71,6 @@ class Carrier:
     check: Callable[[Arrays], None] = lambda arrays: None  # ValueError for parts that do not fit
     program: str = PROGRAM  # its file name
     needs: str = "numpy"  # the libraries of the program in a folder
-    opening: str = ""  # of a folder's README.txt, with {noun} and {dataset}
     tables: Callable[[FinishedRun], dict[str, bytes]] = lambda run: {}  # beside it in the folder
     # what the JSON export has beside the parameters, and the arrays of that
     document: Callable[[Arrays], JsonObject] = lambda arrays: {}
@@ -185,15 +183,15 @@ def write_script(run: FinishedRun, path: Path) -> None:
     path.write_text(_program_text(carrier, notes, [model_code], main), encoding="utf-8")
 
 
-def write_folder(run: FinishedRun, path: Path) -> None:
-    """Write a zip file of one folder: README.txt, the arrays, the program, and tables if any."""
-    carrier, arrays = _carrier_of_run(run), arrays_of(run)
+def write_folder(run: FinishedRun, path: Path, card: str) -> None:
+    """Write a zip file of one folder: README.md, the arrays, the program, and tables if any."""
+    carrier = _carrier_of_run(run)
     notes = [f"The model is {MODEL} beside this file. It needs {carrier.needs}."]
     main = f'    model = Path(__file__).with_name("{MODEL}")\n'
     main += "    sys.exit(run_file(model, predict_table, sys.argv[1:]))\n"
     files = {
-        "README.txt": _readme_text(run, carrier, arrays).encode(),
-        MODEL: npz_bytes(arrays),
+        "README.md": f"{card}\n    python {PROGRAM} NEW.csv OUT.csv\n".encode(),
+        MODEL: npz_bytes(arrays_of(run)),
         PROGRAM: _program_text(carrier, notes, [], main).encode(),
         **carrier.tables(run),
     }
@@ -208,34 +206,11 @@ def write_folder(run: FinishedRun, path: Path) -> None:
 
 
 def _program_text(carrier: Carrier, notes: Sequence[str], model: list[str], main: str) -> str:
-    source_bundle = bundle_modules(map(importlib.import_module, carrier.modules))
     paragraphs = [textwrap.fill(words, 96) for words in (carrier.files, *notes)]
     usage = f"    python {carrier.program} NEW.csv OUT.csv"
     description = "\n\n".join([carrier.does, usage, *paragraphs])
-    description = description.replace("\\", "\\\\").replace('"""', "'''")
-    standard_lines, library_lines = source_bundle.import_lines()
-    head = [f'"""{description}\n"""', "", "from __future__ import annotations", ""]
-    blocks = [
-        "\n".join([*head, *standard_lines, "", *library_lines]),
-        *([COMPILED] if source_bundle.is_compiled else []),
-        *source_bundle.sources,
-        *model,
-        f'if __name__ == "__main__":\n{main}',
-    ]
-    text = "\n\n\n".join(blocks)
-    ast.parse(text)  # a program that Python cannot read must never leave the house
-    return text
-
-
-def _readme_text(run: FinishedRun, carrier: Carrier, arrays: Arrays) -> str:
-    count = len(arrays["weights"])
-    model_text = f"the average of {count} models" if count > 1 else "one model"
-    first = carrier.opening.format(noun=run.model.noun, dataset=run.takeaway.dataset)
-    first += f", {model_text}: {run.test_score_text('.6g')}."
-    second = (
-        f"python {PROGRAM} NEW.csv OUT.csv predicts a new file, and needs only {carrier.needs}."
-    )
-    return textwrap.fill(first, 80) + "\n\n" + textwrap.fill(second, 80) + "\n"
+    blocks = [*model, f'if __name__ == "__main__":\n{main}']
+    return program_text(description, [*carrier.modules, MAIN_MODULE], blocks)
 
 
 def csv_bytes(header: list[str], rows: list[list[str]]) -> bytes:

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from core.export.bundle.carrier import MAIN_MODULE, READING_MODULES, Arrays, Carrier
+from core.export.bundle.carrier import READING_MODULES, Arrays, Carrier
 from core.export.bundle.parameter_arrays import (
     check_parameters,
     parameter_arrays,
@@ -136,7 +136,6 @@ CARRIER = Carrier(
         "core.export.bundle.member_arrays",
         *READING_MODULES,
         "core.export.bundle.tag_prediction",
-        MAIN_MODULE,
     ),
     predict_table=predict_table,
     arrays=_arrays,

@@ -15,7 +15,6 @@ import numpy as np
 
 from core.datasets.raw_table import formats_of
 from core.export.bundle.carrier import (
-    MAIN_MODULE,
     READING_MODULES,
     Arrays,
     Carrier,
@@ -63,10 +62,8 @@ CARRIER = Carrier(
         "core.datasets.cell_values",
         "core.export.bundle.column_preparation",
         "core.export.bundle.dlgm_prediction",
-        MAIN_MODULE,
     ),
     predict_table=predict_table,
     arrays=_arrays,
     needs="numpy and pandas",
-    opening="This is {noun} for {dataset} as Tunescope tuned it",
 )

@@ -15,7 +15,6 @@ import numpy as np
 
 from core.estimators.lda.fitted_topics import topic_sizes, topic_words, word_probabilities
 from core.export.bundle.carrier import (
-    MAIN_MODULE,
     READING_MODULES,
     Arrays,
     Carrier,
@@ -81,15 +80,9 @@ CARRIER = Carrier(
     "on these. OUT.csv gets the share of every topic, and how well the words of one random half of "
     "the document are predicted by the other: its log density in nats, averaged over all models of "
     "the average, and the number of these words.",
-    modules=(
-        *READING_MODULES,
-        "core.datasets.texts.words",
-        "core.export.bundle.topic_prediction",
-        MAIN_MODULE,
-    ),
+    modules=(*READING_MODULES, "core.datasets.texts.words", "core.export.bundle.topic_prediction"),
     predict_table=predict_table,
     arrays=_arrays,
     check=_check,
-    opening="These are the topics of {dataset} as Tunescope tuned them",
     tables=_tables,
 )

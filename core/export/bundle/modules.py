@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import inspect
 import io
 import sys
 import tokenize
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
 
@@ -120,6 +121,27 @@ def bundle_modules(modules: Iterable[ModuleType]) -> SourceBundle:
     for module in modules:
         source_bundle.add_module(module)
     return source_bundle
+
+
+def program_text(description: str, modules: Iterable[str], blocks: Sequence[str]) -> str:
+    """A program of modules, each after those that it imports from, and of blocks behind them.
+
+    Args:
+        description: paragraphs of the docstring.
+    """
+    source_bundle = bundle_modules(map(importlib.import_module, modules))
+    description = description.replace("\\", "\\\\").replace('"""', "'''")
+    standard_lines, library_lines = source_bundle.import_lines()
+    head = [f'"""{description}\n"""', "", "from __future__ import annotations", ""]
+    all_blocks = [
+        "\n".join([*head, *standard_lines, "", *library_lines]),
+        *([COMPILED] if source_bundle.is_compiled else []),
+        *source_bundle.sources,
+        *blocks,
+    ]
+    text = "\n\n\n".join(all_blocks)
+    ast.parse(text)  # a program that Python cannot read must never leave the house
+    return text
 
 
 def _defined_names(statement: ast.stmt) -> list[str]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from core.export.bundle.carrier import MAIN_MODULE, READING_MODULES, Arrays, Carrier
+from core.export.bundle.carrier import READING_MODULES, Arrays, Carrier
 from core.export.bundle.fold_prediction import predict_table
 from core.export.bundle.parameter_arrays import (
     check_parameters,
@@ -47,7 +47,6 @@ CARRIER = Carrier(
         "core.export.bundle.member_arrays",
         *READING_MODULES,
         "core.export.bundle.fold_prediction",
-        MAIN_MODULE,
     ),
     predict_table=predict_table,
     arrays=_arrays,

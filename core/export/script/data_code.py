@@ -260,7 +260,7 @@ def reading_functions(sources: Sources, target_type: str, code: CodeWriter) -> l
     if modules:
         lines += ["", "", *carried_lines(modules, code)]
     if rewritten:
-        lines += ["", "", *_format_lines(rewritten)]
+        lines += ["", "", *format_lines(rewritten)]
     lines += ["", "", "def parts(table):"]
     if rewritten:
         lines += ["    for name, form in FORMATS.items():"]
@@ -308,7 +308,8 @@ def _converter_lines(arguments: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _format_lines(formats: Mapping[str, ColumnFormat]) -> list[str]:
+def format_lines(formats: Mapping[str, ColumnFormat]) -> list[str]:
+    """Lines of the variable ``FORMATS``."""
     lines = ["# How columns are written that pandas alone would read otherwise.", "FORMATS = {"]
     for name, form in formats.items():
         changed = {f.name: getattr(form, f.name) for f in fields(form) if f.name != "rewrites"}

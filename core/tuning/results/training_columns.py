@@ -1,7 +1,5 @@
 """A column of a model's training rows as plain values, for forms and for what is said of rows."""
 
-from __future__ import annotations
-
 import datetime
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +9,7 @@ from core.records import Record, optional
 
 NUMBER, CHOICE, DATE, TEXT = "number", "choice", "date", "text"
 KINDS = (NUMBER, CHOICE, DATE, TEXT)
+MIN_COMMON = 10  # rows of a value that is common: it tells of no single row
 
 
 @dataclass(frozen=True)
@@ -28,6 +27,7 @@ class TrainingColumn(Record):
     more: bool = False  # whether there were further ones, which are not stored
     format: str = ""  # of dates, for `pandas.to_datetime`; "" for none
     unit: str | None = optional()  # of numbers
+    common: int | None = optional()  # how many of its choices are
 
     @property
     def title(self) -> str:

@@ -4,8 +4,6 @@ Ranges, categories, typical values and a distance travel in the model's files as
 forms and for warnings about unlike rows.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import math
@@ -30,6 +28,7 @@ from core.tuning.results.training_columns import (
     CHOICE,
     DATE,
     KINDS,
+    MIN_COMMON,
     NUMBER,
     TEXT,
     TrainingColumn,
@@ -141,7 +140,10 @@ def _choice_column(name: str, values: pd.Series, *, numeric: bool) -> TrainingCo
     choices = tuple(float(value) if numeric else str(value) for value in usable[:MAX_CATEGORIES])
     typical = choices[0] if choices else None
     more = len(order) > len(choices)
-    return TrainingColumn(name, CHOICE, numeric, typical=typical, choices=choices, more=more)
+    common = sum(int(counts[value] >= MIN_COMMON) for value in usable[:MAX_CATEGORIES])
+    return TrainingColumn(
+        name, CHOICE, numeric, typical=typical, choices=choices, more=more, common=common
+    )
 
 
 def _date_column(texts: pd.Series, column: Column) -> TrainingColumn:

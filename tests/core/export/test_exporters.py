@@ -15,9 +15,9 @@ from core.export.exporters import EXPORTERS, check_export, exporters_for
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.runs.run_folder import RunFolder
 
-TABLES = ["skops", "joblib", "onnx", "json", "script", "report", "optuna"]
-FOLDERS = ["folder", "json", "report", "optuna"]
-STRUCTURED = ["npz", "json", "script", "report", "optuna"]
+TABLES = ["skops", "joblib", "onnx", "mlflow", "json", "script", "report", "optuna"]
+FOLDERS = ["folder", "mlflow", "json", "report", "optuna"]
+STRUCTURED = ["npz", "mlflow", "json", "script", "report", "optuna"]
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_a_format_is_one_row_and_every_run_has_one_form():
 @pytest.mark.parametrize(
     ("task", "name", "sentence"),
     [
-        ("sequence", "model.skops", "sequences has no skops export; end the name in .npz, .json,"),
+        ("sequence", "model.skops", "sequences has no skops export; end the name in .npz,"),
         ("structure", "model.joblib", "a run on molecules has no joblib export"),
         ("binary", "model.npz", "a run on a table has no npz export; end the name in .skops,"),
     ],

@@ -117,9 +117,10 @@ def test_the_folder_says_what_is_in_it_and_refuses_in_a_sentence(run_outside, tm
     run = topic_run(tmp_path)
     folder = unpacked(run, tmp_path / "topics.zip")
     names = {path.name for path in folder.iterdir()}
-    assert names == {"README.txt", "model.npz", "predict.py", "topics.csv", "words.csv"}
-    readme = " ".join((folder / "README.txt").read_text().split())
-    assert "the average of 3 models: completion on test rows -2.5." in readme
+    assert names == {"README.md", "model.npz", "predict.py", "topics.csv", "words.csv"}
+    readme = (folder / "README.md").read_text()
+    assert "# Average of 3 models" in readme
+    assert "value: -2.5" in readme
     words = pd.read_csv(folder / "words.csv", index_col="word")
     np.testing.assert_allclose(words.sum(), 1.0, atol=2e-3)
     assert "naïve" in words.index
