@@ -21,8 +21,8 @@ def add_work(commands: Any) -> None:
     work.add_argument("--wait", type=float, default=10.0, metavar="MINUTES")
     add_ending(work)
     # Of `resume`, by which a worker coordinates.
-    work.set_defaults(trials=0, minutes=0.0, stop=False, memory="", cluster="", leaves=True)
-    work.set_defaults(run=_join_run)
+    work.set_defaults(trials=0, minutes=0.0, stop=False, memory="", cluster="")
+    work.set_defaults(tls_ca="", tls_cert="", tls_key="", leaves=True, run=_join_run)
 
 
 def _join_run(arguments: argparse.Namespace) -> int:
