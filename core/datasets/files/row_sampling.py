@@ -170,20 +170,26 @@ def records(file: IO[bytes], form: RowFormat) -> Iterator[bytes]:
     """Every row, from where the file stands."""
     if not form.delimiter:
         return (line for line in file if line.split(b"#", 1)[0].strip())
-    return (line for line in logical_lines(file, form) if is_row(line, form))
+    blanks = _blanks(form)
+    return (line for line in logical_lines(file, form) if line.strip(blanks))
 
 
 def is_row(line: bytes, form: RowFormat) -> bool:
     """Whether a line of a table is no blank one; tabs that divide cells are a row of empty ones."""
-    return bool(line.strip(b" \r\n") if form.delimiter == b"\t" else line.strip())
+    return bool(line.strip(_blanks(form)))
+
+
+def _blanks(form: RowFormat) -> bytes | None:
+    return b" \r\n" if form.delimiter == b"\t" else None
 
 
 def logical_lines(file: IO[bytes], form: RowFormat) -> Iterator[bytes]:
     """Lines, with those below them that belong to a cell in quotes."""
     pending: list[bytes] = []
-    quotes, state = form.quotes, OUTSIDE
-    for line in file:
-        if state == WITHIN or form.is_telling(line):
+    quotes, state, is_escaped = form.quotes, OUTSIDE, form.reading == b"escaped"
+    for line in file:  # as of `is_telling`, whose call would take as long as all else
+        has_sign = (form.quote and form.quote in line) or (is_escaped and b"\\" in line)
+        if state == WITHIN or has_sign:
             text = line.removeprefix(BOM_UTF8).decode("latin-1")
             state = scan_line(text, quotes, state).state
         if state == OUTSIDE and not pending:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any, ClassVar
+from typing import IO, Any, ClassVar, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -21,6 +21,7 @@ from core.export.bundle.csv_rows import names_beside
 from core.export.destination import OutputForm
 
 Cell = str | float | int | None
+_Row = TypeVar("_Row")
 SHARE = "probability of "  # so begin the columns of the classes' probabilities
 
 
@@ -48,7 +49,7 @@ class Answers:
         self.count = 0  # rows drawn so far
         self._top_shares: list[np.ndarray] = []
         self._tables = map(self._note_shares, chain([first], remaining_tables))
-        self._rows = self._drawn_rows()
+        self._rows = self._drawn_rows(plain_rows)
         self._waiting = first.iloc[:0]  # drawn as a table, and not taken yet
 
     def _note_shares(self, table: pd.DataFrame) -> pd.DataFrame:
@@ -66,16 +67,20 @@ class Answers:
         """The columns' names, numbered where the table has a column of that name."""
         return names_beside(self.columns, table_names)
 
-    def rows(self) -> Iterator[list[Cell]]:
+    def rows(self) -> Iterator[Sequence[Cell]]:
         """The answers that are not drawn yet, row by row."""
         return self._rows
 
-    def _drawn_rows(self) -> Iterator[list[Cell]]:
+    def rows_as(self, rows_of: Callable[[pd.DataFrame], Iterable[_Row]]) -> Iterator[_Row]:
+        """The same, as a function makes them of a table."""
+        self._rows = self._drawn_rows(rows_of)
+        return self._rows
+
+    def _drawn_rows(self, rows_of: Callable[[pd.DataFrame], Iterable[Any]]) -> Iterator[Any]:
         for table in self._tables:
-            columns = (table[name].astype(object).tolist() for name in table)
-            for cells in zip(*columns, strict=True):
+            for row in rows_of(table):
                 self.count += 1
-                yield list(map(_plain, cells))
+                yield row
 
     @property
     def has_ended(self) -> bool:
@@ -101,6 +106,19 @@ class Answers:
 def has_doubt(answers: pd.DataFrame) -> bool:
     """Whether there are probabilities of classes, which say how sure an answer is."""
     return sum(str(name).startswith(SHARE) for name in answers) > 1
+
+
+def plain_rows(table: pd.DataFrame) -> Iterator[Sequence[Cell]]:
+    """The rows of a table of answers."""
+    return zip(*(plain_cells(table[name]) for name in table), strict=True)
+
+
+def plain_cells(values: pd.Series) -> list[Cell]:
+    """The cells of a column of answers, None where missing."""
+    if isinstance(values.dtype, np.dtype) and values.dtype.kind in "iufb":
+        return [None if cell != cell else cell for cell in values.tolist()]
+    cells = values.astype(object).tolist()
+    return cells if set(map(type, cells)) == {str} else list(map(_plain, cells))
 
 
 def _plain(cell: Any) -> Cell:

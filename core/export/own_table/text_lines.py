@@ -15,6 +15,8 @@ from functools import cached_property
 from itertools import chain
 from typing import IO, cast
 
+import pandas as pd
+
 from core.datasets.files import row_sampling
 from core.datasets.files.conll import with_labels
 from core.datasets.files.csv_table import TextFile
@@ -40,12 +42,14 @@ from core.export.own_table.answer_rows import (
     ReadTable,
     answer_text,
     check_row_count,
+    plain_cells,
 )
 from core.export.own_table.row_order import TextLine, write_lines
 from core.export.spreadsheet_cells import is_formula
 
 _WIDE = "utf-16"
 _MAX_TEXTS = 1000  # answers whose bytes are kept
+_USUAL_SIGNS = b",;\t| "
 _SIGNS = (",", ";", "\t", "|")  # what may divide the answers from a table of one column
 
 
@@ -115,7 +119,7 @@ class TextTable(OwnTable):
         width = len(self.names)
         return cells[:width] + [""] * (width - len(cells))
 
-    @property
+    @cached_property
     def codec(self) -> str:
         return "utf-8" if self.dialect.encoding.startswith(_WIDE) else self.dialect.encoding
 
@@ -188,10 +192,11 @@ class _AnsweredText:
         is_doubled = bool(quote) and dialect.reading == DOUBLED
         # Signs within quotes divide nothing; other ways of quoting are split in full.
         self._in_quotes = re.compile(quote + b"[^%b]*" % quote + quote) if is_doubled else None
-        self._encoded_texts: dict[str, bytes] = {}  # of answers that occur again and again
+        # Of answers that occur again and again: their bytes, and whether they are formulas.
+        self._encoded_texts: dict[str, tuple[bytes, bool]] = {}
 
     def lines(self, lines: IO[bytes]) -> Iterator[TextLine]:
-        table, rows, row_count = self.table, self.answers.rows(), 0
+        table, rows, row_count = self.table, self.answers.rows_as(self._encoded_rows), 0
         names = self.names
         preamble = row_sampling.preamble(lines, table.form)
         has_units = bool(table.dialect.units)
@@ -199,7 +204,8 @@ class _AnsweredText:
             to_last = len(preamble) - 1 - number
             if table.has_header and to_last <= has_units:
                 cells = names if to_last == has_units else [""] * len(names)
-                line = self._behind(self._without_formulas(line), cells, is_header=True)
+                answer = self._sign.join(map(self._encoded, cells))
+                line = self._behind(self._without_formulas(line), answer, is_header=True)
             yield line, False
         for line in row_sampling.logical_lines(lines, table.form):
             if not row_sampling.is_row(line, table.form):
@@ -228,10 +234,9 @@ class _AnsweredText:
             )
         return sentences
 
-    def _behind(self, line: bytes, row: Sequence[Cell], *, is_header: bool = False) -> bytes:
+    def _behind(self, line: bytes, cells: bytes, *, is_header: bool = False) -> bytes:
         body, sign, dialect = line.rstrip(b"\r\n"), self._sign, self.table.dialect
         end = line[len(body) :]
-        cells = sign.join(map(self._encoded, row))
         if dialect.delimiter in (" ", ONE_COLUMN):
             return body + sign + cells + end
         if dialect.extra == "empty" and not is_header:  # the row's last cell is empty already
@@ -247,19 +252,31 @@ class _AnsweredText:
             return self._in_quotes.sub(b"", body).count(self._sign) + 1
         return len(row_sampling.split_cells(body, form))
 
+    def _encoded_rows(self, table: pd.DataFrame) -> Iterator[bytes]:
+        columns = (self._encoded_column(plain_cells(table[name])) for name in table)
+        return map(self._sign.join, zip(*columns, strict=True))
+
+    def _encoded_column(self, cells: list[Cell]) -> list[bytes]:
+        is_usual = self.table.dialect.decimal == "." and self._sign in _USUAL_SIGNS
+        if is_usual and set(map(type, cells)) in ({float}, {int}):  # none of which needs quotes
+            return "\n".join(map(repr, cells)).encode().split(b"\n")
+        return list(map(self._encoded, cells))
+
     def _encoded(self, cell: Cell) -> bytes:
-        text = answer_text(cell, self.table.dialect.decimal)
         if not isinstance(cell, str):
+            text = answer_text(cell, self.table.dialect.decimal)
             return quoted(text, self._quotes).encode(self.table.codec)
-        is_risky = is_formula(text)
-        self.formulas += is_risky
-        data = self._encoded_texts.get(text)
-        if data is None:
-            encoded_cell = quoted(f"'{text}" if is_risky else text, self._quotes)
-            data = self._in_its_letters(encoded_cell)
+        pair = self._encoded_texts.get(cell)
+        if pair is None:
+            is_risky = is_formula(cell)
+            pair = (
+                self._in_its_letters(quoted(f"'{cell}" if is_risky else cell, self._quotes)),
+                is_risky,
+            )
             if len(self._encoded_texts) < _MAX_TEXTS:
-                self._encoded_texts[text] = data
-        return data
+                self._encoded_texts[cell] = pair
+        self.formulas += pair[1]
+        return pair[0]
 
     def _in_its_letters(self, text: str) -> bytes:
         codec = self.table.codec
@@ -309,7 +326,9 @@ def _formula_pattern(table: TextTable) -> re.Pattern[bytes]:
     starts = rb"[=@+\-\r\n]|\xe2\x88\x92|\xef\xbc\x9d" + (b"" if sign == b"\\\t" else rb"|\t")
     starts += rb"|%s\t" % quote if quote else b""
     opening = rb"(?:%s)?" % quote if quote else b""
-    return re.compile(rb"(?:^|%s)[ ]*%s(?!%s)(?!\r?\n?$)(?:%s)" % (sign, opening, number, starts))
+    # Hardly any cell begins so, which is asked for before whether it is a number.
+    pattern = rb"(?:^|%s)[ ]*%s(?=%s)(?!%s)(?!\r?\n?$)"
+    return re.compile(pattern % (sign, opening, starts, number))
 
 
 def _free_sign(table: TextTable) -> str:

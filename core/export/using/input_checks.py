@@ -202,6 +202,8 @@ def with_unreadable(
     for sentences in far.values():
         for row, sentence in sentences.items():
             words_by_row.setdefault(row, []).append(sentence)
+    if not (unreadable or far):
+        return reasons
     kinds = {c.name: c.kind for c in (training.columns if training else ())}
     for name, texts in unreadable.items():
         is_date = kinds.get(name) == DATE
