@@ -382,13 +382,15 @@ def _check_format(arguments: argparse.Namespace) -> None:
 
 
 def _export_study(folder: RunFolder, arguments: argparse.Namespace) -> int:
+    from core.estimators.multi_model import SEVERAL
     from core.export.optuna_study import export_study
 
     name = export_study(folder, arguments.out)
     if arguments.json:
         print(json.dumps({"run": folder.name, "study": name, "exports": [arguments.out]}))
     else:
-        print(f"The run as the study “{name}” of Optuna.")
+        several = ", one for each model" if folder.plan.model == SEVERAL else ""
+        print(f"The run as the study “{name}” of Optuna{several}.")
         print(f"Saved:   {arguments.out}")
     return 0
 

@@ -1,8 +1,8 @@
 """Optuna studies: a run as one, in a storage that Optuna and optuna-dashboard open.
 
 Scored trials and steps of a penalty learner are COMPLETE, the folds' scores intermediate values;
-those that ended early PRUNED, failed or unfinished ones FAIL. Hyperparameters of several models in
-one run are called MODEL.NAME.
+those that ended early PRUNED, failed or unfinished ones FAIL. A run of several models is a study
+for each of them, RUN/MODEL, so that every trial of one has the same hyperparameters.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import math
 import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,6 @@ from sqlalchemy import event
 
 from core.errors import UnusableError, write_error
 from core.estimators.model_settings import model_and_values
-from core.estimators.multi_model import MODEL
 from core.estimators.registry import MODELS
 from core.export.destination import check_destination
 from core.ordinary_files import open_ordinary
@@ -58,26 +58,36 @@ Params = JsonObject
 End = TrialFinished | TrialFailed
 
 
+@dataclass(frozen=True)
+class _StudyContent:
+    name: str
+    trials: list[FrozenTrial]
+    attributes: JsonObject
+
+
 def export_study(run: RunFolder, storage: Path | str) -> str:
     """Write a run, finished or not, as a study of its name, which is returned; other studies stay.
+
+    A run of several models gives one for each, NAME/MODEL.
 
     Args:
         storage: the path of a journal (`JOURNALS`) or SQLite file, new or not, or a URL.
     """
     events = run.all_events()
     state = state_from_events(events)
+    name = state.started.run or run.name
     if state.learns_penalties:
         trials = list(_step_trials(state))
+        studies = [_StudyContent(name, trials, _study_attributes(state))] if trials else []
     else:
         starts = {e.number: e for e in events if isinstance(e, TrialStarted)}
         ends: dict[int, End] = {e.number: e for e in events if isinstance(e, End)}
-        trials = _frozen_trials(state, starts, ends)
-    if not trials:
+        studies = _studies_of_models(name, state, starts, ends)
+    if not studies:
         fault = "nothing was tried in this run yet"
         raise UnusableError(fault, where=str(run.path), cure="let it continue")
-    name = state.started.run or run.name
     maximize = state.started.maximize and not state.learns_penalties
-    _write_study(storage, name, trials, maximize, _metric_name(state), _study_attributes(state))
+    _write_studies(storage, studies, maximize, _metric_name(state))
     return name
 
 
@@ -95,19 +105,26 @@ def _study_attributes(state: RunState) -> JsonObject:
     return {**plan_facts, **{f"dataset {name}": value for name, value in dataset_facts.items()}}
 
 
-def _frozen_trials(
-    state: RunState, starts: Mapping[int, TrialStarted], ends: Mapping[int, End]
-) -> list[FrozenTrial]:
-    model = state.started.run_plan.model
-    numbers = sorted({*starts, *ends})
-    params = [_study_params(model, (ends.get(n) or starts[n]).setting) for n in numbers]
-    spaces = _param_distributions(state, params)
-    return [
-        _frozen_trial(
-            state, starts.get(n), ends.get(n), used, {name: spaces[name] for name in used}
-        )
-        for n, used in zip(numbers, params, strict=True)
-    ]
+def _studies_of_models(
+    name: str, state: RunState, starts: Mapping[int, TrialStarted], ends: Mapping[int, End]
+) -> list[_StudyContent]:
+    run_model = state.started.run_plan.model
+    params_by_model: dict[str, dict[int, Params]] = {}  # {model: {number of a trial: parameters}}
+    for number in sorted({*starts, *ends}):
+        model, values = model_and_values(run_model, (ends.get(number) or starts[number]).setting)
+        params = {name: _to_plain_value(value) for name, value in values.items()}
+        params_by_model.setdefault(model, {})[number] = params
+    studies = []
+    for model, params_by_number in params_by_model.items():
+        spaces = _param_distributions(state, list(params_by_number.values()), model)
+        trials = [
+            _frozen_trial(state, starts.get(n), ends.get(n), params, {p: spaces[p] for p in params})
+            for n, params in params_by_number.items()
+        ]
+        study_name = f"{name}/{model}" if state.tunes_several_models else name
+        attributes = {**_study_attributes(state), "model": model}
+        studies.append(_StudyContent(study_name, trials, attributes))
+    return studies
 
 
 def _frozen_trial(
@@ -210,45 +227,27 @@ def _user_attributes(notes: Mapping[str, Any]) -> JsonObject:
     }
 
 
-def _study_params(model: str, setting: Mapping[str, Any]) -> Params:
-    trial_model, values = model_and_values(model, setting)
-    several = MODEL in setting and trial_model != model
-    named = {
-        f"{trial_model}.{name}" if several else name: _to_plain_value(value)
-        for name, value in values.items()
-    }
-    return {MODEL: trial_model, **named} if several else named
-
-
 def _to_plain_value(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
-def _param_distributions(state: RunState, params: Sequence[Params]) -> dict[str, BaseDistribution]:
+def _param_distributions(
+    state: RunState, params: Sequence[Params], model: str = ""
+) -> dict[str, BaseDistribution]:
     values_by_name: dict[str, list[Any]] = {}
     for trial_params in params:
         for name, value in trial_params.items():
             values_by_name.setdefault(name, []).append(value)
-    axis_distributions = _axis_distributions(state, values_by_name)
+    space, task = state.started.space, state.started.dataset.task
+    # Every one of several models has a space of its own.
+    if state.tunes_several_models:
+        has_space = model in MODELS and task in MODELS[model].tasks
+        space = MODELS[model].space_of(task, rare=True) if has_space else []
+    axis_distributions = distributions(space)
     return {
         name: _widen_distribution(axis_distributions.get(name), values)
         for name, values in values_by_name.items()
     }
-
-
-def _axis_distributions(
-    state: RunState, values_by_name: Mapping[str, Sequence[Any]]
-) -> dict[str, BaseDistribution]:
-    axis_distributions = distributions(state.started.space)
-    if not state.tunes_several_models:
-        return axis_distributions
-    # Every model has a space of its own; only those that were tried are needed.
-    task = state.started.dataset.task
-    for name in dict.fromkeys(values_by_name.get(MODEL, ())):
-        if name in MODELS and task in MODELS[name].tasks:
-            kinds = distributions(MODELS[name].space_of(task, rare=True))
-            axis_distributions |= {f"{name}.{axis}": kind for axis, kind in kinds.items()}
-    return axis_distributions
 
 
 def _widen_distribution(kind: BaseDistribution | None, values: Sequence[Any]) -> BaseDistribution:
@@ -273,28 +272,34 @@ def _widen_distribution(kind: BaseDistribution | None, values: Sequence[Any]) ->
 JOURNALS = (".log", ".journal", ".jsonl")
 
 
-def _write_study(
-    storage: Path | str,
-    name: str,
-    trials: Sequence[FrozenTrial],
-    maximize: bool,
-    metric: str,
-    attributes: Mapping[str, Any],
+def _write_studies(
+    storage: Path | str, contents: Sequence[_StudyContent], maximize: bool, metric: str
 ) -> None:
     location = str(storage)
     try:
-        with _open_storage(location) as open_storage, warnings.catch_warnings():
+        with (
+            _open_storage(location) as open_storage,
+            warnings.catch_warnings(),
+            contextlib.ExitStack() as stack,
+        ):
             warnings.simplefilter("ignore", ExperimentalWarning)
             direction = StudyDirection.MAXIMIZE if maximize else StudyDirection.MINIMIZE
-            study = _new_or_begun_study(open_storage, name, direction, trials)
-            study.set_metric_names([metric])
-            for key, value in attributes.items():
-                if value is not None:
-                    study.set_user_attr(key, value)
-            with _delete_on_failure(study):
-                _add_trials(study, open_storage, trials)
+            unfinished = 0
+            for content in contents:
+                study = _new_or_begun_study(open_storage, content, direction)
+                if len(study.get_trials(deepcopy=False)) == len(content.trials):
+                    continue  # the whole of it, before a program was killed
+                unfinished += 1
+                stack.enter_context(_delete_on_failure(study))
+                study.set_metric_names([metric])
+                for key, value in content.attributes.items():
+                    if value is not None:
+                        study.set_user_attr(key, value)
+                _add_trials(study, open_storage, content.trials)
+            if not unfinished:
+                raise DuplicatedStudyError
     except DuplicatedStudyError:
-        fault = f"this storage holds a study “{name}” already"
+        fault = f"this storage holds a study “{content.name}” already"
         raise UnusableError(fault, where=location, cure="choose another file") from None
     # A sentence of our own says it better than the one below.
     except UnusableError:
@@ -320,20 +325,18 @@ def _delete_on_failure(study: Study) -> Iterator[None]:
 
 
 def _new_or_begun_study(
-    storage: BaseStorage, name: str, direction: StudyDirection, trials: Sequence[FrozenTrial]
+    storage: BaseStorage, content: _StudyContent, direction: StudyDirection
 ) -> Study:
-    """A new study, or that in which a killed program wrote the first of these trials."""
+    """A new study, or that in which this or a killed program wrote the first of these trials."""
     try:
-        return optuna.create_study(storage=storage, study_name=name, direction=direction)
+        return optuna.create_study(storage=storage, study_name=content.name, direction=direction)
     except DuplicatedStudyError:
-        study = optuna.load_study(storage=storage, study_name=name)
-        contents = [
-            [(trial.state, trial.params, trial.values) for trial in some]
-            for some in (study.get_trials(deepcopy=False), trials)
-        ]
-        count = len(contents[0])
-        is_begun = count < len(trials) and contents[0] == contents[1][:count]
-        if not is_begun or study.direction != direction:
+        study = optuna.load_study(storage=storage, study_name=content.name)
+        stored, new = (
+            [(trial.state, trial.params, trial.values) for trial in trials]
+            for trials in (study.get_trials(deepcopy=False), content.trials)
+        )
+        if stored != new[: len(stored)] or study.direction != direction:
             raise
         return study
 

@@ -146,17 +146,56 @@ def test_values_beyond_the_space_widen_it(tmp_path):
     assert "poly" in trials[0].distributions["kernel"].choices
 
 
-def test_parameters_of_several_models_do_not_collide(tmp_path):
+@pytest.mark.parametrize("name", ["all.db", "all.log"])
+def test_several_models_are_a_study_each(tmp_path, name):
     tried = [
         {"model": "svm", "C": 1.0, "kernel": "rbf"},
         {"model": "logistic", "C": 2.0},
-        {"model": "knn", "weights": "uniform", "n_neighbors": 5},
+        {"model": "svm", "C": 4.0, "kernel": "linear"},
     ]
-    model = Axis("model", "", "choice", choices=("svm", "logistic", "knn"), default="svm")
-    trials = exported_settings(tmp_path, tried, model="auto", strategy="race", space=[model])
-    assert trials[0].params == {"model": "svm", "svm.C": 1.0, "svm.kernel": "rbf"}
-    assert trials[1].params == {"model": "logistic", "logistic.C": 2.0}
-    assert trials[2].params["knn.n_neighbors"] == 5
+    events = [
+        event
+        for n, setting in enumerate(tried)
+        for event in (TrialStarted(n, n, setting), TrialFinished(n + 0.5, n, setting, n, [n], 0.5))
+    ]
+    events[-1] = TrialFailed(2.5, 2, tried[2], "it took too long.", 0.5)
+    model = Axis("model", "", "choice", choices=("svm", "logistic"), default="svm")
+    about = {"model": "auto", "strategy": "race", "space": [model], "maximize": True}
+    folder = folder_of(tmp_path / "run", events, **about)
+    where = tmp_path / name
+    assert export_study(folder, where) == "run"
+    assert names_in(where) == {"run/svm", "run/logistic"}
+    svm, logistic = study_of(where, "run/svm"), study_of(where, "run/logistic")
+    assert [trial.number for trial in svm.trials] == [0, 1]
+    assert [trial.params for trial in svm.trials] == [
+        {"C": 1.0, "kernel": "rbf"},
+        {"C": 4.0, "kernel": "linear"},
+    ]
+    assert [trial.state for trial in svm.trials] == [TrialState.COMPLETE, TrialState.FAIL]
+    assert [trial.user_attrs["trial"] for trial in svm.trials] == [0, 2]
+    assert svm.user_attrs["model"] == "svm"
+    assert isinstance(svm.trials[0].distributions["C"], FloatDistribution)
+    assert svm.trials[0].distributions["C"].log
+    (trial,) = logistic.trials
+    assert (trial.params, trial.value) == ({"C": 2.0}, 1.0)
+    began = datetime.fromisoformat(BEGAN).astimezone().replace(tzinfo=None)
+    assert trial.datetime_start == began + timedelta(seconds=1)
+    assert trial.datetime_complete == began + timedelta(seconds=1.5)
+    # A killed program wrote the first of them alone: the other one joins it, once.
+    optuna.delete_study(study_name="run/logistic", storage=storage_of(where))
+    export_study(folder, where)
+    assert len(study_of(where, "run/logistic").trials) == 1
+    assert len(study_of(where, "run/svm").trials) == 2
+    with pytest.raises(UnusableError, match="holds a study “run/logistic” already"):
+        export_study(folder, where)
+    assert names_in(where) == {"run/svm", "run/logistic"}
+    # What is of the name and of other content stays, and nothing is written beside it.
+    optuna.delete_study(study_name="run/svm", storage=storage_of(where))
+    optuna.delete_study(study_name="run/logistic", storage=storage_of(where))
+    optuna.create_study(study_name="run/logistic", storage=storage_of(where), direction="minimize")
+    with pytest.raises(UnusableError, match="holds a study “run/logistic” already"):
+        export_study(folder, where)
+    assert names_in(where) == {"run/logistic"}
 
 
 def test_a_database_holds_what_optuna_itself_would_have_written(trials, tmp_path, monkeypatch):
