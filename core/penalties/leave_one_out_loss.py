@@ -47,7 +47,7 @@ from core.penalties.class_scores import (
     score_variances,
 )
 from core.penalties.row_space import LARGEST, ClassLoss, class_count, spanned_columns
-from core.penalties.shared_curvature import ColumnBasis, SharedCurvature, shared_curvature
+from core.penalties.shared_curvature import RowBasis, SharedCurvature, shared_curvature
 
 # Beyond so many rows only every so many-th unit is left out: one number needs no more.
 _ENOUGH_ROWS = 3000
@@ -231,7 +231,7 @@ def leave_one_out_loss(
 
 
 def shared_loss(
-    loss: ClassLoss, w: np.ndarray, penalties: np.ndarray, basis: ColumnBasis | None = None
+    loss: ClassLoss, w: np.ndarray, penalties: np.ndarray, basis: RowBasis | None = None
 ) -> LeaveOneOutLoss:
     """Every row left out in turn by `shared_curvature`, whose arguments these are."""
     shared = shared_curvature(loss, w, penalties, basis)

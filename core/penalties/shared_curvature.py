@@ -5,13 +5,12 @@
 | z_i, S_i | ``Z`` | (K,), (K, K) | scores of row i, and the Hessian of its loss in them |
 | τ_i | ``traces`` | (m,) | trace of S_i |
 | S̄ | | (K, K) | Σ S_i / Σ τ_i, with eigenvectors U and eigenvalues σ but that of the gauge |
-| c | | (p,) | penalties, the same for each class |
-| μ | ``means`` | (p,) | means of the columns, weighted by τ; 0 without an intercept |
-| E, λ | ``E``, ``spectrum`` | (p, p), (p,) | of Σ τ_i (x_i − μ)(x_i − μ)ᵀ / √(c cᵀ) |
-| r_i | ``R`` | (p,) | Eᵀ (x_i − μ) / √c |
-| h_ik | | (m, K) | variance of x_i's score along U_k: Σ_j r_ij² / (σ_k λ_j + eᵗ) |
+| c | | (q,) | penalties, the same for each class, 0 for the intercept |
+| T, λ, d | ``columns`` | (q, q), (q,) | the basis of Σ τ_i x_i x_iᵀ at c, of a ColumnBasis |
+| r_i | ``R`` | (q,) | Tᵀ x_i |
+| h_ik | | (m, K) | variance of x_i's score along U_k: Σ_j r_ij² / (σ_k λ_j + eᵗ d_j) |
 
-With S_i ≈ τ_i S̄ the Hessian is S̄ ⊗ Σ τ_i x_i x_iᵀ, and one decomposition of p columns serves all
+With S_i ≈ τ_i S̄ the Hessian is S̄ ⊗ Σ τ_i x_i x_iᵀ, and one decomposition of the columns serves all
 classes and every penalty eᵗ c. Without row i the variance is h / (1 − σ_k τ_i h), and the Newton
 step that leaves it out moves its score along U_k by so many times its gradient (Sherman, Morrison).
 For two classes this is exact. For more it is exact for rows that are orthogonal; the gradient of
@@ -26,6 +25,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from core.losses.linear.design import DesignMatrix
+from core.optimize.kronecker import ColumnBasis, column_basis
+from core.optimize.newton import majorizer_product
 from core.penalties.class_scores import (
     class_gradients,
     class_losses,
@@ -40,19 +41,17 @@ from core.penalties.row_space import ClassLoss, class_count
 _ENTRIES, _ENOUGH_ROWS, _MIN_ROWS = 1 << 20, 3000, 500
 # Updates of σ, each by so many rows and by so many steps of one unknown each.
 _UPDATES, _SHAPE_ROWS, _NEWTON_STEPS = 2, 300, 5
+_PROBES = 4  # of the Hessian, beside the curvature that is shared
 _NULL = 1e-10  # share of the largest σ below which a direction of scores changes nothing
 
 
 @dataclass(frozen=True)
-class ColumnBasis:
-    """The eigenbasis of the columns at penalties c, and the rows that are left out in it."""
+class RowBasis:
+    """The basis of the columns at penalties c, and the rows that are left out in it."""
 
-    penalties: np.ndarray  # c, shape (p,)
-    columns: np.ndarray  # E / √c, shape (p, p)
-    means: np.ndarray  # shape (p,)
-    spectrum: np.ndarray  # λ / Σ τ, shape (p,)
+    columns: ColumnBasis  # of Σ τ_i x_i x_iᵀ / Σ τ_i
     rows: slice  # which rows are left out
-    R: np.ndarray  # their coordinates, shape (r, p)
+    R: np.ndarray  # their coordinates, shape (r, q)
     squares: np.ndarray  # R ∘ R
 
 
@@ -72,42 +71,56 @@ class RowStates:
 class SharedCurvature:
     """The leave-one-out loss around a fit as a function of t."""
 
-    basis: ColumnBasis
+    basis: RowBasis
     rows: RowStates
     level: float  # the logarithm of the fit's penalties over those of the basis
     total: float  # Σ τ
     U: np.ndarray  # shape (K, k)
-    sigma: np.ndarray  # shape (k,)
-    gradient: np.ndarray  # of the loss along U and the basis, shape (k, p)
+    sigma: np.ndarray  # with which rows are left out, shape (k,)
+    fit_sigma: np.ndarray  # of the fit, shape (k,)
+    gradient: np.ndarray  # of the loss along U and the basis, shape (k, q)
     pull: np.ndarray  # c ∘ w likewise
-    drift: np.ndarray  # the gradient of the intercepts along U over Σ τ, shape (k,)
     W: np.ndarray  # the weights of the fit, shape (K, q)
 
     def predicted(self, t: float) -> tuple[float, float]:
         """The leave-one-out loss at t, scaled up to all rows, and the spread of the scores."""
         factor, coordinates = self._moved(t)
-        Z = self._scores(coordinates, factor[0])
-        return self._left_out_loss(Z, t, factor[1]), score_spread(Z, self.rows.counts)
+        Z = self._scores(coordinates)
+        return self._left_out_loss(Z, t, factor), score_spread(Z, self.rows.counts)
 
     def weights(self, t: float) -> np.ndarray:
         """Approximately the minimizer at t, shape (n,)."""
-        (factor, _), coordinates = self._moved(t)
-        step = self.U @ coordinates @ self.basis.columns.T
-        W = self.W.copy()
-        W[:, : step.shape[1]] -= step
-        if W.shape[1] > step.shape[1]:
-            W[:, -1] -= self.U @ (self.drift / (factor * self.sigma)) - step @ self.basis.means
-        return W.ravel()
+        step = self.U @ self._moved(t)[1] @ self.basis.columns.T.T
+        return np.asarray((self.W - step).ravel())
 
-    def _moved(self, t: float) -> tuple[tuple[float, float], np.ndarray]:
-        """Factors on the Hessian, of the step to t and there, and the step's coordinates (k, p)."""
+    def loss_error(self, loss: ClassLoss, penalties: np.ndarray) -> float:
+        """Of which share of itself the loss at t = 0 is in doubt.
+
+        That is the share that leaving out adds, times how far A = H + diag(c) is from a multiple of
+        the shared M: the variance of the eigenvalues of M⁻¹ A, relative to their mean's square, as
+        random sums of the rows' gradients meet them. One product with the Hessian for each.
+        """
+        fitted_loss = float(class_losses(self.rows.Z, self.rows.codes) @ self.rows.counts)
+        added_share = 1.0 - fitted_loss * self.rows.scale / self.predicted(0.0)[0]
+        variances, r = self._variances(0.0, self.fit_sigma), len(self.rows.codes)
+        signs = np.random.default_rng(0).choice([-1.0, 1.0], size=(_PROBES, r, 1))
+        B = (signs * (self.rows.gradients @ self.U)).transpose(0, 2, 1) @ self.basis.R
+        V = B * variances
+        probes = (self.U @ V @ self.basis.columns.T.T).reshape(_PROBES, -1)
+        point = loss.point_at(self.W.ravel())
+        products = majorizer_product(loss, point, penalties, rough=True)(probes)
+        Y = self.U.T @ products.reshape(_PROBES, *self.W.shape) @ self.basis.columns.T
+        first, second, third = (B * V).sum(), (V * Y).sum(), (variances * Y * Y).sum()
+        return added_share * float(first * third / second**2 - 1.0)
+
+    def _moved(self, t: float) -> tuple[float, np.ndarray]:
+        """The factor on the Hessian at t, and the coordinates (k, q) of the step there."""
         if t == 0.0:
-            return (1.0, 1.0), self._coordinates(t, 1.0)
+            return 1.0, self._coordinates(t, 1.0)
         counts, traces = self.rows.counts, _traces(class_probabilities(self.rows.Z))
-        there = _traces(class_probabilities(self._scores(self._coordinates(t, 1.0), 1.0)))
+        there = _traces(class_probabilities(self._scores(self._coordinates(t, 1.0))))
         factor = min(max(float(counts @ there) / float(counts @ traces), 0.2), 5.0)
-        middle = 0.5 * (1.0 + factor)
-        return (middle, factor), self._coordinates(t, middle)
+        return factor, self._coordinates(t, 0.5 * (1.0 + factor))
 
     def _coordinates(self, t: float, factor: float) -> np.ndarray:
         return (self.gradient + math.exp(t + self.level) * self.pull) * self._variances(
@@ -115,19 +128,17 @@ class SharedCurvature:
         )
 
     def _variances(self, t: float, sigma: np.ndarray) -> np.ndarray:
-        return 1.0 / (np.outer(self.total * sigma, self.basis.spectrum) + math.exp(t + self.level))
+        columns, level = self.basis.columns, math.exp(t + self.level)
+        return 1.0 / (np.outer(self.total * sigma, columns.spectrum) + level * columns.d)
 
-    def _scores(self, coordinates: np.ndarray, factor: float) -> np.ndarray:
-        moves = self.basis.R @ coordinates.T + self.drift / (factor * self.sigma)
-        return np.asarray(self.rows.Z - moves @ self.U.T)
+    def _scores(self, coordinates: np.ndarray) -> np.ndarray:
+        return np.asarray(self.rows.Z - self.basis.R @ coordinates.T @ self.U.T)
 
     def variances_without_own(
         self, squares: np.ndarray, traces: np.ndarray, t: float, sigma: np.ndarray
     ) -> np.ndarray:
         """The variances (r, k) of rows' scores at t where the row itself is left out."""
         h = squares @ self._variances(t, sigma).T
-        if self.W.shape[1] > squares.shape[1]:
-            h += 1.0 / (self.total * sigma)
         return np.asarray(h / np.maximum(1.0 - sigma * traces[:, None] * h, 1e-6))
 
     def _left_out_loss(self, Z: np.ndarray, t: float, factor: float) -> float:
@@ -140,33 +151,32 @@ class SharedCurvature:
 
 
 def shared_curvature(
-    loss: ClassLoss, w: np.ndarray, penalties: np.ndarray, basis: ColumnBasis | None = None
+    loss: ClassLoss, w: np.ndarray, penalties: np.ndarray, basis: RowBasis | None = None
 ) -> SharedCurvature:
     """The model at weights near the minimizer at penalties c (n,), the same for each class.
 
     basis: of penalties in the same ratio, at weights not far away; None where there is none yet.
     """
     design, K, counts = loss.design, class_count(loss), row_counts(loss)
-    p, W, point = design.column_count, w.reshape(K, -1), loss.point_at(w)
+    W, point = w.reshape(K, -1), loss.point_at(w)
     Z = design.scores(W).T
     P = class_probabilities(Z)
     traces = _traces(P)
     total = float(counts @ traces)
     if basis is None:
-        basis = _column_basis(design, counts * traces, total, penalties[:p])
+        basis = _row_basis(design, counts * traces / total, penalties[: design.width])
     sigma, U = _shape(P, counts, total)
-    slope = U.T @ point.gradient.reshape(K, -1)
-    drift = slope[:, -1] / total if design.intercept else np.zeros(len(sigma))
+    columns = basis.columns
     model = SharedCurvature(
         basis=basis,
         rows=_row_states(loss, Z[basis.rows], basis.rows),
-        level=math.log(penalties[0] / basis.penalties[0]),
+        level=math.log(penalties[0] / columns.penalties[0]),
         total=total,
         U=U,
         sigma=sigma,
-        gradient=(slope[:, :p] - np.outer(drift * total, basis.means)) @ basis.columns,
-        pull=(U.T @ (W[:, :p] * basis.penalties)) @ basis.columns,
-        drift=drift,
+        fit_sigma=sigma,
+        gradient=U.T @ point.gradient.reshape(K, -1) @ columns.T,
+        pull=U.T @ (W * columns.penalties) @ columns.T,
         W=W,
     )
     for _ in range(_UPDATES if len(sigma) > 1 else 0):
@@ -174,20 +184,14 @@ def shared_curvature(
     return model
 
 
-def _column_basis(
-    design: DesignMatrix, weights: np.ndarray, total: float, c: np.ndarray
-) -> ColumnBasis:
-    """The basis with rows weighted by τ, shape (m,), at penalties c (p,)."""
-    m, p, roots = design.row_count, design.column_count, np.sqrt(c)
-    gram = design.weighted_gram(weights / total)
-    means = gram[-1, :p] if design.intercept else np.zeros(p)
-    centred = gram[:p, :p] - np.outer(means, means)
-    spectrum, E = np.linalg.eigh(centred / np.outer(roots, roots))
-    columns = E / roots[:, None]
+def _row_basis(design: DesignMatrix, weights: np.ndarray, c: np.ndarray) -> RowBasis:
+    """The basis with rows weighted, (m,), at penalties c (q,)."""
+    m, p = design.row_count, design.column_count
+    columns = column_basis(design.weighted_gram(weights), c)
     max_rows = min(_ENOUGH_ROWS, max(_ENTRIES // p, _MIN_ROWS))
     rows = slice(None, None, max(1, -(-m // max_rows)))
-    R = np.asarray(design.X[rows] @ columns) - means @ columns
-    return ColumnBasis(c, columns, means, np.maximum(spectrum, 0.0), rows, R, R * R)
+    R = np.asarray(design.X[rows] @ columns.T[:p]) + columns.T[p:].sum(axis=0)
+    return RowBasis(columns, rows, R, R * R)
 
 
 def _row_states(loss: ClassLoss, Z: np.ndarray, rows: slice) -> RowStates:

@@ -383,6 +383,18 @@ def test_classes_share_their_curvature_where_that_is_confirmed(monkeypatch, clas
     assert abs(np.log(last.C[0] / exact.C[0])) < 2.0 * NEAR
 
 
+def test_classes_that_share_no_curvature_are_left_out_in_folds_where_they_are_large(monkeypatch):
+    monkeypatch.setattr(loo_module, "LARGEST", 100)  # beyond it no Hessian of all classes
+    X, y = digits()
+    loss = build_loss("multinomial", X[:300], y[:300])
+    test = loss.for_data(X[300:], y[300:])
+    losses = {}
+    for learner in ("loo", "mm"):
+        *_, last = steps_of(learner, loss, parameter_groups(loss), {})
+        losses[learner] = test.point_at(last.w).value
+    assert losses["loo"] < 0.5 * losses["mm"]
+
+
 def without_each_fold(X: np.ndarray, y: np.ndarray, codes: np.ndarray, C: float) -> float:
     """The sum of the log losses of the folds, fitted by scikit-learn without them."""
     fold_of, total = _fold_of(codes), 0.0
