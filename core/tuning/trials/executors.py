@@ -314,6 +314,26 @@ class ProcessExecutor(TrialExecutor):
         self._folder.remove_folder()
 
 
+class InProcessExecutor(TrialExecutor):
+    """Scores settings in this process, one at a time; nothing ends a trial that takes long."""
+
+    workers = 1
+
+    def __init__(self, work: ScoringJob, workers: int = 1, time_limit: float | None = None) -> None:
+        self.limit, self._work, self._results = time_limit, work, list[TrialResult]()
+
+    @property
+    def running(self) -> int:
+        return len(self._results)
+
+    def submit_request(self, task: TrialRequest, limit: float | None = None) -> None:
+        self._results.append(score_trial(self._work, task))
+
+    def wait_for_results(self, seconds: float) -> list[TrialResult]:
+        results, self._results = self._results, []
+        return results
+
+
 def _overdue_result(busy: _RunningTrial, took: float, limit: float) -> TrialResult:
     why = f"It took longer than the time limit of {limit:g} s."
     return TrialResult(busy.number, busy.setting, (), took, failure=why)

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from core.tuning.events import Event, TrialStarted, TuningEnded
-from core.tuning.scores.scoring import ScoringJob, TrialRequest, TrialResult, score_trial
+from core.tuning.scores.scoring import ScoringJob
+from core.tuning.trials.executors import InProcessExecutor as InProcess
 from core.tuning.trials.executors import ProcessExecutor, TrialExecutor
 from core.tuning.tune import tune
 
@@ -35,26 +36,6 @@ def until(stream: Iterator[Event], last: Callable | type = TuningEnded) -> list[
 def about(number: int, kind: type) -> Callable[[Event], bool]:
     """Whether an event is of a kind and about the trial of a number."""
     return lambda event: isinstance(event, kind) and event.number == number
-
-
-class InProcess(TrialExecutor):
-    """Scores trials here, one at a time: for runs that are about something else than processes."""
-
-    workers = 1
-
-    def __init__(self, work: ScoringJob, workers: int = 1, limit: float | None = None) -> None:
-        self.limit, self._work, self._results = limit, work, list[TrialResult]()
-
-    @property
-    def running(self) -> int:
-        return len(self._results)
-
-    def submit_request(self, task: TrialRequest, limit: float | None = None) -> None:
-        self._results.append(score_trial(self._work, task))
-
-    def wait_for_results(self, seconds: float) -> list[TrialResult]:
-        results, self._results = self._results, []
-        return results
 
 
 def executor_here(work: ScoringJob, workers: int = 1, limit: float | None = None) -> TrialExecutor:
