@@ -77,13 +77,18 @@ class SvgDrawing:
             f'text-anchor="middle">{escape(words)}</text>'
         )
 
-    def to_svg(self) -> str:
+    def to_svg(self, style: str = "") -> str:
+        """An element of a page, or with a style sheet a file of its own."""
+        size, paper = f'style="max-width:{1.15 * self.width:.0f}px"', ""
+        if style:
+            size = f'xmlns="http://www.w3.org/2000/svg" width="{self.width}" height="{self.height}"'
+            corner = f"H{self.width}V{self.height}H0Z"
+            paper = f'<style>{style}</style><path class="f-paper" d="M0 0{corner}"/>'
         return (
-            f'<svg viewBox="0 0 {self.width} {self.height}" role="img" '
-            f'style="max-width:{1.15 * self.width:.0f}px" '
+            f'<svg viewBox="0 0 {self.width} {self.height}" role="img" {size} '
             f'aria-label="{escape(self.title)}. {escape(self.description)}">'
             f"<title>{escape(self.title)}</title><desc>{escape(self.description)}</desc>"
-            f"{''.join(self.marks)}</svg>"
+            f"{paper}{''.join(self.marks)}</svg>"
         )
 
 
@@ -114,8 +119,10 @@ class _Plot:
             yield (self.x(position), self.y(height)) if inside else (math.nan, math.nan)
 
 
-def figure_svg(figure: Figure, width: int = SIZES[""][0], height: int = SIZES[""][1]) -> str:
-    """An SVG element; the height of rows is their own."""
+def figure_svg(
+    figure: Figure, width: int = SIZES[""][0], height: int = SIZES[""][1], style: str = ""
+) -> str:
+    """An SVG element, or a file with a style sheet; the height of rows is their own."""
     rows = figure.y.scale.choices if figure.y.scale.kind == "choice" else ()
     if rows:
         has_words = any(isinstance(m, data.Labels) and m.place == "above" for m in figure.marks)
@@ -127,7 +134,7 @@ def figure_svg(figure: Figure, width: int = SIZES[""][0], height: int = SIZES[""
     for mark in figure.marks:
         _draw_mark(plot, mark)
     _draw_legend(plot, figure)
-    return drawing.to_svg()
+    return drawing.to_svg(style)
 
 
 def _laid_out(drawing: SvgDrawing, figure: Figure) -> _Plot:

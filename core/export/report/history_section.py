@@ -17,6 +17,7 @@ from core.export.report.html import (
     section_card,
 )
 from core.export.report.models_section import model_and_setting
+from core.figures.belief_figure import QUESTION, belief_figure, modelled_axes
 from core.figures.penalty_figures import descent_figure, penalty_path_figure
 from core.figures.run_figures import best_so_far_figure
 from core.tuning.runs.state import RunState
@@ -30,7 +31,10 @@ def history_sections(run: FinishedRun) -> list[str]:
     """The sections for which the run has events, in reading order."""
     sections, state = [], run.state
     if state.finished:
-        sections += [_best_so_far_section(state), _trials_section(run)]
+        sections.append(_best_so_far_section(state))
+        if modelled_axes(state)[1]:
+            sections.append(figure_card(QUESTION, belief_figure(state), "full"))
+        sections.append(_trials_section(run))
     if state.steps or state.gradients:
         sections += _step_sections(state)
     return [*sections, _data_section(run), _method_section(run)]

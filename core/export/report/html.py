@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from importlib.resources import files
@@ -129,3 +130,13 @@ def style_sheet() -> str:
         for role in css_colours(LIGHT)
     )
     return "".join([css_variables(), rules, *roles])
+
+
+def svg_file(figure: Figure, kind: str = "") -> str:
+    """A figure in the size of a card's kind as a file of its own: dark on white, everywhere."""
+    colours = css_colours(LIGHT)
+    rules = "".join(re.findall(r"svg ([^{}]+\{[^}]*\})", style_sheet()))
+    rules = re.sub(r"var\(--(\w+)\)", lambda match: colours[match[1]], rules)
+    # A halo of letters would hide them where programs paint outlines last.
+    rules = re.sub(r"paint-order[^}]*", "", rules)
+    return figure_svg(figure, *SIZES[kind], f"text {{ font-family: sans-serif; }} {rules}")

@@ -26,23 +26,28 @@ def model_sections(run: FinishedRun) -> list[str]:
     if not leaderboard:
         return []
     metric = run.started.metric
-    format_score = partial(score_text, metric=metric)
     rows = [
         ScoreRow(title_of(r.model), r.best, r.best - r.error, r.best + r.error, r is leaderboard[0])
         for r in leaderboard
         if r.best is not None and r.error is not None
     ]
-    title, label = METRICS[metric].title, f"{metric_title(metric)}, in validation"
+    label = f"{metric_title(metric)}, in validation"
     figure = ""
     if rows:
         maximize = run.started.maximize
         intervals = intervals_figure("Which model is best?", rows, metric, label, maximize)
         figure = figure_svg(intervals, *SIZES["half"])
+    question = "Dot: the best score in validation. Line: one standard error to each side."
+    body = figure + leaderboard_table(leaderboard, metric)
+    return [section_card("Which model is best?", question, body, "wide fitted")]
+
+
+def leaderboard_table(leaderboard: list[LeaderboardRow], metric: str) -> str:
+    """Every model with its score in validation and what it took."""
+    title, format_score = METRICS[metric].title, partial(score_text, metric=metric)
     header = ("model", title, "± standard error", "trials", "ended early", "seconds", "")
     cells = [_row_cells(row, format_score) for row in leaderboard]
-    question = "Dot: the best score in validation. Line: one standard error to each side."
-    body = figure + html_table(header, cells, row_heads=True)
-    return [section_card("Which model is best?", question, body, "wide fitted")]
+    return html_table(header, cells, row_heads=True)
 
 
 def _row_cells(row: LeaderboardRow, format_score: Any) -> tuple[Any, ...]:

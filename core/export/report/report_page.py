@@ -47,7 +47,7 @@ def page_html(run: FinishedRun) -> str:
         f"<title>{escape(title)}</title>\n<style>{style_sheet()}</style></head>\n<body><main>"
         f"<header><h1>{escape(answer.ability)}</h1>"
         f"<p>{escape(answer.tuning)} {escape(answer.advice)}</p>"
-        f'<p class="lead">{escape(_lead_text(run))}</p></header>'
+        f'<p class="lead">{escape(lead_text(run))}</p></header>'
         f'\n<div class="cards">\n{chr(10).join(cards)}\n</div>\n'
         f"<footer>Made by Tunescope from the run {escape(run.name)}.</footer>"
         "</main></body></html>\n"
@@ -62,7 +62,8 @@ def _answers(run: FinishedRun) -> list[str]:
     return [*results, *why]
 
 
-def _lead_text(run: FinishedRun) -> str:
+def lead_text(run: FinishedRun) -> str:
+    """What was tuned on which data, and how, in a line."""
     takeaway = run.takeaway
     classes = len(takeaway.classes)
     task = takeaway.task

@@ -48,28 +48,31 @@ def result_sections(run: FinishedRun) -> list[str]:
 
 def _scores_section(run: FinishedRun) -> str:
     results = run.results
-    test, default, baseline = results.test, results.default_test, results.baseline_scores
     figure = (
         figure_svg(SCORES.figure(results), *SIZES["half"]) if SCORES.is_suitable(results) else ""
     )
-    validation = results.validation
-    columns = {"tuned": test, "default": default, "baseline": baseline, "validation": validation}
-    score_columns = {name: scores for name, scores in columns.items() if scores}
-    unit = results.target_unit or ""
-    names = list(dict.fromkeys([*test, *default]))
-    as_table = html_table(
-        ("measure", *score_columns),
-        [
-            (_metric_title(n), *(score_text(s.get(n), n, unit) for s in score_columns.values()))
-            for n in names
-        ],
-        row_heads=True,
-    )
-    notes = [f"Baseline: {results.baseline}."] if baseline else []
-    if validation:
+    notes = [f"Baseline: {results.baseline}."] if results.baseline_scores else []
+    if results.validation:
         notes.append(_validation_note(results))
-    body = figure + as_table + paragraphs([" ".join(notes)])
+    body = figure + scores_table(results) + paragraphs([" ".join(notes)])
     return section_card(SCORES.title, SCORES.question, body, "wide fitted")
+
+
+def scores_table(results: Results) -> str:
+    """Every measure of the tuned model beside the default setting and the baseline."""
+    test, default, unit = results.test, results.default_test, results.target_unit or ""
+    columns = {
+        "tuned": test,
+        "default": default,
+        "baseline": results.baseline_scores,
+        "validation": results.validation,
+    }
+    score_columns = {name: scores for name, scores in columns.items() if scores}
+    rows = [
+        (_metric_title(n), *(score_text(s.get(n), n, unit) for s in score_columns.values()))
+        for n in dict.fromkeys([*test, *default])
+    ]
+    return html_table(("measure", *score_columns), rows, row_heads=True)
 
 
 def _validation_note(results: Results) -> str:
