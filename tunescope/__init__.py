@@ -5,6 +5,7 @@ Modules are imported at the first use of a name.
 
 _WHERE = {
     "tunescope.running": "tune read TunedRun open_run export_study",
+    "tunescope.estimators": "AutoClassifier AutoRegressor",
     "tunescope.models": "CrfTagger OnlineLda RnaFolder",
     "core.errors": "UnusableError",
     "tunescope.samplers": "GpSampler HybridSampler VariableSampler EbHypSampler TransferSampler "
@@ -25,7 +26,7 @@ def __getattr__(name: str) -> object:
 
     module = _MODULE_OF[name]
     _check_own("core")
-    if module == "tunescope.running":
+    if module in ("tunescope.running", "tunescope.estimators"):
         _check_own("resources")
     attribute = getattr(import_module(module), name)
     # Found there from now on, without this function.

@@ -56,12 +56,12 @@ Groups = str | Mapping[str, Sequence[str]] | Sequence[Any] | np.ndarray | None
 
 
 @dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(field,))
-def _estimator(cls: type[T]) -> type[T]:
-    # Its arguments are its fields; scikit-learn brings repr and equality.
+def estimator_class(cls: type[T]) -> type[T]:
+    """A class whose fields are its arguments; scikit-learn brings repr and equality."""
     return dataclass(eq=False, repr=False, kw_only=True)(cls)
 
 
-@_estimator
+@estimator_class
 class PenaltyLearner(BaseEstimator):
     """A linear model that learns its L2 penalties, one for each group of columns.
 
@@ -88,7 +88,7 @@ class PenaltyLearner(BaseEstimator):
         names, of_column = groups_of(self.groups, _column_names(self))
         groups = parameter_groups(loss, of_column)
         pairs = self._holdout_pairs(loss, X, y, weights, len(np.unique(groups[groups >= 0])))
-        seed = _integer_seed(getattr(self, "random_state", 0))
+        seed = integer_seed(getattr(self, "random_state", 0))
         problem = PenaltyProblem(loss, groups, len(names), holdout=pairs, seed=seed)
         # Only the last step counts here; nobody watches.
         (last,) = deque(type(self)._steps(problem, self._options()), maxlen=1)
@@ -164,7 +164,7 @@ class LogisticLearner(ClassifierMixin, PenaltyLearner):
         return np.asarray(log_softmax(scores, axis=1))
 
 
-@_estimator
+@estimator_class
 class RidgeLearner(RegressorMixin, PenaltyLearner):
     """Linear regression with learned penalties and noise variance."""
 
@@ -250,13 +250,14 @@ def _column_names(model: Any) -> list[str]:
     return [str(name) for name in feature_names]
 
 
-def _integer_seed(random_state: Any) -> int:
+def integer_seed(random_state: Any) -> int:
+    """A seed from whatever scikit-learn takes as one."""
     if isinstance(random_state, Integral):
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
-@_estimator
+@estimator_class
 class _Mm(PenaltyLearner):
     """Steps of MM (Foo, Do and Ng 2009, algorithm 2)."""
 
@@ -269,7 +270,7 @@ class _Mm(PenaltyLearner):
         return MmOptions(self.alpha, self.beta, max_steps=self.max_iter, tolerance=self.tol)
 
 
-@_estimator
+@estimator_class
 class _Direct(PenaltyLearner):
     """Steps of direct minimization (Foo, Do and Ng 2009, section 4)."""
 
@@ -282,7 +283,7 @@ class _Direct(PenaltyLearner):
         return DirectOptions(self.alpha, self.beta, max_steps=self.max_iter)
 
 
-@_estimator
+@estimator_class
 class _Evidence(PenaltyLearner):
     """Steps of the evidence update (MacKay 1992)."""
 
@@ -294,7 +295,7 @@ class _Evidence(PenaltyLearner):
         return EvidenceOptions(self.max_iter, self.tol)
 
 
-@_estimator
+@estimator_class
 class _Gradient(PenaltyLearner):
     """Line searches of the validation gradient (Do, Foo and Ng 2008, algorithm 1)."""
 
@@ -317,13 +318,18 @@ class _Gradient(PenaltyLearner):
         return held_out_pairs(loss, rows, k, self.validation, self.folds, self.random_state)
 
 
-@_estimator
+@estimator_class
 class LogisticMM(_Mm, LogisticLearner):
     """Logistic regression whose penalties are learned by majorization-minimization.
 
     Minimizes −log p(y | X, w) + Σ_j (p_j/2 + α) log(½‖w_j‖² + β) over the weights w, p_j of them in
     group j; the penalties are C_j = (p_j/2 + α)/(½‖w_j‖² + β) (Foo, Do and Ng 2009). Takes about
     the time of one fit; no rows are held out.
+
+    >>> X = np.random.default_rng(0).normal(size=(60, 3))
+    >>> learner = tunescope.LogisticMM(groups=["signal", "noise", "noise"]).fit(X, X[:, 0] > 0)
+    >>> learner.group_names_, bool(learner.penalties_[0] < learner.penalties_[1])
+    (['signal', 'noise'], True)
 
     Args:
         groups: which columns share a penalty: None or "single" for one penalty; "each" for one a
@@ -346,7 +352,7 @@ class LogisticMM(_Mm, LogisticLearner):
     """
 
 
-@_estimator
+@estimator_class
 class LogisticDirect(_Direct, LogisticLearner):
     """Logistic regression, the objective of `LogisticMM` minimized by L-BFGS.
 
@@ -354,7 +360,7 @@ class LogisticDirect(_Direct, LogisticLearner):
     """
 
 
-@_estimator
+@estimator_class
 class LogisticEvidence(_Evidence, LogisticLearner):
     """Logistic regression whose penalties maximize the Laplace evidence (MacKay 1992).
 
@@ -363,7 +369,7 @@ class LogisticEvidence(_Evidence, LogisticLearner):
     """
 
 
-@_estimator
+@estimator_class
 class LogisticLOO(LogisticLearner):
     """Logistic regression whose penalties minimize the approximate leave-one-out loss.
 
@@ -382,7 +388,7 @@ class LogisticLOO(LogisticLearner):
         return LooOptions(self.max_iter)
 
 
-@_estimator
+@estimator_class
 class LogisticGradient(_Gradient, LogisticLearner):
     """Logistic regression whose penalties follow the gradient of the held-out log loss.
 
@@ -399,12 +405,16 @@ class LogisticGradient(_Gradient, LogisticLearner):
     """
 
 
-@_estimator
+@estimator_class
 class RidgeMM(_Mm, RidgeLearner):
     """Ridge regression whose penalties are learned by majorization-minimization.
 
     For numbers: the loss is (m/2) log ½‖y − Xw‖² (Foo, Do and Ng 2009). Arguments and attributes of
     `LogisticMM` without `classes_`, and these:
+
+    >>> X = np.random.default_rng(0).normal(size=(60, 3))
+    >>> tunescope.RidgeMM().fit(X, 2 * X[:, 0] + 1).coef_.round(1).tolist()
+    [2.0, 0.0, 0.0]
 
     Args:
         target_spread: the standard deviation that y is scaled to while penalties are learned, the
@@ -416,12 +426,12 @@ class RidgeMM(_Mm, RidgeLearner):
     """
 
 
-@_estimator
+@estimator_class
 class RidgeDirect(_Direct, RidgeLearner):
     """Ridge regression, the objective of `RidgeMM` minimized by L-BFGS; arguments of `RidgeMM`."""
 
 
-@_estimator
+@estimator_class
 class RidgeEvidence(_Evidence, RidgeLearner):
     """Ridge regression whose penalties and noise maximize the evidence (MacKay 1992).
 
@@ -430,7 +440,7 @@ class RidgeEvidence(_Evidence, RidgeLearner):
     """
 
 
-@_estimator
+@estimator_class
 class RidgeGradient(_Gradient, RidgeLearner):
     """Ridge regression whose penalties follow the gradient of the held-out loss.
 
@@ -450,6 +460,10 @@ def learn_penalties(
     labels of two or more classes, shape (m,). groups: as for `LogisticMM`. task: None to infer it
     from y, words and few whole numbers are classes. sample_weight: how many times every row counts.
     Raises ValueError: another task, or what the estimator's `fit` refuses.
+
+    >>> X = np.random.default_rng(0).normal(size=(60, 3))
+    >>> tunescope.learn_penalties(X, X[:, 0] > 0, groups="each").penalties_.shape
+    (3,)
     """
     return recommended_learner(X, y, groups, task=task).fit(X, y, sample_weight)
 
@@ -460,6 +474,10 @@ def recommended_learner(
     """The learner of `learn_penalties`, not fitted; from the shape of the data.
 
     Raises ValueError: another task, or groups that do not fit X.
+
+    >>> X = np.random.default_rng(0).normal(size=(60, 3))
+    >>> tunescope.recommended_learner(X, X[:, 0])
+    RidgeEvidence()
     """
     if task not in (None, "regression", "classification"):
         raise ValueError(f"there is no task “{task}”; give regression, classification or None")

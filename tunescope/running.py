@@ -6,22 +6,30 @@ import contextlib
 import difflib
 import math
 import shutil
+import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
+from sklearn.datasets import dump_svmlight_file
 
+from core.datasets.cell_values import read_cells
 from core.datasets.column_format import guess_format, guess_of_numbers
 from core.datasets.dataset import Dataset
 from core.datasets.dataset_summary import ReadingReport
 from core.datasets.groups import groups_from_file
+from core.datasets.raw_table import formats_of
 from core.errors import UnusableError
+from core.export.finished_run import FinishedRun, finished_run
+from core.export.report.run_card import run_card
+from core.figures.run_pictures import run_pictures
 from core.records import to_plain
 from core.space import Setting
 from core.tuning.cluster.connection import ClusterConnection, parse_cluster_address
@@ -31,18 +39,30 @@ from core.tuning.guidance.column_encodings import report_on
 from core.tuning.history.store import History
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.ranges import as_plain
+from core.tuning.results.answer import answer_of
 from core.tuning.results.conclude import conclude
 from core.tuning.results.model_metadata import read_metadata, version_note
 from core.tuning.run_results import Results
 from core.tuning.runs.best import best_of
 from core.tuning.runs.run_folder import RunFolder, new_folder, runs_root
 from core.tuning.runs.state import RunState, state_from_events
-from core.tuning.trials.executors import ProcessExecutor, TrialExecutor
+from core.tuning.trials.executors import InProcessExecutor, ProcessExecutor, TrialExecutor
 from core.tuning.tune import prepare_run
 from core.tuning.tune import tune as tune_events
+from core.wording import list_text
 from core.writing import whole_file
+from tunescope.progress_bar import progress_bar
+from tunescope.run_picture import Picture
 
-Table = str | Path | pd.DataFrame
+
+class SparseTable(NamedTuple):
+    """Rows of numbers most of which are 0, and their targets, also numbers."""
+
+    X: sparse.csr_matrix
+    y: np.ndarray
+
+
+Table = str | Path | pd.DataFrame | SparseTable
 
 
 def read(data: Table, target: str = "", **options: Any) -> ReadingReport:
@@ -50,6 +70,9 @@ def read(data: Table, target: str = "", **options: Any) -> ReadingReport:
 
     `data`: a table, the path of a file, or `sample:NAME`; `target` and `options` (task, roles,
     kinds, readings) as in `tune`. Raises UnusableError: invalid data, in one sentence.
+
+    >>> [column.kind for column in tunescope.read("sample:iris").columns]
+    ['number', 'number', 'number', 'number', 'category']
     """
     with tempfile.TemporaryDirectory(prefix="tunescope-") as scratch:
         plan = DataPlan("", target=target, **options)
@@ -68,6 +91,9 @@ def with_file(plan: DataPlan, data: Table, draft: Path) -> DataPlan:
 
 def file_of(data: Table, draft: Path) -> str:
     """The file of some data, a table's being `draft`."""
+    if isinstance(data, SparseTable):
+        dump_svmlight_file(*data, str(draft), zero_based=False)
+        return str(draft)
     if not isinstance(data, pd.DataFrame):
         return str(data) if str(data).startswith("sample:") else str(Path(data).absolute())
     data.to_csv(draft, index=False)
@@ -118,16 +144,18 @@ def tune(
     test: Table | None = None,
     run: str | Path | None = None,
     callback: Callback | None = None,
+    progress: bool | None = None,
     history: bool = True,
     cluster: str | Mapping[str, str] = "",
+    in_process: bool = False,
     **settings: Any,
 ) -> TunedRun:
     """Tune a model, test it, and keep it in a run folder, as `tunescope tune` does.
 
     A table in memory is written as CSV into the run's folder, so that the run can be resumed and
     exported; its columns mean what their types say (the text "007" is no number). An interrupt ends
-    the tuning; the best so far is tested and kept. With several workers a script needs
-    `if __name__ == "__main__"`.
+    the tuning; the best so far is tested and kept. Trials run in processes of their own, for which
+    a script needs `if __name__ == "__main__"`.
 
     Args:
         data: a table; the path of a file; or `sample:NAME`.
@@ -137,10 +165,14 @@ def tune(
         run: the folder of the run; None for a new one where `tunescope runs` finds it.
         callback: called with every event (core.tuning.events); where it returns True the tuning
             ends, and the best so far is tested and kept.
+        progress: whether to show how far it is: a bar of tqdm or rich, whichever is installed, else
+            lines; None for notebooks only.
         history: whether the history of earlier datasets may be read and added to.
         cluster: where trials run: the address of a dask.distributed scheduler, or "local"; with
             certificates {"address", "ca", "certificate", "key"}. Penalty learners, which are one
             fit, always run here.
+        in_process: whether trials run in this process, one at a time: a script then needs no
+            `if __name__ == "__main__"`, and a fit goes on beyond the minutes.
         settings: the options of the command line: model, strategy, groups (single, each, column,
             prefix, {group: [columns]} or a JSON file), trials, minutes, patience (end after so many
             trials in a row without improvement; 0 for never), ranges ({setting: (from, to)}), fixed
@@ -155,6 +187,11 @@ def tune(
         UnusableError: invalid data or settings, in one sentence; no folder is left then.
         TypeError: a setting that does not exist.
         RuntimeError: the run failed; the sentence says why.
+
+    >>> table = pd.DataFrame({"x": range(100), "y": [3 * x + x % 7 for x in range(100)]})
+    >>> done = tunescope.tune(table, "y", model="linear", strategy="random", trials=2)
+    >>> print(done.metric, done.score > 0.99, done.model.predict(table).shape)
+    r2 True (100,)
     """
     _check_names(settings)
     with tempfile.TemporaryDirectory(prefix="tunescope-") as scratch:
@@ -166,7 +203,9 @@ def tune(
         plan, dataset = new_run.plan, new_run.dataset
         where = cluster if new_run.problem.strategy.kind == "trials" else ""
         stack = contextlib.ExitStack()
-        executor = _executor(stack, where, settings.get("workers"))
+        executor: Callable[..., TrialExecutor] = InProcessExecutor
+        if not in_process:
+            executor = _executor(stack, where, settings.get("workers"))
         try:
             path = None if run is None else Path(run)
             started_run = _prepare_run(plan, dataset, path, Path(scratch))
@@ -175,7 +214,11 @@ def tune(
             raise
     try:
         with stack:
-            last = _follow_run(started_run, callback, history, executor)
+            # The callback comes last: where it ends the run the bar has shown the event.
+            tells = [callback] if callback else []
+            if _is_notebook() if progress is None else progress:
+                tells.insert(0, progress_bar(stack))
+            last = _follow_run(started_run, tells, history, executor)
     except UnusableError:
         # With a table in it the folder would not count as one without anything.
         for table_file in started_run.table_files:
@@ -241,31 +284,37 @@ def _executor(
     return stack.enter_context(ClusterConnection(address, workers)).executor
 
 
+def _is_notebook() -> bool:
+    # Where IPython runs it is imported already; its class tells a kernel from a terminal.
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and type(ipython.get_ipython()).__name__ == "ZMQInteractiveShell"
+
+
 def _follow_run(
     run: _StartedRun,
-    callback: Callback | None,
+    tells: Sequence[Callback],
     history: bool,
     executor: Callable[..., TrialExecutor],
 ) -> Event:
     plan, dataset, folder = run.plan, run.dataset, run.folder
-    tell = callback or (lambda event: False)
     history_class = History if history else None
     stream = tune_events(plan, dataset, folder=folder, history=history_class, executor=executor)
     because = "it was interrupted"
     try:
         with contextlib.closing(stream):
             for event in stream:
-                if isinstance(event, RunFinished | RunFailed):
-                    tell(event)
-                    return event
                 # True itself: callbacks return all kinds of things, such as a list's length.
-                if tell(event) is True:
+                has_enough = any(tell(event) is True for tell in tells)
+                if isinstance(event, RunFinished | RunFailed):
+                    return event
+                if has_enough:
                     because = "enough had been tried"
                     break
     except KeyboardInterrupt:
         pass
     last = conclude(plan, dataset, folder.all_events(), folder=folder, because=because)
-    tell(last)
+    for tell in tells:
+        tell(last)
     return last
 
 
@@ -279,7 +328,19 @@ def _check_names(settings: Setting) -> None:
 
 
 class TunedRun:
-    """A run when it was opened, read only: `run`, its folder's path; `events`, all in order."""
+    """A run when it was opened, read only.
+
+    In a notebook it shows its answer, the picture of its scores and its models.
+
+    Attributes:
+        run: its folder's path. events: all events, in order.
+
+    >>> done = tunescope.tune("sample:iris", model="knn", strategy="random", trials=2)
+    >>> done.plot("best")  # doctest: +ELLIPSIS
+    <Picture “Best so far”: ...>
+    >>> done.trials["state"].tolist()
+    ['finished', 'finished']
+    """
 
     def __init__(self, folder: RunFolder) -> None:
         self._folder = folder
@@ -287,7 +348,28 @@ class TunedRun:
         self.events: list[Event] = folder.all_events()
 
     def __repr__(self) -> str:
-        return f"<TunedRun {self.run.name}>"
+        if self._run_state.results is None:
+            return f"<TunedRun {self.run.name}>"
+        answer = answer_of(self._results, self._run_state.started, self._run_state.topics)
+        return f"<TunedRun {self.run.name}: {answer.ability} {answer.tuning}>"
+
+    def _repr_html_(self) -> str | None:
+        if self._run_state.results is None:
+            return None
+        return run_card(self._finished)
+
+    def plot(self, name: str = "scores") -> Picture:
+        """A picture of the report, which shows itself in a notebook and has `save(path)`.
+
+        `name`: scores, calibration, predicted, curve (of pairs); best, belief (of the surrogate,
+        and of a setting "belief NAME"), average; penalties, path, objective (of a penalty learner).
+        Raises UnusableError: the run has no such picture; the sentence lists those that it has.
+        """
+        pictures = run_pictures(self._run_state)
+        if name not in pictures:
+            fault, cure = f"this run has no picture “{name}”", f"it has {list_text(pictures)}"
+            raise UnusableError(fault, where=self.run.name, cure=cure)
+        return Picture(*pictures[name])
 
     @cached_property
     def plan(self) -> Plan:
@@ -306,6 +388,27 @@ class TunedRun:
             if note := version_note(read_metadata(self._folder.path).versions):
                 warnings.warn(note, stacklevel=2)
         return pipeline
+
+    def model_rows(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Rows of a table in memory as `model` takes them, its cells read as those of the run."""
+        takeaway = self._finished.takeaway
+        formats = formats_of(takeaway.columns, takeaway.source)
+        columns = {name: read_cells(table[name], formats[name]) for name in takeaway.feature_names}
+        return pd.DataFrame(columns, index=table.index)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether its rows are a sparse matrix."""
+        return self._finished.takeaway.source.format == "libsvm"
+
+    def with_content(self) -> TunedRun:
+        """Itself, with all that is read from the folder, which may go then."""
+        _ = self.plan, self.model, self._finished
+        return self
+
+    @cached_property
+    def _finished(self) -> FinishedRun:
+        return finished_run(self._folder, events=self.events)
 
     @cached_property
     def results(self) -> dict[str, Any]:
@@ -391,5 +494,10 @@ def export_study(run: TunedRun | str | Path, storage: str | Path) -> str:
 
 
 def open_run(run: str | Path) -> TunedRun:
-    """A run by its folder's path, or its name in `tunescope runs`; UnusableError: none to read."""
+    """A run by its folder's path, or its name in `tunescope runs`; UnusableError: none to read.
+
+    >>> run = tunescope.tune("sample:iris", model="knn", strategy="random", trials=2).run
+    >>> tunescope.open_run(run).trials["number"].tolist()
+    [0, 1]
+    """
     return TunedRun(RunFolder.open(run))

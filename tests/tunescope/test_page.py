@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import doctest
 import re
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import tunescope
@@ -25,6 +28,38 @@ def test_examples_run(title, tmp_path, monkeypatch, capsys):
     assert EXAMPLES[title]
     exec(compile(EXAMPLES[title], title, "exec"), {"__name__": "example"})
     assert capsys.readouterr().out
+
+
+def examples_of_docstrings() -> dict[str, doctest.DocTest]:
+    finder = doctest.DocTestFinder(exclude_empty=True)
+    names = {"tunescope": tunescope, "np": np, "pd": pd}
+    tests = [
+        test
+        for name in tunescope.__all__
+        for test in finder.find(getattr(tunescope, name), name, globs=names)
+        if test.examples
+    ]
+    return {test.name: test for test in tests}
+
+
+DOCSTRINGS = examples_of_docstrings()
+SHOWN = {
+    "AutoClassifier", "AutoRegressor", "LogisticMM", "RidgeMM", "TunedRun", "learn_penalties",
+    "open_run", "read", "recommended_learner", "tune",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DOCSTRINGS)
+def test_examples_of_docstrings_run(name, monkeypatch):
+    # Of tune's own, which would start a process for every run.
+    monkeypatch.setitem(tunescope.tune.__kwdefaults__, "in_process", True)
+    failures, count = doctest.DocTestRunner().run(DOCSTRINGS[name])
+    assert count > 0
+    assert failures == 0
+
+
+def test_names_that_begin_a_session_show_an_example():
+    assert set(DOCSTRINGS) >= SHOWN
 
 
 def test_everything_public_is_named():
