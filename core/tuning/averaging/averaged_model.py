@@ -66,13 +66,16 @@ def fit_averaged_model(
     job = problem.scoring_job()
     weight_by_trial = final_weights(problem, state, job)
     prepare, fold = _prepared_fold(problem)
+    task, classes = problem.dataset.task, problem.dataset.classes
 
     def fit_member(number: int) -> _Member | OmittedTrial:
         try:
             estimator = fitted_models.get(number)
             if estimator is None:
                 estimator = fit_estimator(job, state.setting_of(number), fold)
-            _check_finite_predictions(problem, estimator, fold)
+            predictions = predict_all(estimator, fold.score_X, classes, task=task, y=fold.score_y)
+            if not is_averageable(predictions):
+                raise ValueError("its predictions are not all numbers")
             return _Member(number, weight_by_trial[number], estimator)
         except Exception as error:  # a fit may fail in any way, and costs this member only
             return OmittedTrial(number, f"Trial {number} is left out: {one_line_error(error)}")
@@ -103,11 +106,12 @@ def final_weights(problem: Problem, state: RunState, job: ScoringJob) -> dict[in
         return _weights_of_several(state)
     scores = {trial.number: trial.score for trial in state.scored_trials()}
     maximize, kind = problem.scored_by.maximize, problem.options.weights
-    excluded = state.excluded | _unaverageable(state)
+    update, excluded = state.ensemble, set(state.excluded)
+    if update is not None:
+        excluded |= {trial.number for trial in update.left_out}
     member_numbers = best_tenth(scores, maximize=maximize, excluded=excluded)
     if not member_numbers:  # a person excluded all others
         member_numbers = best_tenth(scores, maximize=maximize)
-    update = state.ensemble
     # After a resume greedy selection may have lacked the members' predictions.
     is_incomplete = kind == "greedy" and update is not None and update.average is None
     if update is not None and update.members == member_numbers and not is_incomplete:
@@ -123,11 +127,6 @@ def _weights_of_several(state: RunState) -> dict[int, float]:
     assert update is not None  # without one the single best is taken
     weight_pairs = zip(update.members, update.weights, strict=True)
     return {n: w for n, w in weight_pairs if n not in state.excluded} or {update.members[0]: 1.0}
-
-
-def _unaverageable(state: RunState) -> set[int]:
-    update = state.ensemble
-    return {trial.number for trial in update.left_out} if update else set()
 
 
 def _log_densities(
@@ -153,25 +152,15 @@ def _prepared_fold(problem: Problem) -> tuple[Any, FoldData]:
     prepare = clone(problem.preparation())
     X = prepare.fit_transform(take_rows(features, rows), target[rows])
     test_X, test_y = problem.test_data
-    test_X = prepare.transform(test_X)
-    return prepare, FoldData(X, target[rows], test_X, test_y)
+    return prepare, FoldData(X, target[rows], prepare.transform(test_X), test_y)
 
 
 def _fit_in_parallel(
     fit: Callable[[int], Item], numbers: Iterable[int], problem: Problem
 ) -> list[Item]:
-    """`fit` of every trial, in their order."""
     # Filters are those of all threads: each fit's own ones end while others go on.
     with fit_warnings_ignored(), ThreadPoolExecutor(problem.refits_at_once) as pool:
         return list(pool.map(fit, numbers))
-
-
-def _check_finite_predictions(problem: Problem, estimator: Any, fold: FoldData) -> None:
-    """Raise ValueError unless a member's predictions of the test rows are finite."""
-    task, classes = problem.dataset.task, problem.dataset.classes
-    predictions = predict_all(estimator, fold.score_X, classes, task=task, y=fold.score_y)
-    if not is_averageable(predictions):
-        raise ValueError("its predictions are not all numbers")
 
 
 def with_choice_of_test_rows(
@@ -185,7 +174,6 @@ def with_choice_of_test_rows(
     more (tests/benchmarks/bench_ingredients.py).
 
     Args:
-        problem: the run's.
         pipeline: the average fitted on the training rows.
         summary: with the weights that these rows chose.
     """

@@ -81,7 +81,8 @@ def average_predictions(members: Sequence[Predictions], weights: np.ndarray) -> 
         return Predictions(first.labels, documents=np.stack([mean, first.documents[:, 1]], axis=1))
     # Base pairs cannot be averaged once called: molecules get densities only.
     if first.pairs is not None:
-        return Predictions(first.labels, losses=_mean_loss(members, weights))
+        logs = np.stack([-m.losses for m in members if m.losses is not None], axis=1)
+        return Predictions(first.labels, losses=-average_log_densities(logs, weights))
     if first.probabilities is None:
         return Predictions(average_probabilities([member.labels for member in members], weights))
     mean = average_probabilities([_probabilities(member) for member in members], weights)
@@ -167,11 +168,6 @@ def _log_density(y: np.ndarray, member: Predictions) -> np.ndarray:
     true_probability = np.take_along_axis(member.probabilities, codes, axis=1)[:, 0]
     # −1 is a class of the test rows that training never saw.
     return np.log(np.maximum(np.where(y < 0, 0.0, true_probability), _MIN_DENSITY))
-
-
-def _mean_loss(members: Sequence[Predictions], weights: np.ndarray) -> np.ndarray:
-    logs = np.stack([-m.losses for m in members if m.losses is not None], axis=1)
-    return -average_log_densities(logs, weights)
 
 
 def _token_losses(members: Sequence[Predictions], weights: np.ndarray) -> np.ndarray:

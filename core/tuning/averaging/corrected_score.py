@@ -49,8 +49,6 @@ def corrected_score(
         y: codes or numbers, shape (n,).
         predictions_by_trial: of all trials, not the best alone, else the correction is too small.
         choose: the run's rule.
-        metric: of the score.
-        seed: of the resamples.
         units: what is drawn as a whole, (n,), as the copies of a row in repeated folds; None: rows.
     """
     generator = np.random.default_rng(seed)
@@ -113,8 +111,7 @@ def greedy_average(y: np.ndarray, predictions_by_trial: PredictionsByTrial) -> C
         if has_densities:
             weights = greedy_weights(logs[rows][:, best], rounds=GREEDY_ROUNDS)
         else:
-            drawn_labels = labels[rows][:, best]
-            weights = greedy_mean_weights(drawn_labels, y[rows], rounds=GREEDY_ROUNDS)
+            weights = greedy_mean_weights(labels[rows][:, best], y[rows], rounds=GREEDY_ROUNDS)
         pairs = zip(numbers[best].tolist(), weights.tolist(), strict=True)
         return {number: weight for number, weight in pairs if weight > 0}
 

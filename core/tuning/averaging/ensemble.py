@@ -89,11 +89,7 @@ class SettingEnsemble:
         self._folds, self._y = holdout_folds(problem)
 
     def replay_events(self, past: Sequence[Event]) -> dict[int, Setting]:
-        """Add the trials of an interrupted run; their predictions are not recorded.
-
-        Returns:
-            {trial: setting} of those that must predict again (`add_recorded`).
-        """
+        """Add the trials of an interrupted run; the settings of those that must predict again."""
         finished = {event.number: event for event in past if isinstance(event, TrialFinished)}
         for event in past:
             match event:
@@ -134,8 +130,7 @@ class SettingEnsemble:
     def add_recorded(self, result: TrialResult) -> None:
         """Add the repeated predictions of a recorded trial; its score stays as recorded."""
         if result.predictions and all(is_averageable(fold) for fold in result.predictions):
-            score = self.models.scores[result.number]
-            self.models.add_model(result.number, score, result.fitted)
+            self.models.add_model(result.number, self.models.scores[result.number], result.fitted)
             self._predictions[result.number] = self._fold_predictions(result)
             self._drop_unneeded()
 
@@ -276,7 +271,6 @@ def member_weights(
         kind: uniform, tempered or greedy.
         scores: {trial: f}.
         members: the best first.
-        maximize: whether larger scores are better.
         logs: for greedy, log densities of held-out rows under every member, shape (n, T).
     """
     if kind == "tempered":
@@ -294,8 +288,7 @@ def holdout_folds(problem: Problem) -> tuple[list[np.ndarray], list[np.ndarray]]
     if problem.validation_scheme == "training":
         return [], []
     repeats = problem.fold_repeats
-    first_division = problem.splits[: len(problem.splits) // repeats]
-    folds = [np.tile(rows, repeats) for _, rows in first_division]
+    folds = [np.tile(rows, repeats) for _, rows in problem.splits[: len(problem.splits) // repeats]]
     # Held out once: parts of these rows stand for folds, what is kept together in one of them.
     if len(folds) == 1:
         (rows,) = folds
@@ -312,7 +305,6 @@ def with_corrected_scores(
     """An update whose scores are those expected on new rows, with their intervals.
 
     Args:
-        problem: the run's.
         update: of the end, with the scores of the average and of the single best.
         folds_by_trial: the predictions of all trials for the folds of `holdout_folds`.
     """

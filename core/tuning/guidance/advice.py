@@ -58,8 +58,6 @@ def advise(summary: DatasetSummary) -> Advice:
 
 @dataclass(frozen=True)
 class _Candidate:
-    """A model, and its suggestion for the data."""
-
     advice: ModelAdvice
     suggestion: Suggestion | None  # why to take it, if at all
     learned: bool  # whether penalties can be learned on it

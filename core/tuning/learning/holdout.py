@@ -56,8 +56,7 @@ def resolved_options(problem: Problem, training: PenaltyTraining) -> StrategyOpt
         folds = min(options.folds, max(2, _train_units(problem).count))
         options = options.changed(validation="folds" if has_turns else "holdout", folds=folds)
     if options.prior == "automatic":
-        is_structured = problem.dataset.task.is_structured
-        options = options.changed(prior="weak" if is_structured else "none")
+        options = options.changed(prior="weak" if problem.dataset.task.is_structured else "none")
     return options
 
 
@@ -163,13 +162,8 @@ def compare_with_default(
     )[fold]
     fit, _ = training.loss_pair(problem, fit_rows, held_rows)
     # The same part is fitted with both penalties, so that nothing else tells them apart.
-    learned, default = (
-        _unit_losses(problem, training, weights, held_rows)
-        for weights in (
-            _minimizing_weights(fit, training, penalties, w, _CLOSE)
-            for penalties in (C, np.ones_like(C))
-        )
-    )
+    fitted = (_minimizing_weights(fit, training, c, w, _CLOSE) for c in (C, np.ones_like(C)))
+    learned, default = (_unit_losses(problem, training, v, held_rows) for v in fitted)
     gaps = learned - default
     # Written so that a NaN, of a single unit, keeps what was learned.
     # Worse by more than a standard error of the paired difference.
@@ -188,8 +182,7 @@ def compare_with_default(
 def _minimizing_weights(
     loss: Loss, training: PenaltyTraining, C: np.ndarray, w: np.ndarray, tolerance: float
 ) -> np.ndarray:
-    penalties = per_weight(C, training.groups)
-    return solve_penalized(loss, penalties, w, tolerance=tolerance).point.w
+    return solve_penalized(loss, per_weight(C, training.groups), w, tolerance=tolerance).point.w
 
 
 def _unit_losses(

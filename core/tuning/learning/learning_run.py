@@ -59,7 +59,6 @@ class LearningRun:
 
     @property
     def groups(self) -> dict[str, int]:
-        """{group: number of penalized parameters}."""
         return self._training.group_sizes
 
     def events(self, past: Sequence[Event]) -> Generator[Event, None, None]:
@@ -228,7 +227,6 @@ def _penalty_fit(problem: Problem, training: PenaltyTraining, last: LearnerStep)
 
 
 def _fit_of_step(problem: Problem, training: PenaltyTraining, last: LearnerStep) -> PenaltyFit:
-    """The weights of a step as they are."""
     return PenaltyFit(
         training,
         last.w,

@@ -49,7 +49,6 @@ class _StructuredTraining(PenaltyTraining):
         return fit, held
 
     def fitted_model(self, w: np.ndarray, penalties: dict[str, float]) -> Any:
-        """The fitted estimator with parameters w."""
         raise NotImplementedError
 
     def pipeline(

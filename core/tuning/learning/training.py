@@ -29,7 +29,6 @@ class PenaltyTraining:
 
     @property
     def group_sizes(self) -> dict[str, int]:
-        """{group: number of penalized parameters}."""
         counts = np.bincount(self.groups[self.groups >= 0], minlength=len(self.group_names))
         return {name: int(count) for name, count in zip(self.group_names, counts, strict=True)}
 
@@ -52,7 +51,6 @@ class PenaltyTraining:
     def pipeline(
         self, w: np.ndarray, penalties: dict[str, float], classes: tuple[Any, ...]
     ) -> Pipeline:
-        """The fitted pipeline with parameters w; it takes raw rows."""
         raise NotImplementedError
 
     @property
@@ -65,7 +63,6 @@ class PenaltyTraining:
         return None
 
     def without_rows(self) -> Self:
-        """The same without its rows, for a model that is fitted already."""
         return self
 
     def display_event(self, step: int, w: np.ndarray) -> Event | None:
@@ -128,8 +125,7 @@ class TableTraining(PenaltyTraining):
         self, w: np.ndarray, penalties: dict[str, float], classes: tuple[Any, ...]
     ) -> Pipeline:
         C = next(iter(penalties.values())) if len(penalties) == 1 else None
-        labels = np.asarray(classes) if classes else None
-        model = as_estimator(self.loss, w, C=C, classes=labels)
+        model = as_estimator(self.loss, w, C=C, classes=np.asarray(classes) if classes else None)
         # Ridge penalties σ² C do not depend on the unit, coefficients do.
         if self.unit != 1.0:
             model.coef_, model.intercept_ = self.unit * model.coef_, self.unit * model.intercept_
@@ -197,9 +193,7 @@ class PenaltyFit:
     noise_variance: float | None = None  # σ² of a linear model with learned noise
 
     def pipeline(self) -> Pipeline:
-        """The fitted pipeline; it takes raw rows."""
         return self.training.pipeline(self.w, self.penalties, self.classes)
 
     def without_rows(self) -> PenaltyFit:
-        """The same, without the rows that it was fitted to."""
         return replace(self, training=self.training.without_rows())

@@ -135,12 +135,7 @@ def _first_arm(
 
 
 def scale_of_scores(defaults: Sequence[float], noise: float) -> float:
-    """How far apart good models lie: from the best to the middle one, but never below the noise.
-
-    Args:
-        defaults: scores of the models' default settings, larger is better.
-        noise: the standard error of a score.
-    """
+    """From the best of default settings' scores to the middle one, but never below their noise."""
     finite = sorted(score for score in defaults if math.isfinite(score))
     if not finite:
         return max(noise, 1e-9)

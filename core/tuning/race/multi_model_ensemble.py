@@ -82,11 +82,9 @@ class MultiModelEnsemble:
         self.models = _NoModels()
 
     def replay_events(self, past: Sequence[Event]) -> dict[int, Setting]:
-        """Add the trials of an interrupted run; their predictions are not recorded.
+        """Add the trials of an interrupted run, whose predictions are not recorded.
 
-        Returns:
-            {trial: setting} of those that must predict again (`add_recorded`): the members of the
-            last average, else the best trials.
+        {trial: setting} of those that `add_recorded` asks for: the last members, else the best.
         """
         finished_events = [event for event in past if isinstance(event, TrialFinished)]
         self._finished = len(finished_events)
@@ -115,11 +113,11 @@ class MultiModelEnsemble:
         folds = predictions_by_fold(self._problem, outcome, self._folds)
         pairs = zip(self._y, folds, strict=True)
         logs = tuple(log_densities(y, [predictions])[:, 0] for y, predictions in pairs)
-        score = self._sign * outcome.score
         fits = len(outcome.fold_scores)
         trial = Trial(outcome.number, outcome.setting, took=outcome.took, fits=fits)
-        seconds = refit_seconds(self._problem, trial)
-        self._trials[outcome.number] = _TrialPredictions(name, score, folds, logs, seconds)
+        self._trials[outcome.number] = _TrialPredictions(
+            name, self._sign * outcome.score, folds, logs, refit_seconds(self._problem, trial)
+        )
         self._drop_trials()
         if outcome.number in self._trials:
             self._new = self._is_uncorrected = True
@@ -179,20 +177,18 @@ class MultiModelEnsemble:
         """{trial: weight above 0}, chosen by some folds alone."""
         score_by_trial = {n: self._score_on(n, folds) for n in candidates}
         ranked = sorted(candidates, key=lambda n: -score_by_trial[n])
-        predictions = self._row_predictions(ranked, folds)
-        weights = zip(ranked, predictions.bagged_weights(), strict=True)
+        weights = zip(ranked, self._row_predictions(ranked, folds).bagged_weights(), strict=True)
         return self._affordable({n: float(w) for n, w in weights if w > 0})
 
     def _row_predictions(
-        self, numbers: Sequence[int], folds: Sequence[int] | range
+        self, ranked: Sequence[int], folds: Sequence[int] | range
     ) -> RowPredictions:
-        trials = [self._trials[n] for n in numbers]
+        trials = [self._trials[number] for number in ranked]
         if self._problem.dataset.task.has_numbers:
-            parts = [[trial.folds[fold].labels for fold in folds] for trial in trials]
-            y = np.concatenate([self._y[fold] for fold in folds])
-            return RowPredictions.of_numbers([np.concatenate(part) for part in parts], y)
-        parts = [[trial.logs[fold] for fold in folds] for trial in trials]
-        return RowPredictions.of_log_densities([np.concatenate(part) for part in parts])
+            numbers = [np.concatenate([t.folds[fold].labels for fold in folds]) for t in trials]
+            return RowPredictions.of_numbers(numbers, np.concatenate([self._y[i] for i in folds]))
+        logs = [np.concatenate([trial.logs[fold] for fold in folds]) for trial in trials]
+        return RowPredictions.of_log_densities(logs)
 
     def _affordable(self, weights: dict[int, float]) -> dict[int, float]:
         """The same without the members that cost most for their weight, until the rest fits."""
@@ -248,7 +244,7 @@ def _candidates_of(trials: Mapping[int, _TrialPredictions], numbers: Sequence[in
     return sorted(candidates, key=lambda n: (-trials[n].score, n))
 
 
-def _is_same(trials: Mapping[int, _TrialPredictions], number: int, other: int) -> bool:
+def _is_same(trials: Mapping[int, _TrialPredictions], first: int, second: int) -> bool:
     """Whether two trials predict the same of the held-out rows, but for rounding."""
-    pairs = zip(trials[number].logs, trials[other].logs, strict=True)
-    return all(float(np.abs(logs - others).mean()) < SAME_LOGS for logs, others in pairs)
+    pairs = zip(trials[first].logs, trials[second].logs, strict=True)
+    return all(float(np.abs(a - b).mean()) < SAME_LOGS for a, b in pairs)

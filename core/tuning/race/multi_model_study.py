@@ -118,12 +118,7 @@ class MultiModelStudy:
     # Trials --------------------------------------------------------------------------------------
 
     def ask(self, seconds_left: float = math.inf, share: float = 1.0) -> TrialStarted:
-        """The next setting to try, of the most promising model.
-
-        Args:
-            seconds_left: until the run ends.
-            share: of the run's time or trials that is left.
-        """
+        """The next setting of the most promising model; a `share` of the run is left."""
         estimates = self._arm_estimates()
         budget = RemainingBudget(seconds_left, share, len(self._model_by_trial))
         self._choice = next_model(estimates, self._score_scale, budget)
@@ -160,7 +155,6 @@ class MultiModelStudy:
 
     @property
     def best_trial(self) -> ScoredTrial | None:
-        """The best trial of all models; larger scores are better here."""
         best_trials = [arm.best_trial for arm in self.arms.values()]
         return max((b for b in best_trials if b is not None), key=lambda b: b.score, default=None)
 

@@ -192,8 +192,7 @@ class RaceRun(TrialRun):
         if (surrogate := self._study.surrogate()) is not None:
             self._state.consume(surrogate)
             yield surrogate
-        first_seconds = WHOLE_SHARE * self._remaining_seconds
-        incumbent = self._study.incumbent_of(started, first_seconds)
+        incumbent = self._study.incumbent_of(started, WHOLE_SHARE * self._remaining_seconds)
         request = TrialRequest(started.number, started.setting, incumbent)
         executor.submit_request(request, self.time_limit)  # by what this very trial should take
         self._state.consume(started)

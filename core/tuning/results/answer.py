@@ -144,9 +144,9 @@ def _numbers_text(results: Results, unit: str) -> str:
 
 def pairs_summary(counts: PairCounts) -> str:
     """Such as "Finds 62 of 100 true base pairs; …"."""
-    found = f"{100 * counts.right / counts.true:.0f}" if counts.true else "–"
-    right = f"{100 * counts.right / counts.called:.0f}" if counts.called else "–"
-    return f"Finds {found} of 100 true base pairs; {right} of 100 called pairs are right"
+    recall = f"{100 * counts.right / counts.true:.0f}" if counts.true else "–"
+    precision = f"{100 * counts.right / counts.called:.0f}" if counts.called else "–"
+    return f"Finds {recall} of 100 true base pairs; {precision} of 100 called pairs are right"
 
 
 def never_predicted(results: Results) -> tuple[str, ...]:

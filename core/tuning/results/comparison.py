@@ -103,10 +103,9 @@ def results_of(predictions: ComparedPredictions, comparison: ComparisonContext) 
         *_optimism_remarks(metric, optimism, error),
     ]
     if unknown:
-        subject = (
-            f"{task.count_text(unknown)} of the second file {'have' if unknown > 1 else 'has'}"
-        )
-        remarks.append(f"{subject} a class that training never saw: wrong in any case.")
+        subject = f"{task.count_text(unknown)} of the second file"
+        verb = "have" if unknown > 1 else "has"
+        remarks.append(f"{subject} {verb} a class that training never saw: wrong in any case.")
     return _to_json(replace(results, remarks=remarks))
 
 
@@ -241,8 +240,7 @@ def with_details(
 def _prediction_pairs(y: np.ndarray, tuned: Predictions, seed: int) -> PredictionPairs:
     rows = np.arange(len(y))
     if len(y) > _MAX_PREDICTIONS:
-        generator = np.random.default_rng(seed)
-        rows = np.sort(generator.choice(len(y), _MAX_PREDICTIONS, replace=False))
+        rows = np.sort(np.random.default_rng(seed).choice(len(y), _MAX_PREDICTIONS, replace=False))
     return PredictionPairs(y[rows].tolist(), tuned.labels[rows].tolist())
 
 
@@ -250,8 +248,7 @@ def _confusion(y: np.ndarray, labels: np.ndarray, count: int) -> list[list[int]]
     """Rows counted, [actual][predicted], without those of a class that training never saw."""
     # Such a class has no row in the matrix; a remark counts its rows.
     y, labels = y[y >= 0], labels[y >= 0]
-    flat = np.bincount(y * count + labels, minlength=count * count)
-    return flat.reshape(count, count).tolist()
+    return np.bincount(y * count + labels, minlength=count**2).reshape(count, count).tolist()
 
 
 def _calibration(y: np.ndarray, tuned: Predictions) -> Calibration | None:

@@ -177,13 +177,11 @@ def evaluate_and_keep(
 ) -> Generator[Event, None, Results]:
     """Test the winner against the default and the baseline; write it, fitted on all rows.
 
-    `learned` and `fitted_models` are as of `fit_tuned_model`.
+    `learned` and `fitted_models` are as of `fit_tuned_model`. A ProcessLostError says that the
+    process that does so was lost, or took too long.
 
     Yields:
         The events of testing outer folds, of waiting for a disk, and Progress.
-
-    Raises:
-        ProcessLostError: the process that does so was lost, or took too long.
     """
     start, minutes = context.clock.seconds, problem.plan.minutes
     # The end may take as long as the tuning; that of a run of seconds a minute.

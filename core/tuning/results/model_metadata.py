@@ -75,7 +75,7 @@ class ModelMetadata:
 
     def as_json(self) -> str:
         """JSON for `read_metadata`, with {} for an object that is None."""
-        plain = {each.name: getattr(self, each.name) for each in fields(self)}
+        plain = {field.name: getattr(self, field.name) for field in fields(self)}
         objects = ("source", "test_source", "judged", "sampled")
         plain |= {name: _to_json(to_plain(plain[name])) or {} for name in objects}
         plain["columns"] = [_column_fields(column) for column in self.columns]
@@ -136,11 +136,9 @@ def model_metadata(
 
 
 def read_metadata(folder: Path) -> ModelMetadata:
-    """The metadata in a run folder. Fields of newer versions are ignored.
+    """The metadata in a run folder, without fields of newer versions.
 
-    Raises:
-        FileNotFoundError: the run has no fitted best yet.
-        UnusableError: it is damaged.
+    A FileNotFoundError where the run has no fitted best yet, an UnusableError where it is damaged.
     """
     path = folder / FILE_NAME
     try:
@@ -177,11 +175,11 @@ def versions(extra: str = "") -> dict[str, str]:
 
 def version_note(fitted: Mapping[str, str]) -> str:
     """What is said of a model that these `versions` fitted; "" where this scikit-learn is alike."""
-    own, other = metadata.version("scikit-learn"), fitted.get("scikit-learn", "")[:20]
-    if not other or other.split(".")[:2] == own.split(".")[:2]:
+    used, fitter = metadata.version("scikit-learn"), fitted.get("scikit-learn", "")[:20]
+    if not fitter or fitter.split(".")[:2] == used.split(".")[:2]:
         return ""
     return (
-        f"The model was fitted with scikit-learn {other} and is used with {own}: predictions may"
+        f"The model was fitted with scikit-learn {fitter} and is used with {used}: predictions may"
         " differ from those that were tested."
     )
 

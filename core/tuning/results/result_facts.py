@@ -321,11 +321,10 @@ def _best_model_sentence(results: Results, started: RunStarted, count: int) -> s
     candidates = (c.setting for c in results.candidates or () if c.kind == "best")
     best = noun_of(_model_of(started, next(candidates, results.setting)))
     if member_count(results) < 2 and results.taken in (None, "best"):
-        return (
-            f"The best of {count_text(count, 'model')} is {best}."
-            if count > 1
-            else f"The only model tried is {best}."
+        subject = (
+            f"The best of {count_text(count, 'model')}" if count > 1 else "The only model tried"
         )
+        return f"{subject} is {best}."
     if results.ensemble is None or member_count(results) < 2:
         selected = noun_of(_model_of(started, results.setting))
         return f"The model that you selected is {selected}; the best of {count} models is {best}."
@@ -451,14 +450,12 @@ def _switched_off(results: Results) -> str:
 
 def _threshold_sentences(results: Results) -> list[str]:
     costs, value = results.costs, results.threshold
-    own_choice = (
-        ""
-        if value is None
-        else (
+    own_choice = ""
+    if value is not None:
+        own_choice = (
             f"The threshold {format_number(value, 2)} was chosen by hand after the run had ended: "
             "where the test scores guided it, they look a little better than new rows will be."
         )
-    )
     if costs is None:
         return [own_choice] if own_choice else []
     first, second = costs.costs
@@ -483,8 +480,7 @@ def _threshold_sentences(results: Results) -> list[str]:
 
 def _cost_value(results: Results) -> str:
     trials = f"{count_text(results.trials, 'trial')}, " if results.trials else ""
-    time = duration_text(results.seconds)
-    cost = f"{trials}{count_text(results.fits, 'fit')}, {time}"
+    cost = f"{trials}{count_text(results.fits, 'fit')}, {duration_text(results.seconds)}"
     return f"{cost}; ended because {results.stopped_because}"
 
 

@@ -43,7 +43,6 @@ _STEPS, _LEAST = 10_001, 1e-9  # of logit p, where the threshold is looked for, 
 
 
 def _mean_cost(is_called: np.ndarray, is_second: np.ndarray, costs: Costs) -> float:
-    """A row's."""
     first, missed = (is_called & ~is_second).mean(), (~is_called & is_second).mean()
     return float(costs[0] * first + costs[1] * missed)
 
@@ -51,13 +50,10 @@ def _mean_cost(is_called: np.ndarray, is_second: np.ndarray, costs: Costs) -> fl
 def calibrated_threshold(
     second: np.ndarray, is_second: np.ndarray, costs: Costs, weight: float = 1.0
 ) -> float:
-    """The probability at which the calibrated one is a / (a + b).
+    """The probability of the second class at which the calibrated one is a / (a + b), the `costs`.
 
-    Args:
-        second: probabilities of the second class of rows that the model has not seen, (n,).
-        is_second: whether the rows are of it, (n,).
-        costs: a and b.
-        weight: of a row, less than 1 where several rows are one unit.
+    `second` are probabilities of rows that the model has not seen, `is_second` whether they are
+    of it, both (n,); a row's `weight` is less than 1 where several are one unit.
     """
     ideal = costs[0] / (costs[0] + costs[1])
     if ideal in (0.0, 1.0):

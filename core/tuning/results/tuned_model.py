@@ -68,9 +68,7 @@ class TunedModel:
     extra_rows: int = 0  # rows of the file beyond the drawn ones, which it learned from in parts
 
     def without_rows(self) -> TunedModel:
-        if self.learned is None:
-            return self
-        return replace(self, learned=self.learned.without_rows())
+        return self if self.learned is None else replace(self, learned=self.learned.without_rows())
 
     @property
     def members(self) -> tuple[int, ...]:
@@ -95,9 +93,13 @@ def fit_tuned_model(
     elif problem.averages and (candidate is not None or _average_wins(problem, state)):
         tuned_model = _fit_average(problem, state, fitted_models)
     elif problem.strategy.kind == "trials":
-        tuned_model = _fit_best_trial(problem, state)
+        best = best_of_run(problem, state)
+        assert best is not None  # callers have checked that a trial has ended
+        tuned_model = _fit_candidate(problem, best_candidate(state, best))
     else:
-        tuned_model = _from_learner(recorded_fit(problem, state) if learned is None else learned)
+        fit = recorded_fit(problem, state) if learned is None else learned
+        validation = {} if fit.holdout_loss is None else {"holdout_loss": fit.holdout_loss}
+        tuned_model = TunedModel(fit.pipeline(), {}, validation, fit.remarks, fit)
     threshold = choose_threshold(problem, tuned_model.pipeline, tuned_model.learned)
     tuned_model = replace(tuned_model, threshold=replace_value(threshold, state.threshold))
     choice = choose_gamma(problem, tuned_model.pipeline, tuned_model.learned)
@@ -114,12 +116,6 @@ def _with_decision(problem: Problem, tuned_model: TunedModel) -> TunedModel:
     elif tuned_model.threshold is not None:
         pipeline = with_threshold(pipeline, tuned_model.threshold, problem.dataset.classes)
     return replace(tuned_model, pipeline=pipeline)
-
-
-def _fit_best_trial(problem: Problem, state: RunState) -> TunedModel:
-    best = best_of_run(problem, state)
-    assert best is not None  # callers have checked that a trial has ended
-    return _fit_candidate(problem, best_candidate(state, best))
 
 
 def _fit_candidate(problem: Problem, candidate: Candidate) -> TunedModel:
@@ -168,11 +164,6 @@ def _average_wins(problem: Problem, state: RunState) -> bool:
     return len(update.members) > 1 and lead <= (best.error if best is not None else 0.0)
 
 
-def _from_learner(learned: PenaltyFit) -> TunedModel:
-    validation = {} if learned.holdout_loss is None else {"holdout_loss": learned.holdout_loss}
-    return TunedModel(learned.pipeline(), {}, validation, learned.remarks, learned)
-
-
 def has_other_rows(problem: Problem) -> bool:
     """Whether the final model is to be fitted on other rows than the tested one."""
     is_larger = len(problem.fitted_rows) != len(problem.train_rows)
@@ -194,29 +185,23 @@ def refit_on_all_rows(
     is_sampled = problem.dataset.sampled is not None
     if not problem.plan.refit or (len(rows) == len(problem.train_rows) and not problem.has_holdout):
         if is_sampled and problem.plan.refit and _can_learn_more(tested_model):
-            return _fit_remaining(problem, tested_model)
+            return _fit_again(problem, tested_model)
         return tested_model, (_drawn_rows_remark(problem, tested_model),) if is_sampled else ()
     if tested_model.ensemble is not None and problem.model.costly:
         remark = "The members of the average are not fitted again on all rows"
         reason = "of this kind of model that would take as long as their trials"
         return tested_model, (f"{remark}: {reason}.",)
-    if is_sampled:
-        return _fit_remaining(problem, tested_model)
+    return _fit_again(problem, tested_model)
+
+
+def _fit_again(problem: Problem, tested_model: TunedModel) -> tuple[TunedModel, tuple[str, ...]]:
+    """The model fitted on all rows; of drawn ones then on the others in parts, if it can."""
     try:
         refitted_model = _refit_model(problem, tested_model)
+    except (ValueError, ArithmeticError, np.linalg.LinAlgError, UnusableError) as error:
+        return tested_model, (f"{KEPT_TESTED} {one_line_error(error)}",)
+    if problem.dataset.sampled is None:
         return _with_decision(problem, refitted_model), ()
-    except (ValueError, ArithmeticError, np.linalg.LinAlgError, UnusableError) as error:
-        return tested_model, (f"{KEPT_TESTED} {one_line_error(error)}",)
-
-
-def _fit_remaining(
-    problem: Problem, tested_model: TunedModel
-) -> tuple[TunedModel, tuple[str, ...]]:
-    """The model fitted on all drawn rows, then on the others in parts, if it can."""
-    try:
-        refitted_model = _refit_model(problem, tested_model)
-    except (ValueError, ArithmeticError, np.linalg.LinAlgError, UnusableError) as error:
-        return tested_model, (f"{KEPT_TESTED} {one_line_error(error)}",)
     if not _can_learn_more(refitted_model):
         remark = _drawn_rows_remark(problem, refitted_model)
         return _with_decision(problem, refitted_model), (remark,)
@@ -241,7 +226,9 @@ def _can_learn_more(tuned_model: TunedModel) -> bool:
     is_single_model = tuned_model.learned is None and tuned_model.ensemble is None
     model = tuned_model.pipeline[-1]
     model = getattr(model, "estimator_", model)  # behind a threshold
-    return is_single_model and supports_partial_fit(model)
+    while hasattr(model, "regressor_"):
+        model = model.regressor_
+    return is_single_model and hasattr(model, "partial_fit")
 
 
 def _drawn_rows_remark(problem: Problem, tuned_model: TunedModel) -> str:
@@ -278,13 +265,6 @@ class OutOfCoreFit:
     pipeline: Any
     rows: int  # how many undrawn rows it learned from
     skipped_rows: int  # rows of classes that the drawn rows lack
-
-
-def supports_partial_fit(model: Any) -> bool:
-    """Whether a pipeline's fitted estimator can go on learning."""
-    while hasattr(model, "regressor_"):
-        model = model.regressor_
-    return hasattr(model, "partial_fit")
 
 
 def fit_remaining_rows(pipeline: Any, dataset: Dataset) -> OutOfCoreFit:

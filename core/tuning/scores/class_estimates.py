@@ -42,11 +42,11 @@ def _f1_estimate(
     C = len(codes)
     actual, called = np.split(index, 2)
     confusion = np.bincount(actual * C + called, minlength=C * C).reshape(C, C).astype(float)
-    both = confusion.sum(axis=0) + confusion.sum(axis=1)
+    rows = confusion.sum(axis=0) + confusion.sum(axis=1)  # of a class, and called so
     # The fall of a class's F1 by one more row that is of it, or called so, wrongly.
-    fall = 2.0 * np.diag(confusion) / both**2
-    phi = (2.0 * (actual == called) / both[actual] - fall[actual] - fall[called]) / C
-    step = (2.0 / both - fall + (fall.sum() - fall) / max(C - 1, 1)) / C
+    fall = 2.0 * np.diag(confusion) / rows**2
+    phi = (2.0 * (actual == called) / rows[actual] - fall[actual] - fall[called]) / C
+    step = (2.0 / rows - fall + (fall.sum() - fall) / max(C - 1, 1)) / C
     ends = f1_interval(confusion * row_weight)
     return ClassEstimate(value, ends, phi / math.sqrt(row_weight), step / row_weight)
 

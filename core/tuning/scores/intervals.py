@@ -147,8 +147,7 @@ def _unit_intervals(
     left_out = dict(zip(outputs, arrays, strict=True))
     score = {name: all_scores[name][metric.name] for name in outputs}
     scores = dict.fromkeys(CONTESTANTS, _NONE)
-    unknown = DifferenceInterval(*_NONE, "jackknife")
-    differences = dict.fromkeys(REFERENCES, unknown)
+    differences = dict.fromkeys(REFERENCES, DifferenceInterval(*_NONE, "jackknife"))
     for name, without in left_out.items():
         if metric.is_bounded:
             scores[name] = bounded_interval(score[name], without, units)

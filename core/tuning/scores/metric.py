@@ -73,7 +73,6 @@ class Metric:
     def weighted_scores(
         self, y: np.ndarray, predictions: Predictions, weights: np.ndarray
     ) -> np.ndarray:
-        """The scores of B resamples, shape (B,)."""
         return self.function(y, getattr(predictions, self.needs), weights)
 
     def score(self, y: np.ndarray, predictions: Predictions) -> float:

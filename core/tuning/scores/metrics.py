@@ -115,8 +115,7 @@ def _squared_errors(y: np.ndarray, numbers: np.ndarray) -> np.ndarray:
 def _r2(y: np.ndarray, numbers: np.ndarray, weights: np.ndarray) -> np.ndarray:
     centred = y - y.mean()  # large means would cancel below
     spread = resampled_mean(centred**2, weights) - resampled_mean(centred, weights) ** 2
-    errors = resampled_mean(_squared_errors(y, numbers), weights)
-    return 1.0 - safe_ratio(errors, spread)
+    return 1.0 - safe_ratio(resampled_mean(_squared_errors(y, numbers), weights), spread)
 
 
 def fold_metric(metric: Metric, variance: float | None) -> Metric:

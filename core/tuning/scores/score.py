@@ -34,10 +34,7 @@ class Score:
 
 
 def score_text(value: float | None, metric: str, unit: str = "") -> str:
-    """Such as "87.7 %" for a share of rows, otherwise a number; "–" where it is undefined.
-
-    `unit` is the target's, of an error that has it.
-    """
+    """Such as "87.7 %" for a share of rows, otherwise a number in a `unit`; "–" if undefined."""
     if value is not None and metric in SHARES:
         return format_decimals(100 * value, 1) + PERCENT
     if metric == "mae" and value is not None and math.isfinite(value):
@@ -49,8 +46,7 @@ def named_score_text(value: float | None, metric: str) -> str:
     """With its measure, and its direction where larger is not better; "–" without a score."""
     if value is None:
         return score_text(value, metric)
-    is_maximized = metric not in METRICS or METRICS[metric].maximize
-    direction = "" if is_maximized else ", smaller is better"
+    direction = "" if metric not in METRICS or METRICS[metric].maximize else ", smaller is better"
     return f"{metric_in_short(metric)} {score_text(value, metric)}{direction}"
 
 

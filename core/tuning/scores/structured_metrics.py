@@ -114,12 +114,9 @@ STRUCTURED = (
 
 
 def predict_tokens(model: Any, X: Any, y: np.ndarray, predictions: Predictions) -> Predictions:
-    """The predictions of a model of sequences with its losses and sequence numbers.
+    """Predictions for tokens with the losses of their model, and the sequence that each is of.
 
-    Args:
-        model: ``log_losses(X, y)`` gives −log p of the sequences, a part for every token.
-        X: tokens, the sequence's name in the first column.
-        predictions: labels and probabilities of the tokens.
+    ``log_losses(X, y)`` of the model gives −log p of the sequences, a part for every token.
     """
     _, sequences = np.unique(np.asarray(X.iloc[:, 0]).astype(str), return_inverse=True)
     tokens = np.stack([predictions.labels, sequences], axis=1)

@@ -98,11 +98,7 @@ def answer_to_json(answer: Answer) -> JsonObject:
 
 
 def read_answer(question: str, plain: JsonObject) -> Answer:
-    """The answer that `answer_to_json` wrote.
-
-    Raises:
-        KeyError, ValueError: it is of another form.
-    """
+    """The answer that `answer_to_json` wrote; a KeyError or ValueError for another form."""
     if "problem" in plain:
         return read_as(NoAnswer, plain)
     if question == ROWS:

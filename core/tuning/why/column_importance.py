@@ -29,18 +29,14 @@ from core.datasets.preparation import output_names, output_sources
 from core.estimators.multi_model import without_own_columns
 from core.estimators.stored.plain_model import on_own_scale
 from core.evaluation.column_effects import alike_groups, permuted
+from core.tuning.averaging.averaged_predictions import concatenate_predictions
 from core.tuning.problem import take_rows
 from core.tuning.scores.metric import Metric, Predictions
 from core.tuning.scores.metrics import predict_all
 from core.tuning.scores.unit_scores import mean_difference
 from core.tuning.why.answer_types import AlikeColumns, ColumnImportance, ColumnLoss, ScoreLoss
 from core.tuning.why.column_dependence import dependence
-from core.tuning.why.tested_model import (
-    TestedFold,
-    TestedModel,
-    merge_fold_predictions,
-    units_of_rows,
-)
+from core.tuning.why.tested_model import TestedFold, TestedModel, units_of_rows
 
 REPEATS = 5
 MIN_ROWS = 2000  # test rows that are shuffled in any case, where there are so many
@@ -190,11 +186,11 @@ def _coefficients(pipeline: Any) -> np.ndarray | None:
     w = getattr(model, "coef_", None)
     if w is None or hasattr(w, "toarray"):
         return None
-    own = unit * np.atleast_2d(np.asarray(w, dtype=float))
+    weights = unit * np.atleast_2d(np.asarray(w, dtype=float))
     if columns == slice(None):
-        return own
-    all_weights = np.zeros((len(own), len(output_names(pipeline[0]))))
-    all_weights[:, columns] = own
+        return weights
+    all_weights = np.zeros((len(weights), len(output_names(pipeline[0]))))
+    all_weights[:, columns] = weights
     return all_weights
 
 
@@ -269,7 +265,7 @@ class ColumnPermuter:
             _Prepared(fold, np.array([generator.permutation(len(fold.y)) for _ in range(repeats)]))
             for fold in folds
         ]
-        self._base = merge_fold_predictions([fold.predict_unshuffled() for fold in self._folds])
+        self._base = concatenate_predictions([fold.predict_unshuffled() for fold in self._folds])
 
     @property
     def width(self) -> int:
@@ -278,7 +274,7 @@ class ColumnPermuter:
     def importance_of(self, columns: Sequence[int]) -> ScoreLoss:
         fold_predictions = [fold.predict_shuffled(columns) for fold in self._folds]
         all_predictions = [
-            merge_fold_predictions([fold[r] for fold in fold_predictions])
+            concatenate_predictions([fold[r] for fold in fold_predictions])
             for r in range(self._repeats)
         ]
         mean, *ends = mean_difference(

@@ -15,11 +15,10 @@ from core.errors import UnusableError
 from core.evaluation.power import nested_parts
 from core.tuning.problem import Problem
 from core.tuning.scores.metric import Predictions
-from core.tuning.scores.metrics import predict_all
 from core.tuning.scores.unit_scores import mean_difference
 from core.tuning.why.answer_types import LearningCurve, LearningGain, LearningSize
 from core.tuning.why.questions import CURVE_REPEATS, CURVE_SHARES
-from core.tuning.why.tested_model import TestedFold, TestedModel, units_of_rows
+from core.tuning.why.tested_model import TestedModel, units_of_rows
 
 MAX_TEST_ROWS = 5000
 
@@ -41,13 +40,15 @@ def learning_curve(tested_model: TestedModel) -> Iterator[LearningCurve]:
             refits = [_fit_on_rows(tested_model, fold.problem, row_set) for row_set in row_sets]
             models = [model for model in refits if model is not None]
         if models:
-            predictions_by_share[share] = [_predict_fold(fold, model) for model in models]
+            predictions_by_share[share] = [
+                replace(fold, pipeline=m).predict(fold.X) for m in models
+            ]
             ends = mean_difference(metric, fold.y, predictions_by_share[share], [], units)
             sizes[share] = LearningSize(len(row_samples[0][index]), *ends, len(models))
         curve = LearningCurve(metric.name, metric.maximize, list(sizes.values()), done=share == 1)
         if 0.5 in sizes and 1.0 in sizes:
-            both = predictions_by_share[1.0], predictions_by_share[0.5]
-            ends = mean_difference(metric, fold.y, *both, units)
+            compared = predictions_by_share[1.0], predictions_by_share[0.5]
+            ends = mean_difference(metric, fold.y, *compared, units)
             curve = _with_gain(curve, ends, sizes[0.5].rows, sizes[1.0].rows)
         elif 1.0 in sizes:
             curve = replace(curve, answer="unclear")
@@ -64,11 +65,11 @@ def _fit_on_rows(tested_model: TestedModel, problem: Problem, rows: np.ndarray) 
 
 
 def _with_gain(
-    curve: LearningCurve, ends: tuple[float, float, float], half: int, full: int
+    curve: LearningCurve, ends: tuple[float, float, float], half_rows: int, rows: int
 ) -> LearningCurve:
     difference, *edges = (end if curve.maximize else -end for end in ends)
     low, high = sorted(edges)
-    gain = LearningGain(difference, low, high, half, full)
+    gain = LearningGain(difference, low, high, half_rows, rows)
     answer = "yes" if low > 0 else "no" if high <= 0 else "unclear"
     return replace(curve, gain=gain, answer=answer)
 
@@ -88,8 +89,3 @@ def _has_enough_rows(problem: Problem, rows: np.ndarray) -> bool:
     class_count = len(np.unique(problem.dataset.target[problem.train_rows]))
     present_count = len(np.unique(problem.dataset.target[rows]))
     return len(rows) >= max(10, 3 * class_count) and present_count == class_count
-
-
-def _predict_fold(fold: TestedFold, model: Any) -> Predictions:
-    dataset = fold.problem.dataset
-    return predict_all(model, fold.X, dataset.classes, task=dataset.task)

@@ -118,13 +118,9 @@ def _axes_and_trials(state: RunState) -> tuple[list[Axis], list[tuple[Setting, f
             for trial in trials
             if trial.setting.get(MODEL) == name
         ]
-    axes = [axis for axis in axes if _can_vary(axis)]
+    axes = [axis for axis in axes if axis.is_free]
     names = {axis.name for axis in axes}
     return axes, [pair for pair in pairs if names <= pair[0].keys() and np.isfinite(pair[1])]
-
-
-def _can_vary(axis: Axis) -> bool:
-    return len(axis.choices) > 1 if axis.kind == "choice" else axis.high > axis.low
 
 
 def _variance_shares(

@@ -18,6 +18,7 @@ import pandas as pd
 from core.datasets.dataset import Dataset
 from core.datasets.units import Units
 from core.errors import UnusableError
+from core.tuning.averaging.averaged_predictions import concatenate_predictions
 from core.tuning.learning.learning_run import recorded_fit, refit_penalties
 from core.tuning.problem import Problem, take_rows
 from core.tuning.problem_setup import as_first_started, build_problem, check_same_data
@@ -57,8 +58,8 @@ class TestedFold:
 
 def units_of_rows(problem: Problem, rows: np.ndarray) -> Units:
     """The units of rows by their indices in the dataset, or in the second file."""
-    is_own = problem.dataset.test is None
-    return (problem.units if is_own else problem.test_units).take_rows(rows)
+    units = problem.units if problem.dataset.test is None else problem.test_units
+    return units.take_rows(rows)
 
 
 @dataclass(frozen=True)
@@ -86,20 +87,17 @@ class TestedModel:
 
     @cached_property
     def y(self) -> np.ndarray:
-        """The targets of all test rows, fold after fold."""
         return np.concatenate([fold.y for fold in self.folds])
 
     @cached_property
     def row_indices(self) -> np.ndarray:
-        """The test rows' indices in the dataset."""
         return np.concatenate([fold.rows for fold in self.folds])
 
     @cached_property
     def predictions(self) -> Predictions:
-        return merge_fold_predictions([fold.predict(fold.X) for fold in self.folds])
+        return concatenate_predictions([fold.predict(fold.X) for fold in self.folds])
 
     def column_values(self, column: int) -> pd.Series:
-        """The raw values of a column in all test rows, by its index."""
         if self.dataset.is_sparse:
             fold_values = [fold.X[:, [column]].toarray().ravel() for fold in self.folds]
             return pd.Series(np.concatenate(fold_values).astype(float))
@@ -108,22 +106,6 @@ class TestedModel:
     @cached_property
     def units(self) -> Units:
         return units_of_rows(self.problem, self.row_indices)
-
-
-def merge_fold_predictions(fold_predictions: list[Predictions]) -> Predictions:
-    """The predictions of several sets of rows, concatenated."""
-    if len(fold_predictions) == 1:
-        return fold_predictions[0]
-
-    def merge_field(name: str) -> np.ndarray | None:
-        arrays = [getattr(fold, name) for fold in fold_predictions]
-        return None if any(array is None for array in arrays) else np.concatenate(arrays)
-
-    return Predictions(
-        np.concatenate([fold.labels for fold in fold_predictions]),
-        merge_field("scores"),
-        merge_field("probabilities"),
-    )
 
 
 def fit_tested_model(folder: RunFolder, dataset: Dataset) -> TestedModel:
@@ -145,7 +127,7 @@ def fit_tested_model(folder: RunFolder, dataset: Dataset) -> TestedModel:
     if problem.is_nested:
         problems = [problem.with_rows(*rows) for rows in problem.outer]
     start_time = time.monotonic()
-    folds = tuple(_tested_fold(each, refit_on(each)) for each in problems)
+    folds = tuple(_tested_fold(divided, refit_on(divided)) for divided in problems)
     seconds = (time.monotonic() - start_time) / len(folds)
     return TestedModel(problem, state, refit_on, folds, seconds)
 
