@@ -33,12 +33,11 @@ class LabelPicture:
 
     def label_text(self) -> str:
         """How many labels are right, and the first wrong ones."""
-        sequence, is_right = self.sequence, self.is_right
+        sequence = self.sequence
         triples = list(zip(sequence.tokens, sequence.truth, sequence.labels, strict=True))
-        wrong = [
-            t for t, is_token_right in zip(triples, is_right, strict=True) if not is_token_right
-        ]
-        sentence = f"sequence {sequence.name}: {sum(is_right)} of {len(triples)} tokens right."
+        wrong = [triple for triple in triples if triple[1] != triple[2]]
+        right_count = len(triples) - len(wrong)
+        sentence = f"sequence {sequence.name}: {right_count} of {len(triples)} tokens right."
         if not wrong:
             return sentence
         named = "; ".join("“{}” is {}, predicted {}".format(*triple) for triple in wrong[:NAMED])

@@ -69,14 +69,11 @@ def columns_figure(importance: ColumnImportance, losses: Sequence[ScoreLoss]) ->
     lost = loss_text(importance.metric, losses[0].mean).removesuffix(f" of {metric}")
     sentence = f"{names[0]} matters most: {lost} of {metric}."
     limit = WHOLE if importance.metric == "r2" else math.inf
-    numbers = [
-        (
-            min(loss.mean, limit),
-            loss.low and min(loss.low, limit),
-            loss.high and min(loss.high, limit),
-        )
-        for loss in losses
-    ]
+
+    def capped(number: float | None) -> float | None:
+        return number and min(number, limit)
+
+    numbers = [(min(loss.mean, limit), capped(loss.low), capped(loss.high)) for loss in losses]
     low, high = range_of([0.0], *numbers)
     is_share = importance.metric in SHARES
     title = f"loss of {metric} if shuffled{', in points' if is_share else ''}"
@@ -101,8 +98,7 @@ def _column_weight(loss: ScoreLoss) -> float | None:
 
 
 def _columns_table(importance: ColumnImportance, losses: Sequence[ScoreLoss]) -> Table:
-    headers = ["column", "loss of score", "low", "high", "weight on scaled column"]
-    return headers, [
+    return ["column", "loss of score", "low", "high", "weight on scaled column"], [
         [importance.title_of(loss), loss.mean, loss.low, loss.high, _column_weight(loss)]
         for loss in losses
     ]
@@ -115,21 +111,13 @@ def settings_figure(importance: SettingImportance) -> Figure:
     shares = [setting.share for setting in settings]
     lows, highs = [setting.low for setting in settings], [setting.high for setting in settings]
     sentence = f"{names[0]} explains {percent(shares[0])} by itself."
+    title = "share of the differences in score"
     columns: dict[str, list[Any]] = {"setting": names, "share": shares, "low": lows, "high": highs}
     return Figure(
         SETTINGS,
-        FigureAxis(
-            "share of the differences in score",
-            Scale("percent"),
-            None,
-            0.0,
-            max(0.01, *highs),
-            True,
-        ),
+        FigureAxis(title, Scale("percent"), None, 0.0, max(0.01, *highs), True),
         FigureAxis("", Scale("choice", tuple(names))),
-        _interval_bars(
-            list(zip(shares, lows, highs, strict=True)), [percent(share) for share in shares]
-        ),
+        _interval_bars(list(zip(shares, lows, highs, strict=True)), list(map(percent, shares))),
         f"{sentence} {settings_text(importance)}",
         lambda: columns_table(columns),
     )

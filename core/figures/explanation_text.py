@@ -103,10 +103,7 @@ def learning_verdict(answer: LearningCurve) -> str:
 def threshold_text(
     label: str, threshold: float, scale: str, counts: tuple[int, int, int, int]
 ) -> str:
-    """The effect of a threshold.
-
-    `counts`: true positives, false positives, rows of the class, others.
-    """
+    """The effect of a threshold; `counts`: true and false positives, rows of the class, others."""
     true, false, of_class, other_rows = counts
     called, name = true + false, f"“{shortened_text(label, MAX_LABEL)}”"
     recall = percent(true / of_class) if of_class else "–"

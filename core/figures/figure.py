@@ -205,7 +205,7 @@ class Figure:
 def range_of(*values: Iterable[float | None] | np.ndarray) -> tuple[float, float]:
     """The ends of what is finite; NaN where nothing is."""
     # numbers of events may be None, which becomes NaN
-    numbers = np.concatenate([np.asarray(list(part), dtype=float).ravel() for part in values])
+    numbers = np.concatenate([np.asarray(list(array), dtype=float).ravel() for array in values])
     finite = numbers[np.isfinite(numbers)]
     return (float(finite.min()), float(finite.max())) if len(finite) else (math.nan, math.nan)
 

@@ -60,8 +60,7 @@ def _member_bars(weights: list[float], words: list[str]) -> tuple[Mark, ...]:
 def ranked_trials(run: RunState, best_k: int | None = None) -> list[int]:
     """The competing trials and all members, the best first."""
     numbers = run.numbers[run.best_rows(best_k or len(run.trials))].tolist()
-    known = set(numbers)
-    return [*numbers, *(number for number in run.weights if number not in known)]
+    return list(dict.fromkeys((*numbers, *run.weights)))
 
 
 def omission_reasons(run: RunState) -> dict[int, str]:
@@ -91,10 +90,8 @@ def live_members_figure(run: RunState, best_k: int | None = None) -> Figure:
     scores = dict(zip(ensemble.members, texts, strict=True))
     weights = [100 * run.weights.get(number, 0.0) for number in shown]
     words = [
-        f"{percent(run.weights[number])} · {scores[number]}"
-        if run.weights.get(number)
-        else "left out"
-        for number in shown
+        f"{percent(run.weights[n])} · {scores[n]}" if run.weights.get(n) else "left out"
+        for n in shown
     ]
     return Figure(
         MEMBERS,
@@ -134,20 +131,14 @@ def _members_table(run: RunState, ensemble: EnsembleUpdated, ranked: list[int]) 
         score = scores.get(number, trial.score if trial is not None else None)
         note = "in the average" if number in run.weights else reasons.get(number, "")
         rows.append([rank, number, 100 * run.weights.get(number, 0.0), score, note])
-    headers = ["place", "trial", "weight in %", metric_in_short(run.started.metric), "note"]
-    return headers, rows
+    return ["place", "trial", "weight in %", metric_in_short(run.started.metric), "note"], rows
 
 
 # Where they disagree ---------------------------------------------------------------------------
 
 
 def disagreement_figure(event: MembersDisagree, selected: int | None) -> Figure:
-    """A row of dots, one a member, and a diamond for the truth.
-
-    Args:
-        event: with at least one row.
-        selected: the trial of the member whose dots are ringed.
-    """
+    """A row of dots, one a member, a diamond for the truth, rings for a selected trial's."""
     values = np.array([member_values(event, row) for row in event.rows])  # (rows, members)
     rows = np.arange(len(values), dtype=float)
     x, y = values.ravel(), np.repeat(rows, values.shape[1])

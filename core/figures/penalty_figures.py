@@ -146,8 +146,8 @@ def _path_table(run: RunState, names: list[str], numbers: np.ndarray, values: np
     off = set((run.gradients or run.steps)[-1].switched_off or ())
     last = (PenaltyRow(n, float(values[-1, column]), n in off) for column, n in enumerate(names))
     ranked = [row.name for row in by_penalty(last)]
-    order = [names.index(name) for name in ranked]
-    rows = [[int(n), *map(float, row[order])] for n, row in zip(numbers, values, strict=True)]
+    columns = values[:, [names.index(name) for name in ranked]].tolist()
+    rows = [[int(n), *row] for n, row in zip(numbers, columns, strict=True)]
     if not run.gradients:
         return ["step", *ranked], rows
     pairs = zip(rows, run.gradients, strict=True)
@@ -160,9 +160,8 @@ def descent_figure(run: RunState) -> Figure:
     rows = [[s.step, s.objective, s.loss, s.iterations, s.fits] for s in run.steps]
     if run.gradients:
         quantity, beside = "held-out loss", "gradient norm"
-        rows = [
-            [s.step, s.holdout_loss, s.gradient_norm, s.iterations, s.fits] for s in run.gradients
-        ]
+        steps = run.gradients
+        rows = [[s.step, s.holdout_loss, s.gradient_norm, s.iterations, s.fits] for s in steps]
     x, y = np.array([row[:2] for row in rows], dtype=float).T
     marked = slice(None) if len(x) <= MARKED else slice(-1, None)
     low, high = range_of(y)
@@ -238,8 +237,8 @@ def penalties_figure(run: RunState, max_bars: int | None = None) -> Figure:
     is_off = [row.is_off for row in bars.values()]
     ends = np.where(is_off, high + BEYOND * (1.0 + high - low), ends)
     high = max(high, *ends.tolist(), low + 0.4)
-    places = {name: position for position, name in enumerate(run.started.groups)}
-    colours = [group_colour(places.setdefault(r.name, len(places))) for r in bars.values()]
+    rank = {name: position for position, name in enumerate(run.started.groups)}
+    colours = [group_colour(rank.setdefault(r.name, len(rank))) for r in bars.values()]
     words = [row.penalty_text for row in bars.values()]
     range_rows, range_ends = whiskers(list(bars), lows, highs)
     return Figure(

@@ -63,9 +63,7 @@ NAMED_TRIALS = 5  # of those with a prediction, the first: of them earlier datas
 def best_so_far_figure(run: RunState, is_clear: np.ndarray | None = None) -> Figure:
     """Every trial's score, the best so far as a staircase, the default setting and the baseline.
 
-    Args:
-        run: with at least one trial.
-        is_clear: which trials are drawn in full, shape (trials,); else those that count.
+    `is_clear`: which of them are drawn in full, shape (trials,); else those that count.
     """
     numbers, best = run.staircase()
     scored, default, baseline = np.isfinite(run.scores), run.default_trial, run.started.baseline
@@ -187,9 +185,7 @@ def steps_of(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def run_curves_figure(curves: Mapping[str, BestSoFarCurve], *, is_over_time: bool) -> Figure:
     """The best validation score so far of each run as a staircase with its own mark.
 
-    Args:
-        curves: by the runs' names; those without scores keep their colour.
-        is_over_time: over seconds; else over trials.
+    `curves` are by the runs' names; those without scores keep their colour.
     """
     marks, legend, named = list[Mark](), [], []
     for index, (name, curve) in enumerate(curves.items()):
@@ -342,9 +338,7 @@ def predicted_trials(run: RunState) -> list[tuple[Trial, float, float | None]]:
 def expectation_figure(run: RunState, is_clear: np.ndarray) -> Figure:
     """Observed over predicted scores with whiskers of one deviation; the first trials are named.
 
-    Args:
-        run: with at least one prediction.
-        is_clear: which trials are drawn in full, shape (trials,).
+    `is_clear`: which trials are drawn in full, shape (trials,).
     """
     trials, expected, deviations = zip(*predicted_trials(run), strict=True)
     x, y = np.array(expected, float), np.array([trial.score for trial in trials], float)

@@ -106,7 +106,6 @@ def near_range(
 
     Args:
         scores: NaN where a trial has none.
-        maximize: whether more is better.
         error: standard error of the best; the range is two of it to each side wide, or wider.
         limits: what no score can go beyond.
     """

@@ -21,6 +21,7 @@ from core.figures.figure import (
     FigureAxis,
     Labels,
     Lines,
+    Symbol,
     Table,
     columns_table,
     range_of,
@@ -189,13 +190,7 @@ def intervals_figure(
             Lines("other intervals", whisker_x[~is_own], whisker_y[~is_own], "muted", 3.0),
             Lines("interval", whisker_x[is_own], whisker_y[is_own], "model", 3.0),
             Dots(
-                "others",
-                scores[~is_taken],
-                rows[~is_taken],
-                "muted",
-                size=13,
-                width=1.5,
-                symbol="diamond",
+                "others", scores[~is_taken], rows[~is_taken], "muted", "paper", 13, 1.5, "diamond"
             ),
             Dots("tuned", scores[is_taken], rows[is_taken], size=13, width=1.5),
             EdgeMarks("at the edge", scores, rows, colour="muted"),
@@ -350,7 +345,6 @@ def _pair_points(results: Results, who: str) -> np.ndarray:
 
 
 def _scored_point(results: Results, who: str, points: np.ndarray) -> np.ndarray:
-    """The point at the γ that the scores are of, shape (1, 3) or (0, 3)."""
     gammas = results.gamma or GammaValues(USUAL_GAMMA, USUAL_GAMMA)
     pairs, gamma = results.pairs, gammas.tuned if who == "tuned" else gammas.default
     is_scored = points[:, 0] == gamma
@@ -365,7 +359,7 @@ def _scored_point(results: Results, who: str, points: np.ndarray) -> np.ndarray:
 
 def pairs_figure(results: Results) -> Figure:
     """Sensitivity over precision while γ goes from cautious to generous."""
-    styles = (
+    styles: tuple[tuple[str, str, str, Symbol, int], ...] = (
         ("default", "default setting", "muted", "diamond", 13),
         ("tuned", "tuned", "model", "star", 17),
     )
@@ -379,8 +373,8 @@ def pairs_figure(results: Results) -> Figure:
         notes = [f"{words}, γ = {format_number(g)}" for g in small[:, 0]]
         lines.append(Lines(who, points[:, 2], points[:, 1], colour, dashed=who == "default"))
         dots.append(Dots(f"{who} γ", small[:, 2], small[:, 1], colour, colour, 5, 1.2, notes=notes))
-        mark = (f"{who} scored", point[:, 2], point[:, 1], colour, "ink", size, 1.2)
-        scored.append(Dots(*mark, "star" if symbol == "star" else "diamond"))
+        mark = (f"{who} scored", point[:, 2], point[:, 1], colour, "ink", size, 1.2, symbol)
+        scored.append(Dots(*mark))
         for gamma, *percentages in point:
             sensitivity, right = (f"{format_decimals(share, 1)} %" for share in percentages)
             sentences.append(
@@ -406,8 +400,7 @@ def pairs_figure(results: Results) -> Figure:
 
 
 def _pairs_table(curves: dict[str, np.ndarray]) -> Table:
-    headers = ["setting", "gamma", "true pairs found, %", "called pairs right, %"]
-    return headers, [
+    return ["setting", "gamma", "true pairs found, %", "called pairs right, %"], [
         [who, format_number(gamma, 4), sensitivity, right]
         for who in ("tuned", "default")
         for gamma, sensitivity, right in curves[who].tolist()
