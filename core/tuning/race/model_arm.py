@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from core.samplers.transfer.history import TuningHistory
-from core.space import Setting, setting_at, unit_vector
+from core.space import Setting, unit_vector
 from core.tuning.events import (
     Event,
     ModelScreened,
@@ -32,6 +32,7 @@ class ScoredTrial:
     """A trial that ended with a score; larger is better."""
 
     number: int
+    setting: Setting
     unit: np.ndarray
     score: float
     folds: tuple[float, ...]
@@ -177,7 +178,8 @@ class ModelArm:
         unit = unit_vector(self.problem.space, outcome.setting)
         behind = outcome.estimate is not None
         score = self.sign * outcome.score
-        trial = ScoredTrial(outcome.number, unit, score, folds, outcome.took, behind)
+        setting = outcome.setting
+        trial = ScoredTrial(outcome.number, setting, unit, score, folds, outcome.took, behind)
         self.scored_trials.append(trial)
 
     def replay_trials(self, past: Sequence[Event]) -> None:
@@ -203,7 +205,8 @@ class ModelArm:
             # One that was ended at its limit would have taken longer: twice as long is a guess.
             return max(self.fold_seconds(fit_rows) * folds, 2.0 * self.overdue_seconds)
         unit = unit_vector(self.problem.space, setting)
-        gaps = np.array([np.sum((trial.unit - unit) ** 2) for trial in self.scored_trials])
+        units = np.array([trial.unit for trial in self.scored_trials])
+        gaps = ((units - unit) ** 2).sum(axis=1)
         # Nearer trials count more; far from all of them, all count the same.
         weights = np.exp(-0.5 * gaps / _WIDTH**2) + 1e-3
         logs = np.log([self._seconds_from(trial, setting, folds) for trial in self.scored_trials])
@@ -226,9 +229,8 @@ class ModelArm:
 
     def _relative_cost(self, trial: ScoredTrial, setting: Setting) -> float:
         # Known are axes such as the number of trees, to which the time is proportional.
-        trial_setting = setting_at(self.problem.space, trial.unit)
-        names = [n for n in self.problem.model.dearer if trial_setting.get(n) and n in setting]
-        return math.prod(float(setting[name]) / float(trial_setting[name]) for name in names)
+        names = [n for n in self.problem.model.dearer if trial.setting.get(n) and n in setting]
+        return math.prod(float(setting[name]) / float(trial.setting[name]) for name in names)
 
     def expected_gain(self, best: float, scale: float, leader_screening: float) -> float:
         """The expected improvement of the best score of all by its next trial.
