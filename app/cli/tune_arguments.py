@@ -68,6 +68,7 @@ def add_tune_arguments(commands: Any) -> argparse.ArgumentParser:
     add_cluster(tune)
     add("--events", metavar="FILE.jsonl")
     add("--run-dir", metavar="DIR")
+    add("--later", action="store_true")
     add_ending(tune)
     return tune
 

@@ -190,13 +190,18 @@ def _run_tuning(arguments: argparse.Namespace) -> int:
         print_remark(sentence)
     if problem.strategy.kind != "trials":
         arguments.cluster = ""  # unused_option_texts printed that it has no effect
+    path = Path(arguments.run_dir) if arguments.run_dir else None
+    if arguments.later:
+        address = RunFolder.create(new_run.plan, path=path).address
+        print_remark(f"{own_command()} work {address} begins it, on as many computers as you like.")
+        return 0
     restore_collection()
     copy = _EventsCopy(arguments.events) if arguments.events else None
     with cluster_connection(arguments, arguments.workers) as connection:
         if connection is not None and arguments.workers is None:
             new_run = new_run.with_workers(connection.threads)
         plan = new_run.plan
-        folder = RunFolder.create(plan, path=Path(arguments.run_dir) if arguments.run_dir else None)
+        folder = RunFolder.create(plan, path=path)
         requests: deque[Event] = deque()
         where = executor_arguments(connection)
         stream = new_run.events(folder, requests=requests, **where)

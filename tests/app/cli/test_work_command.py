@@ -7,15 +7,18 @@ import pytest
 from app.cli import main
 from core.tuning.cluster import shared_folder, shared_worker
 from core.tuning.events import RunFinished, TrialFinished
-from core.tuning.plan import DataPlan, Plan
 from core.tuning.runs.run_folder import RunFolder
+
+TUNE = "tune sample:iris --model logistic --strategy random --trials 4 --option folds=2 --later"
 
 
 @pytest.fixture
 def run(own_settings, tmp_path):
-    """A run that ended before it began."""
-    plan = Plan(DataPlan("sample:iris"), "logistic", "random", trials=4, folds=2, evaluation="test")
-    return RunFolder.create(plan, path=tmp_path / "run")
+    """A run that was made for later."""
+    assert main([*TUNE.split(), "--run-dir", str(tmp_path / "run")]) == 0
+    folder = RunFolder.open(tmp_path / "run")
+    assert folder.all_events() == []
+    return folder
 
 
 def test_who_joins_a_run_that_nobody_coordinates_ends_it(run, capsys, monkeypatch):
