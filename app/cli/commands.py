@@ -3,29 +3,33 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import signal
 import sys
 from collections.abc import Sequence
 
-from app.cli.file_commands import add_predict, add_read
-from app.cli.history_command import add_history
 from app.cli.interrupt_handler import INTERRUPTED, NOTHING_KEPT, heard_interrupts
 from app.cli.parser import UNUSABLE, Parser, Version, storage_text
-from app.cli.past_run_commands import add_export, add_replays, add_runs
-from app.cli.program_commands import add_help, add_install, add_lists
 from app.cli.streams import safe_streams
-from app.cli.tune_command import add_tune
-from app.cli.work_command import add_work
 from core.errors import UnusableError
 from core.extensions import extension_errors
 
 DONE, FAILED = 0, 1
 _ENDED_BY_PERSON = (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE, signal.SIGHUP)
-# In the order of the help.
+# Module, function that adds commands, and their names, in the order of the help.
 COMMANDS = (
-    *(add_read, add_tune, add_work, add_predict, add_runs, add_replays, add_export),
-    *(add_history, add_lists, add_install, add_help),
+    ("file_commands", "add_read", ("read",)),
+    ("tune_command", "add_tune", ("tune",)),
+    ("work_command", "add_work", ("work",)),
+    ("file_commands", "add_predict", ("predict",)),
+    ("past_run_commands", "add_runs", ("runs",)),
+    ("past_run_commands", "add_replays", ("resume", "replay", "report")),
+    ("past_run_commands", "add_export", ("export", "pick")),
+    ("history_command", "add_history", ("history",)),
+    ("program_commands", "add_lists", ("models", "strategies", "samples")),
+    ("program_commands", "add_install", ("install",)),
+    ("program_commands", "add_help", ("help",)),
 )
 USAGE = """tunescope                 open the window
        tunescope FILE            open the window on a table, a model or sample:NAME
@@ -35,15 +39,16 @@ USAGE = """tunescope                 open the window
 DESCRIPTION = "Tune machine-learning models while watching."
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """The parser of all commands."""
+def build_parser(command: str = "") -> argparse.ArgumentParser:
+    """The parser of a command, whose modules alone are imported; of all where it is none."""
     parser = Parser(prog="tunescope", usage=USAGE, description=DESCRIPTION, closing=storage_text)
     parser.add_argument("--version", action=Version)
     commands = parser.add_subparsers(
         prog="tunescope", dest="command", metavar="COMMAND", required=True
     )
-    for add_command in COMMANDS:
-        add_command(commands)
+    asked = [entry for entry in COMMANDS if command in entry[2]]
+    for module, function, _ in asked or COMMANDS:
+        getattr(importlib.import_module(f"app.cli.{module}"), function)(commands)
     return parser
 
 
@@ -53,7 +58,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")
     with safe_streams() as (out, _):
-        parsed_arguments = build_parser().parse_args(arguments)
+        words = sys.argv[1:] if arguments is None else arguments
+        parsed_arguments = build_parser(words[0] if words else "").parse_args(words)
         # Set anew: a shell starts background jobs with interrupts ignored.
         with heard_interrupts():
             status = _exit_status(parsed_arguments)

@@ -18,13 +18,11 @@ from typing import TYPE_CHECKING, NoReturn
 from app.diagnostics.interrupts import COMMAND, InterruptSignals
 from core.records import Record, optional
 from core.space import Setting
-from core.tuning.events import EvaluationShortened, Event, HyperGradientStep, PenaltyStep
-from core.tuning.ranges import setting_text
-from core.tuning.scores.score import metric_in_short, score_text
 from core.wording import count_text, format_number
 
 if TYPE_CHECKING:
     from app.cli.progress_line import ProgressLine
+    from core.tuning.events import Event
     from core.tuning.runs.state import RunState
 
 ANSWERS = 4.0  # seconds from Ctrl-C until the best so far is printed
@@ -67,6 +65,8 @@ class InterruptHandler:
         # While trials run the stream is left at once; afterwards only the test is shortened.
         if self._line.run_state.tuning_ended is None:
             raise KeyboardInterrupt
+        from core.tuning.events import EvaluationShortened  # with the run, if there is one
+
         self._requests.append(EvaluationShortened())
 
     def _listen(self) -> None:
@@ -173,6 +173,8 @@ class UntestedBest(Record):
 
 def untested_best(run: RunState) -> UntestedBest:
     """The best so far of a run."""
+    from core.tuning.events import HyperGradientStep, PenaltyStep
+
     setting: Setting = {}
     groups: dict[str, float] = {}
     validation: dict[str, float] = {}
@@ -189,6 +191,9 @@ def untested_best(run: RunState) -> UntestedBest:
 
 def untested_best_text(run: RunState) -> str:
     """The best so far as lines of text, or ""."""
+    from core.tuning.ranges import setting_text
+    from core.tuning.scores.score import metric_in_short, score_text
+
     best = untested_best(run)
     scores = ", ".join(
         f"{metric_in_short(name)} {score_text(score, name)}"

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
-from app.cli.parser import choices_text
+from app.cli.tune_choices import choices_text
 from core.datasets.task import Task
 from core.errors import UnusableError
 from core.options import Option

@@ -230,15 +230,17 @@ def _aim_text(new_run: NewRun) -> str:
 
 def _checked_plan(arguments: argparse.Namespace, data: DataPlan, dataset: Dataset) -> Plan:
     from core.datasets.understanding.target import rival_target
-    from core.export.exporters import check_export
 
     if data.guesses_target and (rival := rival_target(dataset)):
         raise UnclearTargetError(dataset, rival)
     refuse_role_of_target(data.roles, dataset.target_name)
     plan = plan_of(arguments, wherever_from(data), dataset)
-    # What cannot be exported is refused before anything is computed.
-    for path in arguments.export:
-        check_export(path, dataset.task, plan.model)
+    if arguments.export:
+        from core.export.exporters import check_export
+
+        # What cannot be exported is refused before anything is computed.
+        for path in arguments.export:
+            check_export(path, dataset.task, plan.model)
     return plan
 
 
@@ -382,16 +384,18 @@ def give_result(
     arguments: argparse.Namespace,
 ) -> int:
     """Export and print the result; 1 where an export failed."""
-    from core.export.exporters import export_all
-    from core.export.finished_run import finished_run
-
     results = last.results
     # Every run that this program ended has them.
     assert results is not None
     events = folder.all_events()
-    # Read where something is exported alone: it opens the model.
-    read = partial(finished_run, folder, arguments.examples, events)
-    exports, failed = export_all(read, arguments.export)
+    exports: list[str] = []
+    failed: dict[str, str] = {}
+    if arguments.export:
+        from core.export.exporters import export_all
+        from core.export.finished_run import finished_run
+
+        read = partial(finished_run, folder, arguments.examples, events)
+        exports, failed = export_all(read, arguments.export)
     if arguments.json:
         for remark in results.remarks:
             print_remark(f"Note: {remark}")

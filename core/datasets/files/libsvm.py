@@ -18,7 +18,6 @@ from typing import overload
 import numpy as np
 import pandas as pd
 from scipy import sparse
-from sklearn.datasets import load_svmlight_file
 
 from core.datasets.dataset import Dataset, DataSource
 from core.datasets.dataset_summary import Column
@@ -170,6 +169,8 @@ def read_rows(file: TextFile, zero_based: bool | None = None) -> LibsvmRows:
         try:
             loaded = None if has_queries else _plain_rows(file)
             if loaded is None:
+                from sklearn.datasets import load_svmlight_file  # which imports a hundred modules
+
                 with file.open_unpacked() as stream:
                     loaded = load_svmlight_file(stream, zero_based=True, query_id=has_queries)
         except (ValueError, OverflowError) as error:
