@@ -91,8 +91,7 @@ def permuted(X: sparse.csr_matrix, columns: np.ndarray, orders: np.ndarray) -> s
     inside[columns] = True
     is_permuted = inside[X.indices]
     copies = sparse.vstack([_masked_entries(X, ~is_permuted)] * len(orders))
-    permuted_rows = _masked_entries(X, is_permuted)[np.asarray(orders).ravel()]
-    return sparse.csr_matrix(copies + permuted_rows)
+    return sparse.csr_matrix(copies + _masked_entries(X, is_permuted)[np.asarray(orders).ravel()])
 
 
 def _masked_entries(X: sparse.csr_matrix, mask: np.ndarray) -> sparse.csr_matrix:

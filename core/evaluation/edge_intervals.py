@@ -108,12 +108,12 @@ def f1_interval(confusion: np.ndarray) -> tuple[float, float]:
     interval. Distances to the ends of the classes' intervals are added as squares, with the
     correlations of the F1 (Zou & Donner 2008, Statistics in Medicine 27, eq. 15).
     """
-    right, both = np.diag(confusion), confusion.sum(axis=0) + confusion.sum(axis=1)
-    pairs = zip(right, both - right, strict=True)
+    right, counts = np.diag(confusion), confusion.sum(axis=0) + confusion.sum(axis=1)
+    pairs = zip(right, counts - right, strict=True)
     shares = np.array([share_interval(*pair) for pair in pairs])
-    (low, high), f1 = (2.0 * shares / (1.0 + shares)).T, 2.0 * right / both
+    (low, high), f1 = (2.0 * shares / (1.0 + shares)).T, 2.0 * right / counts
     # A row of one class that is called another lowers the F1 of both.
-    covariance = (confusion + confusion.T) * np.outer(f1 / both, f1 / both)
+    covariance = (confusion + confusion.T) * np.outer(f1 / counts, f1 / counts)
     # Over the intervals' half-widths, as those know more than a perfect score's covariance.
     scale = np.outer(high - low, high - low) / 4.0
     correlation = np.minimum(Z * Z * covariance / scale, 1.0)

@@ -50,13 +50,13 @@ def smallest_gain(rows: float, *, folds: int = 0, units: int = 0) -> float:
     """
     counted_rows = rows * FOLD_ROW_WEIGHT if folds else rows
     if not units:
-        return _root(lambda gain: mcnemar_power(round(counted_rows), gain), 1.0)
+        return _gain_with_power(lambda gain: mcnemar_power(round(counted_rows), gain), 1.0)
 
     def power_of_gain(gain: float) -> float:
         variance = max(DISCORDANCE, gain) - gain**2
         return t_power(gain, math.sqrt(variance / counted_rows), units)
 
-    return _root(power_of_gain, 1.0)
+    return _gain_with_power(power_of_gain, 1.0)
 
 
 def t_power(gain: float, error: float, units: int) -> float:
@@ -83,10 +83,10 @@ def smallest_r2_gain(rows: float, r2: float = 0.5, *, folds: int = 0, units: int
         deviation = math.sqrt(4.0 * (unexplained - gain) * gain + 2.0 * gain**2)
         return t_power(gain, deviation / math.sqrt(counted_rows), units)
 
-    return _root(power_of_gain, unexplained)
+    return _gain_with_power(power_of_gain, unexplained)
 
 
-def _root(power_of_gain: Callable[[float], float], max_gain: float) -> float:
+def _gain_with_power(power_of_gain: Callable[[float], float], max_gain: float) -> float:
     """The gain of power `POWER`, by bisection; `max_gain` where no gain has it."""
     # Just below the largest gain, at which nothing is left to vary.
     low, high = 0.0, max_gain * (1.0 - 1e-9)

@@ -157,8 +157,8 @@ def _fit_ranks(values: np.ndarray, categories: Sequence[int]) -> RankDistance:
     count = min(int(np.sum(variances > (1 + np.sqrt(p / n)) ** 2)), _MAX_COMPONENTS, n // 5)
     variances, vectors = variances[::-1][:count], vectors[:, ::-1][:, :count]
     loadings = (vectors if p <= n else z.T @ vectors / np.sqrt(n * variances)).T.round(4)
-    rest = z - z @ loadings.T @ loadings
-    share = np.sqrt((np.mean(rest**2, axis=0) + 1e-9) / (np.mean(z**2, axis=0) + 1e-9))
+    residuals = z - z @ loadings.T @ loadings
+    share = np.sqrt((np.mean(residuals**2, axis=0) + 1e-9) / (np.mean(z**2, axis=0) + 1e-9))
     return RankDistance(
         columns,
         means.round(4).tolist(),

@@ -24,10 +24,8 @@ def average_models(
     """The weighted average of fitted `members`, (name, estimator); nothing is fitted.
 
     For tables a soft `VotingClassifier` or `VotingRegressor`. Of `weights` only the shares count;
-    members of weight 0 are dropped. `classes`: sorted labels; empty where there are none.
-
-    Raises:
-        ValueError: unusable names or weights.
+    members of weight 0 are dropped. `classes`: sorted labels; empty where there are none. A
+    ValueError is of unusable names or weights.
     """
     members, shares = _check_members(members, weights)
     dataset_task = Task(task)

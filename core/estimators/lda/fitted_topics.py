@@ -103,11 +103,7 @@ def predictive_log_densities(
 
 
 def split_halves(X: Any, seed: int) -> tuple[sparse.csr_matrix, sparse.csr_matrix]:
-    """Every document's tokens in two random halves, the first larger by at most one.
-
-    Raises:
-        ValueError: a count is no whole number, or negative.
-    """
+    """Every document's whole tokens in two random halves, the first larger by at most one."""
     X = sparse.csr_matrix(X)
     times = X.data.astype(np.int64)
     if np.any(times != X.data) or np.any(times < 0):

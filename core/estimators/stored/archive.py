@@ -25,8 +25,7 @@ class _Archive(zipfile.ZipFile):
 def dump_model(model: Any, file: BinaryIO, compression: int = zipfile.ZIP_STORED) -> set[str]:
     """Write a model as ``skops.io.dump`` does; the names of its types, as in `load_model`.
 
-    Raises:
-        UnsupportedTypeException, TypeError, ValueError: skops cannot store something inside.
+    UnsupportedTypeException, TypeError or ValueError: skops cannot store something inside.
     """
     import skops
     from skops.io._utils import SaveContext, get_state

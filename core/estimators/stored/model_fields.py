@@ -158,15 +158,17 @@ def check_fields(values: dict[str, Any], class_name: str) -> None:
         if value is None and field.is_optional:
             continue
         if field.count is None:
-            fits = _fits(value, field, sizes)
+            fits = _fits_field(value, field, sizes)
         else:
-            fits = isinstance(value, list) and all(_fits(item, field, sizes) for item in value)
+            fits = isinstance(value, list) and all(
+                _fits_field(item, field, sizes) for item in value
+            )
             fits = fits and _is_size(field.count, len(value), sizes)
         if not fits:
             raise ValueError(f"{class_name}.{field.name} is none")
 
 
-def _fits(value: Any, field: ModelField, sizes: dict[str, int]) -> bool:
+def _fits_field(value: Any, field: ModelField, sizes: dict[str, int]) -> bool:
     if field.kind == "any":
         return value is not None
     if kinds := _SCALARS.get(field.kind):

@@ -36,8 +36,8 @@ class Rebuilder:
         """The value with its objects made; exceptions of many kinds for what is no fitted model."""
         if isinstance(value, (StoredObject, StoredRows)):
             if id(value) not in self._objects:
-                made = _rows(value) if isinstance(value, StoredRows) else self._object(value)
-                self._objects[id(value)] = (value, made)
+                built = _rows(value) if isinstance(value, StoredRows) else self._build_object(value)
+                self._objects[id(value)] = (value, built)
             return self._objects[id(value)][1]
         if isinstance(value, StoredName):
             return self._function(value.name)
@@ -55,15 +55,15 @@ class Rebuilder:
     def _function(self, name: str) -> Any:
         # A class in the place of a function would be called with a table.
         raise_unless(name in FUNCTIONS or name in NUMBERS or name not in KEPT)
-        return self._named(name)
+        return self._import_named(name)
 
-    def _named(self, name: str) -> Any:
+    def _import_named(self, name: str) -> Any:
         raise_unless(name in self._trusted)
         module, _, attribute = name.rpartition(".")
         return getattr(importlib.import_module(module), attribute)
 
-    def _object(self, stored: StoredObject) -> Any:
-        made_class = self._named(stored.name)
+    def _build_object(self, stored: StoredObject) -> Any:
+        made_class = self._import_named(stored.name)
         class_name = made_class.__name__
         if class_name in _COMPILED:
             arguments = self.build(stored.arguments), self.build(stored.state)

@@ -70,12 +70,12 @@ class SkopsReader:
             self._values[key] = value
         return value
 
-    def _scalar(self, node: Node) -> Any:
+    def _read_scalar(self, node: Node) -> Any:
         value = json.loads(node["content"])
         raise_unless(isinstance(value, _SCALARS))
         return value
 
-    def _items(self, node: Node) -> list[Any]:
+    def _read_items(self, node: Node) -> list[Any]:
         return [self.read(item) for item in node["content"]]
 
     def _mapping(self, node: Node) -> dict[Any, Any]:
@@ -83,14 +83,14 @@ class SkopsReader:
         pairs = zip(kinds, node["content"].items(), strict=True)
         return {_KEYS[kind](key): self.read(value) for kind, (key, value) in pairs}
 
-    def _slice(self, node: Node) -> slice:
+    def _read_slice(self, node: Node) -> slice:
         ends = [node["content"][name] for name in ("start", "stop", "step")]
         raise_unless(all(end is None or type(end) is int for end in ends))
         return slice(*ends)
 
-    def _array(self, node: Node) -> Any:
+    def _read_array(self, node: Node) -> Any:
         if node["type"] == "json":
-            return self._objects(self._items(node), self.read(node["shape"]))
+            return self._objects(self._read_items(node), self.read(node["shape"]))
         name = node["file"]
         if name not in self._arrays:
             self._arrays[name] = read_array(self._archive.read(name))
@@ -116,32 +116,32 @@ class SkopsReader:
         data, indices = arrays["data.npy"], arrays["indices.npy"]
         return StoredRows(data, indices, arrays["indptr.npy"], (rows, columns))
 
-    def _name(self, node: Node) -> StoredName:
+    def _read_name(self, node: Node) -> StoredName:
         return StoredName(name_of(node))
 
-    def _object(self, node: Node) -> StoredObject:
+    def _read_object(self, node: Node) -> StoredObject:
         arguments = node.get("__reduce__", {}).get("args")
         state = self.read(node["content"]) if "content" in node else None
         return StoredObject(name_of(node), state, arguments and self.read(arguments))
 
 
 _READERS: dict[str, Callable[[SkopsReader, Node], Any]] = {
-    "ConstructorFromReduceNode": SkopsReader._object,
+    "ConstructorFromReduceNode": SkopsReader._read_object,
     "DTypeNode": lambda reader, node: np.dtype(reader.read(node["content"]).dtype),
     "DictNode": SkopsReader._mapping,
-    "FunctionNode": SkopsReader._name,
-    "JsonNode": SkopsReader._scalar,
-    "ListNode": SkopsReader._items,
-    "LossNode": SkopsReader._object,
-    "NdArrayNode": SkopsReader._array,
-    "ObjectNode": SkopsReader._object,
+    "FunctionNode": SkopsReader._read_name,
+    "JsonNode": SkopsReader._read_scalar,
+    "ListNode": SkopsReader._read_items,
+    "LossNode": SkopsReader._read_object,
+    "NdArrayNode": SkopsReader._read_array,
+    "ObjectNode": SkopsReader._read_object,
     "RandomGeneratorNode": lambda reader, node: None,  # random numbers go on in no fitted model
     "RandomStateNode": lambda reader, node: None,
-    "SliceNode": SkopsReader._slice,
+    "SliceNode": SkopsReader._read_slice,
     "SparseMatrixNode": SkopsReader._sparse_rows,
-    "TreeNode": SkopsReader._object,
-    "TupleNode": lambda reader, node: tuple(reader._items(node)),
-    "TypeNode": SkopsReader._name,
+    "TreeNode": SkopsReader._read_object,
+    "TupleNode": lambda reader, node: tuple(reader._read_items(node)),
+    "TypeNode": SkopsReader._read_name,
 }
 LOADERS = frozenset({*_READERS, "CachedNode"})
 

@@ -152,8 +152,7 @@ def fit_svm(
     Z = scaler.transform(rows.X[pool])
     gram = integer_power((Z @ Z.T / p + bias) / (1.0 + bias), int(degree))
     picks = draw.integers(len(pool), size=(int(max_iter), int(batch)))
-    codes = rows.codes[pool]
-    dual = kernel_machine(gram, codes, rows.vectors, picks, float(decay), float(l2))
+    dual = kernel_machine(gram, rows.codes[pool], rows.vectors, picks, float(decay), float(l2))
     support = np.flatnonzero(dual.any(axis=0))
     kernel = Nystroem(
         kernel="poly",
