@@ -76,13 +76,11 @@ def effective_parameters(
     C: np.ndarray,
     grouped: Grouping,
     signs: np.ndarray,
-    rounds: int = _LANCZOS_STEPS,
     close: float = _CLOSE,
 ) -> EffectiveParameters:
-    """γ and log |A| at a point near the minimizer at C (k,).
+    """γ and log |A| at a point near the minimizer at C (k,); `close`: where a probe ends.
 
-    `signs`: random −1 and +1, shape (r, n), for losses whose Hessian is not formed; `rounds`,
-    `close`: products a probe at most, and the residual at which it ends.
+    `signs`: random −1 and +1, shape (r, n), for losses whose Hessian is not formed.
     """
     penalties = grouped.per_parameter(C)
     curvatures = point.majorizer_diagonal()
@@ -92,7 +90,7 @@ def effective_parameters(
         L = cholesky(dense_majorized(newton.loss, point, penalties))
         diagonal, logs = inverse_diagonal(L), log_determinant(L)
     else:
-        diagonal, logs = _probe_diagonal(newton, point, penalties, signs, rounds, close)
+        diagonal, logs = _probe_diagonal(newton, point, penalties, signs, close)
     gamma = grouped.sizes - C * grouped.group_sums(diagonal)
     return EffectiveParameters(np.clip(gamma, 0.0, grouped.sizes), logs)
 
@@ -111,12 +109,7 @@ def _in_eigenbasis(
 
 
 def _probe_diagonal(
-    newton: Newton,
-    point: LossPoint,
-    penalties: np.ndarray,
-    signs: np.ndarray,
-    rounds: int,
-    close: float,
+    newton: Newton, point: LossPoint, penalties: np.ndarray, signs: np.ndarray, close: float
 ) -> tuple[np.ndarray, float]:
     near = newton.preconditioner(point, penalties)
     # Single precision serves: the probes' own scatter is far larger than its rounding.
@@ -126,7 +119,7 @@ def _probe_diagonal(
         newton.products += len(V)
         return product(V) if newton.loss.takes_several else np.array([product(v) for v in V])
 
-    solutions, logarithms = _lanczos(counted, near, signs, rounds, close)
+    solutions, logarithms = _lanczos(counted, near, signs, close)
     u = near.upper_inverse(signs)
     excess = (u * (near.upper_inverse(solutions) - u)).mean(axis=0)
     logs = near.log_determinant() + float(logarithms.mean())
@@ -134,11 +127,7 @@ def _probe_diagonal(
 
 
 def _lanczos(
-    apply: LinearMap,
-    near: Preconditioner,
-    Z: np.ndarray,
-    rounds: int = _LANCZOS_STEPS,
-    close: float = _CLOSE,
+    apply: LinearMap, near: Preconditioner, Z: np.ndarray, close: float = _CLOSE
 ) -> tuple[np.ndarray, np.ndarray]:
     """For each row z of (r, n): the x with L⁻¹ A L⁻ᵀ x = z, and ‖z‖² e₁ᵀ log(T) e₁ on the way."""
     # The conjugate gradients of all rows go side by side, so that A is read once for them.
@@ -146,7 +135,7 @@ def _lanczos(
     R, D, first = Z.copy(), Z.copy(), np.einsum("ij,ij->i", Z, Z)
     rr = first
     steps, ratios = ([list[float]() for _ in Z] for _ in range(2))
-    for _ in range(rounds):
+    for _ in range(_LANCZOS_STEPS):
         products = near.lower_inverse(apply(near.upper_inverse(D)))
         curvatures = np.einsum("ij,ij->i", D, products)
         upward = curvatures > 0.0
@@ -194,7 +183,6 @@ _LONGEST = 3.0
 # below the least share of an update the learner ends.
 _WORSE, _UNTESTED, _MIN_UPDATE_SHARE = 0.02, 2, 1.0 / 64
 # Products a probe at C = 1: its γ only says where to go first.
-_FIRST_ROUNDS = 30
 # Probes: so many for small groups; each parameter of a group is a draw of its own, so that large
 # groups need fewer.
 _PROBES, _MIN_PROBES = 8, 2
@@ -294,7 +282,7 @@ def _first_state(
         loss = FixedNoise(inner, inner.noise_variance(point.w))
         point = loss.point_at(point.w)
     newton = Newton(loss, traces=True)
-    effective = effective_parameters(newton, point, C, grouped, signs, _FIRST_ROUNDS, _ROUGH)
+    effective = effective_parameters(newton, point, C, grouped, signs, _ROUGH)
     return _State(inner, back, grouped, signs, loss, newton, point, C, effective)
 
 
@@ -375,15 +363,10 @@ def _advance(state: _State, *, first: bool) -> int:
     penalties = grouped.per_parameter(state.C)
     step = newton_step(state.newton, state.point, penalties, accuracy=StepTolerance(_FORCING))
     state.point = step.point or state.point
-    moved = float(np.abs(np.log(state.C / last_C)).max())
-    state.effective = effective_parameters(
-        state.newton,
-        state.point,
-        state.C,
-        grouped,
-        state.signs,
-        close=min(max(_CLOSE_A_MOVE * moved, _CLOSE), _ROUGH),
-    )
+    close = _CLOSE_A_MOVE * float(np.abs(np.log(state.C / last_C)).max())
+    close = min(max(close, _CLOSE), _ROUGH)
+    at = state.newton, state.point, state.C, grouped, state.signs
+    state.effective = effective_parameters(*at, close)
     return step.iterations
 
 

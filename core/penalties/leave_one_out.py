@@ -56,9 +56,9 @@ NEAR = 0.35
 _SLIGHT = 2e-3
 # Nats that a step gains at least: where columns say nothing f falls ever more slowly.
 _LITTLE = 0.05
-# Nats that the last step of a fit promises; leaving out goes on from there by dense steps, of which
-# conjugate gradients save all but the last.
-_ACCURACY, _DENSE_ACCURACY = 1e-4, 1.0
+# Nats that the last step of a fit promises. The curvature that rows share makes one step more;
+# leaving out exactly goes on by dense steps, of which conjugate gradients save all but the last.
+_SHARED_ACCURACY, _ACCURACY, _DENSE_ACCURACY = 0.03, 1e-4, 1.0
 # Up to this `loss_error` C serves as well as that of the exact loss: it was .03 at most on tables
 # made at random, .06 to .3 where classes were nearly separable.
 _SHARED_ERROR = 0.04
@@ -111,7 +111,9 @@ class ScaleSearch:
         self.newton, self.fits, self.iterations = Newton(self.problem.loss), 0, 0
         self.folds = CrossValidatedLoss(self.problem.loss, units) if has_folds else None
         self.evaluated: list[SearchPoint] = []
-        self.is_shared = shares_curvature(self.problem.loss, self.problem.penalties, units)
+        self.is_shared = not has_folds and shares_curvature(
+            self.problem.loss, self.problem.penalties, units
+        )
         self.basis: RowBasis | None = None  # of the first fit, where rows share their curvature
         # Groups that the evidence has switched off stay so, wherever the others go.
         logs = np.log(C[~grouped.is_empty & (np.log(C) < SWITCHED_OFF)])
@@ -129,7 +131,8 @@ class ScaleSearch:
         """Fit at t, and leave every unit out there."""
         penalties = self.problem.penalties * math.exp(t)
         if self.folds is None:
-            accuracy = _ACCURACY if self.is_shared or not self.newton.dense else _DENSE_ACCURACY
+            accuracy = _DENSE_ACCURACY if self.newton.dense else _ACCURACY
+            accuracy = _SHARED_ACCURACY if self.is_shared else accuracy
             w = self._fit_weights(penalties, self._starting_weights(t, penalties), accuracy, 1.0)
             left_out = self._leave_out(w, penalties)
         else:

@@ -186,11 +186,11 @@ def shared_curvature(
 
 def _row_basis(design: DesignMatrix, weights: np.ndarray, c: np.ndarray) -> RowBasis:
     """The basis with rows weighted, (m,), at penalties c (q,)."""
-    m, p = design.row_count, design.column_count
-    columns = column_basis(design.weighted_gram(weights), c)
+    m, p, X = design.row_count, design.column_count, design.single_precision.X
+    columns = column_basis(design.single_precision.weighted_gram(weights), c)
     max_rows = min(_ENOUGH_ROWS, max(_ENTRIES // p, _MIN_ROWS))
     rows = slice(None, None, max(1, -(-m // max_rows)))
-    R = np.asarray(design.X[rows] @ columns.T[:p]) + columns.T[p:].sum(axis=0)
+    R = np.asarray(X[rows] @ columns.T[:p].astype(X.dtype)) + columns.T[p:].sum(axis=0)
     return RowBasis(columns, rows, R, R * R)
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.losses.rna.inside_outside import DEEP, SAFE, SPAN, inside_recursion, outside_recursion
-from core.losses.rna.logspace import log_inside, log_outside, loop_lengths
+from core.losses.rna.logspace import log_inside, log_outside
 from core.losses.rna.parameters import (
     LENGTHS,
     LOOPS,
@@ -145,9 +145,9 @@ def fold_in_logarithms(
 ) -> tuple[FoldResult, np.ndarray]:
     """As `fold_molecule` in logarithms, and the change of the uses along S v, shape (TERMS,)."""
     wide = codes.size
-    tables, change = np.full((5, wide, wide), -np.inf), np.zeros((5, wide, wide))
+    tables, change = np.full((4, wide, wide), -np.inf), np.zeros((4, wide, wide))
     F, dF = np.zeros((2, wide - 1))
-    inputs = codes, terms, along, shortest, np.stack((loop_lengths(terms), loop_lengths(along)))
+    inputs = codes, terms, along, shortest
     log_inside(inputs, tables, change, F, dF)
     q, uses = np.zeros((2, *tables.shape)), np.zeros((2, TERMS))
     log_outside(inputs, tables, change, F, dF, q, uses)

@@ -3,11 +3,11 @@
 The inside tables hold logarithms of sums, and beside each its change along a direction of the
 parameters, which is the expected score of that direction over the structures summed. The way back
 hands the probability of every entry to what it is made of: an entry X that is used with probability
-q is made in way e with probability q exp(score of e − log X). Tables are P, M1, M2, M, G in this
-order, shape (5, n + 2, n + 2); ``change`` holds their changes, ``q`` the probabilities.
+q is made in way e with probability q exp(score of e − log X). Tables are P, M1, M2, M in this
+order, shape (4, n + 2, n + 2); ``change`` holds their changes, ``q`` the probabilities.
 
 On the way back ``q[0]`` holds probabilities, ``q[1]`` their change along the direction, each
-(5, n + 2, n + 2); ``uses`` and its change are the rows of an array (2, TERMS).
+(4, n + 2, n + 2); ``uses`` and its change are the rows of an array (2, TERMS).
 """
 
 from __future__ import annotations
@@ -110,46 +110,21 @@ def log_hairpin(codes, terms, i, j):
 
 
 @compiled
-def loop_lengths(terms):
-    """Scores of loops by their bases on either side, those on the right from the last place down.
-
-    They are −∞ for the loops of at most one base a side, whose letters count.
-    """
-    unknown = np.zeros(1, dtype=np.int64)  # letters, which count in none of these loops
-    lengths = np.full((LONGEST + 1, LONGEST + 1), -np.inf)
-    for left in range(LONGEST + 1):
-        for right in range(LONGEST + 1 - left):
-            if max(left, right) > 1:
-                length, asymmetry = loop_terms(unknown, 0, right + 1, left + 1, 0)
-                lengths[left, LONGEST - right] = terms[length] + terms[asymmetry]
-    return lengths
-
-
-@compiled
 def log_pair(inputs, tables, change, i, j):
     """Log P[i, j] and its change."""
-    codes, terms, along, shortest, loops = inputs
-    P, M2, G, dG = tables[0], tables[2], tables[4], change[4]
-    letters = inside_index(codes, i, j)
-    closing, dclosing = terms[CLOSE + letters], along[CLOSE + letters]
+    codes, terms, along, shortest = inputs
+    P, M2 = tables[0], tables[2]
     top, total, dtotal = -np.inf, 0.0, 0.0
     if j - i > shortest:
         x, dx = log_hairpin(codes, terms, i, j), log_hairpin(codes, along, i, j)
         top, total, dtotal = log_add(top, total, dtotal, x, dx)
-    for p in range(i + 1, min(i + 3, j - 1)):
-        for q in range(j - 1, max(p, j - 3), -1):
-            x = P[p, q] + log_close(codes, terms, i, j, p, q)
-            dx = change[0, p, q] + log_close(codes, along, i, j, p, q)
-            top, total, dtotal = log_add(top, total, dtotal, x, dx)
-    for p in range(i + 1, min(i + LONGEST + 2, j - 1)):
-        first = max(p + 1, j + p - i - LONGEST - 2)
-        row, lengths = G[p, first:j], loops[0, p - i - 1, LONGEST + 1 - j + first :]
-        for place in range(row.size):
-            x = closing + row[place] + lengths[place]
-            if x > top - NEGLIGIBLE:
-                dx = dclosing + dG[p, first + place]
-                dx += loops[1, p - i - 1, LONGEST + 1 - j + first + place]
-                top, total, dtotal = log_add(top, total, dtotal, x, dx)
+    for p in range(i + 1, min(i + LONGEST + 1, j - 2) + 1):
+        for q in range(j - 1, max(p, j + p - i - LONGEST - 3), -1):
+            if P[p, q] > -np.inf:
+                x = P[p, q] + log_close(codes, terms, i, j, p, q)
+                if x > top - NEGLIGIBLE:
+                    dx = change[0, p, q] + log_close(codes, along, i, j, p, q)
+                    top, total, dtotal = log_add(top, total, dtotal, x, dx)
     x = M2[i + 1, j - 1] + log_multi(codes, terms, i, j)
     dx = change[2, i + 1, j - 1] + log_multi(codes, along, i, j)
     top, total, dtotal = log_add(top, total, dtotal, x, dx)
@@ -164,11 +139,10 @@ def log_inside(inputs, tables, change, F, dF):
     """Fills the tables (given as −inf and zeros); log Z and its change are the last of F and dF.
 
     Args:
-        inputs: letters, shape (n + 2,); S w and S v, shape (TERMS,); the fewest bases in a hairpin;
-            `loop_lengths` of S w and S v, shape (2, LONGEST + 1, LONGEST + 1).
-        tables, change, F, dF: shapes (5, n + 2, n + 2) and (n + 1,).
+        inputs: letters, shape (n + 2,); S w and S v, shape (TERMS,); the fewest bases in a hairpin.
+        tables, change, F, dF: shapes (4, n + 2, n + 2) and (n + 1,).
     """
-    codes, terms, along, _, _ = inputs
+    codes, terms, along, _ = inputs
     n = codes.size - 2
     P, M1, M2, M = tables[0], tables[1], tables[2], tables[3]
     rates, rising = terms[RATES:HAIRPIN], along[RATES:HAIRPIN]
@@ -178,8 +152,6 @@ def log_inside(inputs, tables, change, F, dF):
             if PAIRS[codes[i], codes[j]]:
                 log_p, rise = log_pair(inputs, tables, change, i, j)
                 P[i, j], change[0, i, j] = log_p, rise
-                letters = CLOSE + outside_index(codes, i, j)
-                tables[4, i, j], change[4, i, j] = log_p + terms[letters], rise + along[letters]
                 x = log_p + log_branch(codes, terms, i, j) + rates[2]
                 dx = rise + log_branch(codes, along, i, j) + rising[2]
                 top, total, dtotal = log_add(top, total, dtotal, x, dx)
@@ -189,8 +161,9 @@ def log_inside(inputs, tables, change, F, dF):
                 M1[i, j], change[1, i, j] = top + np.log(total), dtotal / total
             top, total, dtotal = -np.inf, 0.0, 0.0
             for k in range(i + 1, j - 1):
-                x, dx = M1[i, k] + M[k + 1, j], change[1, i, k] + change[3, k + 1, j]
-                top, total, dtotal = log_add(top, total, dtotal, x, dx)
+                if M1[i, k] > -np.inf:
+                    dx = change[1, i, k] + change[3, k + 1, j]
+                    top, total, dtotal = log_add(top, total, dtotal, M1[i, k] + M[k + 1, j], dx)
             if total > 0.0:
                 M2[i, j], change[2, i, j] = top + np.log(total), dtotal / total
             top, total, dtotal = log_add(top, total, dtotal, M1[i, j], change[1, i, j])
@@ -241,7 +214,7 @@ def use_close(codes, uses, outer, inner, probability, rise):
 @compiled
 def pair_outside(inputs, tables, change, q, uses, i, j):
     """Hands the probability of the pair i, j to what is inside it."""
-    codes, terms, along, shortest, loops = inputs
+    codes, terms, along, shortest = inputs
     probability, drift = q[0, 0, i, j], q[1, 0, i, j]
     if probability == 0.0:
         return
@@ -254,16 +227,13 @@ def pair_outside(inputs, tables, change, q, uses, i, j):
         rise = share * (drift + probability * (log_hairpin(codes, along, i, j) - rising))
         add_use(uses, CLOSE + inside_index(codes, i, j), probability * share, rise)
         add_use(uses, HAIRPIN + min(j - i - 1, LONGEST), probability * share, rise)
-    closing = terms[CLOSE + inside_index(codes, i, j)]
-    for first in range(i + 1, min(i + LONGEST + 2, j - 1)):
-        left = first - i - 1
+    for first in range(i + 1, min(i + LONGEST + 1, j - 2) + 1):
         for last in range(j - 1, max(first, j + first - i - LONGEST - 3), -1):
-            if left > 1 or last < j - 2:
-                x = closing + tables[4, first, last] + loops[0, left, LONGEST + 1 - j + last]
-            else:
-                x = tables[0, first, last] + log_close(codes, terms, i, j, first, last)
-            if x > base - NEGLIGIBLE:
-                share = np.exp(x - base)
+            x = tables[0, first, last] - base
+            if x > -np.inf:
+                x += log_close(codes, terms, i, j, first, last)
+            if x > -NEGLIGIBLE:
+                share = np.exp(x)
                 dx = change[0, first, last] + log_close(codes, along, i, j, first, last)
                 rise = share * (drift + probability * (dx - rising))
                 use_close(codes, uses, (i, j), (first, last), probability * share, rise)
@@ -281,7 +251,7 @@ def pair_outside(inputs, tables, change, q, uses, i, j):
 @compiled
 def row_outside(inputs, tables, change, q, uses, i):
     """Hands the probabilities of row i of M, M2 and M1 on."""
-    codes, terms, along, _, _ = inputs
+    codes, terms, along, _ = inputs
     n = codes.size - 2
     for j in range(n, i, -1):
         probability, drift = q[0, 3, i, j], q[1, 3, i, j]
@@ -300,9 +270,9 @@ def row_outside(inputs, tables, change, q, uses, i):
         if probability > 0.0:
             base, rising = tables[2, i, j], change[2, i, j]
             for k in range(i + 1, j - 1):
-                x = tables[1, i, k] + tables[3, k + 1, j]
-                if x > base - NEGLIGIBLE:
-                    share = np.exp(x - base)
+                x = tables[1, i, k] + tables[3, k + 1, j] - base
+                if x > -NEGLIGIBLE:
+                    share = np.exp(x)
                     dx = change[1, i, k] + change[3, k + 1, j]
                     rise = share * (drift + probability * (dx - rising))
                     add_probability(q, 1, i, k, probability * share, rise)
@@ -328,7 +298,7 @@ def row_outside(inputs, tables, change, q, uses, i):
 @compiled
 def log_outside(inputs, tables, change, F, dF, q, uses):
     """Fills ``q`` and ``uses``, given as zeros; the arguments as for the inside part."""
-    codes, terms, along, _, _ = inputs
+    codes, terms, along, _ = inputs
     n = codes.size - 2
     probability, drift = np.zeros(n + 1), np.zeros(n + 1)
     probability[n] = 1.0

@@ -445,6 +445,17 @@ def test_the_search_by_folds_ends_near_their_least_loss(name, monkeypatch):
     assert np.allclose(coef, fitted.coef_, atol=2e-3)
 
 
+def test_several_classes_of_many_columns_and_rows_are_left_out_in_folds(monkeypatch):
+    monkeypatch.setattr(loo_module, "LARGEST", 30)
+    X, y = table("multinomial", rows=600, columns=40)
+    loss = build_loss("multinomial", X, y)
+    search = ScaleSearch(loss, grouping(parameter_groups(loss)), np.ones(1), loss.initial_weights())
+    assert search.folds is not None
+    assert search.confirm()
+    *_, last = steps_of("loo", loss, parameter_groups(loss), {})
+    assert np.isfinite(last.objective)
+
+
 def test_several_groups_are_refused_where_folds_would_be_needed(monkeypatch):
     X, y = table("logistic", rows=60, columns=6, seed=4)
     monkeypatch.setattr("core.penalties.leave_one_out_loss.LARGEST", 3)
