@@ -174,19 +174,17 @@ class StandardizationView(View):
         return bool(self._known_standards()) and bool(np.isfinite(self.run.scores).any())
 
     def _known_standards(self) -> list[tuple[int, ScoreStandardization]]:
-        """(number of scores, standard) in order."""
         return sorted({s.trials: s for s in self.run.standards if s.trials}.items())
 
     def figure(self) -> Figure:
         run, standards = self.run, self._known_standards()
         last = max(float(np.max(run.numbers)), float(standards[-1][0]))
         end = max(last, run.total - 1.0)
-        own, own_low, own_high = self._standard_lines(True, last + 0.5)
+        settled, own_low, own_high = self._standard_lines(True, last + 0.5)
         borrowed, borrowed_low, borrowed_high = self._standard_lines(False, last + 0.5)
         clear = self.record.filtered() & ~run.is_excluded
-        other = np.isfinite(run.scores) & ~clear
-        edges = [own_low, own_high, borrowed_low, borrowed_high]
-        low, high = range_of(run.scores, *edges)
+        hollow = np.isfinite(run.scores) & ~clear
+        low, high = range_of(run.scores, own_low, own_high, borrowed_low, borrowed_high)
         metric, maximize = run.started.metric, run.started.maximize
         return Figure(
             self.title,
@@ -195,11 +193,11 @@ class StandardizationView(View):
             ),
             score_axis(metric, maximize, low, high),
             (
-                Band("band", own.x, own_low, own_high, opacity=0.24),
+                Band("band", settled.x, own_low, own_high, opacity=0.24),
                 Band("borrowed band", borrowed.x, borrowed_low, borrowed_high, "control", 0.18),
-                own,
+                settled,
                 borrowed,
-                Dots("others", run.numbers[other], run.scores[other], None, "control", 6),
+                Dots("others", run.numbers[hollow], run.scores[hollow], None, "control", 6),
                 Dots("dots", run.numbers[clear], run.scores[clear], "observed", "ink", 8),
             ),
             texts.standardization_text(
@@ -231,8 +229,7 @@ class StandardizationView(View):
         return line, np.clip(mean - scale, *limits), np.clip(mean + scale, *limits)
 
     def _standards_table(self) -> Table:
-        headers = ["scores seen", "mean", "standard deviation", "taken from"]
-        return headers, [
+        return ["scores seen", "mean", "standard deviation", "taken from"], [
             [number, s.mean, s.scale, _source_of(s)] for number, s in self._known_standards()
         ]
 

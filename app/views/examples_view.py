@@ -29,9 +29,6 @@ class ExamplesView(ChooserView, Generic[Example]):
     def example_title(self, example: Example) -> str:
         raise NotImplementedError
 
-    def latest_step(self) -> int:
-        raise NotImplementedError
-
     def controls(self) -> list[QWidget]:
         self.which = self.chooser(self.choosing, self._on_example_chosen)
         return [self.which] if self.choosing else []

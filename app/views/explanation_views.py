@@ -58,9 +58,9 @@ class WhyView(ResultView, Generic[A_co]):
         return self._answer
 
     def controls(self) -> list[QWidget]:
-        asked, stopped = self.answer_requested, self.stop_requested
-        self.ask_button = PlainButton(self.button_words, lambda: asked.emit(self.asks))
-        self.stop_button = PlainButton("Stop", lambda: stopped.emit(self.asks))
+        request, stop = self.answer_requested.emit, self.stop_requested.emit
+        self.ask_button = PlainButton(self.button_words, lambda: request(self.asks))
+        self.stop_button = PlainButton("Stop", lambda: stop(self.asks))
         self.ask_button.hide()
         self.stop_button.hide()
         return [self.ask_button, self.stop_button]
@@ -174,8 +174,8 @@ class ColumnsView(WhyView[answer_types.ColumnImportance], ScrolledBars):
         return [self.grouping, *super().controls()]
 
     def losses(self) -> Sequence[answer_types.ScoreLoss]:
-        alone = self.grouping.currentData() == "columns"
-        return self.answer.columns if alone else self.answer.groups
+        is_single = self.grouping.currentData() == "columns"
+        return self.answer.columns if is_single else self.answer.groups
 
     def show_answer(self, answer: answer_types.Answer) -> None:
         self.row = 0
@@ -266,9 +266,7 @@ class DependenceView(WhyView[answer_types.Dependence]):
         return [self.which, *super().controls()]
 
     def set_columns(self, names: list[str]) -> None:
-        self.which.clear()
-        self.which.addItems(names)
-        self.which.setVisible(bool(names))
+        self.which.offer_names(names)
 
     def show_answer(self, answer: answer_types.Answer) -> None:
         assert isinstance(answer, answer_types.Dependence)
@@ -347,12 +345,11 @@ class ResidualsView(WhyView[answer_types.RegressionDiagnostics]):
         return [self.along, *super().controls()]
 
     def show_answer(self, answer: answer_types.Answer) -> None:
-        self.along.clear()
-        self.along.addItem(figures.PREDICTION, "")
-        self.along.setVisible(isinstance(answer, answer_types.RegressionDiagnostics))
+        titles = {"": figures.PREDICTION}
         if isinstance(answer, answer_types.RegressionDiagnostics):
-            for name in answer.residuals.along:
-                self.along.addItem(answer.residuals.title_of(name), name)
+            titles |= {name: answer.residuals.title_of(name) for name in answer.residuals.along}
+        self.along.set_choices(titles)
+        self.along.setVisible(isinstance(answer, answer_types.RegressionDiagnostics))
         super().show_answer(answer)
 
     def figure(self) -> Figure:

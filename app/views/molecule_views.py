@@ -35,11 +35,12 @@ class MoleculeView(ExamplesView[FoldedMolecule]):
         self.canvas.setMinimumHeight(appearance.pixels(LOWEST))
         return content
 
-    def examples(self) -> list[FoldedMolecule]:
-        return self.run.folded.molecules if self.run.folded is not None else []
+    @property
+    def latest_folds(self) -> MoleculesFolded:
+        return self.run.folded or MoleculesFolded()
 
-    def latest_step(self) -> int:
-        return self.run.folded.step if self.run.folded is not None else 0
+    def examples(self) -> list[FoldedMolecule]:
+        return self.latest_folds.molecules
 
     def example_title(self, example: FoldedMolecule) -> str:
         return example.name
@@ -178,7 +179,7 @@ class ArcView(MoleculeView):
         return HoverText("\n".join(lines), float(base), y)
 
     def describe(self) -> str:
-        return f"Step {self.latest_step()}, {self.pair_picture().pair_text()}"
+        return f"Step {self.latest_folds.step}, {self.pair_picture().pair_text()}"
 
     def table_data(self) -> Table:
         return self.pair_picture().pair_table()
@@ -262,7 +263,7 @@ class DotPlotView(MoleculeView):
         return HoverText(f"{bases}\n{share}\n{truth}", float(round(x)), float(round(y)))
 
     def describe(self) -> str:
-        return f"Step {self.latest_step()}, {self.pair_picture().share_text()}"
+        return f"Step {self.latest_folds.step}, {self.pair_picture().share_text()}"
 
     def table_data(self) -> Table:
         return self.pair_picture().share_table()

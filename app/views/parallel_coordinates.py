@@ -145,9 +145,9 @@ class ParallelCoordinates(View):
         last = heights.shape[1] - 1
         if not len(rows) or not -0.5 <= x <= last + 0.5:
             return None
-        left = int(np.clip(np.floor(x), 0, last - 1))
-        share = float(np.clip(x - left, 0.0, 1.0))
-        crossed = (1 - share) * heights[:, left] + share * heights[:, left + 1]
+        axis = int(np.clip(np.floor(x), 0, last - 1))
+        share = float(np.clip(x - axis, 0.0, 1.0))
+        crossed = (1 - share) * heights[:, axis] + share * heights[:, axis + 1]
         if not np.isfinite(crossed).any():
             return None
         index = int(np.nanargmin(np.abs(crossed - y)))
@@ -226,8 +226,8 @@ class UprightAxes(PixelItem):
         most = min(room - 8, foot.x() + room / 2 - 8 - seen.left())
         shown = metrics.elidedText(name, Qt.TextElideMode.ElideRight, most)
         wide = metrics.horizontalAdvance(shown) + 2
-        left = max(seen.left(), foot.x() - wide / 2)
-        painter.drawText(QRectF(left, foot.y() + 8, wide, tall), 0, shown)
+        x = max(seen.left(), foot.x() - wide / 2)
+        painter.drawText(QRectF(x, foot.y() + 8, wide, tall), 0, shown)
 
     @staticmethod
     def _draw_ticks(painter: QPainter, foot: QPointF, ticks: Ticks, room: float) -> None:
@@ -235,6 +235,5 @@ class UprightAxes(PixelItem):
         for y, text in ticks:
             shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, room * 0.6)
             wide, tall = metrics.horizontalAdvance(shown) + 4, metrics.height()
-            box = QRectF(foot.x() + 5, y - tall / 2, wide, tall)
-            draw_words(painter, box, shown, muted)
+            draw_words(painter, QRectF(foot.x() + 5, y - tall / 2, wide, tall), shown, muted)
             painter.drawLine(QPointF(foot.x() - 3, y), QPointF(foot.x() + 3, y))

@@ -147,5 +147,4 @@ class GroupPenalties(ScrolledBars):
             lines.append("1 parameter" if size == 1 else f"{size} parameters")
         bars = self.shown_figure().mark(Bars, "bars")
         bar_ends = dict(zip(bars.rows, bars.ends, strict=True))
-        bar_end = bar_ends.get(float(row), x)
-        return HoverText("\n".join(lines), bar_end, float(row))
+        return HoverText("\n".join(lines), bar_ends.get(float(row), x), float(row))

@@ -66,7 +66,6 @@ class ScoreRange:
     baseline: float | None
 
     def position_of(self, score: float) -> float:
-        """From 0 to 1."""
         return (score - self.low) / ((self.high - self.low) or 1.0)
 
     @lru_cache(maxsize=8)  # noqa: B019 - ranges are values

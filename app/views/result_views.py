@@ -152,10 +152,8 @@ class ModelsView(PictureView):
         row.setToolTip(plain_tooltip("\n".join(filter(None, details))))
         self.buttons[candidate.key] = button
         self._group.addButton(button)
-        lines = [
-            caption.replace(" = ", "\u00a0=\u00a0"),
-            "not tested yet" if candidate.lacks_test else candidate.speed,
-        ]
+        state = "not tested yet" if candidate.lacks_test else candidate.speed
+        lines = (caption.replace(" = ", "\u00a0=\u00a0"), state)
         captions = [wrapping_label(line, "caption") for line in lines if line]
         words = in_column(wrapping_label(candidate.title), *captions, gap=0)
         in_row(button, (words, 1), on=row, gap=4)
@@ -173,9 +171,8 @@ class ModelsView(PictureView):
         figure = super().figure()
         # The buttons beside it have the names.
         blank = tuple(JOINER * count for count in range(len(self._rows)))
-        return (
-            replace(figure, y=replace(figure.y, scale=Scale("choice", blank))) if blank else figure
-        )
+        y = replace(figure.y, scale=Scale("choice", blank)) if blank else figure.y
+        return replace(figure, y=y)
 
     def draw(self) -> None:
         super().draw()
@@ -228,9 +225,7 @@ class CalibrationView(PictureView):
 
     def _offer_classes(self, bins: dict[str, list[CalibrationBin]]) -> None:
         self.bins_by_class = bins
-        self.which.clear()
-        self.which.addItems(list(bins))
-        self.which.setVisible(bool(bins))
+        self.which.offer_names(list(bins))
 
     def has_content(self) -> bool:
         return bool(self.bins_by_class or result_bins(self.results))

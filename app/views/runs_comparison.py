@@ -73,8 +73,7 @@ class RunsComparison(ResultView):
         self.whiskers.set_style(pen(theme.model, 2.4))
         self.dots.set_data(scores, rows)
         self.whiskers.set_data(*reversed(whiskers(rows, *ends.reshape(-1, 2).T)))
-        values = np.concatenate([scores, ends.ravel()])
-        self.score.hold_x(*range_of(values))
+        self.score.hold_x(*range_of(scores, ends.ravel()))
         # Runs of several measures share an axis, on which only a number has a meaning.
         metrics = {run.metric for run in runs}
         self.score.bottom.set_scale(score_scale(metrics.pop() if len(metrics) == 1 else ""))

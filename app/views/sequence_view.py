@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen, QResizeEvent
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
@@ -48,9 +48,7 @@ class Geometry:
     def __init__(
         self, shown: SequenceLabels, width: float, height: float, entries: list[LegendEntry]
     ) -> None:
-        bold = small_font()
-        bold.setBold(True)
-        self.metrics, self.bold = QFontMetricsF(small_font()), QFontMetricsF(bold)
+        self.metrics, self.bold = QFontMetricsF(small_font()), QFontMetricsF(small_font(bold=True))
         tall = self.metrics.height()
         max_width = appearance.pixels(LONGEST_LABEL)
         widths = [min(max_width, self.metrics.horizontalAdvance(label)) for label in shown.labels]
@@ -167,8 +165,7 @@ def _size_of(cell: QRectF) -> float:
 def _paint_tokens(painter: QPainter, shown: SequenceLabels, layout: Geometry) -> None:
     theme = appearance.current()
     for token, (word, wrong) in enumerate(zip(shown.tokens, shown.is_wrong, strict=True)):
-        font = QFont(small_font())
-        font.setBold(wrong)
+        font = small_font(bold=wrong)
         # Not by the colour alone.
         font.setUnderline(wrong)
         painter.setFont(font)
@@ -212,8 +209,7 @@ class TokenGrid(PaintedArea):
     def full_picture(self) -> FullPicture:
         least, shown, entries = self.viewport().size(), self.shown, self.entries
         needed = Geometry(shown, least.width(), least.height(), entries)
-        needed_size = QSize(round(needed.across + 0.5), round(needed.down + 0.5))
-        size = least.expandedTo(needed_size)
+        size = least.expandedTo(QSize(round(needed.across + 0.5), round(needed.down + 0.5)))
         area = QRectF(0, 0, size.width(), size.height())
         return FullPicture(size, lambda painter: paint_grid(painter, shown, entries, area))
 
@@ -301,9 +297,6 @@ class SequenceView(ExamplesView[LabelledSequence]):
     def examples(self) -> list[LabelledSequence]:
         return self.latest_labels.sequences
 
-    def latest_step(self) -> int:
-        return self.latest_labels.step
-
     def example_title(self, example: LabelledSequence) -> str:
         return f"{example.name} ({len(example.tokens)} tokens)"
 
@@ -351,7 +344,7 @@ class SequenceView(ExamplesView[LabelledSequence]):
         return "\n".join(lines)
 
     def describe(self) -> str:
-        return f"Step {self.latest_step()}, {self._label_picture().label_text()}"
+        return f"Step {self.latest_labels.step}, {self._label_picture().label_text()}"
 
     def table_data(self) -> Table:
         return self._label_picture().label_table()

@@ -104,8 +104,7 @@ class SurfaceView(PairView, SurrogateView):
         self.colours = pg.colormap.get(appearance.current().colormap)
         if not self.maximize():
             # The library keeps the map and gives the same one to everybody: turn a copy.
-            ends = self.colours.getColors(mode="byte")[::-1]
-            self.colours = pg.ColorMap(self.colours.pos, ends)
+            self.colours = pg.ColorMap(self.colours.pos, self.colours.getColors(mode="byte")[::-1])
         self.image.setColorMap(self.colours)
         self.bar.set_colours(self.colours)
 
@@ -181,7 +180,7 @@ class SurfaceView(PairView, SurrogateView):
         self.contours.set_data(corners[:, 0], corners[:, 1])
 
     def draw_more(self) -> None:
-        """Draw more."""
+        """Draw marks of its own."""
 
     def hover_text(self, plot: Plot, x: float, y: float) -> HoverText | None:
         across, up = self._grid()

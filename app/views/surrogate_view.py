@@ -42,8 +42,7 @@ def expected_text(mean: float, sd: float, scale: Scale, limits: tuple[float, flo
         # What lies beyond is not promised.
         return f"{scale.label_at(mean)} ({scale.label_at(low)} to {scale.label_at(high)})"
     if scale.kind == "percent":
-        hundredths = (format_decimals(100 * number, 1) for number in (mean, sd))
-        return " ± ".join(hundredths) + scale.unit
+        return " ± ".join(format_decimals(100 * number, 1) for number in (mean, sd)) + scale.unit
     return f"{format_number(mean)} ± {format_number(sd, 2)}"
 
 
@@ -84,10 +83,9 @@ class AxesView(ChooserView):
     def start(self, started: RunStarted) -> None:
         super().start(started)
         axes = self.record.axes
+        titles = {axis.name: setting_title(axis) for axis in axes}
         for index, box in enumerate(self.choosers):
-            box.clear()
-            for axis in axes:
-                box.addItem(setting_title(axis), axis.name)
+            box.set_choices(titles)
             box.setCurrentIndex(min(index, len(axes) - 1))
             box.setVisible(len(axes) > len(self.choosers))
 

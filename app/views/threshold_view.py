@@ -84,9 +84,7 @@ class ThresholdView(WhyView[ClassDiagnostics]):
 
     def show_answer(self, answer: Answer) -> None:
         self._answer = answer if isinstance(answer, ClassDiagnostics) else None
-        self.which.clear()
-        self.which.addItems([] if self._answer is None else self._answer.labels)
-        self.which.setVisible(self._answer is not None)
+        self.which.offer_names([] if self._answer is None else self._answer.labels)
         self._restart_slider()
         super().show_answer(answer)
 
@@ -140,8 +138,7 @@ class ThresholdView(WhyView[ClassDiagnostics]):
         tally, index, name = self._class_tally(), self.handle_index(), self.which.currentText()
         true, false = tally.true[index], tally.false[index]
         counts = (true, false, tally.positives, tally.negatives)
-        threshold = tally.thresholds[index]
-        effect = threshold_text(name, threshold, self.answer.scale, counts)
+        effect = threshold_text(name, tally.thresholds[index], self.answer.scale, counts)
         self.sentence.setText(f"{areas_text(tally)} {effect}")
         short = shortened_text(name, NAMED)
         table: list[list[str | int]] = [
@@ -174,9 +171,8 @@ class ThresholdView(WhyView[ClassDiagnostics]):
     def _move_to(self, position: QPointF) -> None:
         scene = self.canvas.mapToScene(position.toPoint())
         wrong, recall, right = figures.curve_shares(self._class_tally())
-        for painter, x, y in zip(
-            self.curve_painters, (wrong, recall), (recall, right), strict=True
-        ):
+        curves = ((wrong, recall), (recall, right))
+        for painter, (x, y) in zip(self.curve_painters, curves, strict=True):
             box = painter.plot.vb
             if box.sceneBoundingRect().contains(scene):
                 point = box.mapSceneToView(scene)

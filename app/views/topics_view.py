@@ -71,8 +71,7 @@ class TopicCards:
         painter.setPen(QColor(appearance.current().ink))
         heading = metrics.elidedText(self._heading, Qt.TextElideMode.ElideRight, room)
         painter.drawText(QPointF(EDGE, EDGE + metrics.ascent()), heading)
-        below = EDGE + metrics.height() + 2
-        paint_entries(painter, self._entries, QRectF(EDGE, below, room, 0))
+        paint_entries(painter, self._entries, QRectF(EDGE, EDGE + metrics.height() + 2, room, 0))
         largest_share = max((card.topic.share for card in self.cards), default=0.0)
         for card in self.cards:
             _paint_card(painter, card, largest_share)
@@ -112,14 +111,12 @@ def _end_line(card: _Card, line: list[tuple[str, QFont, float]], top: float) -> 
     for word, font, x in line:
         metrics = QFontMetricsF(font)
         wide, tall = metrics.horizontalAdvance(word) + 1, metrics.height()
-        box = QRectF(x, top + above - metrics.ascent(), wide, tall)
-        card.words.append((word, font, box))
+        card.words.append((word, font, QRectF(x, top + above - metrics.ascent(), wide, tall)))
     return top + above + below
 
 
 def _word_font(strength: float) -> QFont:
-    """A font whose area is in proportion to the probability."""
-    font = QFont(small_font())
+    font = small_font()
     # The eye compares areas, which grow with the square of the size.
     font.setPointSizeF(appearance.points(FONT_SMALL + (LARGEST - FONT_SMALL) * strength**0.5))
     return font
@@ -130,8 +127,7 @@ def _paint_card(painter: QPainter, card: _Card, largest_share: float) -> None:
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.setPen(QPen(QColor(theme.line), 1))
     painter.drawRoundedRect(outline.adjusted(0.5, 0.5, -0.5, -0.5), RADIUS, RADIUS)
-    bold = QFont(small_font())
-    bold.setBold(True)
+    bold = small_font(bold=True)
     metrics, share_text = QFontMetricsF(bold), percent(card.topic.share)
     wide = max(metrics.horizontalAdvance(share_text), metrics.horizontalAdvance(percent(0.055)))
     head = QRectF(outline.left() + INSIDE, outline.top() + INSIDE - 2, wide, metrics.height())
@@ -218,7 +214,7 @@ def _paint_letters(painter: QPainter, box: QRectF) -> None:
     x = box.left()
     baseline = box.top() + QFontMetricsF(small_font()).ascent()
     for size in (1.3, 0.8):
-        font = QFont(small_font())
+        font = small_font()
         font.setPointSizeF(font.pointSizeF() * size)
         painter.setFont(font)
         painter.drawText(QPointF(x, baseline), "a")

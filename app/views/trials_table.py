@@ -238,10 +238,7 @@ class BestK(QuietComboBox):
             self.setCurrentIndex(self.findData(k))
 
     def _fill_choices(self, counts: tuple[int | None, ...]) -> None:
-        self.clear()
-        for count in counts:
-            words = "All trials" if count is None else f"Best {count}"
-            self.addItem(words, count)
+        self.set_choices({k: "All trials" if k is None else f"Best {k}" for k in counts})
 
 
 NOTE = "in the average, 99 %"  # as long as most notes

@@ -121,17 +121,15 @@ class ChoiceCard(QFrame):
         self.setProperty("choice", True)
         column = in_column(gap=4)
         picture = (ModelPicture(choice.picture), TOP) if has_picture(choice.picture) else 0
-        whole_column = in_column(
-            (in_row(picture, (column, 1), gap=12), 1), on=self, gap=6, margins=(14, 10, 14, 12)
-        )
+        row = in_row(picture, (column, 1), gap=12)
+        outer_column = in_column((row, 1), on=self, gap=6, margins=(14, 10, 14, 12))
         self.button = QRadioButton()
         self.button.setAccessibleName(choice.title)
         self.button.setProperty("bare", True)
         self.button.setMinimumSize(24, 24)
         self.button.toggled.connect(lambda on: apply_style(self, chosen=on))
         self.button.installEventFilter(self)
-        title = wrapping_label(choice.title, "cardtitle")
-        head = in_row((self.button, TOP), (title, 1))
+        head = in_row((self.button, TOP), (wrapping_label(choice.title, "cardtitle"), 1))
         if choice.recommended:
             mark = wrapping_label(BADGE, "badge")
             # A badge of two words is one line high, and the title beside it wraps instead.
@@ -143,7 +141,7 @@ class ChoiceCard(QFrame):
             column.addWidget(wrapping_label(choice.reason, "good" if good else "warning"))
         add_to(column, *(wrapping_label(text, "caption") for text in choice.captions), 1)
         if choice.scales:
-            whole_column.addWidget(ScaleDots(choice.scales))
+            outer_column.addWidget(ScaleDots(choice.scales))
         texts = (BADGE * choice.recommended, *choice.paragraphs, choice.reason, *choice.captions)
         scale_texts = (f"{scale.sentence}." for scale in choice.scales)
         spoken = " ".join(filter(None, (*texts, choice.spoken, *scale_texts)))

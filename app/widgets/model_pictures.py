@@ -50,9 +50,8 @@ class ModelPicture(QWidget):
 @lru_cache(maxsize=128)
 def _picture_renderer(name: str, theme: Theme) -> QSvgRenderer:
     svg = (FOLDER / f"{name}.svg").read_text(encoding="utf-8")
-    for shipped, shown in zip(
-        (LIGHT.muted, *LIGHT.series), (theme.muted, *theme.series), strict=False
-    ):
+    colours = (LIGHT.muted, *LIGHT.series), (theme.muted, *theme.series)
+    for shipped, shown in zip(*colours, strict=False):
         svg = svg.replace(f'"{shipped}"', f'"{shown}"')
     return QSvgRenderer(QByteArray(svg.encode()))
 

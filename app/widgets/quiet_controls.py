@@ -1,7 +1,7 @@
 """Controls that ignore the mouse wheel."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from PySide6.QtCore import QLocale, QSignalBlocker, QSize
@@ -92,6 +92,12 @@ class QuietComboBox(QComboBox):
             for data, words in choices.items():
                 self.addItem(words, data)
             self.setCurrentIndex(max(0, self.findData(chosen)))
+
+    def offer_names(self, names: Sequence[str]) -> None:
+        """Offer names; hidden without any."""
+        self.clear()
+        self.addItems(names)
+        self.setVisible(bool(names))
 
     def sizeHint(self) -> QSize:
         width = self.fontMetrics().averageCharWidth() * 50 + 40

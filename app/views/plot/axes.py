@@ -22,9 +22,10 @@ ONE_LINE = Qt.AlignmentFlag.AlignCenter
 SEVERAL_LINES = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
-def small_font() -> QFont:
+def small_font(*, bold: bool = False) -> QFont:
     """The font of ticks and labels."""
     font = QFont(QApplication.font())
+    font.setBold(bold)
     font.setPointSizeF(appearance.points(FONT_SMALL))
     return font
 

@@ -287,7 +287,6 @@ class HorizontalBars(PixelItem):
 
 
 def _unique_pixels(points: np.ndarray) -> np.ndarray:
-    """Distinct pixels, shape (n, 2)."""
     rounded = np.round(points)
     low = rounded.min(axis=0)
     size = rounded.max(axis=0) - low + 1

@@ -204,8 +204,7 @@ class Zoom(QObject):
 
     def _plot_at(self, pixel: QPoint) -> Plot | None:
         scene = self._canvas.mapToScene(pixel)
-        inside = (p for p in self._plots if p.vb.sceneBoundingRect().contains(scene))
-        return next(inside, None)
+        return next((p for p in self._plots if p.vb.sceneBoundingRect().contains(scene)), None)
 
     def _view_point(self, plot: Plot, pixel: QPoint) -> QPointF:
         return plot.vb.mapSceneToView(self._canvas.mapToScene(pixel))

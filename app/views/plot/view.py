@@ -220,8 +220,7 @@ class View(Card):
         self.dirty = False
         has_content = self.has_content()
         if has_content:
-            has_figure = type(self).figure is not View.figure
-            self._figure = self.figure() if has_figure else None
+            self._figure = self.figure() if type(self).figure is not View.figure else None
             self.draw()
             titles = [axis.title for axis in self._plot_axes()]
             self._update_whole_button()
