@@ -67,10 +67,8 @@ class HelpDialog(QDialog):
         self.nothing.hide()
         self.topics = self._make_topics()
         self.text = self._make_text()
-        sidebar = in_column(self.search, self.nothing, (self.topics, 1))
-        in_column(
-            (in_row(sidebar, (self.text, 1)), 1), self._make_foot(), on=self, margins=(9, 9, 9, 9)
-        )
+        columns = in_row(in_column(self.search, self.nothing, (self.topics, 1)), (self.text, 1))
+        in_column((columns, 1), self._make_foot(), on=self, margins=(9, 9, 9, 9))
         appearance.notifier.themed.connect(self._show_again)
         self.go_to(anchor)
 

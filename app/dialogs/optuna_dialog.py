@@ -66,12 +66,11 @@ class OptunaDialog(QDialog):
         # Without a plan there is no model to propose, and the first is.
         self.model.set_choices({name: entry.title for name, entry in MODELS.items()}, model)
         self.scored_by = QuietComboBox()
-        self.scored_by.addItem("as the study says", "")
-        for metric in METRICS.values():
+        titles = {"": "as the study says"}
+        for metric in filter(lambda metric: metric.tasks, METRICS.values()):
             better = "larger" if metric.maximize else "smaller"
-            if metric.tasks:
-                title = f"{metric_in_short(metric.name)} ({better} is better)"
-                self.scored_by.addItem(title, metric.name)
+            titles[metric.name] = f"{metric_in_short(metric.name)} ({better} is better)"
+        self.scored_by.set_choices(titles)
         self.rows, self.columns, self.classes = (
             QuietSpinBox(
                 minimum=low,

@@ -67,9 +67,8 @@ class ExecutionSettings(QWidget):
         self.hint, self.answer = wrapping_label("", "muted"), wrapping_label("", "")
         title = QLabel("Trials run")
         title.setBuddy(self.box)
-        in_column(
-            title, self.box, self._make_grid(), self.hint, self.button, self.answer, on=self, gap=8
-        )
+        rows = (title, self.box, self._make_grid(), self.hint, self.button, self.answer)
+        in_column(*rows, on=self, gap=8)
         self.show_choice()
         self.box.currentIndexChanged.connect(self._on_changed)
         for name, line in self.fields.items():

@@ -244,8 +244,7 @@ def views_of(strategy: str) -> list[tuple[str, str]]:
 @cache
 def references() -> dict[str, str]:
     """{source of a strategy: reference}."""
-    papers: dict[str, str] = read_help("references.json")
-    return papers
+    return dict(read_help("references.json"))
 
 
 def _example(strategy: Strategy, outcome: str, example: Example) -> list[str]:

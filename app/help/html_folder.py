@@ -17,11 +17,7 @@ _OURS = '<meta name="generator" content="Tunescope help">'
 
 
 def write_help(folder: Path) -> Path:
-    """Write every page, the pictures and an index, whose path is returned.
-
-    Raises:
-        UnusableError: the folder holds other files, or cannot be written.
-    """
+    """Write pages, pictures and an index, whose path is returned, to an empty or own folder."""
     try:
         _check_folder(folder)
         (folder / "pictures").mkdir(parents=True, exist_ok=True)

@@ -119,8 +119,7 @@ class HistoryPage(Page):
         self.outcome = wrapping_label()
         self.outcome.hide()
         self.under_head.addWidget(self.outcome)
-        cards = (self._make_contents(), self._make_datasets(), self._make_exchange())
-        add_to(self.body, *cards, 1)
+        add_to(self.body, self._make_contents(), self._make_datasets(), self._make_exchange(), 1)
         self.history.change_reported.connect(self._show_message)
         self.history.changed.connect(self.refresh)
         session.run_changed.connect(self.request_refresh)
@@ -224,8 +223,7 @@ class HistoryPage(Page):
         nothing = "The history is empty."
         has_entries = bool(self.table.model_of_entries.entries)
         is_readable = getattr(self, "_readable", False)
-        has_selection = bool(self.table.chosen_ids())
-        self.forget.set_allowed(has_selection, "Choose rows of the table first.")
+        self.forget.set_allowed(bool(self.table.chosen_ids()), "Choose rows of the table first.")
         self.forget_all.set_allowed(has_entries, nothing)
         self.save.set_allowed(has_entries, nothing)
         for button in (self.starter, self.import_button):
@@ -241,8 +239,7 @@ class HistoryPage(Page):
         self.outcome.setVisible(bool(sentence))
         if sentence:
             # Screen readers say it without being moved there.
-            alert = QAccessibleEvent(self.outcome, QAccessible.Event.Alert)
-            QAccessible.updateAccessibility(alert)
+            QAccessible.updateAccessibility(QAccessibleEvent(self.outcome, QAccessible.Event.Alert))
             if not succeeded:
                 # A switch that failed is still as it was, and so must the box look.
                 self.refresh()

@@ -100,9 +100,8 @@ class RangeRow(QWidget):
     def _make_choice(self) -> None:
         self.box = QuietComboBox()
         self.box.setAccessibleName(f"Values of {self.axis.label}")
-        self.box.addItem("all: " + ", ".join(map(str, self.axis.choices)), ALL)
-        for index, choice in enumerate(self.axis.choices):
-            self.box.addItem(f"only {choice}", index)
+        choices = {index: f"only {choice}" for index, choice in enumerate(self.axis.choices)}
+        self.box.set_choices({ALL: f"all: {', '.join(map(str, self.axis.choices))}", **choices})
         self.box.currentIndexChanged.connect(self._on_choice)
         self._controls.append((self.box, 1, 3))
 

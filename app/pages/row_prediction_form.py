@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QRectF, QSignalBlocker, QSize, Qt, QTimer
 from PySide6.QtGui import QColor, QIntValidator, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QLineEdit, QSizePolicy, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.look import appearance
 from app.pages.input_fields import InputField, make_field, make_line_edit
@@ -175,8 +175,14 @@ class RowPredictionForm(QWidget):
         self.card = Card("One row")
         self.reason_label = wrapping_label("", "muted")
         self.typical = PlainButton("Typical row", self._begin_typical)
-        self.number = _make_spin_box(self._find_number)
-        self.line = _make_line_field(self._find_line)
+        # 0 is no row of the test set.
+        self.number = QuietSpinBox(maximum=LARGEST, specialValueText="–", minimumHeight=28)
+        self.number.setMinimumWidth(appearance.pixels(90))
+        self.number.lineEdit().setAcceptDrops(False)
+        self.number.valueChanged.connect(lambda _value: self._find_number())
+        self.line = make_line_edit("", "–", 90)
+        self.line.setValidator(QIntValidator(1, LARGEST, self.line))
+        self.line.editingFinished.connect(self._find_line)
         self.line.setToolTip("The row of the test set in this line of the file, or the next below.")
         self.of_tests = QWidget()
         self._line_box = titled_control("or line of the file", self.line)
@@ -353,20 +359,3 @@ class RowPredictionForm(QWidget):
         shown = self._original.prediction if self._original and self.is_changed else None
         words = f"Before the changes: {predicted_text(shown)}" if shown else ""
         show_text(self.answer.original, words)
-
-
-def _make_spin_box(on_changed: Callable[[], None]) -> QuietSpinBox:
-    # 0 is no row of the test set.
-    spin_box = QuietSpinBox(maximum=LARGEST, specialValueText="–")
-    spin_box.setMinimumHeight(28)
-    spin_box.setMinimumWidth(appearance.pixels(90))
-    spin_box.lineEdit().setAcceptDrops(False)
-    spin_box.valueChanged.connect(lambda _value: on_changed())
-    return spin_box
-
-
-def _make_line_field(on_edited: Callable[[], None]) -> QLineEdit:
-    line_edit = make_line_edit("", "–", 90)
-    line_edit.setValidator(QIntValidator(1, LARGEST, line_edit))
-    line_edit.editingFinished.connect(on_edited)
-    return line_edit

@@ -70,10 +70,8 @@ class BinCard(Card):
         self.rows = DataTableModel()
         self.table = _BinTable(self.rows, "Deleted runs", "Enter restores what is chosen.")
         self.table.chosen.connect(self._update_buttons)
-        restore, remove = (
-            partial(self._emit_chosen, signal)
-            for signal in (self.restore_pressed, self.remove_pressed)
-        )
+        restore = partial(self._emit_chosen, self.restore_pressed)
+        remove = partial(self._emit_chosen, self.remove_pressed)
         self.table.enter_pressed.connect(restore)
         self.table.delete_pressed.connect(remove)
         self.restore = PlainButton("Restore", restore)

@@ -206,7 +206,6 @@ class RunsTable(RowTable):
         return [by_path[path] for path in self.chosen_paths()]
 
     def current_path(self) -> str:
-        """The current run's folder; "" for none."""
         index = self.currentIndex()
         return self.path_at(index.row()) if index.isValid() else ""
 

@@ -64,13 +64,11 @@ class StartPage(Page):
         self.drop = DropArea()
         self.drop.file_chosen.connect(session.open_file)
         self.drop.paste_wanted.connect(self.open_clipboard)
-        paste = QKeySequence.StandardKey.Paste
-        QShortcut(paste, self).activated.connect(self.open_clipboard)
+        QShortcut(QKeySequence.StandardKey.Paste, self).activated.connect(self.open_clipboard)
         self.offer = self._make_offer()
         self._continue = Card("Continue where you were")
         self._continue.hide()
-        cards = (self.offer, self._continue, self._make_samples())
-        add_to(self.body, (self.drop, 2), *cards, 1)
+        add_to(self.body, (self.drop, 2), self.offer, self._continue, self._make_samples(), 1)
         self.set_panel("How it works", HOW_IT_WORKS)
 
     def _make_offer(self) -> Card:

@@ -115,10 +115,8 @@ class SettingDialog(QDialog):
         grid.addWidget(name, row, 0)
         if axis.kind == "choice":
             box = QuietComboBox()
-            for index, choice in enumerate(axis.choices):
-                box.addItem(str(choice), index)
-            if value in axis.choices:
-                box.setCurrentIndex(list(axis.choices).index(value))
+            chosen = axis.choices.index(value) if value in axis.choices else 0
+            box.set_choices(dict(enumerate(map(str, axis.choices))), chosen)
             field: QWidget = box
         else:
             field = QLineEdit("" if value is None else editable_number(value))
@@ -208,8 +206,7 @@ class TunePage(Page):
             *(self.leave_button, self.manual_trials.button),
             gap=10,
         )
-        above = (self.bar, self.workers, self.replay)
-        add_to(self.under_head, *above, row, self.edge_notice)
+        add_to(self.under_head, self.bar, self.workers, self.replay, row, self.edge_notice)
 
     def _make_middle(self) -> None:
         self.before = Card("What will happen")
@@ -384,8 +381,7 @@ class TunePage(Page):
             self.set_head("Tuning", f"{preparation_line} · the data are being prepared")
             self.set_panel("What is happening", ("The data are being prepared.",))
             return
-        estimate = session.estimate.sentence if session.estimate else ""
-        self.set_head("Ready to tune", estimate)
+        self.set_head("Ready to tune", session.estimate.sentence if session.estimate else "")
         if session.plan is None:
             self._before_words.setText("Open a file first, in step 1.")
             return

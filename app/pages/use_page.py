@@ -182,8 +182,7 @@ class UsePage(Page):
         self.file_card = FilePredictionCard(self._save_predictions, stop, session.sort_predictions)
         self.table, self.save = self.file_card.table, self.file_card.save
         add_to(self.body, self.row_form, self.file_card, 1)
-        paste = QKeySequence.StandardKey.Paste
-        QShortcut(paste, self).activated.connect(self.predict_clipboard)
+        QShortcut(QKeySequence.StandardKey.Paste, self).activated.connect(self.predict_clipboard)
         self.file_card.file_dropped.connect(self.predict_file)
         session.rows_predicted.connect(self._show_predictions)
         session.prediction.progress.connect(self.file_card.show_progress)
@@ -252,10 +251,8 @@ class UsePage(Page):
 
     def _choose_model(self) -> None:
         endings = " ".join(f"*{ending}" for ending in (*MODEL_ENDINGS, ".json", ".zip"))
-        folder = data_folder(self._file)
-        kinds = f"Models ({endings})"
-        path, _ = QFileDialog.getOpenFileName(self, "Choose a model file", folder, kinds)
-        if path:
+        title, folder = "Choose a model file", data_folder(self._file)
+        if path := QFileDialog.getOpenFileName(self, title, folder, f"Models ({endings})")[0]:
             self.open_model(path)
 
     def open_model(self, path: str) -> None:

@@ -35,8 +35,7 @@ def remember_plan(plan: Plan) -> None:
     """Store the choices of a plan."""
     strategy_values = {"options": plan.options, "trials": plan.trials}
     settings.remember(_settings_key(plan.strategy), json.dumps(strategy_values))
-    common_values = {name: getattr(plan, name) for name in _OF_EVERY}
-    settings.remember(_EVERY, json.dumps(common_values))
+    settings.remember(_EVERY, json.dumps({name: getattr(plan, name) for name in _OF_EVERY}))
 
 
 def recalled_plan(plan: Plan, strategy: StrategyAdvice) -> Plan:

@@ -97,8 +97,7 @@ class CommonWords(QWidget):
         return self.fontMetrics().height() + _BAR + 6
 
     def _column_count(self, width: int) -> int:
-        min_width = appearance.pixels(_COLUMN)
-        return max(1, min(6, (width + _GAP) // (min_width + _GAP)))
+        return max(1, min(6, (width + _GAP) // (appearance.pixels(_COLUMN) + _GAP)))
 
     def _row_count(self, width: int) -> int:
         # Column by column, so that the most frequent stand below each other.

@@ -408,9 +408,8 @@ class GroupsBoard(Card):
     # Files ----------------------------------------------------------------------------------
 
     def _ask_load(self) -> None:
-        title, kinds = "Load groups from a file", "Groups (*.json)"
-        path, _ = QFileDialog.getOpenFileName(self, title, "", kinds)
-        if path:
+        title = "Load groups from a file"
+        if path := QFileDialog.getOpenFileName(self, title, "", "Groups (*.json)")[0]:
             self.load_groups(path)
 
     def load_groups(self, path: str) -> None:
@@ -426,8 +425,7 @@ class GroupsBoard(Card):
 
     def _ask_save(self) -> None:
         title, kinds = "Save the groups as a file", "Groups (*.json)"
-        path, _ = QFileDialog.getSaveFileName(self, title, "groups.json", kinds)
-        if path:
+        if path := QFileDialog.getSaveFileName(self, title, "groups.json", kinds)[0]:
             self.save_groups(path)
 
     def save_groups(self, path: str) -> None:

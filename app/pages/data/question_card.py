@@ -52,10 +52,10 @@ def wish_of(summary: DatasetSummary) -> Wish:
 def wish_text(task: Task, name: str) -> str:
     """A line of the list of questions."""
     if task.has_target:
-        return f"Predict “{name}”"
+        return f"Predict “{shortened_text(name)}”"
     if not name:
         return "Find topics: the numbers are counts of words"
-    return f"Find the topics of the texts in “{name}”"
+    return f"Find the topics of the texts in “{shortened_text(name)}”"
 
 
 class QuestionCard(Card):
@@ -85,17 +85,11 @@ class QuestionCard(Card):
         self.sheet.textActivated.connect(session.open_sheet)
         self._sheet_part = titled_control("Sheet of the workbook", self.sheet)
         wish = QWidget()
-        in_column(
-            titled_control("What do you want to know?", self.target),
-            self._sheet_part,
-            1,
-            on=wish,
-            gap=10,
-        )
+        question = titled_control("What do you want to know?", self.target)
+        in_column(question, self._sheet_part, 1, on=wish, gap=10)
         self._task_part = titled_control("It is", self.task)
-        self.body.addWidget(
-            in_lines(wish, self._task_part, self._make_test(), gap=20, column_width=225)
-        )
+        columns = (wish, self._task_part, self._make_test())
+        self.body.addWidget(in_lines(*columns, gap=20, column_width=225))
 
     def _make_test(self) -> QWidget:
         self.share = QuietSlider(Qt.Orientation.Horizontal)
@@ -122,10 +116,8 @@ class QuestionCard(Card):
     def refresh(self) -> None:
         summary, data = self.session.current_summary, self.session.current_data
         self._wishes = possible_wishes(summary)
-        with QSignalBlocker(self.target):
-            self.target.clear()
-            self.target.addItems([wish_text(*wish) for wish in self._wishes])
-            self.target.setCurrentIndex(self._wishes.index(wish_of(summary)))
+        titles = dict(enumerate(wish_text(*wish) for wish in self._wishes))
+        self.target.set_choices(titles, self._wishes.index(wish_of(summary)))
         self._unclear_row.setVisible(bool(summary.rival) and data.guesses_target)
         names = [shortened_text(name, MAX_NAME) for name in (summary.target, summary.rival)]
         self.unclear.setText(
@@ -134,11 +126,8 @@ class QuestionCard(Card):
         for button, name in zip(self.rivals, names, strict=True):
             button.set_label(wish_text(summary.task, name).replace("&", "&&"))
         self._task_part.setVisible(summary.task.has_target)
-        with QSignalBlocker(self.task):
-            self.task.clear()
-            for task in filter(lambda task: task.choice_title, TASKS):
-                self.task.addItem(task.choice_title, str(task))
-            self.task.setCurrentIndex(self.task.findData(str(summary.task)))
+        tasks = {str(task): task.choice_title for task in TASKS if task.choice_title}
+        self.task.set_choices(tasks, str(summary.task))
         self._sheet_part.setVisible(len(summary.sheets) > 1)
         self.sheet.clear()
         self.sheet.addItems(summary.sheets)
