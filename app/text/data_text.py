@@ -151,9 +151,8 @@ def _target_text(summary: DatasetSummary) -> str:
         return f"two {noun} ({', '.join(shares)})"
     largest = max(classes, key=lambda entry: entry.count)
     share = f"{100 * largest.count / total:.0f}\u00a0%"
-    return (
-        f"{len(classes)} {noun} (the most frequent, {shortened_text(largest.label, 40)}, {share})"
-    )
+    label = shortened_text(largest.label, 40)
+    return f"{len(classes)} {noun} (the most frequent, {label}, {share})"
 
 
 def data_summary(summary: DatasetSummary, data: DataPlan) -> list[str]:

@@ -150,8 +150,8 @@ def who_leads(run: RunState) -> str:
     first, rivals = scored_rows[0], scored_rows[1:2]
     sentence = f"{title_of(first.model)} leads with {score_text(first.best, metric)}"
     if leader(run) == "" and lead is not None:
-        rivals, by = [first], f" by {difference_text(metric, abs(lead))}" if lead else ""
-        sentence = f"The average leads{by}"
+        rivals, size = [first], f" by {difference_text(metric, abs(lead))}" if lead else ""
+        sentence = f"The average leads{size}"
     for row in rivals:
         sentence += f", before {noun_of(row.model)} with {score_text(row.best, metric)}"
     sentence += "."

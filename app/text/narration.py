@@ -54,7 +54,8 @@ def _finding_sentences(run: RunState) -> list[str]:
         sentences.append(known_datasets_text(run.history, run.common))
     if run.common is not None:
         sentences.append(measured_against(run.common, run.history, run.started.metric))
-    if _first_is_from_history(run):
+    first = run.pending.get(0) or run.find_trial(0)
+    if first is not None and first.reason == "past":
         sentences.append("The first trial was the setting that looked best on earlier datasets.")
     sentences += run.notices
     if run.tunes_several_models:
@@ -81,11 +82,6 @@ def _when_it_stops(run: RunState) -> str:
     return f" After {trials_left} more without a better one the run stops."
 
 
-def _first_is_from_history(run: RunState) -> bool:
-    first = run.pending.get(0) or run.find_trial(0)
-    return first is not None and first.reason == "past"
-
-
 def _learning_sentences(run: RunState) -> list[str]:
     sentences = []
     if (step := run.last_step) is not None:
@@ -106,12 +102,10 @@ def _learning_sentences(run: RunState) -> list[str]:
 
 
 def _averaging_sentences(run: RunState) -> list[str]:
-    ensemble, sentences = run.ensemble, []
+    ensemble, sentences = run.ensemble, list[str]()
     if ensemble is not None:
-        sentences.append(who_is_in(ensemble))
-        sentences.append(of_which_models(ensemble, run))
-        sentences.append(which_is_ahead(ensemble, run))
-        sentences.append(who_is_left_out(ensemble))
+        sentences += [who_is_in(ensemble), of_which_models(ensemble, run)]
+        sentences += [which_is_ahead(ensemble, run), who_is_left_out(ensemble)]
     if run.disagreement is not None and (ensemble is None or len(ensemble.members) > 1):
         sentences.append(where_they_differ(run.disagreement))
     return sentences
@@ -125,8 +119,12 @@ def _current_sentences(run: RunState) -> list[str]:
             return [run.ended.sentence, *excluded]
         case events.RunFinished() | events.RunStopped():
             return [f"The run has ended: {run.ended.because}.", *excluded]
-    if run.fold is not None:
-        return [_folds_text(run.fold), *excluded]
+    if (event := run.fold) is not None:
+        sentence = (
+            f"Now every row is tested once: the tuning is repeated {event.folds} times, each time "
+            f"without the rows that test it. {event.fold} of {event.folds} parts are done."
+        )
+        return [sentence, *excluded]
     if run.resumed is not None:
         after = f" after {run.resumed.done} that are done already" if run.resumed.done else ""
         return [f"The run continues{after}.", *excluded]
@@ -143,13 +141,6 @@ def _following(run: RunState, trial: events.TrialStarted) -> str:
         of_model = f"of {setting}" if run.tunes_several_models else f"({setting})"
         return f"Now: the default setting {of_model} is tried, to have a comparison."
     return f"Now: {setting} is tried{_why_tried(trial, run.started.metric)}"
-
-
-def _folds_text(event: events.FoldTested) -> str:
-    return (
-        f"Now every row is tested once: the tuning is repeated {event.folds} times, each time "
-        f"without the rows that test it. {event.fold} of {event.folds} parts are done."
-    )
 
 
 def _excluded(run: RunState) -> list[str]:
@@ -285,7 +276,8 @@ def who_is_in(event: events.EnsembleUpdated) -> str:
         return _only_member(event)
     weights = [weight for _, weight in counting]
     if len(counting) == len(event.members) and max(weights) - min(weights) <= ALIKE:
-        share, count = _equal_share(len(counting)), len(counting)
+        count, words = len(counting), {2: "half", 3: "a third", 4: "a quarter", 5: "a fifth"}
+        share = words.get(count, percent(1.0 / count))
         return f"{count} trials are in the average; each counts {share}."
     # The heaviest members are named.
     counting.sort(key=lambda pair: -pair[1])
@@ -324,11 +316,6 @@ def _only_member(event: events.EnsembleUpdated) -> str:
     if event.finished >= two or event.kind:
         return f"The average has one member, trial {number}."
     return f"The average has one member so far, trial {number}; from {two} trials on there are two."
-
-
-def _equal_share(count: int) -> str:
-    words = {2: "half", 3: "a third", 4: "a quarter", 5: "a fifth"}
-    return words.get(count, percent(1.0 / count))
 
 
 def which_is_ahead(event: events.EnsembleUpdated, run: RunState) -> str:

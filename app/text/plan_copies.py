@@ -167,7 +167,8 @@ def _plan_arguments(plan: Plan) -> Iterator[tuple[str, str]]:
     for name, ends in plan.ranges.items():
         yield "--range", f"{name}={':'.join(map(_value_text, ends))}"
     for name, value in plan.fixed.items():
-        yield "--fix", f"{name}={_word_of_value(value)}"
+        # The parser compares it with the model's choices: True, not yes.
+        yield "--fix", f"{name}={value if isinstance(value, bool) else _value_text(value)}"
     yield from _pair_arguments("--mistake-costs", plan.costs)
     if gamma := _gamma_text(plan):
         yield "--gamma", gamma
@@ -210,11 +211,6 @@ def _value_text(value: Any) -> str:
         # The shortest text that is read as the same number.
         return short if float(short) == value else repr(value)
     return str(value)
-
-
-def _word_of_value(value: Any) -> str:
-    # The parser compares it with the model's choices: True, not yes.
-    return str(value) if isinstance(value, bool) else _value_text(value)
 
 
 def _for_powershell(word: str) -> str:
