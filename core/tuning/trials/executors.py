@@ -13,6 +13,7 @@ import multiprocessing.util
 import os
 import shutil
 import signal
+import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -248,7 +249,7 @@ class ProcessExecutor(TrialExecutor):
         return ""
 
     def _started(self) -> OwnedProcess:
-        with _one_thread():
+        with _one_thread(), _without_script():
             arguments, name = (str(self._file), self._memory), "process of this trial"
             return OwnedProcess(self._context, serve_trials, *arguments, name=name)
 
@@ -352,6 +353,19 @@ def _one_thread() -> Iterator[None]:
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = value
+
+
+@contextlib.contextmanager
+def _without_script() -> Iterator[None]:
+    # A new process runs its parent's script once more, of which a trial needs nothing: without
+    # `if __name__ == "__main__"` in it, it would start a run of its own.
+    script = vars(sys.modules["__main__"])
+    before = {name: script[name] for name in ("__file__", "__spec__") if name in script}
+    script.update(dict.fromkeys(before))
+    try:
+        yield
+    finally:
+        script.update(before)
 
 
 def serve_trials(pipe: Connection, file: str, memory: TrialMemory) -> None:
