@@ -24,8 +24,9 @@ from tunescope.penalties import estimator_class, integer_seed, sentences_as_valu
 from tunescope.running import SparseTable, tune
 
 _KINDS = {"b": "yes/no", "M": "date", "i": "number", "u": "number", "f": "number"}
-_PLAIN_NAME = re.compile(r"[^\W\d][\w ()/%.-]*(?<! )")  # that a file keeps as it is
 TARGET = "target"
+# That a file keeps as it is, and no other column has.
+_PLAIN_NAME = re.compile(r"(?!target$|column )[^\W\d][\w ()/%.-]*(?<! )")
 
 
 @estimator_class
@@ -64,24 +65,21 @@ class _TunedEstimator(BaseEstimator):
             "task": task,
             "evaluation": "test",
             "leaks": True,  # who gives X has chosen its columns
-            **(self.settings or {}),
         }
         if sparse.issparse(rows):
             data: Any = SparseTable(rows, target)
         else:
             data = rows.assign(**{TARGET: target})
             plan |= {"target": TARGET, **_meanings(rows, self._is_numeric)}
-        with (
-            sentences_as_value_errors(),
-            tempfile.TemporaryDirectory(prefix="tunescope-") as scratch,
-        ):
+        scratch_folder = tempfile.TemporaryDirectory(prefix="tunescope-")
+        with sentences_as_value_errors(), scratch_folder as scratch:
             self.results_ = tune(
                 data,
                 run=Path(scratch) / "run" if self.run is None else self.run,
                 history=self.run is not None,
                 progress=self.progress,
                 in_process=self.n_jobs is None,
-                **plan,
+                **{**plan, **(self.settings or {})},
             ).with_content()
         self.estimator_ = self.results_.model
         return self
@@ -96,9 +94,10 @@ class _TunedEstimator(BaseEstimator):
         if sparse.issparse(X):
             # The constructor takes the shortest indices, which is what LIBSVM's writer takes.
             return sparse.csr_matrix((X.data, X.indices, X.indptr), X.shape, dtype=np.float64)
-        X = X if is_table else pd.DataFrame(X)
-        table = X.infer_objects()
-        numbers = table.select_dtypes("number").to_numpy(np.float64, na_value=np.nan)
+        table = (X if is_table else pd.DataFrame(X)).infer_objects()
+        numbers = table.select_dtypes("number", exclude="timedelta").to_numpy(
+            np.float64, na_value=np.nan
+        )
         check_array(numbers, ensure_min_features=not table.shape[1], estimator=self, **checks)
         return table.set_axis(_file_names(table), axis=1)
 
@@ -123,37 +122,29 @@ class _TunedEstimator(BaseEstimator):
 
 
 def _file_names(table: pd.DataFrame) -> list[str]:
-    """A name for each column, its own where a file can have it."""
-    names = table.columns.tolist()
+    """A name for each column, its own where a file can have it beside the target."""
+    names = zip(table.columns, table.columns.duplicated(keep=False), strict=True)
     return [
         name
-        if isinstance(name, str) and _PLAIN_NAME.fullmatch(name) and names.count(name) == 1
+        if isinstance(name, str) and _PLAIN_NAME.fullmatch(name) and not is_repeated
         else f"column {index}"
-        for index, name in enumerate(names)
+        for index, (name, is_repeated) in enumerate(names)
     ]
 
 
 def _meanings(table: pd.DataFrame, is_numeric: bool) -> dict[str, dict[str, str]]:
     """Roles, kinds and readings of the columns and of the target, by their types."""
-    kinds, readings = dict[str, str](), dict[str, str]()
+    kinds = {TARGET: "number"} if is_numeric else {}
+    readings = {} if is_numeric else {TARGET: "text"}
     for name, values in table.items():
         is_category = isinstance(values.dtype, pd.CategoricalDtype)
-        kind = "category" if is_category else _KINDS.get(values.dtype.kind, "")
-        if not kind and not is_running_text(values):
-            kind = "category"
-        if kind == "category":
-            readings[str(name)] = "values"
+        kind = "" if is_category else _KINDS.get(values.dtype.kind, "")
         if kind:
             kinds[str(name)] = kind
-    if is_numeric:
-        kinds[TARGET] = "number"
-    else:
-        readings[TARGET] = "text"
-    return {
-        "roles": dict.fromkeys(map(str, table), "feature"),
-        "kinds": kinds,
-        "readings": readings,
-    }
+        elif is_category or not is_running_text(values):
+            kinds[str(name)], readings[str(name)] = "category", "values"
+    roles = dict.fromkeys(map(str, table), "feature")
+    return {"roles": roles, "kinds": kinds, "readings": readings}
 
 
 class AutoClassifier(ClassifierMixin, _TunedEstimator):
@@ -177,8 +168,7 @@ class AutoClassifier(ClassifierMixin, _TunedEstimator):
         model, strategy, metric: as in `tunescope tune`; "" for what the program recommends.
         settings: further arguments of `tunescope.tune`, such as {"folds": 3}.
         n_jobs: None to try settings in this process, one at a time; a number for so many processes,
-            0 for as many as there are processors. These end on time, and a script needs
-            `if __name__ == "__main__"`.
+            -1 for as many as there are processors. These end on time.
         random_state: seed of the run.
         run: folder that keeps the run, for one fit; None to keep nothing on disk, nor history.
         progress: as of `tunescope.tune`; False for none.

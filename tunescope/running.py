@@ -154,8 +154,7 @@ def tune(
 
     A table in memory is written as CSV into the run's folder, so that the run can be resumed and
     exported; its columns mean what their types say (the text "007" is no number). An interrupt ends
-    the tuning; the best so far is tested and kept. Trials run in processes of their own, for which
-    a script needs `if __name__ == "__main__"`.
+    the tuning; the best so far is tested and kept.
 
     Args:
         data: a table; the path of a file; or `sample:NAME`.
@@ -168,11 +167,11 @@ def tune(
         progress: whether to show how far it is: a bar of tqdm or rich, whichever is installed, else
             lines; None for notebooks only.
         history: whether the history of earlier datasets may be read and added to.
-        cluster: where trials run: the address of a dask.distributed scheduler, or "local"; with
-            certificates {"address", "ca", "certificate", "key"}. Penalty learners, which are one
-            fit, always run here.
-        in_process: whether trials run in this process, one at a time: a script then needs no
-            `if __name__ == "__main__"`, and a fit goes on beyond the minutes.
+        cluster: where trials run: the address of a dask.distributed scheduler, or "local", for
+            which a script needs `if __name__ == "__main__"`; with certificates {"address", "ca",
+            "certificate", "key"}. Penalty learners, which are one fit, always run here.
+        in_process: whether trials run in this process, one at a time, which is quick for few rows;
+            a fit then goes on beyond the minutes.
         settings: the options of the command line: model, strategy, groups (single, each, column,
             prefix, {group: [columns]} or a JSON file), trials, minutes, patience (end after so many
             trials in a row without improvement; 0 for never), ranges ({setting: (from, to)}), fixed

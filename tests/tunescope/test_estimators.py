@@ -54,6 +54,8 @@ def table():
             "zip": 10000 + rng.integers(0, 5, n),
             "gap": np.where(rng.random(n) < 0.2, np.nan, rng.normal(size=n)),
             '<b>bold</b>, "quoted"': rng.normal(size=n),
+            "target": rng.normal(size=n),
+            "column 1": rng.normal(size=n),
         }
     )
     return frame, np.where(frame["ok"] ^ (rng.random(n) < 0.1), "yes", "no")
@@ -65,7 +67,8 @@ def test_types_of_a_table_are_the_columns_meaning(table):
     kinds = {c.name: c.kind_text for c in model.results_._finished.takeaway.columns}
     assert kinds == {
         "level": "category", "code": "category", "ok": "yes/no", "day": "date", "hour": "date",
-        "zip": "number", "gap": "number", "column 7": "number", "target": "yes/no",
+        "zip": "number", "gap": "number", "column 7": "number", "column 8": "number",
+        "column 9": "number", "target": "yes/no",
     }  # fmt: skip
     assert list(model.feature_names_in_) == list(X)
     assert model.score(X, y) > 0.8
