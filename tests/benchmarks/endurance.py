@@ -173,11 +173,12 @@ def _record_of_all(name: str, batch: Batch, findings: list[str], began: float) -
 
 
 ATTACKS = (
-    Attack("data", 0.42, 40, partial(attack_formats, fuzz_readers.FORMATS)),
+    Attack("data", 0.4, 40, partial(attack_formats, fuzz_readers.FORMATS)),
     Attack("models", 0.12, 100, partial(attack_formats, fuzz_models.FORMATS)),
     Attack("kills", 0.22, 2, partial(attack_runs, "kills", "bench_kills")),
     Attack("exports", 0.02, 8, partial(attack_runs, "exports", "killed_exports")),
     Attack("programs", 0.02, 8, partial(attack_runs, "programs", "shared_programs")),
+    Attack("work", 0.02, 1, partial(attack_runs, "work", "shared_work"), batch_seconds=240.0),
     Attack("tables", 0.05, 1, attack_memory),
     Attack("folders", 0.1, 10, attack_folders),
     Attack("cluster", 0.02, 1, attack_cluster),

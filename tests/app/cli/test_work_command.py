@@ -33,7 +33,6 @@ def test_who_joins_a_run_that_nobody_coordinates_ends_it(run, capsys, monkeypatc
     assert isinstance(events[-1], RunFinished)
     assert best.exists()
     assert (run.path / "model.json").exists()
-    assert not (run.path / "work").exists()
     assert main(["work", str(run.path)]) == 0
     assert "The trials of this run have ended; 0 were made here." in capsys.readouterr().err
     assert run.all_events() == events
