@@ -1,7 +1,5 @@
 """Where exports go: a file appears whole, or a sentence says why not; the endings of tables."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re
@@ -29,7 +27,7 @@ class OutputForm:
         return "\t" if self.ending in TABS else ","
 
 
-def write_whole_file(path: Path, write: Callable[[Path], None]) -> None:
+def write_whole_file(path: Path, write: Callable[[Path], object]) -> None:
     """Let `write` fill a draft, then rename it; UnusableError as below, or the disk is full."""
     check_destination(path)
     try:
@@ -39,7 +37,7 @@ def write_whole_file(path: Path, write: Callable[[Path], None]) -> None:
         raise write_error("the file", path, error) from error
 
 
-def write_whole_folder(path: Path, write: Callable[[Path], None]) -> None:
+def write_whole_folder(path: Path, write: Callable[[Path], object]) -> None:
     """The same with a new folder."""
     check_destination(path, is_new=True)
     try:

@@ -1,7 +1,5 @@
 """The models of a run that can be exported: tuned, default, baseline, or of a trial."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The registry of exporters: the formats of files, and what each holds of which run."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """A finished run for exporters: as it ended, without examples of its data, or another model."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping

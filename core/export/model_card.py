@@ -50,10 +50,10 @@ def card_text(run: FinishedRun, format: str) -> str:
     Args:
         format: the name of the exporter.
     """
-    has_ranges, run = run.allows_examples, without_examples(run)
+    full_run, run = run, without_examples(run)
     results, is_tuned = run.results, run.selected_name == TUNED
     facts = result_facts(results, run.started)
-    answer = answer_of(results, run.state.started, run.state.topics)
+    answer = answer_of(results, run.started)  # the words of topics are those of rows
     title = f"{model_noun(run)} for {plain_text(run.takeaway.dataset)}"
     opening = [answer.ability, answer.tuning] if is_tuned else results.remarks[:1]
     blocks = [
@@ -64,11 +64,11 @@ def card_text(run: FinishedRun, format: str) -> str:
         "## What it predicts",
         markdown_sentences(_target_sentences(run)),
         "## What it predicts from",
-        *_column_blocks(run, has_ranges),
+        *_column_blocks(run, full_run.allows_examples),
     ]
     if is_tuned:
         blocks += ["## How good it is", _scores_table(facts), _fact_list(facts, _QUALITY)]
-        if worst := [*_worst_sentences(run)]:
+        if worst := [*_worst_sentences(full_run)]:
             blocks += ["## Where it is wrong", markdown_sentences(worst, "- ")]
     blocks += ["## How it was tuned", _fact_list(facts, _TUNING), "## What it is not for"]
     blocks += [markdown_sentences([*_LIMITS, *_limits_of_run(run)], "- ")]
@@ -83,8 +83,8 @@ def write_beside(run: FinishedRun, path: Path, format: str) -> None:
     """Write the card beside a model's file, over one that was checked."""
     text = card_text(run, format)
     # By the seal a card that nobody has changed is known, and may be replaced.
-    sealed = f"{text}\n{_seal(text)}\n"
-    write_whole_file(_path_beside(path), lambda draft: draft.write_bytes(sealed.encode()))
+    content = f"{text}\n{_seal(text)}\n".encode()
+    write_whole_file(_path_beside(path), lambda draft: draft.write_bytes(content))
 
 
 def check_beside(path: Path) -> None:
@@ -127,11 +127,14 @@ def _warnings(run: FinishedRun) -> Iterator[str]:
     results, gain = run.results, run.results.gain_over_baseline
     if gain.real and gain.is_positive and run.selected_name == TUNED:
         return
-    baseline = f" ({results.baseline})" if results.baseline else ""
-    yield (
-        f"It is not shown to be better than knowing nothing{baseline}: do not rely on what it "
-        "predicts."
-    )
+    if gain.difference is None:
+        yield "Whether it is better than knowing nothing was not tested."
+    else:
+        baseline = f" ({results.baseline})" if results.baseline else ""
+        yield (
+            f"It is not shown to be better than knowing nothing{baseline}: do not rely on what it "
+            "predicts."
+        )
 
 
 def _target_sentences(run: FinishedRun) -> Iterator[str]:
@@ -204,15 +207,14 @@ def _worst_sentences(run: FinishedRun) -> Iterator[str]:
             yield f"Of {rows} of “{counts.labels[code]}” it finds {percent(recall)}."
     answer = kept_answer(run.folder, run.results, ROWS)
     if isinstance(answer, RegressionDiagnostics):
-        yield from _residual_sentences(answer.residuals, run.results.target_unit or "")
+        axes = [n for n in answer.residuals.bins if run.allows_examples or not n]
+        yield from _residual_sentences(answer.residuals, axes, run.results.target_unit or "")
 
 
-def _residual_sentences(residuals: Residuals, unit: str) -> Iterator[str]:
-    bins = [(b, name) for name, along in residuals.bins.items() for b in along]
+def _residual_sentences(residuals: Residuals, axes: Sequence[str], unit: str) -> Iterator[str]:
+    bins = [(b, name) for name in axes for b in residuals.bins[name] if b.rows >= MIN_COMMON]
     sure = [pair for pair in bins if (pair[0].low or 0) > 0 or (pair[0].high or 0) < 0]
     for b, name in sorted(sure, key=lambda pair: -abs(pair[0].mean))[:MAX_WORST]:
-        if isinstance(b.at, str) and b.rows < MIN_COMMON:
-            continue
         axis = f"“{name}”" if name else "predictions"
         at = b.at if isinstance(b.at, str) else format_number(b.at)
         size = f"too {'high' if b.mean > 0 else 'low'}, by {amount_text(abs(b.mean), unit)}"

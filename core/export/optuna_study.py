@@ -5,8 +5,6 @@ those that ended early PRUNED, failed or unfinished ones FAIL. A run of several 
 for each of them, RUN/MODEL, so that every trial of one has the same hyperparameters.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import math
@@ -242,7 +240,7 @@ def _param_distributions(
     # Every one of several models has a space of its own.
     if state.tunes_several_models:
         has_space = model in MODELS and task in MODELS[model].tasks
-        space = MODELS[model].space_of(task, rare=True) if has_space else []
+        space = list(MODELS[model].space_of(task, rare=True)) if has_space else []
     axis_distributions = distributions(space)
     return {
         name: _widen_distribution(axis_distributions.get(name), values)

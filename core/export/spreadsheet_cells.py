@@ -1,7 +1,5 @@
 """Cells of tables for people: a spreadsheet must not take a file's text for a formula."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The end of an exported script, which holds this source: the model, a file in, a file out."""
 
-from __future__ import annotations
-
 import base64
 import csv
 import io

@@ -7,8 +7,6 @@ format, kind: (), version of its list of arrays; the model's name
 settings: (), JSON text: columns, how the training file was written, run, versions
 """
 
-from __future__ import annotations
-
 import base64
 import csv
 import importlib

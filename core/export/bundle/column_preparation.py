@@ -1,7 +1,5 @@
 """Raw rows as the numbers that a model takes, by numpy and pandas; carried into folders."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The output of a fitted preparation as plain data: for numpy alone, for ONNX."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

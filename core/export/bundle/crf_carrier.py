@@ -10,8 +10,6 @@ for every feature, where a category column gives a feature for each of its value
 column one.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

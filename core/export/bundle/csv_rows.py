@@ -1,7 +1,5 @@
 """New rows for models of sequences, molecules and texts by Python's csv module; carried."""
 
-from __future__ import annotations
-
 import csv
 import io
 import math

@@ -7,8 +7,6 @@ mean_t, scale_t: (D,), of the columns
 noise_t: (draws, N1 + N2), the draws that predictions are averaged over
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Classes of new rows from `core.export.bundle.dlgm_carrier`; carried into folders."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Structures of molecules from `core.export.bundle.rna_carrier`; carried into scripts."""
 
-from __future__ import annotations
-
 import json
 import warnings
 from collections.abc import Callable, Mapping

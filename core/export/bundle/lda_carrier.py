@@ -7,8 +7,6 @@ components_t: (K, V), λ of member t, E[β] up to the scale of its rows
 alpha, tolerance, iterations: (T,), as in core.estimators.lda.online_lda
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

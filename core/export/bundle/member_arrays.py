@@ -1,7 +1,5 @@
 """The members of an average in named arrays, and their mean; carried into exported scripts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Own modules written into one file, so that a script carries the code that it calls."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import inspect

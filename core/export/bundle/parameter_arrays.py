@@ -9,8 +9,6 @@ The format is 1 for one model, 2 for an average. In JSON an average has lists in
 and weight.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Sequence

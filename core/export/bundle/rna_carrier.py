@@ -1,7 +1,5 @@
 """RNA folding as arrays, n = 708 parameters in the order of core.losses.rna.parameters."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Labels for sequences from `core.export.bundle.crf_carrier`; carried into scripts."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -3,8 +3,6 @@
 Notation of core.estimators.lda.inference, whose compiled loops do the same.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -4,8 +4,6 @@ Penalties: C of ½ C_j ‖w_j‖² beside the summed loss, and C_sklearn = 1/C_j
 LogisticRegression; of linear models λ_j = σ² C_j of ``Ridge(alpha=λ)``.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

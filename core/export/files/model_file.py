@@ -1,7 +1,5 @@
 """A fitted pipeline with its card as skops or joblib file, and the same read again."""
 
-from __future__ import annotations
-
 import zipfile
 from pathlib import Path
 from typing import Any

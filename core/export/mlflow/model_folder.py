@@ -126,23 +126,22 @@ def _signature(run: FinishedRun) -> JsonObject:
     takeaway, outputs = run.takeaway, None
     if carrier_of(run.plan.model) is None:
         labels = list(map(str, getattr(run.pipeline, "classes_", ())))
-        kind = _TYPES[type(takeaway.classes[0])] if labels else "double"
-        outputs = [{"type": kind, "name": "prediction", "required": True}]
-        if hasattr(run.pipeline, "predict_proba"):
-            names = [f"probability of {label}" for label in labels]
-            outputs += [{"type": "double", "name": name, "required": True} for name in names]
+        predicted = labels if hasattr(run.pipeline, "predict_proba") else []
+        outputs = [_field("prediction", _TYPES[type(takeaway.classes[0])] if labels else "double")]
+        outputs += [_field(f"probability of {label}", "double") for label in predicted]
     if takeaway.source.format == "libsvm":
         shape = [-1, len(takeaway.feature_names)]
         inputs = [{"type": "tensor", "tensor-spec": {"dtype": "float64", "shape": shape}}]
-        return {"inputs": inputs, "outputs": outputs, "params": None}
-    training = {c.name: c for c in takeaway.training.columns} if takeaway.training else {}
-    named = {*takeaway.feature_names}
-    columns = [c for c in takeaway.columns if c.name in named or c.role == "sequence"]
-    inputs = [
-        {"type": _input_type(c, training.get(c.name)), "name": c.name, "required": True}
-        for c in columns
-    ]
+    else:
+        training = {c.name: c for c in takeaway.training.columns} if takeaway.training else {}
+        names = {*takeaway.feature_names}
+        columns = {c.name: c for c in takeaway.columns if c.name in names or c.role == "sequence"}
+        inputs = [_field(n, _input_type(c, training.get(n))) for n, c in columns.items()]
     return {"inputs": inputs, "outputs": outputs, "params": None}
+
+
+def _field(name: str, kind: str) -> JsonObject:
+    return {"type": kind, "name": name, "required": True}
 
 
 def _input_type(column: Column, training: TrainingColumn | None) -> str:

@@ -1,7 +1,5 @@
 """An ONNX graph that grows node by node, in double precision."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ What another graph could ask for is not run: other files' bytes, loops, function
 operators, and results of a size of its choosing.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from typing import Any

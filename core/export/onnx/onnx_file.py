@@ -5,8 +5,6 @@ Inputs have the columns' names, (N, 1) each, and take what `INPUTS` says; LIBSVM
 the classes, or "scores" (N, K) where there are none. The metadata hold the model's card.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -4,8 +4,6 @@ N rows, p prepared columns, K classes; X (N, p) is the name of the prepared rows
 the support vectors (``support_vectors_``) and their weights (``dual_coef_``).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial

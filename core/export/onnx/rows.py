@@ -3,8 +3,6 @@
 N rows become p prepared columns.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 from functools import partial

@@ -1,7 +1,5 @@
 """Python code of exported scripts: constructors of scikit-learn objects, sources of our own."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import inspect

@@ -1,7 +1,5 @@
 """The first half of an exported script: reading the raw file, and the same split of its rows."""
 
-from __future__ import annotations
-
 import base64
 import itertools
 import zlib

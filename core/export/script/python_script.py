@@ -5,8 +5,6 @@ exact: with column i over √C_i, ½ Σ C_i w_i² is ½ ‖u‖², u_i = √C_i 
 for a linear model ``Ridge(alpha=σ²)`` (stationary point of Foo 2009, section 4).
 """
 
-from __future__ import annotations
-
 import ast
 import re
 import textwrap

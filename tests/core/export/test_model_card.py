@@ -5,6 +5,7 @@ import re
 from dataclasses import replace
 
 import pytest
+from folder_runs import SUBJECTS, topic_run
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -13,10 +14,11 @@ from core.errors import UnusableError
 from core.export.exporters import check_export, export_run
 from core.export.finished_run import finished_run
 from core.export.markup import markdown_table, markdown_text, yaml_text
-from core.export.model_card import card_text, check_beside
+from core.export.model_card import _residual_sentences, card_text, check_beside
 from core.tuning.problem_setup import read_data
 from core.tuning.results.training_rows import training_rows_of
 from core.tuning.run_results import Gain
+from core.tuning.why.answer_types import ResidualBin, Residuals
 
 HOSTILE = [
     *("a | b", "`rm`", "<img src=x onerror=1>", "[x](http://evil)", "line\nbreak", "- item"),
@@ -82,6 +84,32 @@ def test_no_values_without_examples(run):
     assert " to " not in "".join(line for line in card.splitlines() if line.startswith("| size"))
     assert "shop 1" not in card
     assert "red" not in card.split("## What it predicts from")[1].split("##")[0].split()
+
+
+def test_topics_are_told_without_the_words_of_rows(tmp_path):
+    card = card_text(finished_run(topic_run(tmp_path)), "folder")
+    assert "“text”" not in card.split("## What it predicts from")[0]
+    assert not any(word in card for word in " ".join(SUBJECTS).split() if len(word) > 4)
+    assert "Whether it is better than knowing nothing was not tested." in card
+
+
+def test_numbers_are_told_with_their_interval_and_where_they_are_off(make_run):
+    made = make_run("regression", "linear")
+    run = finished_run(made.folder)
+    bins = {
+        "": [ResidualBin(3.0, 0.5, 0.2, 0.8, 40), ResidualBin(9.0, 0.1, -0.2, 0.3, 40)],
+        "shop": [
+            ResidualBin("shop 1", -2.0, -3.0, -1.0, 12),
+            ResidualBin("rare", 9.0, 8.0, 10.0, 2),
+        ],
+    }
+    residuals = Residuals([], [], 80, 0, {}, bins)
+    sentences = list(_residual_sentences(residuals, ["", "shop"], "€"))
+    assert sentences == [
+        "Around shop 1 of “shop” it is too low, by 2\u00a0€ on average.",
+        "Around 3 of predictions it is too high, by 0.5\u00a0€ on average.",
+    ]
+    assert "“y”: a number." in card_text(run, "onnx")
 
 
 @given(names=st.lists(st.text(min_size=1) | st.sampled_from(HOSTILE), min_size=2, max_size=6))
