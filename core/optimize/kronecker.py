@@ -19,7 +19,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 _NULL = 1e-10  # share of the largest σ below which a direction of scores changes nothing
-_LEAST_PENALTY = 1e-8  # a share of the column's own curvature
+_LEAST_PENALTY = 1e-8  # of a column without one, as a share of the largest curvature
 # Beyond so many columns single precision halves the time; their scales are alike up to this factor.
 _SMALL, _ALIKE = 200, 1e3
 
@@ -33,18 +33,14 @@ class ColumnBasis:
     spectrum: np.ndarray
     d: np.ndarray
 
-    def level_of(self, penalties: np.ndarray) -> float | None:
-        """The factor from its penalties to others (q,); None where they have another ratio."""
-        level = float(penalties.max() / self.penalties.max())
-        return level if np.allclose(penalties, level * self.penalties, rtol=1e-6) else None
-
 
 def column_basis(gram: np.ndarray, c: np.ndarray) -> ColumnBasis:
     """The basis for a Gram matrix (q, q) and penalties c (q,); some 9 q³ operations."""
     q, p = len(c), len(c) - int(c[-1] == 0.0)
     means = gram[p:, :p].sum(axis=0) / (gram[p:, p:].sum() or 1.0)
     centred = gram[:p, :p] - np.outer(gram[p:, p:].sum() * means, means)
-    roots = np.sqrt(np.maximum(c[:p], _LEAST_PENALTY * np.diagonal(centred)))
+    least = _LEAST_PENALTY * float(np.diagonal(centred).max(initial=1.0))
+    roots = np.sqrt(np.where(c[:p] > 0.0, c[:p], least))
     centred /= roots
     centred /= roots[:, None]
     spectrum, E = _decomposed(centred)
@@ -83,8 +79,8 @@ class KroneckerPreconditioner:
         """At penalties (K q,), of which the scores' mean counts; `basis`: an earlier one."""
         sigma, self._U = np.linalg.eigh(curvature.S)
         c = penalties.reshape(len(sigma), -1).mean(axis=0)
-        level = None if basis is None else basis.level_of(c)
-        if basis is None or level is None:
+        level = 1.0 if basis is None else float(c.max() / basis.penalties.max())
+        if basis is None or not np.allclose(c, level * basis.penalties, rtol=1e-6):
             basis, level = column_basis(curvature.gram, c), 1.0
         A = np.outer(np.maximum(sigma, 0.0), basis.spectrum) + level * basis.d
         A[np.ix_(sigma <= _NULL * sigma[-1], basis.d == 0.0)] = curvature.gauge

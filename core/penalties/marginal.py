@@ -38,8 +38,8 @@ from core.penalties.group_penalty import Grouping
 
 WeightMap = Callable[[np.ndarray], np.ndarray]  # from weights in the eigenbasis to parameters
 
-# Beyond so many rows and columns both, the decomposition would cost more than it saves.
-_LARGEST_DECOMPOSED = 2000
+# Matrices beyond this are not decomposed: it would cost more than it saves.
+_LARGEST = 2000
 
 
 def diagonalized(
@@ -54,7 +54,7 @@ def diagonalized(
         return loss, grouped, lambda w: w
     columns, rows = loss.design.column_count, loss.design.row_count
     size = columns if loss.design.is_sparse else min(columns, rows)
-    if size > _LARGEST_DECOMPOSED or (only_wide and _by_columns(loss)):
+    if size > _LARGEST or (only_wide and _by_columns(loss)):
         return loss, grouped, lambda w: w
     inner = in_eigenbasis(loss)
     within = Grouping(np.zeros(inner.size, dtype=np.intp), grouped.sizes)
@@ -65,8 +65,7 @@ def diagonalized(
 _LOWEST, _HIGHEST = 1e-6, 1e8
 # Points a factor of e of ρ: the evidence varies no faster than λ/(λ + ρ) does.
 _DENSITY = 2
-# Matrices beyond this are not decomposed; the centred columns beside K may have so many entries.
-_LARGEST = 2000
+# Entries of the centred columns that are kept beside K.
 _MAX_ENTRIES = 20_000_000
 
 

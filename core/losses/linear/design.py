@@ -192,13 +192,8 @@ class DesignMatrix:
             raise ValueError(f"{X.shape[1]} columns where {self.n_features} were expected")
         return replace(self, X=_take_columns(X, self.kept_columns))
 
-    def every_nth_row(self, step: int) -> DesignMatrix:
-        """Every ``step``-th row only."""
-        X = self.X[::step] if self.is_sparse else np.ascontiguousarray(self.X[::step])
-        return replace(self, X=X)
-
-    def subset(self, rows: np.ndarray) -> DesignMatrix:
-        return replace(self, X=self.X[rows])
+    def subset(self, rows: np.ndarray | slice) -> DesignMatrix:
+        return replace(self, X=self.X[rows] if self.is_sparse else self.X[rows].copy())
 
     def to_all_columns(self, v: np.ndarray) -> np.ndarray:
         """Coefficients (…, q) spread over all columns, zero for constant ones: (…, n_features)."""

@@ -68,7 +68,7 @@ class LabelledLoss(Loss):
         codes = codes_of(y, self.classes)
         return type(self)(self.design.for_matrix(X), codes, self.classes, weights)
 
-    def subset(self, rows: np.ndarray) -> Self:
+    def subset(self, rows: np.ndarray | slice) -> Self:
         weights = None if self.weights is None else self.weights[rows]
         return type(self)(self.design.subset(rows), self.codes[rows], self.classes, weights)
 
@@ -77,9 +77,7 @@ class LabelledLoss(Loss):
         return type(self)(self.design, self.codes, self.classes, factor * weights)
 
     def every_nth_row(self, step: int) -> Self:
-        weights = None if self.weights is None else self.weights[::step]
-        design, codes = self.design.every_nth_row(step), self.codes[::step]
-        return type(self)(design, codes, self.classes, weights)
+        return self.subset(slice(None, None, step))
 
 
 class LogisticLoss(LabelledLoss):
@@ -281,7 +279,8 @@ class MultinomialAt(LossPoint):
         S = np.diag(weights.sum(axis=1)) - P @ weights.T
         traces = self._counted((self._P * (1.0 - self._P)).sum(axis=0))
         gram = self._design.single_precision.weighted_gram(traces, step)
-        return KroneckerCurvature(S / np.trace(S), gram, self._loss.examples / self._loss.K)
+        S /= max(float(np.trace(S)), np.finfo(float).tiny)  # 0 where all is certain
+        return KroneckerCurvature(S, gram, self._loss.examples / self._loss.K)
 
 
 def _product(A: DesignMatrix, P: np.ndarray, s: np.ndarray | None, v: np.ndarray) -> np.ndarray:

@@ -186,6 +186,17 @@ def test_preconditioners_are_what_they_say() -> None:
         assert_allclose(whole, np.linalg.inv(dense), atol=1e-8)
 
 
+def test_classes_are_preconditioned_where_all_is_certain_and_a_column_has_no_penalty() -> None:
+    loss = loss_of("multinomial")
+    certain = loss.point_at(1e6 * random_weights(loss)).sampled_curvature(1)
+    penalties = np.tile(np.append(np.linspace(0.0, 1.0, loss.design.width - 1), 0.0), 3)
+    for curvature in (certain, replace(certain, gram=np.zeros_like(certain.gram))):
+        b = np.random.default_rng(0).standard_normal(loss.size)
+        solution = KroneckerPreconditioner(curvature, penalties).solve(b - b.mean())
+        assert np.isfinite(solution).all()
+        assert solution @ (b - b.mean()) > 0.0
+
+
 def test_a_corrected_step_lands_on_the_minimum_of_the_exact_quadratic() -> None:
     loss = build_loss("linear", *table("linear"))
     inner = in_eigenbasis(loss)
