@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
 import os
 import subprocess
 import sys
@@ -31,6 +33,18 @@ def test_every_public_name_is_there_and_explained():
         assert name in dir(tunescope)
     with pytest.raises(AttributeError, match="no attribute 'penalty'"):
         _ = tunescope.penalty
+
+
+def test_type_checkers_see_the_same_names():
+    stub = Path(tunescope.__file__).with_suffix(".pyi").read_text(encoding="utf-8")
+    imports = [node for node in ast.parse(stub).body if isinstance(node, ast.ImportFrom)]
+    names = set()
+    for node in imports:
+        module = importlib.import_module(node.module)
+        for alias in node.names:
+            names |= set(module.__all__) if alias.name == "*" else {alias.asname}
+            assert alias.name == "*" or hasattr(module, alias.name)
+    assert names == set(tunescope.__all__)
 
 
 def test_importing_it_imports_nothing_else():

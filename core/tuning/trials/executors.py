@@ -360,7 +360,8 @@ def _without_script() -> Iterator[None]:
     # A new process runs its parent's script once more, of which a trial needs nothing: without
     # `if __name__ == "__main__"` in it, it would start a run of its own.
     script = vars(sys.modules["__main__"])
-    before = {name: script[name] for name in ("__file__", "__spec__") if name in script}
+    names = ("__file__", "__spec__")
+    before: dict[str, Any] = {name: script[name] for name in names if name in script}
     script.update(dict.fromkeys(before))
     try:
         yield
