@@ -17,7 +17,7 @@ from app.widgets.text_labels import ElidedLabel, plain_tooltip, show_text, wrapp
 from core.awake_timer import AWAKE
 from core.tuning.events import ClusterWorker, Event
 from core.tuning.runs.state import RunState
-from core.wording import count_text
+from core.wording import count_text, format_integer
 
 STEPS = 1000  # of the bar
 THICK, GAP = 8, 4  # pixels: of the bar, which is thicker where it has parts; above its labels
@@ -177,7 +177,7 @@ class Replay(QFrame):
         # The first step of a learner is its start, which counts as number 0.
         start, unit = (0, "trial") if self._of_trials else (1, "step")
         count = count_text(len(self._stops) - start, unit)
-        position_text = f"after {position - start} of {count}"
+        position_text = f"after {format_integer(position - start)} of {count}"
         self._position_label.setText(position_text)
         self.slider.setAccessibleDescription(position_text)
 

@@ -17,7 +17,7 @@ from core.tuning.runs.trial_table import Trial
 from core.tuning.scores.score import difference_text, metric_in_short, score_text
 from core.tuning.strategies.registry import STRATEGIES
 from core.tuning.strategies.strategy import RunContext
-from core.wording import format_decimals, format_number, list_text, percent, quoted
+from core.wording import count_text, format_decimals, format_number, list_text, percent, quoted
 
 PATIENCE = 8  # trials without improvement that are mentioned
 HARDER = 3.0  # ratio of penalties that is mentioned
@@ -69,7 +69,7 @@ def _finding_sentences(run: RunState) -> list[str]:
         words = f"The best so far is trial {best.number} with {scores[0]}; the default setting has"
         sentences.append(f"{words} {scores[1]}.")
     if (count := run.without_improvement) >= PATIENCE:
-        words = f"No improvement for {count} trials: the best may have been found."
+        words = f"No improvement for {count_text(count, 'trial')}: the best may have been found."
         sentences.append(words + _when_it_stops(run))
     return sentences
 

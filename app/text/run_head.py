@@ -10,7 +10,13 @@ from core.tuning.runs.model_runs import average_lead, models_of
 from core.tuning.runs.state import RunState, run_seconds, state_from_events
 from core.tuning.scores.score import metric_as_noun, metric_in_short, score_text, signed_difference
 from core.tuning.strategies.registry import STRATEGIES
-from core.wording import count_text, duration_text, format_number, rough_duration_text
+from core.wording import (
+    count_text,
+    duration_text,
+    format_integer,
+    format_number,
+    rough_duration_text,
+)
 
 STALE = 5  # trials without improvement that are mentioned
 STILL = 1e-4  # relative change of the objective that counts as none
@@ -50,7 +56,7 @@ def _done_text(run: RunState) -> str:
         return f"Step {run.last_step.step if run.last_step is not None else 0}"
     done = len(run.trials)
     if run.total:
-        return f"{done} of {run.total}"
+        return f"{format_integer(done)} of {format_integer(run.total)}"
     return count_text(done, "trial")
 
 
@@ -138,7 +144,7 @@ def _of_trials(run: RunState) -> list[str]:
         phrases.append(f"default setting {score_text(run.default_trial.score, run.started.metric)}")
     phrases += _of_baseline(run)
     if run.without_improvement >= STALE:
-        phrases.append(f"no improvement for {run.without_improvement} trials")
+        phrases.append(f"no improvement for {count_text(run.without_improvement, 'trial')}")
     return phrases
 
 
@@ -171,7 +177,7 @@ def _of_several(run: RunState) -> list[str]:
         lead_text = signed_difference(lead, metric, unit=True)
         phrases.append(f"average of {len(run.ensemble.members)} models {lead_text}")
     if run.without_improvement >= STALE:
-        phrases.append(f"no improvement for {run.without_improvement} trials")
+        phrases.append(f"no improvement for {count_text(run.without_improvement, 'trial')}")
     return phrases
 
 

@@ -275,8 +275,9 @@ class TrialsGrid(PlainTable):
 
     def _widest_texts(self) -> list[str]:
         # Numbers have three digits, so that the widest text of a column is known beforehand.
-        long = max((str(self._view.run.total), "10000"), key=len)
-        texts = [long if self._view.run.total > 9999 else "0000", "−0.0000"]
+        # A digit more than the last number has is room for a cell's margin.
+        last = f"0{max(self._view.run.total, len(self._view.run.trials))}"
+        texts = [max(last, "0000", key=len), "−0.0000"]
         if self._view.model.several:
             texts = [texts[0], "≈ −0.0000"]
             names = (title_of(name) for name in models_of(self._view.run.started))

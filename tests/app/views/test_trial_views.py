@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, Qt
@@ -8,6 +10,7 @@ from PySide6.QtTest import QTest
 
 from app.views.parallel_coordinates import MAX_LINES
 from core.tuning.events import TrialExcluded, TrialFinished
+from core.tuning.runs.state import state_from_events
 
 
 @pytest.mark.parametrize("maximize", [True, False])
@@ -73,6 +76,15 @@ def test_the_table_sorts_and_cuts_nothing(feed, streams, board):
     feed([TrialFinished(number=8, setting=streams.setting(8), score=0.805)])
     shown = [view.model.trial_at(row).number for row in range(view.model.rowCount())]
     assert shown == [6, 8, 4, 5, 1, 3, 0, 7, 2]
+
+
+def test_the_numbers_of_more_trials_than_were_planned_are_not_cut(board, streams):
+    started, *events = streams.trials([0.5] * 10_001)
+    board.show_run(state_from_events([replace(started, total=60), *events]))
+    board.redraw_now()
+    table = board.views["trials"].table
+    assert table.model().index(0, 0).data() == "10000"
+    assert table.columnWidth(0) >= table.sizeHintForColumn(0)
 
 
 def test_a_selected_trial_stays_selected_and_is_excluded_or_copied(feed, board, streams, qtbot):
