@@ -109,8 +109,7 @@ class PosteriorSlice(PosteriorView, SliceView):
 
     def start(self, started: events.RunStarted) -> None:
         super().start(started)
-        ranks = surrogate_of(started) == RANKING
-        self.question = self.of_ranks if ranks else type(self).question
+        self.question = self.of_ranks if surrogate_of(started) == RANKING else type(self).question
         self.set_words(self.title, self.question)
 
     def behind_trials(self) -> list[Dots]:

@@ -158,8 +158,7 @@ class ReadingsCard(ListCard):
         return lines
 
     def items_of(self, summary: DatasetSummary) -> list[_Line]:
-        is_told = summary.readings or summary.rewritten
-        self.caption = _CAPTION if is_told else _ENCODINGS
+        self.caption = _CAPTION if summary.readings or summary.rewritten else _ENCODINGS
         together = shared_changes(summary.readings)
         names_text = [list_text(quoted(change.readings), 3) for change in together]
         shared = zip(names_text, together, strict=True)

@@ -72,8 +72,7 @@ def _may_change(column: Column) -> bool:
 def encoding_sentences(fitted: Pipeline, columns: Sequence[Column], rows: int) -> dict[str, str]:
     """What a fitted preparation does to the columns of so many rows, {column: a sentence}."""
     described = {column.name: column for column in columns}
-    encode = fitted.named_steps["columns"]
-    steps = list(listed_steps(getattr(encode, "transformers_", ())))
+    steps = list(listed_steps(getattr(fitted.named_steps["columns"], "transformers_", ())))
     telling = {n for _, step, names in steps if isinstance(step, MissingIndicator) for n in names}
     sentences: dict[str, str] = {}
     for step_name, step, names in steps:

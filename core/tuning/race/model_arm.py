@@ -161,8 +161,7 @@ class ModelArm:
 
     def tell(self, outcome: TrialResult) -> None:
         """Add the result of a trial; the setting is this model's own."""
-        study_result = replace(outcome, number=self._numbers[outcome.number])
-        self._own_study.tell(study_result)
+        self._own_study.tell(replace(outcome, number=self._numbers[outcome.number]))
         self._count_result(outcome)
 
     def _count_result(self, outcome: TrialResult) -> None:
