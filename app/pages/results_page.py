@@ -53,6 +53,7 @@ from resources.theme import GAP
 if TYPE_CHECKING:
     from app.session.session import Session
     from app.worker.messages import Explained
+    from core.tuning.plan import Plan
     from core.tuning.runs.past_runs import RunSummary
 
 WHY_VIEWS: tuple[type[WhyView[Answer]], ...] = (
@@ -245,12 +246,15 @@ class ResultsPage(Page):
         self._grid = QGridLayout()
         self._grid.setSpacing(GAP)
         self.copy_buttons = CopyButtons(
-            "This run again, elsewhere:",
-            lambda: self.session.shown.plan if self.session.events else None,
-            self.session.problem.emit,
+            "This run again, elsewhere:", self._plan_and_target, self.session.problem.emit
         )
         self.copy_buttons.hide()
         add_to(self.body, self._nothing, self._grid, self.copy_buttons, 0)
+
+    def _plan_and_target(self) -> tuple[Plan | None, str]:
+        shown = self.session.shown
+        target = shown.state.started.dataset.target or ""
+        return (shown.plan if self.session.events else None), target
 
     def steps(self) -> Iterator[Card]:
         return self._steps
