@@ -309,7 +309,8 @@ def _kind_of_numbers(
 
 
 def _all_differ(values: pd.Series, distinct: int, count: int) -> bool:
-    if distinct == count or len(values) <= _MAX_COUNTED_ROWS:
+    is_exact = distinct <= _MAX_SAMPLE_DISTINCT or len(values) <= _MAX_COUNTED_ROWS
+    if distinct == count or is_exact:
         return distinct == count
     # A sample with repeated values needs no full count.
     sample_size = int(_evenly_spaced(values, _SAMPLE_ROWS).notna().sum())

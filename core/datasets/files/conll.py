@@ -52,6 +52,8 @@ class ConllTable:
 
 def looks_like_conll(text: str, *, complete: bool) -> bool:
     """Whether lines are tokens: hardly another width, blank lines between; the last may be cut."""
+    if not re.search(r"[^\S\r\n]", text):
+        return False  # nothing divides a line
     lines = text.splitlines() if complete else text.splitlines()[:-1]
     width, split_lines = _split_lines(lines)
     rows = [cells for cells in split_lines if cells is not None]

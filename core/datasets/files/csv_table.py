@@ -63,7 +63,7 @@ from core.datasets.understanding.target import target_column
 from core.errors import UnusableError, write_error
 
 _KNOWS_TEXTS = isinstance(pd.Series(["a"]).dtype, pd.StringDtype)  # pandas 2 has only objects
-_LARGE = 2**22  # bytes; below, inferring types gains nothing
+_LARGE = 2**19  # bytes; below, inferring types gains nothing
 _TRIM, _MMAP = -1, -3  # the numbers of glibc's limits
 _PARSER_FAULTS = (pd.errors.ParserError, pd.errors.ParserWarning, pd.errors.EmptyDataError)
 

@@ -113,7 +113,7 @@ _READINGS = {
     OUTER: "quotes within texts are letters",
     UNQUOTED: "quotes are letters",
 }
-_CLEAR_INTEGERS, _CLEAR_NUMBERS = (
+_CLEAR_INTEGERS, CLEAR_NUMBERS = (
     re.compile(rf"(?:(?:-?(?:0|[1-9]\d*){decimals})?(?:\n|$))*", re.ASCII)
     for decimals in ("", r"(?:\.\d+)?")
 )
@@ -154,7 +154,7 @@ class Dialect:
     def doubtful_cells(self) -> dict[str, tuple[str, ...]]:
         """The same of the columns that are no numbers as every notation has them."""
         points_are_clear = self.decimal == "." and self.delimiter != ";"
-        clear = _CLEAR_NUMBERS if points_are_clear else _CLEAR_INTEGERS
+        clear = CLEAR_NUMBERS if points_are_clear else _CLEAR_INTEGERS
         return {
             n: cells for n, cells in self.cells.items() if not clear.fullmatch("\n".join(cells))
         }

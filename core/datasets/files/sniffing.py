@@ -16,6 +16,7 @@ from itertools import chain, islice
 
 from core.datasets.column_format import NOTHING, holds_for_share, number_formats
 from core.datasets.files.delimited_rows import (
+    CLEAR_NUMBERS,
     COMMA_NUMBER,
     ONE_COLUMN,
     SAMPLE_ROWS,
@@ -89,7 +90,9 @@ def names_place(rows: Sequence[Sequence[str]], required: str = "") -> tuple[int,
 
 def _are_numbers(cells: Iterable[str]) -> bool:
     filled = filled_cells(cells)
-    return bool(filled) and holds_for_share(is_figure, filled, _NUMBER_SHARE)
+    # Most columns of numbers are told at once.
+    are_clear = CLEAR_NUMBERS.fullmatch("\n".join(filled)) is not None
+    return bool(filled) and (are_clear or holds_for_share(is_figure, filled, _NUMBER_SHARE))
 
 
 def _is_body(row: Sequence[str], numeric: Sequence[int], usual: int) -> bool:
