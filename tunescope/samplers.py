@@ -1,8 +1,9 @@
 """The samplers, for Optuna studies with one objective.
 
-Parameters may be conditional: a sampler proposes those that all finished trials have in common, and
-draws the others uniformly. Where every setting of a finite space was tried, it proposes one again,
-and its attribute `exhausted` is true.
+Parameters may be conditional. The samplers of Brofos and McInerney propose all, and learn which
+choice or whole number hides one; the others propose those that all finished trials have in common,
+and draw the rest uniformly. Where every setting of a finite space was tried, a sampler proposes one
+again, and its attribute `exhausted` is true.
 """
 
 from core.samplers.bayes import EbHypSampler, GpSampler, HybridSampler, VariableSampler

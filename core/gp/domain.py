@@ -8,8 +8,11 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.gp.kernels import Array, Indices
 from core.space import Axis
@@ -20,22 +23,34 @@ DECIMALS = 7
 ALL_NEIGHBOURS = 16  # a whole number with at most so many values tries them all
 
 
+@dataclass(frozen=True)
+class Condition:
+    """An axis that does not count where its parent, a choice or whole number, has some values."""
+
+    axis: str
+    parent: str = ""  # unknown: the axis may be missing anywhere
+    hiding_values: frozenset[float] = frozenset()  # numbers, or indices of choices
+
+
 class SearchDomain:
     """The allowed points of a space of one axis or more.
 
     Of every entry of a point `axis_of` is its axis, and `free` whether it is a real number, shapes
     (width,); `size`: how many allowed points there are, infinite with a real number of positive
-    range.
+    range or with conditions. What a condition hides has one value, the middle of a number and none
+    of the choices, so that settings that differ in it alone are one point (Lévesque et al. 2017,
+    Bayesian optimization for conditional hyperparameter spaces).
     """
 
-    def __init__(self, space: Sequence[Axis]) -> None:
-        self.space = tuple(space)
+    def __init__(self, space: Sequence[Axis], conditions: Sequence[Condition] = ()) -> None:
+        self.space, self.conditions = tuple(space), conditions
         widths = [axis.width for axis in self.space]
         self.axis_of: Indices = np.repeat(np.arange(len(widths)), widths)
         self.first = np.concatenate([[0], np.cumsum(widths)]).astype(int)
         ranged = [axis.kind == "float" and axis.high > axis.low for axis in self.space]
         self.free = np.array([ranged[axis] for axis in self.axis_of])
-        self.size = math.prod(self.value_count(axis) for axis in self.space)
+        counts = [self.value_count(axis) for axis in self.space]
+        self.size = math.inf if conditions else math.prod(counts)
 
     @staticmethod
     def value_count(axis: Axis) -> float:
@@ -65,7 +80,29 @@ class SearchDomain:
                 snapped[:, start] = axis.to_unit(axis.low)[0]
             elif axis.kind == "int":
                 snapped[:, start] = self._to_unit(axis, self._from_unit(axis, snapped[:, start]))
+        if self.conditions:
+            is_hidden = ~self.visible_entries(snapped)
+            snapped[is_hidden] = np.broadcast_to(self.hidden_point, snapped.shape)[is_hidden]
         return snapped
+
+    @cached_property
+    def hidden_point(self) -> Array:
+        """The entries of what is hidden, shape (width,)."""
+        return np.array([0.5 * (self.space[axis].kind != "choice") for axis in self.axis_of])
+
+    def visible_entries(self, points: Array) -> NDArray[np.bool_]:
+        """Which entries of points (m, width) no condition hides, the same shape."""
+        numbers = {axis.name: number for number, axis in enumerate(self.space)}
+        is_visible = np.ones(points.shape, dtype=bool)
+        for condition in (condition for condition in self.conditions if condition.parent):
+            parent, child = numbers[condition.parent], numbers[condition.axis]
+            axis, start = self.space[parent], self.first[parent]
+            is_choice = axis.kind == "choice"
+            block = points[:, start : start + axis.width]
+            values = block.argmax(axis=1) if is_choice else self._from_unit(axis, block[:, 0])
+            hides = np.isin(values, list(condition.hiding_values))
+            is_visible[np.ix_(hides, self.axis_of == child)] = False
+        return is_visible
 
     @staticmethod
     def _axis_ends(axis: Axis) -> tuple[float, float, float, float]:
@@ -122,7 +159,11 @@ class SearchDomain:
                     near = point.copy()
                     near[block] = entries
                     neighbours.append(near)
-        return np.array(neighbours).reshape(-1, self.width)
+        points = np.array(neighbours).reshape(-1, self.width)
+        if self.conditions:
+            points = self.snap_points(points)
+            points = points[(points != point).any(axis=1)]
+        return points
 
     def _values_near(self, axis: Axis, entries: Array) -> Array:
         if self.value_count(axis) <= ALL_NEIGHBOURS or axis.kind == "choice":

@@ -235,6 +235,8 @@ class AcquisitionSearch:
             value, by_mean, by_sd = acquisition(mean, sd, self.best)
             prior, slope = self._log_prior(points)
             slope = by_mean[:, None] * mean_slope + by_sd[:, None] * sd_slope + slope
+            if self.domain.conditions:
+                slope *= self.domain.visible_entries(points)
             return value + prior, slope
 
         free = self.domain.free

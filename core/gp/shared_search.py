@@ -14,6 +14,7 @@ of a new search.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -116,8 +117,7 @@ class SharedCandidates:
 def _keys(points: Array) -> list[bytes]:
     """The bytes of every point, (m, width)."""
     row = np.dtype((np.void, points.itemsize * points.shape[1]))
-    keys: list[bytes] = np.ascontiguousarray(points).view(row).ravel().tolist()
-    return keys
+    return cast(list[bytes], np.ascontiguousarray(points).view(row).ravel().tolist())
 
 
 @dataclass(frozen=True)

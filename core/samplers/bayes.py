@@ -69,6 +69,7 @@ class GpSampler(ProposingSampler, Generic[OptionsT]):
     """
 
     Options: ClassVar[type[GpOptions]] = GpOptions
+    takes_conditions = True
     function_deviation: float | None = None
 
     def __init__(
@@ -79,7 +80,7 @@ class GpSampler(ProposingSampler, Generic[OptionsT]):
         self.surrogate: Surrogate | None = None
 
     def prepare_space(self, space: SearchSpace) -> None:
-        self._domain = SearchDomain(space.axes)
+        self._domain = space.domain
         self._reader = ObservationReader(space)
         self._fitter = self._new_fitter(always_learn=self.options.always_learn)
         self._shared: SharedCandidates | None = None

@@ -11,12 +11,11 @@ import threading
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from optuna.distributions import BaseDistribution
 from optuna.samplers import BaseSampler, CmaEsSampler, TPESampler
-from optuna.search_space import IntersectionSearchSpace
 from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
@@ -24,7 +23,7 @@ from core.gp.domain import SearchDomain
 from core.gp.kernels import Array
 from core.gp.regression import ResponseSurface
 from core.gp.warping import UNLIMITED, Limits, PredictedScores
-from core.samplers.search_space import SearchSpace, distributions
+from core.samplers.search_space import SearchSpace, SeenParameters, distributions
 from core.space import Axis, Setting
 
 S = TypeVar("S", bound=ResponseSurface)
@@ -83,7 +82,12 @@ class ObservationReader:
         # Of a thousand running trials only those that ended are looked at.
         running = TrialState.RUNNING
         for number in [n for n in self._running if trials[n].state is not running]:
-            point, score = self._running.pop(number), _finite_score(trials[number])
+            del self._running[number]
+            # Anew: parameters of a branch may have been asked for since.
+            point, score = (
+                self.space.to_unit_vector(trials[number].params),
+                _finite_score(trials[number]),
+            )
             if score is None:
                 self._failed.append(point)
             else:
@@ -130,26 +134,36 @@ _ASK_LOCK = threading.RLock()
 class ProposingSampler(BaseSampler):
     """An Optuna sampler that proposes whole settings and says why.
 
-    The search space is that of `space`, or, where it is None, the intersection of all finished
-    trials'; parameters outside of it are drawn uniformly. `exhausted`: whether asking again gains
-    nothing, its caller may then end the study; `finished_reason`: why, a clause, empty until then;
+    The search space is that of `space`, or, where it is None, what finished trials had: all with
+    `takes_conditions`, otherwise what every one had; other parameters are drawn uniformly.
+    `exhausted`: whether asking again gains nothing, its caller may then end the study;
+    `finished_reason`: why, a clause, empty until then;
     `ends_study`: whether the study is to end then; `limits`: of a score, none beyond is predicted.
     """
 
     limits: Limits = UNLIMITED
+    takes_conditions: ClassVar[bool] = False
 
     def __init__(self, space: Sequence[Axis] | None = None, *, seed: int = 0) -> None:
         self.seed, self.exhausted, self.finished_reason = seed, False, ""
         self.ends_study = False
-        self._fixed = distributions(space) if space is not None else None
-        self._seen = IntersectionSearchSpace()
+        self._fixed = SearchSpace(distributions(space)) if space is not None else None
+        self._seen: SeenParameters | None = None
+        self._inferred: SearchSpace | None = None
         self._space: SearchSpace | None = None
 
     def infer_relative_search_space(
         self, study: Study, trial: FrozenTrial
     ) -> dict[str, BaseDistribution]:
         refuse_several_objectives(study)
-        return self._fixed if self._fixed is not None else self._seen.calculate(study)
+        if self._fixed is not None:
+            return self._fixed.described
+        with _ASK_LOCK:
+            if self._seen is None or self._seen.study_name != study.study_name:
+                self._seen = SeenParameters(study.study_name)
+            self._seen.read(study)
+            self._inferred = self._seen.space(with_conditions=self.takes_conditions)
+            return self._inferred.described if self._inferred else {}
 
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
@@ -159,11 +173,14 @@ class ProposingSampler(BaseSampler):
             note_reason(study, trial, "random")
             return {}
         with _ASK_LOCK:
-            if self._space is None or self._space.described != search_space:
-                self._space = SearchSpace(search_space)
+            space = self._fixed or self._inferred
+            if space is None or space.described != search_space:  # of a caller that narrows it
+                space = SearchSpace(search_space)
+            if self._space is None or not self._space.is_same(space):
+                self._space = space
                 self.exhausted, self.finished_reason = False, ""  # of another space
-                self.prepare_space(self._space)
-            return self.propose(study, trial, self._space)
+                self.prepare_space(space)
+            return self.propose(study, trial, space)
 
     def prepare_space(self, space: SearchSpace) -> None:
         """Compute what depends on the space alone: before the first proposal, or in another one."""

@@ -7,7 +7,7 @@ distribution has an axis of the same values.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from optuna.distributions import (
@@ -16,9 +16,12 @@ from optuna.distributions import (
     FloatDistribution,
     IntDistribution,
 )
+from optuna.study import Study
+from optuna.trial import TrialState
 
+from core.gp.domain import Condition, SearchDomain
 from core.gp.kernels import Array
-from core.space import Axis, Setting, setting_at, unit_vector
+from core.space import Axis, Setting, setting_at
 
 
 def distributions(space: Sequence[Axis]) -> dict[str, BaseDistribution]:
@@ -37,12 +40,20 @@ def _distribution(axis: Axis) -> BaseDistribution:
 class SearchSpace:
     """The axes of Optuna's distributions, and settings to and from unit vectors.
 
-    `described`: {name: distribution}, at least one, whose order the axes keep.
+    `described`: {name: distribution}, at least one, whose order the axes keep; `conditions`: of all
+    parameters that a setting may lack.
     """
 
-    def __init__(self, described: Mapping[str, BaseDistribution]) -> None:
-        self.described = dict(described)
+    def __init__(
+        self, described: Mapping[str, BaseDistribution], conditions: Sequence[Condition] = ()
+    ) -> None:
+        self.described, self.conditions = dict(described), tuple(conditions)
         self.axes = tuple(_distribution_axis(name, kind) for name, kind in described.items())
+        self.domain = SearchDomain(self.axes, self.conditions)
+        self._needed_names = self.described.keys() - {each.axis for each in self.conditions}
+
+    def is_same(self, other: SearchSpace) -> bool:
+        return self.described == other.described and self.conditions == other.conditions
 
     def setting(self, unit: Array) -> Setting:
         """The setting at a unit vector, shape (width,)."""
@@ -51,11 +62,15 @@ class SearchSpace:
 
     def to_unit_vector(self, setting: Mapping[str, Any]) -> Array:
         """The unit vector of a setting, shape (width,)."""
-        counted = {name: self._counted(name, setting[name]) for name in self.described}
-        return unit_vector(self.axes, counted)
+        unit = self.domain.hidden_point.copy()
+        for start, axis in zip(self.domain.first, self.axes, strict=False):
+            if axis.name in setting or axis.name in self._needed_names:
+                value = self._counted(axis.name, setting[axis.name])
+                unit[start : start + axis.width] = axis.to_unit(value)
+        return unit
 
     def contains(self, setting: Mapping[str, Any]) -> bool:
-        return self.described.keys() <= setting.keys()
+        return self._needed_names <= setting.keys()
 
     def _distribution_value(self, name: str, value: Any) -> Any:
         kind = self.described[name]
@@ -95,3 +110,52 @@ def _distribution_axis(name: str, kind: BaseDistribution) -> Axis:
         return Axis(name, name, "int", 0, math.floor((kind.high - kind.low) / step + 1e-9))
     is_integer = isinstance(kind, IntDistribution)
     return Axis(name, name, "int" if is_integer else "float", kind.low, kind.high, kind.log)
+
+
+class SeenParameters:
+    """The parameters that the finished trials of a study had, and what hides some of them."""
+
+    def __init__(self, study_name: str) -> None:
+        self.study_name = study_name
+        self._count, self._unfinished = 0, list[int]()  # of trials that were read
+        self._distributions: dict[str, BaseDistribution] = {}
+        self._changing_names = set[str]()  # with another range in another trial
+        # For the names that a trial had, the values of its choices and whole numbers.
+        self._branches: dict[frozenset[str], dict[str, set[float]]] = {}
+
+    def read(self, study: Study) -> None:
+        """Add the trials that have finished since."""
+        trials = study.get_trials(deepcopy=False)
+        unread = (*self._unfinished, *range(self._count, len(trials)))
+        self._unfinished = [n for n in unread if not trials[n].state.is_finished()]
+        self._count = len(trials)
+        for trial in (trials[n] for n in unread if trials[n].state == TrialState.COMPLETE):
+            values = self._branches.setdefault(frozenset(trial.params), {})
+            for name, kind in trial.distributions.items():
+                if self._distributions.setdefault(name, kind) != kind:
+                    self._changing_names.add(name)
+                if _step_size(kind) is None and not isinstance(kind, FloatDistribution):
+                    code = kind.to_internal_repr(trial.params[name])
+                    values.setdefault(name, set()).add(code)
+
+    def space(self, *, with_conditions: bool) -> SearchSpace | None:
+        """All parameters whose range never changed; only those that every trial had without."""
+        common = frozenset[str]().union(*self._branches).intersection(*self._branches)
+        names = self._distributions.keys() - self._changing_names
+        names = names if with_conditions else names & common
+        described = {name: self._distributions[name] for name in sorted(names)}
+        conditions = [self._condition(name, common & names) for name in sorted(names - common)]
+        return SearchSpace(described, conditions) if names else None
+
+    def _condition(self, name: str, parents: Set[str]) -> Condition:
+        """The parent whose values tell whether a trial has a parameter, of the fewest values."""
+        # With more values it is likelier that they tell by chance.
+        conditions = [(math.inf, Condition(name))]
+        for parent in sorted(parents):
+            having, lacking = set[float](), set[float]()
+            for names, values in self._branches.items():
+                (having if name in names else lacking).update(values.get(parent, ()))
+            if having and not having & lacking:
+                condition = Condition(name, parent, frozenset(lacking))
+                conditions.append((len(having | lacking), condition))
+        return min(conditions, key=lambda pair: pair[0])[1]

@@ -24,7 +24,6 @@ from optuna.study import Study
 from optuna.trial import FrozenTrial
 
 from core.gp.acquisition import ACQUISITIONS
-from core.gp.domain import SearchDomain
 from core.gp.kernels import Array
 from core.gp.proposal import AcquisitionSearch
 from core.gp.transfer.dataset_scale import deviation_prior, fitted_scale
@@ -142,7 +141,7 @@ class JointSurrogateSampler(ProposingSampler):
         return setting
 
     def prepare_space(self, space: SearchSpace) -> None:
-        self._domain = SearchDomain(space.axes)
+        self._domain = space.domain
         self._reader = ObservationReader(space)
         self.earlier = self.trials_of(space)
         self.coordinates = Coordinates(space.axes, self.history.simplex)

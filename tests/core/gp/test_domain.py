@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from core.gp.domain import SearchDomain
+from core.gp.domain import Condition, SearchDomain
 from core.space import Axis, setting_at, unit_vector
 
 SPACE = (
@@ -65,3 +65,29 @@ def test_whole_numbers_below_one(low):
     np.testing.assert_allclose(
         domain.all_points(), [unit_vector(space, {"k": k}) for k in range(low, 41)], atol=1e-12
     )
+
+
+def test_settings_that_differ_in_what_is_hidden_are_one_point():
+    conditions = (
+        Condition("rate", "shape", frozenset({1})),
+        Condition("trees", "depth", frozenset({2, 3})),
+    )
+    domain = SearchDomain(SPACE, conditions)
+    uniforms = np.random.default_rng(0).random((200, len(SPACE)))
+    points = domain.points_from_uniforms(uniforms)
+    settings = [setting_at(SPACE, point) for point in points]
+    rate_hidden = np.array([setting["shape"] == "flat" for setting in settings])
+    trees_hidden = np.array([setting["depth"] <= 3 for setting in settings])
+    assert 0 < rate_hidden.sum() < 200
+    assert (points[rate_hidden, 0] == 0.5).all()
+    assert (points[trees_hidden, 1] == 0.5).all()
+    visible = domain.visible_entries(points)
+    assert (visible[:, 0] == ~rate_hidden).all()
+    assert (visible[:, 1] == ~trees_hidden).all()
+    assert visible[:, 2:].all()
+    unhidden = SearchDomain(SPACE).points_from_uniforms(uniforms)
+    assert (points[visible] == unhidden[visible]).all()
+    for point in points[:20]:
+        neighbours = domain.neighbours(point)
+        assert (neighbours == domain.snap_points(neighbours)).all()
+        assert (neighbours != point).any(axis=1).all()

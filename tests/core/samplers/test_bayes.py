@@ -103,6 +103,27 @@ def test_defined_by_running_with_all_kinds_of_parameters():
     assert reasons(study)[-1] in {"improve", "explore"}
 
 
+def test_parameters_of_a_branch_are_proposed_too():
+    asked = []
+
+    def objective(trial):
+        kind = trial.suggest_categorical("kind", ["near", "far"])
+        x = trial.suggest_float("x", 0.0, 1.0)
+        if kind == "far":
+            return 1.0 + x
+        asked.append(trial)
+        return (x - 0.3) ** 2 + (trial.suggest_float("own", 0.0, 1.0) - 0.7) ** 2
+
+    study = optuna.create_study(sampler=GpSampler(seed=0))
+    study.optimize(objective, 28)
+    assert study.best_value < 1e-3  # drawn uniformly, the parameter alone would leave 20 times that
+    assert all("own" in trial.relative_params for trial in asked[-5:])
+    surrogate = study.sampler.surrogate
+    hidden = [study.trials[number].params["kind"] == "far" for number in surrogate.numbers]
+    of_own = np.array(surrogate.points)[:, 2]  # kind has two entries before it
+    assert (of_own[hidden] == 0.5).all()
+
+
 def test_only_choices_are_tried_once_each_then_it_is_done(run):
     space = (
         Axis("c", "", "choice", choices=("a", "b", "c")),

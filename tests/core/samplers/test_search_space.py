@@ -10,8 +10,9 @@ import pytest
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
 from core.errors import UnusableError
+from core.gp.domain import Condition
 from core.samplers.grid import GridSampler, check_grid, grid_values
-from core.samplers.search_space import SearchSpace, distributions
+from core.samplers.search_space import SearchSpace, SeenParameters, distributions
 from core.space import Axis
 
 KINDS = {
@@ -120,3 +121,39 @@ def test_a_grid_beyond_reason_is_refused():
     check_grid(grid_values(space, points=15))
     with pytest.raises(UnusableError, match="24,300,000 settings"):
         check_grid(grid_values(space, points=30))
+
+
+def branching(trial):
+    """A parameter of one choice, another of two layers."""
+    shape = trial.suggest_categorical("shape", ["a", "b", "c"])
+    trial.suggest_float("rate", 0.0, 1.0)
+    if shape == "c":
+        trial.suggest_categorical("kind", ["x", "y"])
+    if trial.suggest_int("layers", 1, 3) >= 2:
+        trial.suggest_float("second", 1.0, 9.0, log=True)
+    trial.suggest_float("changing", 0.0, 1.0 + trial.number)
+    return 0.0
+
+
+def test_conditions_are_read_from_what_trials_had():
+    study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0))
+    seen = SeenParameters(study.study_name)
+    seen.read(study)
+    assert seen.space(with_conditions=True) is None
+    for trials in (1, 4, 40):
+        study.optimize(branching, trials)
+        seen.read(study)
+    space = seen.space(with_conditions=True)
+    assert list(space.described) == ["kind", "layers", "rate", "second", "shape"]
+    assert space.conditions == (
+        Condition("kind", "shape", frozenset({0, 1})),
+        Condition("second", "layers", frozenset({1})),
+    )
+    common = seen.space(with_conditions=False)
+    assert list(common.described) == ["layers", "rate", "shape"]
+    assert common.conditions == ()
+    for trial in study.trials:
+        unit = space.to_unit_vector(trial.params)
+        np.testing.assert_allclose(space.domain.snap_points(unit[None, :])[0], unit, atol=1e-6)
+        assert space.contains(trial.params)
+    assert not space.contains({"layers": 1, "rate": 0.5})

@@ -5,6 +5,8 @@ import pytest
 
 from core.errors import UnusableError
 from core.samplers.bayes import EbHypSampler, GpSampler, HybridSampler, VariableSampler
+from core.samplers.proposing_sampler import AnnotatedTpeSampler
+from core.samplers.search_space import distributions
 from core.samplers.transfer.joint_surrogate import TransferSampler
 from core.space import Axis
 from core.tuning.strategies.registry import STRATEGIES
@@ -94,3 +96,15 @@ def test_random_draws_by_the_logarithm(mixed, hill, run):
     trials = run(STRATEGIES["random"].sampler(mixed, {}, 1), hill, 400).trials
     assert sum(trial.params["C"] < 1 for trial in trials) / 400 == pytest.approx(0.5, abs=0.08)
     assert {trial.params["depth"] for trial in trials} == set(range(1, 13))
+
+
+def test_tpe_reads_running_trials_as_optuna_does(mixed):
+    def asked(sampler):
+        study = optuna.create_study(sampler=sampler)
+        axes = distributions(mixed)
+        for value in range(12):
+            study.tell(study.ask(axes), float(value))
+        return [study.ask(axes).params for _ in range(6)]
+
+    peer = optuna.samplers.TPESampler(seed=0, n_startup_trials=10)
+    assert asked(AnnotatedTpeSampler(seed=0)) == asked(peer)
