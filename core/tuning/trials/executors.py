@@ -377,9 +377,13 @@ def serve_trials(pipe: Connection, file: str, memory: TrialMemory) -> None:
     watch_parent()  # a trial must not outlive a killed run
     # A fit that would take more than this fails, and the process lives on.
     bound, work = memory.limit_process(), None
-    with contextlib.suppress(MemoryError):
+    try:
         work = joblib.load(file, mmap_mode="r")
         work = replace(work, folds=tuple(work.folds), memory=bound)
+    except FileNotFoundError:  # the run has ended meanwhile
+        return
+    except MemoryError:
+        pass
     while True:
         try:
             task = pipe.recv()
