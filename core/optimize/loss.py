@@ -22,11 +22,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from core.awake_timer import check_time
-from core.optimize.kronecker import KroneckerCurvature
+
+if TYPE_CHECKING:  # it brings SciPy, and the window shows the learners' options without that
+    from core.optimize.kronecker import KroneckerCurvature
 
 LinearMap = Callable[[np.ndarray], np.ndarray]  # v -> a matrix times v
 
