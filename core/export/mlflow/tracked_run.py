@@ -21,6 +21,7 @@ from core.tuning.scores.scoring import one_line_error
 
 MAX_METRICS, MAX_PARAMS = 1000, 100  # of one call
 MAX_LETTERS = 500  # of a parameter
+_PASSWORD = re.compile(r"//[^@/]*@")  # with the name before it, in addresses
 # It would tell its makers of every call, refuse folders, and ask a silent server for minutes.
 _DEFAULTS = {
     "MLFLOW_DISABLE_TELEMETRY": "true",
@@ -54,9 +55,10 @@ def log_run(run: FinishedRun, address: str) -> str:
     except UnusableError:
         raise
     except Exception as error:  # of servers, databases and the network
-        fault = f"MLflow cannot log the run there ({one_line_error(error)})"
-        raise UnusableError(fault, where=address, cure="check the address") from error
-    return f"{address}: runs:/{run_id}/model"
+        reason = _PASSWORD.sub("//", one_line_error(error))
+        fault, where = f"MLflow cannot log the run there ({reason})", _PASSWORD.sub("//", address)
+        raise UnusableError(fault, where=where, cure="check the address") from error
+    return f"{_PASSWORD.sub('//', address)}: runs:/{run_id}/model"
 
 
 def _experiment(client: Any, run: FinishedRun, address: str) -> str:

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from core.errors import UnusableError
 from core.estimators import optional_parts
 from core.export.exporters import check_export, export_all, export_run
 from core.export.finished_run import finished_run
+from core.export.mlflow import tracked_run
 from core.export.prediction import predict_file
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem_setup import read_data
@@ -187,3 +189,15 @@ def test_a_server_that_refuses_is_one_sentence(run, tmp_path):
     address = f"sqlite:///{tmp_path}/runs.db"
     _, failed = export_all(lambda: run, [address], {address: "mlflow"})
     assert "MLflow cannot log the run there" in failed[address]
+
+
+def test_no_password_is_told(run, monkeypatch):
+    def refuse(tracking_uri):
+        raise OSError(f"no answer of {tracking_uri}")
+
+    fake = SimpleNamespace(MlflowClient=refuse)
+    monkeypatch.setattr(tracked_run, "optional_module", lambda *_: fake)
+    address = "https://me:secret@host/"
+    _, failed = export_all(lambda: run, [address], {address: "mlflow"})
+    assert "no answer of https://host/" in failed[address]
+    assert "secret" not in failed[address]
