@@ -237,7 +237,7 @@ WORK = (
          "its products, in vectors"),
     Work("RNA, Hessian product of 400 bases", 0.032, product_of(400),
          lambda: 2 * gradient_of(400)(), "2 gradients"),
-    Work("RNA, gradient of 100 bases, huge weights", 5.0, gradient_of(100, 100.0),
+    Work("RNA, gradient of 100 bases, huge weights", 15.0, gradient_of(100, 100.0),
          gradient_of(100), "the same with moderate ones", TIMES),
     Work("RNA, a perfect hairpin of 1,500 bases, large weights", 8.0, value_of(1.0),
          value_of(0.0), "the same at w = 0"),
