@@ -7,7 +7,8 @@ The real worker reads a table and tunes; the run is then lengthened to --trials 
 one. Printed are the longest slices of processor time that the window's thread spends on one event:
 milliseconds, what a person did, which event it was, and how many were sent inside it, each of which
 costs some 5 microseconds of the measurement's own; with --profile also the functions of those above
-a limit. tests/app/test_window_load.py reads these lines, of a short run.
+a limit; and first the processor seconds until the long run is shown. tests/app/test_window_load.py
+reads these lines, of a short run.
 """
 
 from __future__ import annotations
@@ -220,8 +221,11 @@ def walk(visit: Walk, folder: Path, model: str, trials: int) -> None:
         run_folder = lengthen_run(run_folder, folder / "long_run", trials)
     runs_opened: list[bool] = []
     session.run_opened.connect(lambda: runs_opened.append(True))
+    begin = time.process_time()
     visit.do("open a past run", lambda: window.open_run(run_folder))
     visit.until(lambda: runs_opened)
+    window.grab()
+    print(f"opened {time.process_time() - begin:.2f} seconds")
     visit.show_pages("past run", every_page)
     visit.show_tabs("past run")
     if trials:
