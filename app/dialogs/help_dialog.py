@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.help.help_pages import PICTURES, HelpPage, page_of, pages_by_key
-from app.help.markup import page_html, without_markup
+from app.help.page_html import page_html, without_markup
 from app.look import appearance
 from app.widgets.buttons import LinkButton, PlainButton
 from app.widgets.layouts import in_column, in_row

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from app.help.markup import without_markup
+from app.help.page_html import without_markup
 
 FOLDER = Path(__file__).parents[2] / "resources" / "help"
 _ONLY_A_LINK = re.compile(r" \[[^\]]+\]\([^)]*\)\.$")  # a sentence that is only a link

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from app.help.glossary import FOLDER
 from app.help.help_pages import PICTURES, HelpPage, page_of, pages_by_key
-from app.help.markup import page_html, without_markup
+from app.help.page_html import page_html, without_markup
 from core.errors import UnusableError, write_error
 from core.writing import write_whole
 from resources.theme import css_variables

@@ -26,7 +26,7 @@ from app.help.help_pages import (
     views_of,
 )
 from app.help.html_folder import write_help
-from app.help.markup import page_html, without_markup
+from app.help.page_html import page_html, without_markup
 from app.views.registry import VIEWS
 from core.errors import UnusableError
 from core.estimators.registry import MODELS
