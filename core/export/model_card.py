@@ -146,7 +146,7 @@ def _target_sentences(run: FinishedRun) -> Iterator[str]:
         pairs = zip(counts.labels, counts.tuned, strict=True)
         common = [label for label, row in pairs if sum(row) >= MIN_COMMON][:MAX_CATEGORIES]
         if common:
-            yield f"Common ones are {list_text(quoted(common))}."
+            yield f"Common among test rows: {list_text(quoted(common))}."
     if (interval := interval_of_run(run)) is not None:
         half = amount_text(interval.half, run.results.target_unit or "")
         yield f"{percent(interval.coverage)} of the true numbers are within {half} of it."

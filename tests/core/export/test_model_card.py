@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from folder_runs import SUBJECTS, topic_run
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -112,6 +112,7 @@ def test_numbers_are_told_with_their_interval_and_where_they_are_off(make_run):
     assert "“y”: a number." in card_text(run, "onnx")
 
 
+@settings(max_examples=40)
 @given(names=st.lists(st.text(min_size=1) | st.sampled_from(HOSTILE), min_size=2, max_size=6))
 def test_any_name_stays_text(names):
     table = markdown_table(names, [names, names[::-1]])
