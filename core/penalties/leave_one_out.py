@@ -224,7 +224,9 @@ class ScaleSearch:
         predicted = _Predicted(model, self.share)
         move = predicted.nearest_minimum()
         if predicted(0.0) - predicted(move) < max(_LITTLE, _SLIGHT * best.value):
-            return None
+            # The first point is held back much, and a model of shared curvature errs far from it.
+            is_alone = neighbour is None and isinstance(model, SharedCurvature)
+            return max(best.t - FIRST_STEP, self.bounds[0]) if is_alone else None
         t = min(max(best.t + move, self.bounds[0]), self.bounds[1])
         if neighbour is not None and (neighbour.t - best.t) * (t - neighbour.t) > -NEAR:
             t = 0.5 * (best.t + neighbour.t)  # it is worse there than was predicted

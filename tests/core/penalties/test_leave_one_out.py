@@ -445,6 +445,18 @@ def test_the_search_by_folds_ends_near_their_least_loss(name, monkeypatch):
     assert np.allclose(coef, fitted.coef_, atol=2e-3)
 
 
+def test_classes_of_unequal_slopes_are_not_held_back_where_the_search_begins():
+    rng = np.random.default_rng(200)
+    X = rng.normal(size=(2000, 30)) @ (np.eye(30) + 0.4 * rng.normal(size=(30, 30)) / np.sqrt(30))
+    W = rng.normal(size=(30, 4)) * rng.gamma(0.5, 6.0, size=(1, 4)) / np.sqrt(30)
+    y = (X @ W + rng.gumbel(size=(2000, 4))).argmax(axis=1)
+    loss = build_loss("multinomial", X[:1000], y[:1000])
+    test = loss.for_data(X[1000:], y[1000:])
+    *_, last = steps_of("loo", loss, parameter_groups(loss), {})
+    grid = [test.point_at(minimized(loss, penalties_of(loss, C))).value for C in (0.1, 0.5, 2.0)]
+    assert test.point_at(last.w).value < 1.01 * min(grid)
+
+
 def test_several_classes_of_many_columns_and_rows_are_left_out_in_folds(monkeypatch):
     monkeypatch.setattr(loo_module, "LARGEST", 30)
     X, y = table("multinomial", rows=600, columns=40)
