@@ -321,9 +321,8 @@ def _are_long(texts: Sequence[str]) -> bool:
     letters = sum(map(len, texts)) / max(1, len(texts))
     if letters > _MAX_CATEGORY_LETTERS or letters / 2 + 1 <= _MAX_CATEGORY_WORDS:
         return letters > _MAX_CATEGORY_LETTERS  # there are at most half as many words
-    joined = "\0".join(texts)
-    blanks = len(_BLANKS.findall(joined))
-    blanks += 0 if joined.isascii() else len(UNDIVIDED.findall(joined)) / 2
+    running_text = "\0".join(texts)
+    blanks = len(_BLANKS.findall(running_text)) + len(UNDIVIDED.findall(running_text)) / 2
     return blanks / len(texts) + 1 > _MAX_CATEGORY_WORDS
 
 

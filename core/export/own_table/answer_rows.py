@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any, ClassVar, TypeVar
+from typing import IO, Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -21,8 +21,29 @@ from core.export.bundle.csv_rows import names_beside
 from core.export.destination import OutputForm
 
 Cell = str | float | int | None
-_Row = TypeVar("_Row")
+_RowFunction = Callable[[pd.DataFrame], Iterable[Any]]
 SHARE = "probability of "  # so begin the columns of the classes' probabilities
+
+
+def plain_rows(table: pd.DataFrame) -> Iterator[Sequence[Cell]]:
+    """The rows of a table of answers."""
+    return zip(*(plain_cells(table[name]) for name in table), strict=True)
+
+
+def plain_cells(values: pd.Series) -> list[Cell]:
+    """The cells of a column of answers, None where missing."""
+    if isinstance(values.dtype, np.dtype) and values.dtype.kind in "iufb":
+        return [None if cell != cell else cell for cell in values.tolist()]
+    cells = values.astype(object).tolist()
+    return cells if set(map(type, cells)) == {str} else list(map(_plain, cells))
+
+
+def _plain(cell: Any) -> Cell:
+    if cell is None or cell is pd.NA or (isinstance(cell, float) and math.isnan(cell)):
+        return None
+    if hasattr(cell, "item"):
+        cell = cell.item()
+    return cell if isinstance(cell, (int, float)) else str(cell)
 
 
 class Answers:
@@ -67,16 +88,12 @@ class Answers:
         """The columns' names, numbered where the table has a column of that name."""
         return names_beside(self.columns, table_names)
 
-    def rows(self) -> Iterator[Sequence[Cell]]:
-        """The answers that are not drawn yet, row by row."""
-        return self._rows
-
-    def rows_as(self, rows_of: Callable[[pd.DataFrame], Iterable[_Row]]) -> Iterator[_Row]:
-        """The same, as a function makes them of a table."""
+    def rows(self, rows_of: _RowFunction = plain_rows) -> Iterator[Any]:
+        """The answers that are not drawn yet, row by row, as a function makes them of a table."""
         self._rows = self._drawn_rows(rows_of)
         return self._rows
 
-    def _drawn_rows(self, rows_of: Callable[[pd.DataFrame], Iterable[Any]]) -> Iterator[Any]:
+    def _drawn_rows(self, rows_of: _RowFunction) -> Iterator[Any]:
         for table in self._tables:
             for row in rows_of(table):
                 self.count += 1
@@ -106,27 +123,6 @@ class Answers:
 def has_doubt(answers: pd.DataFrame) -> bool:
     """Whether there are probabilities of classes, which say how sure an answer is."""
     return sum(str(name).startswith(SHARE) for name in answers) > 1
-
-
-def plain_rows(table: pd.DataFrame) -> Iterator[Sequence[Cell]]:
-    """The rows of a table of answers."""
-    return zip(*(plain_cells(table[name]) for name in table), strict=True)
-
-
-def plain_cells(values: pd.Series) -> list[Cell]:
-    """The cells of a column of answers, None where missing."""
-    if isinstance(values.dtype, np.dtype) and values.dtype.kind in "iufb":
-        return [None if cell != cell else cell for cell in values.tolist()]
-    cells = values.astype(object).tolist()
-    return cells if set(map(type, cells)) == {str} else list(map(_plain, cells))
-
-
-def _plain(cell: Any) -> Cell:
-    if cell is None or cell is pd.NA or (isinstance(cell, float) and math.isnan(cell)):
-        return None
-    if hasattr(cell, "item"):
-        cell = cell.item()
-    return cell if isinstance(cell, (int, float)) else str(cell)
 
 
 def is_empty(cell: Cell) -> bool:

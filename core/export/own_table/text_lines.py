@@ -196,7 +196,7 @@ class _AnsweredText:
         self._encoded_texts: dict[str, tuple[bytes, bool]] = {}
 
     def lines(self, lines: IO[bytes]) -> Iterator[TextLine]:
-        table, rows, row_count = self.table, self.answers.rows_as(self._encoded_rows), 0
+        table, rows, row_count = self.table, self.answers.rows(self._encoded_rows), 0
         names = self.names
         preamble = row_sampling.preamble(lines, table.form)
         has_units = bool(table.dialect.units)
