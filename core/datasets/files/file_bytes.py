@@ -261,21 +261,25 @@ def check_path(file: str) -> Path:
             raise UnusableError("this is a folder, not a file", where=file, cure=_files_in(path))
         if path.is_file():
             return path
-        beside = (
-            [e.name for e in islice(os.scandir(path.parent), 1000)] if path.parent.is_dir() else []
-        )
+        names_beside = [entry.name for entry in _first_entries(path.parent)]
     except OSError as error:
         raise _unreadable(file, error) from None
     if path.exists():
         raise UnusableError("this is no ordinary file", where=file, cure="choose a CSV file")
-    near = difflib.get_close_matches(path.name, beside, n=1, cutoff=0.5)
+    near = difflib.get_close_matches(path.name, names_beside, n=1, cutoff=0.5)
     cure = f"did you mean {path.with_name(near[0])}" if near else "check the path and the name"
     raise UnusableError("there is no such file", where=file, cure=cure)
 
 
+def _first_entries(folder: Path) -> list[os.DirEntry[str]]:
+    if not folder.is_dir():
+        return []
+    with os.scandir(folder) as entries:
+        return list(islice(entries, 1000))
+
+
 def _files_in(folder: Path) -> str:
-    entries = islice(os.scandir(folder), 1000)
-    names = sorted(entry.name for entry in entries if entry.is_file())
+    names = sorted(entry.name for entry in _first_entries(folder) if entry.is_file())
     endings = (".csv", ".libsvm", ".svm", ".xls", ".ods", ".parquet", ".feather", ".arff")
     tables = [name for name in names if any(ending in name for ending in endings)]
     return f"choose a file in it, such as {tables[0]}" if tables else "choose a file in it"
