@@ -155,7 +155,8 @@ def maximize_likelihood(
     return best
 
 
-SEVERAL_STARTS_BELOW = 40  # observations; a search from several starts costs milliseconds there
+SEVERAL_STARTS_BELOW = 61  # observations; a search from several starts costs milliseconds there
+MUCH_NOISE = 0.1  # the variance from which one of them begins
 FEW = 100  # observations; more are searched by a draw of so many first
 MANY = 3 * FEW  # observations; of more hyperparameters are learned by a draw of so many
 ROUNDS = 5  # of a search with more than few
@@ -221,13 +222,16 @@ class GpFitter:
 
     def _search_theta(self, X: Array, z: Array, random: np.random.Generator) -> Array:
         """θ from several starts, on a draw of the points where there are many."""
-        # The likelihood of a hundred points finds the basin that the likelihood of more then
-        # refines.
+        # A hundred points find the basin that the likelihood of more then refines.
         rows = random.permutation(len(X))[:FEW]
         likelihood = Likelihood(self.kernel, X[rows], z[rows], self.axis_of)
-        scattered = likelihood.prior_mean + random.standard_normal(len(likelihood.prior_mean))
+        # The likelihood often has two maxima: short lengths that explain every score, and noise
+        # about a smooth function (Rasmussen & Williams 2006, fig. 5.5), as where scores jump with
+        # a whole number or tie. From the prior's little noise the second is not reached.
+        noisy = likelihood.prior_mean.copy()
+        noisy[-1] = np.log(MUCH_NOISE)
         last = [] if self.theta is None else [self.theta]
-        return maximize_likelihood(likelihood, [*last, likelihood.prior_mean, scattered])
+        return maximize_likelihood(likelihood, [*last, likelihood.prior_mean, noisy])
 
     def _posterior(self, X: Array, z: Array, theta: Array) -> GpPosterior:
         hyper = Likelihood(self.kernel, X, z, self.axis_of).hyperparameters(theta)

@@ -280,20 +280,12 @@ class AnnotatedTpeSampler(TPESampler):
 
     def __init__(self, *, seed: int = 0, start_trials: int = 10) -> None:
         super().__init__(seed=seed, n_startup_trials=start_trials)
-        self.start_trials, self._asked_count = start_trials, 0
-
-    def sample_relative(
-        self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
-    ) -> dict[str, Any]:
-        self._asked_count = len(search_space)
-        return super().sample_relative(study, trial, search_space)
+        self.start_trials = start_trials
 
     def _get_params(self, trial: FrozenTrial, *arguments: Any) -> dict[str, Any]:
         # Of every running trial Optuna reads the proposal from JSON, at every ask: half its time
-        # with a thousand of them, and in vain where the trial has taken all of it.
-        if len(trial.params) >= self._asked_count:
-            return trial.params
-        return dict(super()._get_params(trial, *arguments))
+        # with a thousand of them, and in vain where the trial has taken it.
+        return trial.params or dict(super()._get_params(trial, *arguments))
 
     def before_trial(self, study: Study, trial: FrozenTrial) -> None:
         # As the sampler itself counts: it draws at random until so many trials have finished.

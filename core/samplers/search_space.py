@@ -117,7 +117,7 @@ class SeenParameters:
 
     def __init__(self, study_name: str) -> None:
         self.study_name = study_name
-        self._count, self._unfinished = 0, list[int]()  # of trials that were read
+        self._numbers = set[int]()  # of the trials that were read
         self._distributions: dict[str, BaseDistribution] = {}
         self._changing_names = set[str]()  # with another range in another trial
         # For the names that a trial had, the values of its choices and whole numbers.
@@ -125,11 +125,10 @@ class SeenParameters:
 
     def read(self, study: Study) -> None:
         """Add the trials that have finished since."""
-        trials = study.get_trials(deepcopy=False)
-        unread = (*self._unfinished, *range(self._count, len(trials)))
-        self._unfinished = [n for n in unread if not trials[n].state.is_finished()]
-        self._count = len(trials)
-        for trial in (trials[n] for n in unread if trials[n].state == TrialState.COMPLETE):
+        for trial in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
+            if trial.number in self._numbers:
+                continue
+            self._numbers.add(trial.number)
             values = self._branches.setdefault(frozenset(trial.params), {})
             for name, kind in trial.distributions.items():
                 if self._distributions.setdefault(name, kind) != kind:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import statistics
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 
 import numpy as np
 import optuna
 from scipy.linalg import cho_factor, solve_triangular
 
-from core.samplers.bayes import GpSampler
+from core.samplers.bayes import GpSampler, HybridSampler
+from core.samplers.proposing_sampler import AnnotatedTpeSampler
 from limits.work import Work, seconds
 
 SPACE = {f"x{i}": optuna.distributions.FloatDistribution(0.0, 1.0) for i in range(4)}
 CANDIDATES = 1000
+WORKERS = 1000
 
 
 def study_of(trials: int, sampler: optuna.samplers.BaseSampler | None = None) -> optuna.Study:
@@ -63,6 +66,35 @@ def several(trials: int, of: Callable[[Sequence[float]], float]) -> Callable[[],
     return measured
 
 
+def first_ask(trials: int) -> Callable[[], float]:
+    """Seconds of the first ask of a run that has so many trials already."""
+
+    def measured() -> float:
+        study_of(20).ask(SPACE)  # what is imported at an ask
+        study = study_of(trials)
+        begin = time.process_time()
+        study.ask(SPACE)
+        return time.process_time() - begin
+
+    return measured
+
+
+def crowded(make_sampler: Callable[[], optuna.samplers.BaseSampler]) -> Callable[[], float]:
+    """Mean seconds of a trial that ends and the ask that replaces it, a thousand others running."""
+
+    def measured() -> float:
+        study = study_of(100, make_sampler())
+        running = deque(study.ask(SPACE) for _ in range(WORKERS))
+        begin = time.process_time()
+        for _ in range(100):
+            trial = running.popleft()
+            study.tell(trial, sum((value - 0.4) ** 2 for value in trial.params.values()))
+            running.append(study.ask(SPACE))
+        return (time.process_time() - begin) / 100
+
+    return measured
+
+
 def scoring(trials: int) -> Callable[[], float]:
     """Seconds of one Cholesky factor and the variances of so many candidates."""
 
@@ -87,5 +119,23 @@ WORK = tuple(
         ("", asking(trials)),
         (", mean of forty", several(trials, statistics.mean)),
         (", largest of forty", several(trials, max)),
+    )
+)  # fmt: skip
+WORK += (
+    Work(
+        "first ask of gp, d = 4, n = 1000",
+        0.1,
+        first_ask(1000),
+        scoring(1000),
+        f"1 factor, {CANDIDATES} variances",
+    ),
+)
+WORK += tuple(
+    Work(f"ask of {name}, d = 4, {WORKERS} running", 0.01, crowded(make), scoring(100),
+         f"1 factor of 100, {CANDIDATES} variances")
+    for name, make in (
+        ("gp", lambda: GpSampler(seed=0)),
+        ("hybrid", lambda: HybridSampler(seed=0)),
+        ("tpe", lambda: AnnotatedTpeSampler(seed=0)),
     )
 )  # fmt: skip

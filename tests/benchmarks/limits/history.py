@@ -15,8 +15,10 @@ from limits.work import Work, seconds
 DATASETS, TRIALS, NEAR = 40, 11, 20
 
 
-def asking_with(datasets: int, names: list[str], kernel: str) -> Callable[[], None]:
-    """An ask and its answer after three trials, so many earlier datasets of eleven each."""
+def asking_with(
+    datasets: int, names: list[str], kernel: str, trials: int = TRIALS, asks: int = 3
+) -> Callable[[], None]:
+    """An ask and its answer after some trials, so many earlier datasets of so many each."""
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     rng = np.random.default_rng(0)
     axes = {name: optuna.distributions.FloatDistribution(0.0, 1.0) for name in names}
@@ -24,8 +26,8 @@ def asking_with(datasets: int, names: list[str], kernel: str) -> Callable[[], No
         EarlierDataset(
             str(k),
             (float(rng.normal(6, 1)), float(rng.normal(3, 1)), 2.0),
-            tuple({name: float(rng.random()) for name in names} for _ in range(TRIALS)),
-            tuple(float(score) for score in rng.random(TRIALS)),
+            tuple({name: float(rng.random()) for name in names} for _ in range(trials)),
+            tuple(float(score) for score in rng.random(trials)),
         )
         for k in range(datasets)
     )
@@ -36,7 +38,7 @@ def asking_with(datasets: int, names: list[str], kernel: str) -> Callable[[], No
     def ask() -> None:
         study.tell(study.ask(axes), float(rng.random()))
 
-    for _ in range(3):
+    for _ in range(asks):
         ask()
     return ask
 
@@ -50,4 +52,16 @@ WORK = tuple(
     Work(f"ask with the history, {settings} settings, {DATASETS} datasets", asked,
          asking(settings), scoring(NEAR * TRIALS), "a factor and 1,000 candidates")
     for settings, asked in ((4, 0.02), (30, 0.05))
+)  # fmt: skip
+
+
+def first_of_many() -> float:
+    """The ask that condenses 200 datasets of 200 trials: the second of a study without a space."""
+    asking_with(DATASETS, ["x0"], "mkl")()  # what is imported at an ask
+    return seconds(asking_with(200, ["x0", "x1", "x2", "x3"], "mkl", trials=200, asks=1), 1)
+
+
+WORK += (
+    Work("first ask with 200 datasets of 200 trials, 4 settings", 0.1, first_of_many,
+         scoring(NEAR * TRIALS), "a factor and 1,000 candidates"),
 )  # fmt: skip

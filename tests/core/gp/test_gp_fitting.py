@@ -133,3 +133,21 @@ def test_learned_from_several_starts_is_no_worse_than_from_each():
         return likelihood.value_and_gradient(maximize_likelihood(likelihood, starts))[0]
 
     assert highest(starts) == pytest.approx(max(highest([start]) for start in starts))
+
+
+@pytest.mark.parametrize(("n", "seed"), [(20, 5), (30, 0)])
+def test_of_little_and_much_noise_the_likelier_is_learned(n, seed):
+    random = np.random.default_rng(seed)
+    X = random.random((n, 2))
+    z = np.sin(3 * X[:, 0]) + 0.35 * random.standard_normal(n)
+    z = (z - z.mean()) / z.std()
+    likelihood = Likelihood("matern52", X, z, np.array([0, 1]))
+    values = []
+    for noise in (1e-6, 1e-4, 1e-2, 0.1, 0.5):
+        start = likelihood.prior_mean.copy()
+        start[-1] = np.log(noise)
+        values.append(likelihood.value_and_gradient(maximize_likelihood(likelihood, [start]))[0])
+    assert max(values) > min(values) + 1.0  # several maxima
+    fitter = GpFitter("matern52", np.array([0, 1]))
+    fitter.fit(X, z, np.random.default_rng(0))
+    assert likelihood.value_and_gradient(fitter.theta)[0] > max(values) - 0.01
