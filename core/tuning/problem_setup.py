@@ -187,7 +187,6 @@ def divide_train_test(
 def _outer_folds(
     dataset: Dataset, rows: np.ndarray, seed: int
 ) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
-    """The outer folds; raises UnusableError unless each leaves two rows of every class."""
     outer_folds = tuple(cross_validation_folds(dataset, rows, OUTER_FOLDS, seed))
     for fit_rows, _ in outer_folds:
         # Inner folds need a row of each class to fit on and another one to score on.

@@ -224,7 +224,6 @@ def _range_ends(ends: Any, where: str) -> Sequence[Any]:
 
 
 def _plain_value(value: Any) -> Any:
-    """A value for JSON: a number of numpy becomes one of Python's."""
     plain = value.item() if hasattr(value, "item") else value
     is_plain = isinstance(plain, str | int | float | bool)
     return plain if is_plain else shortened_text(plain)
@@ -323,7 +322,6 @@ def edges_at(axes: Sequence[Axis], setting: Mapping[str, Any]) -> list[RangeEdge
 
 
 def _wider_range(axis: Axis, value: float) -> tuple[float, float] | None:
-    """The range that goes on beyond the edge; None where the value lies at none."""
     scale, inverse = (math.log, math.exp) if axis.log else (float, float)
     low, high, position = scale(axis.low), scale(axis.high), scale(value)
     # Of integers the end itself counts: 2 % of a short range is less than a step.

@@ -156,7 +156,6 @@ def tune(
 
 
 def _record_event(folder: RunFolder, event: Event, state: RunState) -> Generator[Event, None, None]:
-    """Record an event, waiting where the disk is full, and yield the folder's notices."""
     if not isinstance(event, WorkersSeen):  # of no use later
         yield from write_with_retry(lambda: folder.append(event), lambda: state.progress(None))
     while folder.notices:

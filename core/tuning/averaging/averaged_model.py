@@ -144,7 +144,6 @@ def _log_densities(
 
 
 def _prepared_fold(problem: Problem) -> tuple[Any, FoldData]:
-    """The fitted preparation, with the prepared rows to fit on and the test rows."""
     # Kept models were fitted without the validation rows; the others are fitted like them.
     is_held_out = problem.validation_scheme == "validation" and problem.keeps_models
     rows = problem.splits[0][0] if is_held_out else problem.train_rows

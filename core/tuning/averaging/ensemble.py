@@ -192,7 +192,6 @@ class SettingEnsemble:
         return member_weights(self._kind, self.models.scores, members, self._maximize, logs)
 
     def _held_out_scores(self) -> tuple[float | None, float | None]:
-        """The metric of the average and of the single best, both chosen by the other folds."""
         if len(self._folds) < 2 or any(n not in self._predictions for n in self.models.members):
             return None, None
         averages, singles = [], []
@@ -218,7 +217,6 @@ class SettingEnsemble:
         return score
 
     def _scores_without(self, fold: int) -> dict[int, float]:
-        """{trial: mean score of the other folds}, of the trials with predictions."""
         return {
             number: float(np.delete(predictions.scores, fold).mean())
             for number, predictions in self._predictions.items()
@@ -356,7 +354,6 @@ def _predictions_of_repeats(
 
 
 def _fold_positions(rows: np.ndarray, folds: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """The positions in `rows` of the rows of every fold."""
     order = np.argsort(rows)
     positions = order[np.searchsorted(rows, np.concatenate(folds), sorter=order)]
     return np.split(positions, np.cumsum([len(fold) for fold in folds])[:-1])

@@ -78,7 +78,6 @@ class ClusterExecutor(TrialExecutor):
         self._work: Any = None
 
     def _scattered_work(self) -> Any:
-        """The data on the workers; raises OSError or TimeoutError where none takes it now."""
         if self._work is None or self._work.status != "finished":
             send = partial(self._client.scatter, self._packed, hash=False)
             send_to_all = partial(send, workers=sorted(self._monitor.usable), broadcast=True)
@@ -103,7 +102,6 @@ class ClusterExecutor(TrialExecutor):
         self._start_trial(_RunningClusterTrial(task, None, AWAKE.seconds, limit))
 
     def _start_trial(self, busy: _RunningClusterTrial) -> None:
-        """Send it to a worker; without one it waits for the next to come."""
         limit = self.limit_of(busy.limit)
         allowed = self._monitor.allowed
         try:
@@ -141,7 +139,6 @@ class ClusterExecutor(TrialExecutor):
         return results
 
     def _reassign_trials(self) -> None:
-        """Start what waits for a worker, and again what was bound to workers that have gone."""
         if self._client.status != "running" or not self._monitor.threads:
             return
         usable = self._monitor.usable
@@ -249,7 +246,6 @@ class ClusterExecutor(TrialExecutor):
             self._start_trial(replace(self._remove_trial(key), since=AWAKE.seconds))
 
     def _shorter_limits(self) -> dict[str, float]:
-        """{key: limit} of the trials whose worker keeps a longer one."""
         limits = {key: self.limit_of(busy.limit) for key, busy in self._busy.items()}
         return {k: limit for k, limit in limits.items() if limit < self._busy[k].worker_limit}
 
@@ -305,7 +301,6 @@ class _FalseResultError(Exception):
 
 
 def _fetch_result(future: Any, size: int) -> tuple[Any]:
-    """What a worker returned, of so many bytes; raises _FalseResultError for too many."""
     if size > (max_bytes := max_data_bytes()):
         room = f"{size_text(max_bytes)} are free for it"
         raise _FalseResultError(f"{size_text(size)}, and {room}")
@@ -313,7 +308,6 @@ def _fetch_result(future: Any, size: int) -> tuple[Any]:
 
 
 def _checked_result(content: Any, run: str, task: TrialRequest) -> TrialResult:
-    """The result that a worker returned; raises _FalseResultError where it is none of the trial."""
     if not isinstance(content, bytes):
         raise _FalseResultError(f"no result but an object of type {type(content).__name__}")
     try:

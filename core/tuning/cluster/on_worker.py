@@ -102,7 +102,6 @@ def _keep_executor(run: str, executor: ProcessExecutor) -> None:
 
 
 def _worker_and_key() -> tuple[Any, str]:
-    """The worker of this thread and the key of its task; None and "" elsewhere."""
     from distributed import get_worker
 
     try:

@@ -98,7 +98,6 @@ class SharedExecutor(ProcessExecutor):
                 return results
 
     def _look_around(self) -> None:
-        """See who has joined and what came; without workers one look a second at the folder."""
         if AWAKE.seconds < self._next_look and not self._trials:
             return
         self._next_look = AWAKE.seconds + BEAT_SECONDS
@@ -144,7 +143,6 @@ class SharedExecutor(ProcessExecutor):
                 self._shared.remove_file(f"{WORKER}{worker}")  # it sees that, if it lives
 
     def _collect_results(self, listing: Listing) -> None:
-        """Take the results of trials; remove those that come late, and their claims."""
         for token, worker in listing.result.items():
             name = f"result-{token}-{worker}"
             if (trial := self._trials.get(token)) is not None:
@@ -164,7 +162,6 @@ class SharedExecutor(ProcessExecutor):
                 self._shared.remove_file(f"claim-{token}-{worker}")
 
     def _take_back(self, listing: Listing) -> None:
-        """Run here, with room, what no worker has taken; remove the tasks of no trial."""
         for token in listing.task:
             has_room = super().running < super().workers
             if token not in self._trials:
@@ -175,7 +172,6 @@ class SharedExecutor(ProcessExecutor):
                 super().submit_request(task.request, task.limit)
 
     def _restart(self, token: str, why: str = "") -> None:
-        """Hand a trial out again; one that has met a fault too often fails with the reason."""
         trial = self._trials.pop(token)
         trial.restart_count += bool(why)
         request = trial.task.request

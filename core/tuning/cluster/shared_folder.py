@@ -89,7 +89,6 @@ class SharedResult:
 
 
 def _plain_numbers(value: Any) -> Any:
-    """An array or a number of NumPy as JSON holds it."""
     if isinstance(value, np.ndarray):
         return value.dtype.str, value.shape, value.tobytes()
     return value.item()

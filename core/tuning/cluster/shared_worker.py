@@ -105,14 +105,12 @@ class SharedWorker:
                     return turn
 
     def _coordinator_beat(self, listing: Listing) -> Beat | None:
-        """The last beat of a living coordinator."""
         (watch,) = self._shared.watches([f"coordinator-{listing.last_turn}"]).values()
         if listing.last_turn:  # one that has only just come is waited for as well
             self._heard = max(self._heard, watch.changed)
         return watch.beat if watch.is_alive else None
 
     def _take_over(self, listing: Listing) -> Heartbeat | None:
-        """A coordinator's turn, where none was heard of for long and no process writes the run."""
         silent_seconds = AWAKE.seconds - self._heard
         if silent_seconds > GONE_SECONDS and not self._folder.is_running:
             with contextlib.suppress(FileExistsError):  # another worker came first
@@ -127,7 +125,6 @@ class SharedWorker:
         return None
 
     def _prepare_job(self, plan: Plan, beat: Beat) -> None:
-        """Read the data, which have to be those of the run, and prepare the folds."""
         started = None if self._job else next(self._folder.read_events(), None)
         if not isinstance(started, RunStarted) or self._heartbeat is None:
             return  # of a run that has not begun
@@ -160,7 +157,6 @@ class SharedWorker:
                 self._poll_seconds = POLL_SECONDS
 
     def _return_results(self) -> None:
-        """Wait a moment for results, and write them for the coordinator."""
         if self._executor is None or not self._tokens:
             time.sleep(self._poll_seconds)
             self._poll_seconds = min(MAX_POLL_SECONDS, 1.5 * self._poll_seconds)

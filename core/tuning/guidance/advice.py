@@ -97,7 +97,6 @@ def _candidate(model: Model, facts: ModelingFacts) -> _Candidate:
 def _with_joint_tuning(
     advice: ModelAdvice, models: list[ModelAdvice], summary: DatasetSummary
 ) -> ModelAdvice:
-    """For several models, which are tuned together, and which are missing."""
     if advice.name != SEVERAL:
         return advice
     selectable_names = selectable_models(MODELS, summary.task)
@@ -191,7 +190,6 @@ def _too_few_texts(model: Model, facts: ModelingFacts) -> str:
 
 
 def _missing_package(model: Model, facts: ModelingFacts) -> tuple[str, str]:
-    """The package that a model needs for this task, and the command that installs it."""
     if facts.task not in model.tasks or not model.extra or is_installed(model.extra):
         return "", ""
     dependency = OPTIONAL_DEPENDENCIES[model.extra]
@@ -199,7 +197,6 @@ def _missing_package(model: Model, facts: ModelingFacts) -> tuple[str, str]:
 
 
 def _best_suggestion(suggestions: Mapping[str, Suggestion | None]) -> tuple[str, str]:
-    """The name with the suggestion of the highest rank, and its reason; "" for none."""
     present = {
         name: suggestion for name, suggestion in suggestions.items() if suggestion is not None
     }

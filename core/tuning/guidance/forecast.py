@@ -104,7 +104,6 @@ def _trials_estimate(problem: Problem) -> RunEstimate:
 
 
 def _multi_model_estimate(problem: Problem) -> RunEstimate:
-    """Several models take the time that they are given, or so many trials of the quickest."""
     plan = problem.plan
     if plan.minutes is not None:
         seconds = 60.0 * plan.minutes
@@ -327,6 +326,5 @@ def _tested_text(units: Units, folds: int) -> str:
 
 
 def _points_text(gain: float) -> str:
-    """Hundredths, with no more figures than such a forecast has."""
     points = 100 * gain
     return f"{points:.0f}" if points >= 1.5 else f"{points:.1g}"

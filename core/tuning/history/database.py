@@ -284,7 +284,6 @@ def _check_integrity(database: sqlite3.Connection) -> None:
 
 
 def _start_new_file(path: Path, patience: float) -> OpenFile:
-    """Rename a damaged file and begin a new one, with its switches if readable."""
     switches = read_switches(path)
     name = _put_aside(path)
     open(path, "ab", opener=private_opener).close()

@@ -90,7 +90,6 @@ def studies_as_records(
 
 
 def _own_facts(study: Study, statistics: Statistics) -> StudyFacts | None:
-    """What this program wrote into a study beside its trials, if it did."""
     attributes = study.user_attrs
     try:
         task, names = Task(attributes["dataset task"]), study.metric_names or []
@@ -105,7 +104,6 @@ def _own_facts(study: Study, statistics: Statistics) -> StudyFacts | None:
 
 
 def _trials_by_model(study: Study, model: str) -> dict[str, StudyTrials]:
-    """The finished trials by model, without its name in parameters where several race."""
     trials_by_model: dict[str, StudyTrials] = {}
     for trial in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
         params, name = trial.params, model

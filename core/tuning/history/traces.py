@@ -140,7 +140,6 @@ def forget_in(path: Path, ids: Collection[str] | None) -> None:
 
 
 def _without(event: Event, ids: Collection[str] | None) -> tuple[dict[int, int], Event | None]:
-    """{old index: new} of the remaining datasets, and the event with these; None if all remain."""
     assert isinstance(event, HistoryRead)
     remaining = [
         index

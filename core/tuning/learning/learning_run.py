@@ -276,7 +276,6 @@ def _fit_at_penalties(
     *,
     variance: float | None = None,
 ) -> PenaltyFit:
-    """The model fitted from a start; `variance` is the noise that C was learned with."""
     first = training.loss.initial_weights() if start is None else start
     loss = training.loss
     if start is None and variance is not None and isinstance(loss, LinearLoss):

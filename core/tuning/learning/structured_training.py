@@ -59,7 +59,6 @@ class _StructuredTraining(PenaltyTraining):
 
 
 def _loss_data(dataset: Dataset, rows: np.ndarray) -> tuple[Any, Any]:
-    """What a loss is built from: tokens and labels, or lists of letters and structures."""
     X, y = take_rows(dataset.features, rows), dataset.target[rows]
     return (X, y) if dataset.task.has_sequences else (X.iloc[:, 0].tolist(), y.tolist())
 
@@ -192,7 +191,6 @@ def structured_groups(
 
 
 def _examples(unit_of_row: np.ndarray, min_length: int, max_length: int, seed: int) -> np.ndarray:
-    """The rows of a few sequences or molecules of readable length, chosen by the seed."""
     lengths = np.bincount(unit_of_row)
     readable_units = np.flatnonzero((lengths >= min_length) & (lengths <= max_length))
     # Where none has such a length, the shortest ones are read most easily.

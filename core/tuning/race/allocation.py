@@ -119,7 +119,6 @@ def _floor_share(arm: ArmEstimate) -> float:
 def _first_arm(
     new_arms: Sequence[ArmEstimate], arms: Sequence[ArmEstimate], budget: RemainingBudget
 ) -> ArmEstimate | None:
-    """The model whose default is tried next; None where those left would take too long."""
     ranked = sorted(arms, key=lambda arm: -arm.screening_score)
     leaders = [arm for arm in ranked[:FIRST_LEADERS] if arm in new_arms]
     in_time = [arm for arm in new_arms if arm.expected_seconds <= budget.seconds_left]

@@ -174,7 +174,6 @@ class MultiModelEnsemble:
         self._trials = {n: trial for n, trial in self._trials.items() if n in member_numbers}
 
     def _weights(self, candidates: Sequence[int], folds: Sequence[int] | range) -> dict[int, float]:
-        """{trial: weight above 0}, chosen by some folds alone."""
         score_by_trial = {n: self._score_on(n, folds) for n in candidates}
         ranked = sorted(candidates, key=lambda n: -score_by_trial[n])
         weights = zip(ranked, self._row_predictions(ranked, folds).bagged_weights(), strict=True)
@@ -202,7 +201,6 @@ class MultiModelEnsemble:
         return {n: weight / total for n, weight in weights.items()}
 
     def _cross_fitted_scores(self, candidates: Sequence[int]) -> tuple[float, float]:
-        """The scores of the average and of the single best, each fold's chosen by the others."""
         averages, singles = [], []
         for fold in range(len(self._folds)):
             other_folds = [index for index in range(len(self._folds)) if index != fold]
@@ -215,7 +213,6 @@ class MultiModelEnsemble:
         return float(np.mean(averages)), float(np.mean(singles))
 
     def _score_on(self, number: int, folds: Sequence[int] | range) -> float:
-        """The mean score of a trial on some folds; larger is better."""
         predictions = self._trials[number].folds
         scores = [self._sign * self._fold_score(fold, predictions[fold]) for fold in folds]
         return float(np.mean(scores))
@@ -245,6 +242,5 @@ def _candidates_of(trials: Mapping[int, _TrialPredictions], numbers: Sequence[in
 
 
 def _is_same(trials: Mapping[int, _TrialPredictions], first: int, second: int) -> bool:
-    """Whether two trials predict the same of the held-out rows, but for rounding."""
     pairs = zip(trials[first].logs, trials[second].logs, strict=True)
     return all(float(np.abs(a - b).mean()) < SAME_LOGS for a, b in pairs)

@@ -270,7 +270,6 @@ class MultiModelStudy:
         )
 
     def _screening_error(self, rows: int) -> float | None:
-        """The standard error of a score on so many rows, by the folds of the best trial."""
         best = self.best_trial
         if best is None or len(best.folds) < 2 or rows == 0:
             return None

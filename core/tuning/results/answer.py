@@ -115,7 +115,6 @@ def _count_scale(count: int, total: int) -> int:
 
 
 def _constant_label(confusion: ConfusionCounts | None) -> str:
-    """The label that the baseline always predicts, or ""."""
     counts = confusion.baseline if confusion is not None else None
     if confusion is None or not counts:
         return ""

@@ -180,7 +180,6 @@ def _few_rows_remarks(results: Results, count: int) -> list[str]:
 
 
 def _optimism_remarks(metric: Metric, optimism: float | None, error: float) -> list[str]:
-    """A warning where validation looked better than its standard error explains."""
     if optimism is None or not optimism > _SURE * error:
         return []
     size = difference_text(metric.name, optimism)
@@ -191,7 +190,6 @@ def _optimism_remarks(metric: Metric, optimism: float | None, error: float) -> l
 
 
 def _to_json(value: Any) -> Any:
-    """None for nan and infinity, and Python's numbers for numpy's."""
     if isinstance(value, Record):
         return replace(value, **{f.name: _to_json(getattr(value, f.name)) for f in fields(value)})
     if isinstance(value, dict):

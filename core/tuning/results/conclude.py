@@ -221,7 +221,6 @@ def _results_of(
     learned: PenaltyFit | None,
     fitted_models: Mapping[int, Any],
 ) -> Generator[Event, None, Results]:
-    """As `evaluate_and_keep`, in this process but for the fit on all rows."""
     state, clock = context.state, context.clock
     end_seconds = _refit_end(problem, clock.seconds)
     if problem.strategy.kind == "penalties" and learned is None:
@@ -330,7 +329,6 @@ def moved_default_remarks(problem: Problem) -> list[str]:
 
 
 def _refit_end(problem: Problem, start: float) -> float:
-    """The second of the run by which the fit on all rows ends; its end began at `start`."""
     limit = 60 * (problem.plan.minutes or math.inf)  # a busy machine's run started its end later
     return (1 + ENDING_SHARE) * max(start, limit) + ENDING_SECONDS
 
@@ -382,7 +380,6 @@ def _write_patiently(
     tested_model: TunedModel,
     final_model: TunedModel,
 ) -> Generator[Event, None, None]:
-    """Write the model, waiting for a disk unless the run was stopped."""
     if folder is None:
         return
     write_model = partial(_write_model, problem, folder, tested_model, final_model)

@@ -208,7 +208,6 @@ def _gamma_phrases(results: Results) -> tuple[str, str]:
 
 
 def _gain_interval(gain: Gain) -> str:
-    """Such as "95 % confidence interval of the gain: +0.4 to +7.1 points", or ""."""
     # Equal ends are those of a model beside itself.
     if gain.low is None or gain.high is None or gain.low == gain.high:
         return ""

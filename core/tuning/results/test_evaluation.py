@@ -112,7 +112,6 @@ def _refit_setting(
 def _repeat_tuning(
     problem: Problem, context: EvaluationContext, folds_left: int
 ) -> Generator[Event, None, TunedModel]:
-    """The whole tuning on an outer fold, in its share of the time of the folds left."""
     clock, minutes, end_seconds = context.clock, problem.plan.minutes, math.inf
     if minutes is not None:
         # What a fold leaves of its share is for those after it.
@@ -131,7 +130,6 @@ def _repeat_tuning(
 def _repeat_trials(
     problem: Problem, context: EvaluationContext, end_seconds: float
 ) -> Generator[Event, None, TunedModel]:
-    """All trials on the rows of an outer fold; none is recorded."""
     from core.tuning.race.race_run import trial_run  # Optuna is slow to import
 
     minutes = None if end_seconds == math.inf else end_seconds / 60

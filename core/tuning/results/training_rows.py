@@ -179,7 +179,6 @@ def read_training_rows(document: object, features: list[str]) -> TrainingRows | 
 
 
 def _is_sound(column: TrainingColumn) -> bool:
-    """Whether a column was ever like this."""
     low, high, numeric = column.low, column.high, column.numeric
     values = [value for value in (*column.choices, column.typical) if value is not None]
     numbers = [v for v in (*values, low, high) if v is not None and not isinstance(v, str)]

@@ -151,7 +151,6 @@ def _fit_average(problem: Problem, state: RunState, fitted_models: Mapping[int, 
 
 
 def _average_wins(problem: Problem, state: RunState) -> bool:
-    """Whether the average wins: for one model always, else unless the best leads by an error."""
     if not problem.strategy.several:
         return True
     update = state.ensemble
@@ -195,7 +194,6 @@ def refit_on_all_rows(
 
 
 def _fit_again(problem: Problem, tested_model: TunedModel) -> tuple[TunedModel, tuple[str, ...]]:
-    """The model fitted on all rows; of drawn ones then on the others in parts, if it can."""
     try:
         refitted_model = _refit_model(problem, tested_model)
     except (ValueError, ArithmeticError, np.linalg.LinAlgError, UnusableError) as error:

@@ -92,7 +92,6 @@ def images_drawn(
 
 
 def _thin_pixels(sources: np.ndarray) -> tuple[np.ndarray, tuple[int, int]]:
-    """The columns of every n-th pixel in both directions, and the size."""
     # Rounded up, so that the longer side fits.
     step = -(-max(sources.shape) // LONGEST_SIDE)
     sparse_sources = sources[::step, ::step]

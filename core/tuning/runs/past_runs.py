@@ -422,7 +422,6 @@ def _check_ours(folder: Path, parent: Path, action: str) -> None:
 
 
 def _lock_run(folder: Path, stack: contextlib.ExitStack) -> None:
-    """Lock a run; UnusableError where a process writes it, OSError where that is unknown."""
     try:
         stack.enter_context(hold_run_lock(folder / OWNER, patience=0.1))
     except RunLockedError as error:

@@ -319,7 +319,6 @@ def _outdated_beats(lines: list[bytes]) -> set[int]:
 
 
 def _append_line(file: FileIO, line: bytes) -> None:
-    """Append a line, or nothing where the disk is too full for all of it."""
     start, unwritten = file.seek(0, os.SEEK_END), memoryview(line)
     try:
         while unwritten:  # unbuffered: what the system took is safe from a kill

@@ -136,7 +136,6 @@ def _unit_intervals(
     outputs: dict[str, Predictions],
     all_scores: Mapping[str, Mapping[str, float]],
 ) -> ScoreIntervals:
-    """Intervals by the scores without each unit: a row, a group of rows, or a block of time."""
     if predictions.folds is not None and metric.needs == "scores":
         outputs = {name: _rank_in_folds(o, predictions.folds) for name, o in outputs.items()}
     arrays, units = left_out_scores(

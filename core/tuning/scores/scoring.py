@@ -189,7 +189,6 @@ def _folds_of(job: ScoringJob, request: TrialRequest) -> Sequence[FoldData]:
 
 
 def _sample_rows(y: np.ndarray, max_rows: int, job: ScoringJob) -> np.ndarray:
-    """At most so many rows at random, some of every class."""
     if len(y) <= max_rows:
         return np.arange(len(y))
     shuffled_rows = np.random.default_rng(job.seed).permutation(len(y))

@@ -240,7 +240,6 @@ class ProcessExecutor(TrialExecutor):
             self._lost.append(TrialResult(task.number, task.setting, failure=why))
 
     def _send_request(self, worker: OwnedProcess, task: TrialRequest, limit: float | None) -> str:
-        """Send a request to a process; why that failed, or ""."""
         try:
             worker.pipe.send(task)
         except OSError:

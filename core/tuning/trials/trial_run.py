@@ -101,7 +101,6 @@ class AskTellStudy:
 
     @property
     def _compares(self) -> bool:
-        """Whether the next trial is the default setting, after a first one from the history."""
         if self._from_default or self._compared:
             return False
         self._compared = len(self._study.get_trials(deepcopy=False)) > 0
@@ -158,7 +157,6 @@ class AskTellStudy:
         )
 
     def _new_setting(self, trial: optuna.Trial) -> Setting:
-        """The setting of an asked trial; one near it where that was asked for before."""
         setting = dict(trial.params)
         if setting in self._asked and not self._asked.is_spent:
             random = np.random.default_rng([self._problem.plan.seed, trial.number])
@@ -327,7 +325,6 @@ class TrialRun:
             yield self._state.progress(None)
 
     def _read_history(self, past: Sequence[Event]) -> Generator[Event, None, Any]:
-        """The sampler's history of earlier datasets; for a resumed run as before."""
         if not self._problem.strategy.uses_history:
             return TuningHistory()
         read = next(iter(read_before(past)), None)
@@ -337,7 +334,6 @@ class TrialRun:
         return history_of(read, self._problem.model.simplex)
 
     def _read_warm_starts(self, past: Sequence[Event]) -> Generator[Event, None, list[Setting]]:
-        """Settings of earlier datasets that follow the default; for a resumed run as before."""
         if not self._problem.warm_start_datasets or self._problem.strategy.uses_history:
             return []
         read = next(iter(read_before(past)), None)
@@ -352,11 +348,9 @@ class TrialRun:
 
     @property
     def _problem_by_model(self) -> Mapping[str, Problem]:
-        """Those that have a dataset each in the history."""
         return {self._problem.model.name: self._problem}
 
     def _model_trial(self, event: TrialFinished) -> tuple[str, TrialFinished]:
-        """The model of a trial, "" where the history leaves it out, and the trial as its own."""
         return self._problem.model.name, event
 
     def _record_trial(self, event: TrialFinished) -> None:
@@ -383,7 +377,6 @@ class TrialRun:
                 yield from self._update_ensemble(self.ensemble)
 
     def _request_refusal(self, event: SettingRequested) -> str:
-        """Queue a requested setting; why that is refused, or ""."""
         if self._problem.strategy.several:
             return "A run of several models tries no settings that are entered by hand."
         try:
@@ -474,7 +467,6 @@ class TrialRun:
         yield self._state.progress(seconds, self._kept_seconds, executor.memory)
 
     def _report_result(self, outcome: TrialResult) -> Generator[Event, None, None]:
-        """Events of the model, if it is the best, and of the average."""
         if outcome.failure:
             return
         best = self._state.best_trial

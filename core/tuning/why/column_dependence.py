@@ -71,7 +71,6 @@ def dependence(tested_model: TestedModel, name: str) -> Dependence:
 def _value_grid(
     values: pd.Series, is_numeric: bool, column_facts: Column | None
 ) -> tuple[list[Any], list[float], list[str]]:
-    """The column's values to try, their positions on the axis, and their words, if any."""
     if is_numeric and not pd.api.types.is_bool_dtype(values.dtype):
         grid = number_grid(values.to_numpy(float, na_value=np.nan)).tolist()
         return grid, grid, []
@@ -100,7 +99,6 @@ def _value_counts(
 
 
 def _followed_class(tested_model: TestedModel) -> tuple[int | None, str]:
-    """The index of the followed class (None for numbers), and what is plotted, in words."""
     labels = [str(label) for label in tested_model.dataset.classes]
     if not labels:
         return None, f"predicted {_target_title(tested_model.dataset)}"

@@ -90,7 +90,6 @@ def _with_losses(
     losses: Mapping[tuple[int, ...], ScoreLoss],
     weights: Mapping[int, float],
 ) -> ColumnImportance:
-    """Single columns, and similar ones together, the largest mean first."""
     grouped = {column for group in losses if len(group) > 1 for column in group}
     falling = sorted(losses.items(), key=lambda entry: -entry[1].mean)
     columns = [
@@ -105,7 +104,6 @@ def _with_losses(
 def _affordable_shuffling(
     tested_model: TestedModel, width: int
 ) -> tuple[ColumnPermuter, int, list[int]]:
-    """The permuter of as many test rows as time allows, their number, and the columns (first)."""
     folds = _limited_folds(tested_model, MIN_ROWS)
     permuter, rows = ColumnPermuter(tested_model, folds, REPEATS), sum(len(f.y) for f in folds)
     seconds_per_column = _seconds_of_one(permuter) if width else 0.0
@@ -214,7 +212,6 @@ def _weight_by_column(fold: TestedFold) -> dict[int, float]:
 def _similar_columns(
     tested_model: TestedModel, chosen_columns: Sequence[int]
 ) -> list[tuple[list[int], float]]:
-    """Groups of columns that are nearly equal on training rows, with the least correlation."""
     dataset = tested_model.dataset
     rows = tested_model.folds[0].problem.train_rows[:_SCREENING_ROWS]
     X = take_rows(dataset.features, rows)

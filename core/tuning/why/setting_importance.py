@@ -105,7 +105,6 @@ def _model_name(state: RunState) -> str:
 
 
 def _axes_and_trials(state: RunState) -> tuple[list[Axis], list[tuple[Setting, float]]]:
-    """The axes with more than one value, and (setting, score) of the trials that count."""
     started = state.started
     trials = [state.trials[row] for row in np.flatnonzero(state.scored_rows)]
     if not tunes_several(started):
@@ -126,7 +125,6 @@ def _axes_and_trials(state: RunState) -> tuple[list[Axis], list[tuple[Setting, f
 def _variance_shares(
     axes: Sequence[Axis], trials: Sequence[tuple[Setting, float]], trees: int, seed: int
 ) -> np.ndarray:
-    """The share of the variance that each axis explains alone, shape (axes,)."""
     kinds = {axis.name: _distribution(axis) for axis in axes}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
