@@ -136,8 +136,7 @@ def paired_interval(first: ClassEstimate, second: ClassEstimate) -> tuple[float,
     """The interval of the difference of two models on the same rows.
 
     Two rows more are counted in every class, of which each model has one right (Bonett & Price
-    2012, Journal of Educational and Behavioral Statistics 37, for a single share). They are a step
-    large where few rows tell the models apart, and as these where many do.
+    2012, Journal of Educational and Behavioral Statistics 37, for a single share).
     """
     phi, steps = first.influence - second.influence, (first.steps + second.steps) / 2.0
     variance = float(phi @ phi)

@@ -45,8 +45,8 @@ def mcnemar_power(rows: int, gain: float, discordance: float = DISCORDANCE) -> f
 def smallest_gain(rows: float, *, folds: int = 0, units: int = 0) -> float:
     """The smallest gain of a share that is shown with the power `POWER`; 1.0 if none is.
 
-    Rows are those of one test set (folds 0) or of all folds of nested cross-validation together,
-    which count a little less each; `units` are groups that rows come in, 0 for single rows.
+    `folds` of nested cross-validation, 0 for one test set; `units`: groups of rows, 0 for single
+    rows.
     """
     counted_rows = rows * FOLD_ROW_WEIGHT if folds else rows
     if not units:

@@ -1,10 +1,10 @@
 """The supervised deep latent Gaussian model as a scikit-learn classifier, trained by jax.
 
 The paper names "the gradient ascent step size" ρ, with log ρ in [−5, −0.05], and neither the ascent
-nor its length. Ours: Adam (Kingma & Ba 2015), as Li et al. 2015 take it; a step counted in units of
-1/√inputs for matrices, since a step of ρ in every one of a thousand inputs at once would saturate
-the layer; steps that fall to 0 in a straight line over the epochs. With the three the best ρ lies
-inside the paper's range, without them below it. One draw of noise, by numpy, a row and step.
+nor its length. Ours: Adam (Kingma & Ba 2015), as Li et al. 2015 take it; steps in units of
+1/√inputs for matrices, since ρ in a thousand inputs at once saturates the layer; steps that fall to
+0 linearly over the epochs. Without these the best ρ lies below the paper's range. One draw of
+noise, by numpy, a row and step.
 """
 
 from __future__ import annotations
@@ -206,14 +206,13 @@ def _zeros_like(w: Weights) -> Weights:
 class DlgmClassifier(ClassifierMixin, BaseEstimator):
     """A deep generative model of rows and their classes, which predicts the class of new rows.
 
-    The second model of McInerney 2017 (section 4.2): rows come about from one or two layers of
-    Gaussian latent values, a recognition network finds those of a row, and both are trained
-    together by stochastic backpropagation (Rezende, Mohamed & Wierstra 2014). The class is read
-    off the latent values (Li, Zhu, Shi & Zhang 2015), by a softmax in place of their margin, since
-    the paper scores log probabilities. The formulas stand in `core.estimators.dlgm.network`.
+    The second model of McInerney 2017 (section 4.2): rows arise from one or two layers of Gaussian
+    latent values, which a recognition network infers; both are trained by stochastic
+    backpropagation (Rezende, Mohamed & Wierstra 2014). The class is read off the latent values (Li,
+    Zhu, Shi & Zhang 2015), by a softmax for log probabilities. Formulas: in
+    `core.estimators.dlgm.network`.
 
-    Columns are standardized inside, so that reconstructions are on the scale that was given.
-    Fitting needs jax; predicting needs numpy only.
+    Columns are standardized inside. Fitting needs jax; predicting needs numpy only.
 
     Args:
         n1: units N1 of the first layer and of the recognition network, 1 to 200.
@@ -224,8 +223,7 @@ class DlgmClassifier(ClassifierMixin, BaseEstimator):
         epochs: how often training goes through the rows (ours).
         minibatch: the most rows between two steps (ours); small tables take fewer.
         label_weight: how often the label counts in the bound beside the D columns (ours; the C of
-            Li et al.); None for √D, or else a row of a thousand columns hardly says its class. 1
-            gives the bound on log p(x, y).
+            Li et al.); None for √D; 1 gives the bound on log p(x, y).
         draws: posterior draws that a prediction is averaged over (ours).
         activation: of the hidden layers: "tanh", "relu" or "linear" (ours).
         random_state: of the start, the order of the rows, the noise, and of the draws.
@@ -235,8 +233,7 @@ class DlgmClassifier(ClassifierMixin, BaseEstimator):
         weights_: {letter: array} as `core.estimators.dlgm.network` names them, single precision.
         mean_, scale_: of the columns, shape (D,).
         bounds_: the objective in nats a row after every epoch, shape (epochs,).
-        noise_: standard normal draws that predictions use, (draws, N1 + N2); the same for every
-            row, so that a row's prediction does not depend on the others.
+        noise_: standard normal draws of predictions, (draws, N1 + N2), the same for every row.
         n_features_in_: D.
     """
 

@@ -202,8 +202,7 @@ def log_densities(model: Any, X: Any, y: Any) -> np.ndarray:
 def log_likelihood(model: Any, X: Any, y: Any) -> float:
     """The sum of `log_densities`, in nats.
 
-    Of the training rows it is the proxy of the marginal likelihood that tuning without validation
-    maximizes: their log likelihood under the approximate posterior.
+    Of training rows: the proxy of the marginal likelihood that tuning without validation maximizes.
     """
     return float(log_densities(model, X, y).sum())
 
@@ -212,8 +211,7 @@ def joint_log_densities(model: Any, X: Any, y: Any) -> np.ndarray:
     """The log of p(x, y) of every row in nats, on the columns' own scale, shape (n,).
 
     log mean_s p(x, y, ξ_s) / q(ξ_s | x) over the model's draws (Burda et al. 2016, eq. 8): on
-    average a lower bound, above that of training, exact where q is the posterior. It weighs a row's
-    picture as well as its label, in the paper's words the marginal likelihood.
+    average a lower bound, above that of training, exact where q is the posterior.
     """
     x, w = model.standardized(X), _double_precision(model)
     q = recognize(np, w, x, model.activation)

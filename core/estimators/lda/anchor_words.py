@@ -1,7 +1,7 @@
 """A start of topics from anchor words, each hardly in another topic (Arora et al. 2013).
 
-From random starts two subjects often end in one topic, and another one stands twice; this start
-had every subject of generated texts (tests/benchmarks/bench_topic_count.py).
+From random starts two subjects often share a topic; this start had every subject of generated texts
+(tests/benchmarks/bench_topic_count.py).
 
 | symbol | code | shape | meaning |
 | --- | --- | --- | --- |

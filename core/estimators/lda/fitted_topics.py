@@ -6,10 +6,9 @@ Two figures of every document, so that they can be averaged over models document
   & Bach 2010, eq. 4), which with the topics' own part bounds the log marginal likelihood;
 - document completion: the log probability of one half of its tokens, given the other half.
 
-The paper's f without validation data is another one: the likelihood of the training documents under
-their own approximate posterior (McInerney 2017, section 4). It rewards topics that fit these
-documents alone, as the paper's table 2 shows, and is not offered: settings are judged by the
-completion of the training documents, and what is shown calls it so.
+The paper's f without validation data, the likelihood of the training documents under their own
+approximate posterior (McInerney 2017, section 4), rewards topics that fit these documents alone
+(table 2). Settings are judged by the training documents' completion instead.
 
 All are in nats. θ and β are independent under q, so that Σ_k E[θ_k] E[β_kw] is q's probability of
 one more token.

@@ -69,7 +69,7 @@ def exp_digamma(x: np.ndarray) -> np.ndarray:
     """Exp ψ(x) of positive numbers, to a relative 1e-10 from 0.002 on; 0 below 0.00125.
 
     ψ(x) = ψ(x + 10) − Σ_{i<10} 1/(x + i), and exp ψ(z + ½) = z + 1/(24 z) − 37/(5760 z³) + … for
-    large z, so that no logarithm is taken, and loops over it stay in vector registers.
+    large z: without logarithms, loops stay in vector registers.
     """
     x = np.ascontiguousarray(x, dtype=np.float64)
     out = np.empty_like(x)

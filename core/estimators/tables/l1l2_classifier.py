@@ -17,8 +17,7 @@ class L1L2Classifier(ClassifierMixin, BaseEstimator):
     """Logistic regression for two or more classes, its four hyperparameters those of a paper.
 
     Minimizes mean log loss + ℓ1 Σ|w| + ½ ℓ2 Σ w²; the intercept is never penalized (Yogatama and
-    Mann 2014, table 4). How long it runs is a hyperparameter like the others, so that a fit which
-    ends after `max_iter` iterations is no cause for a warning.
+    Mann 2014, table 4). Ending after `max_iter` iterations, a hyperparameter too, gives no warning.
 
     Args:
         l1: penalty on the sum of the sizes of the weights; sets small ones to zero.

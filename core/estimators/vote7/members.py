@@ -1,8 +1,7 @@
 """The seven members of the vote: each fits rows, gives a classifier of scikit-learn, and predicts.
 
-What an online learner has learned is a weighted sum of columns, of pieces of columns, or of kernel
-values; scikit-learn has a class for each. So a member predicts by scikit-learn alone, and an
-exported vote holds nothing of ours.
+Weighted sums of columns, of pieces of columns, or of kernel values have classes in scikit-learn: a
+member predicts by these alone, and an exported vote holds nothing of ours.
 
 | symbol | code | shape | meaning |
 | --- | --- | --- | --- |
@@ -104,9 +103,8 @@ def fit_logistic(
 def fit_bayes(rows: MemberTrainingData, *, floor: float) -> Pipeline:
     """Naive Bayes on binned columns: p(bin | class) is its share, and at least `floor`.
 
-    The bins are cut between the distinct values of a column, into ten at most with equally many of
-    them in each. Thus columns of a few values keep them all apart, and many equal values (the
-    zeros of a sparse file) do not use up the bins.
+    At most ten bins hold equally many distinct values each: many equal ones (the zeros of a sparse
+    file) do not use up the bins.
     """
     cuts = [_column_cuts(column) for column in rows.X.T]
     max_bins = max(len(column_cuts) for column_cuts in cuts) + 1
@@ -141,9 +139,8 @@ def fit_svm(
 ) -> Pipeline:
     """A support vector machine with the kernel ((xᵀz/p + c) / (1 + c))^d on columns in [−1, 1].
 
-    Its batches are drawn from a pool of at most 1,000 training rows, so that the kernel matrix is
-    made once and no more rows can become support vectors. In that range of the columns the kernel
-    is at most 1, whatever the degree.
+    Batches come from a pool of at most 1,000 training rows, so that the kernel matrix is made once;
+    it is at most 1.
     """
     draw = rows.generator(4)
     n, p = rows.X.shape
@@ -287,8 +284,7 @@ def integer_power(base: np.ndarray, degree: int) -> np.ndarray:
 def codes_of(member: Any, X: np.ndarray) -> np.ndarray:
     """The class of every row as the member's own `predict` gives it.
 
-    Pieces of columns are the same numbers in the same order as scikit-learn's, so their scores are
-    equal to the last bit. Kernel values are powers by squaring, a rounding away from its own.
+    Scores are scikit-learn's to the last bit, but for kernel values, powers by squaring.
 
     Args:
         member: a fitted classifier or pipeline of `core.estimators.vote7.members`.

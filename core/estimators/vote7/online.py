@@ -164,8 +164,8 @@ def winnow_weights(
     exp(η(1 − z)) and θ by exp(−η).
 
     Args:
-        tolerance, bias_tolerance: it ends after a round whose updates changed u by at most the one
-            share (of Σ u), and θ by at most the other (of Σ θ), in all.
+        tolerance, bias_tolerance: it ends after a round that changed u by at most the one share of
+            Σ u, and θ by at most the other of Σ θ.
 
     Returns:
         W, shape (V, p), and b, shape (V,), of the same score as a weighted sum of z.
@@ -198,8 +198,8 @@ def kernel_machine(
     """Stochastic subgradient steps on mean hinge loss + ½ ℓ2 ‖f‖², the penalty taken implicitly.
 
     Step t has length η = 1 / (λ t): f ← (f + η × mean of the batch's subgradients) / (1 + η ℓ2).
-    With ℓ2 = λ that is Pegasos with its mini-batches (Shalev-Shwartz 2007), and for any other ℓ2
-    it is as stable. f on the pool is kept up to date, so that a look costs no kernel.
+    With ℓ2 = λ that is Pegasos with mini-batches (Shalev-Shwartz 2007). f on the pool is kept up to
+    date.
 
     Args:
         gram: k(x_i, x_j) of the pool, shape (m, m).
@@ -252,9 +252,9 @@ def intersection_functions(
     """Passive-aggressive steps on piecewise-linear features of the intersection kernel Σ min(x, y).
 
     The features of a column z are clip(B z − b, 0, 1) / √B for b = 0 … B − 1: their inner product
-    is min(x, y) at the knots (Maji 2008, section 3). A weight vector on them is one piecewise
-    linear function h a column, and adding τ × (the features of z) adds τ min(z, knot) to h. So a
-    score reads two values a column instead of B weights.
+    is min(x, y) at the knots (Maji 2008, section 3). A weight vector on them is a piecewise linear
+    function h a column, and τ × (the features of z) adds τ min(z, knot) to h: a score reads two
+    values a column.
 
     Args:
         Z: columns in [0, 1], shape (n, p).

@@ -167,10 +167,9 @@ def with_choice_of_test_rows(
 ) -> EnsembleResults:
     """The average of a run of several models as it is kept: all rows have chosen its weights.
 
-    Once they have tested it, its test rows are rows like the others: their own choice of weights
-    counts by their share of the rows. An average that 70 % of the rows chose is short of one that
-    all chose by .001 in accuracy and log loss and .02 in R², of which this makes up for a third or
-    more (tests/benchmarks/bench_ingredients.py).
+    After the test, the test rows' own choice of weights counts by their share of the rows. This
+    recovers a third or more of the .001 in accuracy and log loss, .02 in R², that a choice by 70 %
+    of the rows loses (tests/benchmarks/bench_ingredients.py).
 
     Args:
         pipeline: the average fitted on the training rows.

@@ -1,9 +1,8 @@
 """The expected score of what a run chose among its trials, corrected for the choice.
 
 The held-out rows are drawn with replacement; what the same rule chooses by the drawn rows is scored
-on the others (BBC-CV; Tsamardinos, Greasidou and Borboudakis 2018, Algorithm 5). The others are 37
-of 100 rows: their scores vary as much as those of as many new rows as are held out do, around a
-score that is itself known from so many.
+on the others (BBC-CV; Tsamardinos, Greasidou and Borboudakis 2018, Algorithm 5). These are 37 % of
+the rows.
 """
 
 import math

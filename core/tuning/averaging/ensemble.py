@@ -73,8 +73,8 @@ class HoldoutFoldPredictions:
 class SettingEnsemble:
     """Which trials make the average, by their scores and held-out predictions.
 
-    It holds the predictions of the best trials and, with one fit a trial, the fitted models of the
-    T best and one spare.
+    It holds the best trials' predictions and, with one fit a trial, the models of the T best and a
+    spare.
     """
 
     def __init__(self, problem: Problem, planned: int) -> None:

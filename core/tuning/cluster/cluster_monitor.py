@@ -1,7 +1,6 @@
 """The workers of a cluster now: their versions, threads, load, and the trials each runs.
 
-Versions are asked by a function that is sent with its code: a worker that lacks the program could
-not import a function of it by name.
+The function that asks versions is sent with its code, for workers without the program.
 """
 
 from __future__ import annotations

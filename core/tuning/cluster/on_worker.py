@@ -1,7 +1,6 @@
 """A trial on a worker of a cluster, in a process of its own that can be ended.
 
-A thread of a worker cannot be ended: it only waits for a process that scores the setting and stays
-for the next trial of the run.
+A worker's thread cannot be ended: it waits for a process, which stays for the run's next trial.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@
 | claim-TOKEN-ID | the task, renamed by the worker that takes it | |
 | result-TOKEN-ID | this worker | `SharedResult` |
 
-All of it is JSON. A rename, a removal and an exclusive creation succeed for one process alone, also
-on network drives, whose locks other machines may not see. Beats are counted: no clocks must agree.
+All is JSON. Renames, removals and exclusive creations succeed for one process alone, unlike locks
+also on network drives. Beats are counted: clocks need not agree.
 """
 
 import contextlib
@@ -102,9 +102,9 @@ def _array(_kind: type, plain: Any) -> np.ndarray:
 
 
 class Heartbeat:
-    """A new file that a thread counts up every second, until someone removes it.
+    """A new file that a thread counts up every second until it is removed.
 
-    FileExistsError where the file is there. `content` may be replaced.
+    FileExistsError where it exists. `content` may be replaced.
     """
 
     def __init__(self, path: Path, content: Beat) -> None:

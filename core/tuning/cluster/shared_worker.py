@@ -38,10 +38,10 @@ class SharedWorker:
     """A process that works for a run.
 
     Args:
-        folder: of the run.
-        threads: how many trials run here at a time.
-        wait_seconds: how long it waits where no trials are handed out.
-        show: is given what this process does now.
+        folder: the run's.
+        threads: trials at a time.
+        wait_seconds: the wait without trials.
+        show: takes what this process does.
     """
 
     def __init__(

@@ -241,9 +241,8 @@ def extrapolate_seconds(
 ) -> float:
     """Seconds that ``run(target)`` would take.
 
-    It is timed on growing sizes from 200 to `max_size`, or until a timing is long enough to
-    trust. The last two timings are extrapolated by a power (of at most 2.5) where the cost grows
-    faster than the size, and by a straight line where a fixed cost dominates.
+    Timed on sizes from 200 to `max_size`, or until a timing is long enough. The last two are
+    extrapolated by a power (at most 2.5), or by a straight line where a fixed cost dominates.
     """
     size = min(_FIRST_ROWS, max_size)
     run(max(1, size // 4))  # imports and caches are paid here, not in the timing

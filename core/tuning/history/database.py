@@ -1,9 +1,8 @@
 """The file of the history: an SQLite database, opened whatever its version or damage.
 
 In write-ahead mode with ``synchronous=NORMAL`` a kill loses no committed trial; a power failure may
-lose the last seconds, but does not damage the file. Several programs may write and wait in turn.
-Another program may replace the file (found damaged, or emptied), so its identity is checked before
-every transaction, and it is reopened where it is another.
+lose the last seconds, but does not damage the file. Several programs write in turn. One may replace
+a damaged or emptied file, so its identity is checked before every transaction.
 """
 
 from __future__ import annotations

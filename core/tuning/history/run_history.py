@@ -25,8 +25,8 @@ from core.tuning.problem import Problem
 class RunHistory:
     """The history as one run uses it.
 
-    It begins a dataset, of several models one for each, with its first full trial and before the
-    event that tells of that; so one that is not there at a resumption was deleted, and stays so.
+    It begins a dataset (for each of several models) with the first full trial, before that trial's
+    event: one missing at a resumption was deleted, and stays so.
 
     Args:
         opened: opens the history; None to read and write nothing.

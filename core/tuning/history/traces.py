@@ -1,8 +1,8 @@
 """Deleted datasets are erased everywhere: in the file, its damaged copies, and runs that read them.
 
-A run stores the earlier datasets that it learned from. Deleted ones are overwritten in place with
-as many bytes, which does not disturb a program that is writing the run. The starter history stays.
-A list beside the file of the history names the folder of all runs, and every run elsewhere.
+In runs they are overwritten in place with as many bytes, which disturbs no program that writes the
+run. The starter history stays. A list beside the file of the history names the folder of all runs,
+and every run elsewhere.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What is held out of the training data: for the validation gradient, against the default, for γ.
 
-Learned penalties of sequences and molecules have to beat the default on held-out training data:
-both are fitted to the same part and compared by the log loss of the rest.
+Learned penalties of sequences and molecules have to beat the default by the log loss of held-out
+training data.
 
 The weight γ of a base pair beside an unpaired base: every training molecule is folded once by a
 model fitted without it. γ is the one of `GAMMAS` with the best F1 of all these pairs, or the

@@ -1,7 +1,7 @@
 """The end of a run: the winner is tested on rows it was not fitted to, and written.
 
-All of it happens in a copy of the process, which can be ended; the last fit, on all rows, in one of
-its own, without which the tested model is kept.
+It happens in a copy of the process, the fit on all rows in another; if that is lost, the tested
+model is kept.
 """
 
 import math
@@ -352,7 +352,7 @@ def _refit_and_write(
 ) -> Generator[Event, None, _FinalFit]:
     """Write the final model: fitted on all rows in its process, or the tested one, if that is lost.
 
-    The fit begins by the second `last_start` of the run and ends by `end_seconds`, or not at all.
+    The fit begins by the run's second `last_start` and ends by `end_seconds`, or not at all.
     """
 
     def refit() -> Generator[Event, None, _FinalFit]:

@@ -69,8 +69,8 @@ def predictions_of_test(problem: Problem, tuned: Any) -> ComparedPredictions:
 def repeats_tuning(problem: Problem, context: EvaluationContext) -> bool:
     """Whether the whole tuning is repeated in every outer fold, as nested cross-validation asks.
 
-    Not after a person stops a long run, since that would take five times as long: the final setting
-    is fitted in every fold instead, and the results say so.
+    Not after a person stops a long run, as it takes five times as long: the final setting is then
+    fitted in every fold, as the results say.
     """
     if context.is_shortened:
         return False

@@ -1,7 +1,6 @@
 """The columns of a model's training rows, for its files, without any row.
 
-Ranges, categories, typical values and a distance travel in the model's files as plain JSON, for
-forms and for warnings about unlike rows.
+Plain JSON of ranges, categories, typical values and a distance, for forms and warnings.
 """
 
 import contextlib

@@ -158,8 +158,8 @@ def model_leaderboard(run: RunState) -> list[LeaderboardRow]:
 def average_row(run: RunState) -> LeaderboardRow | None:
     """The standing of the average; None where it has no score or a single member.
 
-    Its score is that of the best trial plus its lead over it: the average is measured on rows that
-    chose neither, where scores are lower than the best of many trials.
+    Its score is the best trial's plus its lead over it on rows that chose neither, where scores are
+    lower.
     """
     update, lead = run.ensemble, average_lead(run)
     if update is None or lead is None or run.best_trial is None:

@@ -1,7 +1,7 @@
 """Past runs: a summary of each, a person's name and note for it, and the bin of deleted ones.
 
-A folder may come from a stranger: its label holds text that can be shown, or counts as empty. A run
-moves to the bin by one rename, and is removed from there `KEPT_DAYS` days later, at the next look.
+Labels without showable text count as empty. A run moves to the bin by one rename, and is removed at
+the first look after `KEPT_DAYS` days.
 """
 
 from __future__ import annotations

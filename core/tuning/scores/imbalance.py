@@ -1,8 +1,7 @@
 """Rare classes, and which metric is recommended then.
 
-Where one row in fifty is of a class, a model that never predicts it has an accuracy of 98 %. Log
-loss judges every probability, and needs no rows of both classes in every fold. A model without
-probabilities is scored by the area under the ROC curve.
+Log loss judges every probability, and needs no rows of both classes in every fold. Models without
+probabilities are scored by the area under the ROC curve.
 
 The costs of the two kinds of mistakes between two classes.
 """

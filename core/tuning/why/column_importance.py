@@ -7,11 +7,10 @@
 
 The importance of a column is s − mean_r s_r, its sign turned so that above 0 the column helps
 (Breiman 2001; Fisher, Rudin & Dominici 2019). Its interval is that of the loss without each unit of
-the test rows (core.evaluation.unit_intervals), to which the chance of the R shufflings adds, which
-alone would shrink to nothing with more of them. The model knows no test row.
+the test rows (core.evaluation.unit_intervals), widened by the chance of the R shufflings. The model
+knows no test row.
 
-Preparation works column by column, so shuffled prepared columns are the prepared shuffled columns:
-test rows are prepared once.
+Preparation works column by column: test rows are prepared once.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Would more rows help: the tested setting fitted on parts of the training rows.
 
-It is not tuned again, and every part is scored on the same test rows, of outer folds the first. The
-interval holds the chance of the test rows, by the scores without each of their units, and of the
-parts drawn, which all rows are not.
+Not tuned again; all parts are scored on the same test rows, of outer folds the first. The interval
+holds the chance of the test rows, by their units, and of the parts drawn.
 """
 
 from collections.abc import Iterator

@@ -9,8 +9,8 @@ and its variance over the whole space is divided among settings and their intera
 | B | ``RESAMPLES`` | resamples of the trials |
 | v_i | | share of the variance that setting i explains alone |
 
-The interval is a bootstrap of the trials, wide where they are few. Trials may gather where scores
-are good: the forest's variance is taken over the space evenly.
+The interval is a bootstrap of the trials. The forest's variance is taken over the space evenly,
+however the trials gather.
 """
 
 import time
