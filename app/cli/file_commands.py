@@ -165,7 +165,6 @@ def run_predict(arguments: argparse.Namespace) -> int:
 
 
 def _export_model(run_name: str, folder: Path) -> Path:
-    """Write a run's model by the first format that its kind has."""
     from core.export.exporters import export_run
     from core.export.finished_run import finished_run
     from core.tuning.runs.run_folder import RunFolder

@@ -41,7 +41,6 @@ class CrashReporter:
     def report_exception(
         self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
     ) -> None:
-        """The hook for `sys.excepthook`."""
         if issubclass(kind, KeyboardInterrupt):
             sys.__excepthook__(kind, error, trace)
             return

@@ -87,7 +87,6 @@ def _missing_library_error(library: str) -> UnusableError:
 
 
 def _library_in(message: str) -> str:
-    """The library in "libEGL.so.1: cannot open shared object file: …"."""
     return message.partition(":")[0].strip() or "Qt"
 
 

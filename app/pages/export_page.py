@@ -90,7 +90,6 @@ class ModelChooser(QWidget):
         return self._choices[index] if 0 <= index < len(self._choices) else None
 
     def show_choices(self, run: RunState | None) -> None:
-        """Offer an ended run's models; a choice is kept where possible."""
         models = exportable_models(run, MAX_TRIALS) if run is not None else []
         scored = run.finished if run is not None else 0
         self._more = ""
@@ -249,7 +248,6 @@ class ExportPage(Page):
         self.session.export_model(name, path, which, not self.without_data.isChecked())
 
     def _ask_path(self, exporter: ExportFormat) -> tuple[str, str]:
-        """The chosen path, and the ending of the chosen kind of file."""
         folder = self._folder or data_folder(self._data_file)
         proposed = str(Path(folder) / (self._file_name() + exporter.ending))
         kinds = {f"{name} (*{ending})": ending for ending, name in _file_endings(exporter).items()}

@@ -128,7 +128,6 @@ class Page(QWidget):
         self.step_wanted.emit("export")
 
     def tour_target(self, name: str) -> QWidget | None:
-        """The tour's control of this name, if it is shown."""
         return None
 
     def steps(self) -> Iterator[object]:

@@ -178,7 +178,6 @@ class ValuesCard(Card):
 
 
 def _values_text(values: list[Any]) -> str:
-    """Of very many values, the first and the last ones."""
     if len(values) <= MAX_VALUES:
         return "   ".join(format_value(value) for value in values)
     half_count = MAX_VALUES // 2

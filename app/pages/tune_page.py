@@ -370,7 +370,6 @@ class TunePage(Page):
         self.set_panel("What is happening", (*self._state_sentences(), *narration(self.run)))
 
     def _elapsed_seconds(self) -> float | None:
-        """None in a replay."""
         is_live = self.session.state in ("running", "stopping") and self.run.ended is None
         return self._clock.seconds if is_live else None
 

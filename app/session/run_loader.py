@@ -59,7 +59,6 @@ class LatestTask(QObject):
         _stopped_tasks[:] = [task for task in _stopped_tasks if not task.isFinished()]
 
     def shutdown(self) -> None:
-        """Stop it, and wait for it some seconds."""
         self.stop()
         for task in _stopped_tasks:
             task.wait(PATIENCE)

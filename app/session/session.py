@@ -75,7 +75,6 @@ class Session(SessionState):
         self._open_data(data, is_given=True)
 
     def open_with_target(self, name: str, task: str = "") -> None:
-        """Open the file refused for its target with another one."""
         if self._opening is not None:
             roles = {column: role for column, role in self._opening.roles.items() if column != name}
             new_data = replace(self._opening, target=name, task=task, roles=roles)
@@ -160,7 +159,6 @@ class Session(SessionState):
 
     @property
     def requested_file(self) -> str:
-        """The file requested last; "" before the first."""
         return self._opening.file if self._opening is not None else ""
 
     # Past runs ------------------------------------------------------------------------------
@@ -306,7 +304,6 @@ class Session(SessionState):
         self._change_plan(self.plan.changed(**of_run, ranges=wider))
 
     def exclude_trial(self, number: int, excluded: bool = True) -> None:
-        """Exclude or include a trial; the best is selected again."""
         control = m.Exclude(number, excluded)
         if self.state in ("running", "paused"):
             self._requests.send_control(control)

@@ -112,7 +112,6 @@ class Board(QScrollArea):
         self._errors_shown = True
 
     def look_at(self, model: str) -> None:
-        """Show one model's trials; "" for all."""
         if model != self.record.model:
             self.record.look_at(model)
             self._start_run()

@@ -95,7 +95,6 @@ class Disagreement(EnsembleView, ScrolledBars):
 
     @property
     def disagreement(self) -> events.MembersDisagree:
-        """Empty before the first event."""
         return self.run.disagreement or events.MembersDisagree()
 
     def has_content(self) -> bool:

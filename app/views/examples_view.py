@@ -23,7 +23,6 @@ class ExamplesView(ChooserView, Generic[Example]):
         return started.kind == "penalties" and started.dataset.task == cls.task
 
     def examples(self) -> Sequence[Example]:
-        """Empty before the first event."""
         raise NotImplementedError
 
     def example_title(self, example: Example) -> str:

@@ -57,7 +57,6 @@ class ParallelCoordinates(View):
         return bool(np.isfinite(self.run.scores).any())
 
     def drawn_rows(self) -> np.ndarray:
-        """Rows with a line, worst first."""
         count = min(self.record.best_k or MAX_LINES, MAX_LINES)
         return self.run.best_rows(count, estimates=True)[::-1]
 

@@ -177,7 +177,6 @@ class PicturesView(PaintedView):
 
     @property
     def latest_images(self) -> ImagesDrawn:
-        """Empty before the first pictures."""
         return self.run.images or ImagesDrawn()
 
     def has_content(self) -> bool:

@@ -115,7 +115,6 @@ class RunsComparison(ResultView):
 
 
 def _rank_key(run: RunSummary) -> float:
-    """Lower for a better run; the highest for one without a score."""
     score = _finite_or_none(run.test)
     return math.inf if score is None else -score if run.maximize else score
 

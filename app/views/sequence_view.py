@@ -291,7 +291,6 @@ class SequenceView(ExamplesView[LabelledSequence]):
 
     @property
     def latest_labels(self) -> SequencesLabelled:
-        """Empty before the first event."""
         return self.run.labelled or SequencesLabelled()
 
     def examples(self) -> list[LabelledSequence]:

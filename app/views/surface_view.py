@@ -201,7 +201,6 @@ class SurfaceView(PairView, SurrogateView):
 
     @property
     def columns(self) -> list[int]:
-        """Indices of the axes: bottom, left."""
         names = [axis.name for axis in self.record.axes]
         return [names.index(self.answer.first), names.index(self.answer.second)]
 

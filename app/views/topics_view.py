@@ -104,7 +104,6 @@ def _place_words(card: _Card, left: float, top: float, width: float) -> None:
 
 
 def _end_line(card: _Card, line: list[tuple[str, QFont, float]], top: float) -> float:
-    """Returns the next line's top."""
     fonts = [QFontMetricsF(font) for _, font, _ in line]
     above = max((metrics.ascent() for metrics in fonts), default=0.0)
     below = max((metrics.descent() for metrics in fonts), default=0.0)
@@ -166,7 +165,6 @@ class TopicsView(PaintedView):
 
     @property
     def latest_topics(self) -> TopicsFound:
-        """Empty before the first topics."""
         return self.run.topics or TopicsFound()
 
     def has_content(self) -> bool:

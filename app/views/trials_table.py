@@ -89,7 +89,6 @@ class TrialsModel(CellModel):
         self._rearrange()
 
     def row_of(self, number: int | None) -> int | None:
-        """The table row of a trial, if it is shown."""
         row = self.run.row_of.get(-1 if number is None else number)
         if row is None:
             return None
@@ -195,7 +194,6 @@ class TrialsModel(CellModel):
         return self.note_text(trial)
 
     def note_text(self, trial: Trial) -> str:
-        """Why a trial does not count, or was proposed."""
         if trial.failure:
             return f"failed: {trial.failure}"
         if trial.number in self.run.excluded:

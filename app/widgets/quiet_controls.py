@@ -50,7 +50,6 @@ class QuietDoubleSpinBox(QDoubleSpinBox):
         return self.locale().toString(value, "g", 6)
 
     def valueFromText(self, text: str) -> float:
-        """The number, in the locale or as 1e-4."""
         number, is_number = self._parse_number(self._bare_text(text))
         return number if is_number else self.value()
 
@@ -94,7 +93,6 @@ class QuietComboBox(QComboBox):
             self.setCurrentIndex(max(0, self.findData(chosen)))
 
     def offer_names(self, names: Sequence[str]) -> None:
-        """Offer names; hidden without any."""
         self.clear()
         self.addItems(names)
         self.setVisible(bool(names))

@@ -138,7 +138,6 @@ class TermHelp(QObject):
     # Entries ----------------------------------------------------------------------------------
 
     def explain_focus(self) -> bool:
-        """False without terms."""
         control = self._window.focusWidget()
         if control is None or not terms_in(words_of(control)):
             return False

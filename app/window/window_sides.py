@@ -164,7 +164,6 @@ class Rail(QFrame):
             self.step_pressed.emit(key)
 
     def explain(self, why: str) -> None:
-        """Show why; "" hides it."""
         show_text(self._why, why)
 
     def show_steps(self, states: dict[str, StepState], here: str) -> None:

@@ -62,7 +62,6 @@ class ScaleAxis(pg.AxisItem):
 
     @property
     def direction(self) -> str:
-        """Which way is better, in words; or ""."""
         if self.maximize is None or not self.title:
             return ""
         named = self.title[:1].upper() + self.title[1:]

@@ -52,7 +52,6 @@ class FocusRing(_Area):
         return QSize(320, 180)
 
     def tooltip_at(self, position: QPointF) -> str:
-        """The text at a viewport position; "" for none."""
         raise NotImplementedError
 
     def viewportEvent(self, event: QEvent) -> bool:
@@ -183,7 +182,6 @@ def _point_at(plot: Plot, x: float, y: float) -> HoverText | None:
 
 
 def _nearest_point(plot: Plot, point: QPointF, x: np.ndarray, y: np.ndarray) -> tuple[int, float]:
-    """The index of the nearest of some points, and its distance in pixels."""
     wide, tall = plot.vb.viewPixelSize()
     far = np.hypot((x - point.x()) / wide, (y - point.y()) / tall)
     far = np.where(np.isfinite(far), far, np.inf)

@@ -56,7 +56,6 @@ class PixelItem(pg.UIGraphicsItem):
         painter.restore()
 
     def paint_pixels(self, painter: QPainter, transform: QTransform, area: QRectF) -> None:
-        """`area` is that of the plot."""
         raise NotImplementedError
 
 

@@ -28,7 +28,6 @@ class BarLabels(PixelItem):
         self.boxes: list[QRectF] = []  # of those that were painted
 
     def set_data(self, words: list[tuple[float, float, str]]) -> None:
-        """(x, row, text) of every bar."""
         self.words = words
         self.update()
 
@@ -74,7 +73,6 @@ class EdgeMarks(PixelItem):
         self._points, self._colour = np.empty((0, 2)), ""
 
     def set_data(self, x: Any, y: Any, texts: Sequence[str], colour: str) -> None:
-        """Set points, the texts of the first of them, and the colour."""
         self._points, self.texts = np.column_stack([x, y]).astype(float), list(texts)
         self._colour = colour
         self.update()
@@ -123,7 +121,6 @@ class EndLabels(PixelItem):
         self._ends: list[tuple[float, float, str]] = []
 
     def set_data(self, ends: list[tuple[float, float, str]]) -> None:
-        """(x, y, text) of every line's end."""
         metrics, max_width = QFontMetricsF(small_font()), appearance.pixels(LONGEST)
         # Long names of one table tend to differ at their ends.
         middle = Qt.TextElideMode.ElideMiddle

@@ -134,7 +134,6 @@ class ColourBar(pg.GraphicsWidget):
         maximize: bool,
         cut: tuple[bool, bool] = (False, False),
     ) -> None:
-        """Set both ends, the ticks' scale, the better end, and which end is `cut`."""
         self._low, self._high, self._scale, self._maximize = low, high, scale, maximize
         self._cut = cut
         texts = [self.better_label, *(text for _, text in self._scale_ticks())]

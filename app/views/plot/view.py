@@ -128,7 +128,6 @@ class View(Card):
         return started.kind == "trials"
 
     def make_content(self) -> QWidget:
-        """A canvas by default."""
         self.canvas = Canvas()
         self.canvas.picked.connect(self.trial_selected)
         self.canvas.stepped.connect(self._step_trial)
@@ -181,7 +180,6 @@ class View(Card):
         return nearest_mark(plot, x, y)
 
     def tooltip_at(self, position: QPointF) -> str:
-        """The text at a position of the content, or ""."""
         return self.canvas.tooltip_at(position)
 
     def is_needed(self) -> bool:
