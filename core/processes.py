@@ -170,12 +170,11 @@ def stream_from_fork(
 ) -> Generator[Item, None, Result]:
     """The items and the result of a generator that runs in a copy of this process.
 
-    It goes on as items are asked for, and is killed where this is closed. Where processes cannot
-    be copied, it runs here.
+    Killed where this is closed. Where processes cannot be copied, it runs here.
 
     Args:
         stream: not yet started.
-        inbox: what is appended here reaches the copy's with the next item.
+        inbox: its items reach the copy's with the next item.
         name: as of `OwnedProcess`.
         beat: makes an item where none has come for `BEAT_SECONDS`; may raise to end it.
         memory: bytes that it may take beyond those of this process; 0 for any.

@@ -87,7 +87,6 @@ def smallest_r2_gain(rows: float, r2: float = 0.5, *, folds: int = 0, units: int
 
 
 def _gain_with_power(power_of_gain: Callable[[float], float], max_gain: float) -> float:
-    """The gain of power `POWER`, by bisection; `max_gain` where no gain has it."""
     # Just below the largest gain, at which nothing is left to vary.
     low, high = 0.0, max_gain * (1.0 - 1e-9)
     if power_of_gain(high) < POWER:

@@ -129,7 +129,6 @@ def rank_distance(
 
 
 def _alarm_limit(distances: np.ndarray) -> float:
-    """The distance that a new row exceeds with a probability of `ALARM_SHARE`."""
     n, falling = len(distances), np.sort(distances)[::-1]
     rank = int(ALARM_SHARE * (n + 1) + 1e-9)
     if rank >= 2:

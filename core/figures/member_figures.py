@@ -176,7 +176,6 @@ def member_values(event: MembersDisagree, row: DisputedRow) -> np.ndarray:
 
 
 def _shown_class(event: MembersDisagree, row: DisputedRow) -> int:
-    """The second of two classes, else the true one, else the likeliest."""
     if len(event.classes) == 2:
         return 1
     if row.truth in event.classes:

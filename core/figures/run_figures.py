@@ -482,7 +482,6 @@ def timeline_figure(run: RunState) -> Figure:
 
 
 def _lanes_of(spans: Iterable[tuple[float, float]]) -> list[int]:
-    """The first lane that is free for each span, in the order of their starts."""
     busy: list[tuple[float, int]] = []  # heaps: (end, lane), and the lanes without a trial
     free: list[int] = []
     lanes = []

@@ -153,7 +153,6 @@ class OnlineLda(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return sparse.csr_matrix(X)
 
     def _check_parameters(self) -> None:
-        """See that all are in range; a ValueError or TypeError says which is not."""
         for name in ("topics", "minibatch", "passes", "iterations"):
             check_scalar(getattr(self, name), name, Integral, min_val=1)
         for name in ("alpha", "eta"):
@@ -173,7 +172,6 @@ class OnlineLda(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.components_ = rng.gamma(100.0, 0.01, (self.topics, V))
 
     def _run_pass(self, rows: CsrCounts, order: np.ndarray, total_documents: int) -> None:
-        """One step for every minibatch, in the given order of the documents."""
         lam = np.ascontiguousarray(self.components_.T)
         order = np.asarray(order, dtype=np.int64)
         for batch in gen_batches(len(order), self.minibatch):

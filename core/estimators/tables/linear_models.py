@@ -13,8 +13,6 @@ _LOW, _HIGH = 2.0**-10, 2.0**10  # the grid of Foo 2009, in scikit-learn's C = 1
 
 
 def _linear_suggestion(title: str) -> Callable[[ModelingFacts], Suggestion]:
-    """The `suggests` of a linear model."""
-
     def make_suggestion(facts: ModelingFacts) -> Suggestion:
         rank = 4
         if facts.texts:

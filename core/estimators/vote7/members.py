@@ -222,7 +222,6 @@ def _sum_of_pieces(values: np.ndarray, b: np.ndarray) -> tuple[str, SGDClassifie
 
 
 def _linear_classifier(W: np.ndarray, b: np.ndarray) -> SGDClassifier:
-    """The classifier whose scores are W x + b, whoever learned them."""
     return _with_weights(SGDClassifier(), W, b)
 
 
