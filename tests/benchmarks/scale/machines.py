@@ -117,6 +117,10 @@ CURVES = (
         ),
         "Measured on 1 to 8 workers of dask, whose scheduler is counted in, and with simulated "
         "workers, whose trials end at once. Each line of random and gp is the whole run: the ask, "
-        "its events, what is written into the run folder.",
+        "its events, what is written into the run folder. A trial's events and the folder cost "
+        "some 0.3 ms, an ask of gp with 1,000 running trials some 4 ms, the messages of dask some "
+        "8 ms: these saturate first, at some 120 trials a second. So 1,000 workers stay at work "
+        "where a trial takes eight seconds by dask, and four where gp asks and the workers join "
+        "by the run's folder (`tunescope work`).",
     ),
 )
