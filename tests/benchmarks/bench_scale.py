@@ -159,8 +159,8 @@ its own, measured with Python {platform.python_version()} by
     python tests/benchmarks/bench_scale.py --page docs/scale.md
 
 The power is that of the last two decades of a line; a line that ends early would have taken too
-long at its next point (`--max-seconds`). Below each column stands the size at which one call takes a
-minute, if the line goes on so.
+long at its next point (`--max-seconds`). Below each column stands the size at which one call takes
+a minute, if the line goes on so.
 
 **When more machines help.** One fit runs on one machine: where a fit takes seconds, its machine is
 large enough, and below the size at which a trial takes about a second one machine does a hundred

@@ -73,7 +73,7 @@ def exported_model() -> Path:
 def predict_rows(rows: int) -> Call:
     """Every row with its prediction behind it, written."""
     model, path = exported_model(), csv_path(rows, texts=False)
-    return lambda: predict_into(model, path, open(os.devnull, "wb"))  # noqa: SIM115
+    return lambda: predict_into(model, path, open(os.devnull, "wb"))
 
 
 def predict_alone(rows: int) -> Call:
