@@ -152,8 +152,8 @@ class AutoClassifier(ClassifierMixin, _TunedEstimator):
 
     A table's types are its columns' meaning: category and str are categories (long texts words),
     bool yes or no, datetime dates, numbers numbers; missing values may stay. Sparse X is for models
-    that take it. With a model and a strategy the same random_state gives the same model; several
-    models share the time by what they take, which is never quite the same.
+    that take it. With a model and a strategy the same random_state gives the same model; not so
+    with several models, which share the time.
 
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True, as_frame=True)

@@ -318,7 +318,6 @@ def guess_of_numbers(values: pd.Series, kind: str = "", reading: str = "") -> Gu
 
 
 def _whole_numbers(values: pd.Series) -> pd.Series | None:
-    """The values as integers; None where one is none."""
     if (values.iloc[:100].dropna() % 1 != 0).any():
         return None
     known = values.dropna()
@@ -443,7 +442,6 @@ def _unit_of(match: re.Match[str], is_scaled: bool) -> str:
 
 
 def _usual_unit(rows_by_unit: Counter[str]) -> str:
-    """The unit of most texts, "" where hardly any has one."""
     units = [unit for unit, _ in rows_by_unit.most_common() if unit]
     rows = {u: sum(n for w, n in rows_by_unit.items() if w and same_unit(w, u)) for u in units}
     unit = max(units, key=lambda unit: rows[unit], default="")

@@ -297,7 +297,6 @@ def _table_rows(
 
 
 def _file_rows(dataset: Dataset, table: pd.DataFrame) -> np.ndarray | None:
-    """The positions of the dataset's rows in the table of its file; None for another file."""
     file_rows = np.arange(len(table))
     if dataset.sampled is not None:
         file_rows = dataset.sampled.chosen if len(table) == dataset.sampled.of else file_rows[:0]

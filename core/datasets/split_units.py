@@ -465,7 +465,6 @@ def with_times(dataset: Dataset, table: pd.DataFrame, column: str) -> Dataset:
 
 
 def _time_points(values: pd.Series, where: str) -> np.ndarray:
-    """Numbers unchanged, dates as seconds since 1970; NaN where missing."""
     if pd.api.types.is_numeric_dtype(values.dtype):
         return values.to_numpy(dtype=float, na_value=np.nan)
     form = date_format(values)

@@ -325,7 +325,6 @@ def _delete_on_failure(study: Study) -> Iterator[None]:
 def _new_or_begun_study(
     storage: BaseStorage, content: _StudyContent, direction: StudyDirection
 ) -> Study:
-    """A new study, or that in which this or a killed program wrote the first of these trials."""
     try:
         return optuna.create_study(storage=storage, study_name=content.name, direction=direction)
     except DuplicatedStudyError:

@@ -1,10 +1,10 @@
 """Evaluates a surrogate: its slice along one axis and its image over two, on grids of the axes.
 
-The window draws with these two functions; they need numpy, scipy and contourpy only.
-Scores, means and standard deviations are in the units of the score. Where the worse half of the
-scores is compressed (core.gp.warping), the mean is that of the responses as a score, which is the
-score's median; the bands are its quantiles, and the standard deviation is half the width of the
-inner band. They are of a score that would be observed, its noise included, and within its limits.
+They need numpy, scipy and contourpy only. Scores, means and standard deviations are in the units of
+the score. Where the worse half of the scores is compressed (core.gp.warping), the mean is that of
+the responses as a score, which is the score's median; the bands are its quantiles, and the standard
+deviation is half the width of the inner band. They are of a score that would be observed, its noise
+included, and within its limits.
 """
 
 from __future__ import annotations

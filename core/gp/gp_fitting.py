@@ -193,7 +193,6 @@ class GpFitter:
         return self.last
 
     def _extend_posterior(self, X: Array, z: Array) -> GpPosterior | None:
-        """The last posterior with the new points; None unless X is its points and new ones."""
         if self.last is None:
             return None
         old = len(self.last.X)
@@ -221,7 +220,6 @@ class GpFitter:
         return self._posterior(X, z, self.theta)
 
     def _search_theta(self, X: Array, z: Array, random: np.random.Generator) -> Array:
-        """θ from several starts, on a draw of the points where there are many."""
         # A hundred points find the basin that the likelihood of more then refines.
         rows = random.permutation(len(X))[:FEW]
         likelihood = Likelihood(self.kernel, X[rows], z[rows], self.axis_of)

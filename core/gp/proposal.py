@@ -216,7 +216,6 @@ class AcquisitionSearch:
         return points[apart > SAME]
 
     def _separated_candidates(self, values: Array) -> list[int]:
-        """The best few candidates, none close to a better one in units of the length scales."""
         order = np.argsort(-values, kind="stable")[:100]
         scaled = self.candidate_pool[order] / np.minimum(self.regression.lengths, 1.0)
         starts = [0]
@@ -228,8 +227,6 @@ class AcquisitionSearch:
         return [int(order[k]) for k in starts]
 
     def _climb_locally(self, acquisition: Acquisition, starts: Array) -> tuple[Array, Array]:
-        """The starts moved uphill: real numbers by their gradient, the rest by neighbours."""
-
         def function(points: Array) -> tuple[Array, Array]:
             mean, sd, mean_slope, sd_slope = self.regression.posterior_gradients(points)
             value, by_mean, by_sd = acquisition(mean, sd, self.best)
@@ -266,7 +263,6 @@ class AcquisitionSearch:
         return np.vstack([points, point]), np.append(values, value)
 
     def _proposal(self, acquisition: Acquisition, points: Array) -> Proposal:
-        """The best of the points, as it will be tried; from the pool where all were tried."""
         points = points if len(points) else self.candidate_pool[:1]
         mean, sd = self.regression.posterior(points)
         value = acquisition(mean, sd, self.best)[0]

@@ -86,7 +86,6 @@ class SharedCandidates:
         return self._count < len(self._K) and bool(self._is_untried.any())
 
     def _add(self, point: Array, key: bytes) -> bool:
-        """Add a point that is a candidate, but for rounding; whether it is one."""
         away, j = self._tree.query(point, p=np.inf)
         N = self._count
         if away > SAME or len(self._K) == N:

@@ -14,8 +14,8 @@ Maximizes the Laplace evidence: −log p(data | C) ≈ loss(w) + ½ Σ_j C_j ‖
 
 Each step updates C_j towards γ_j/‖w_j‖² (and σ²), takes one Newton step on w, and computes γ there.
 The evidence of a linear model of moderate size is known exactly (marginal.py): its maximum is found
-at once with one penalty, and by L-BFGS over log σ² C with several. A linear model's C is reported
-on the scale of ½ C ‖w‖² beside (m/2) log R: its ridge penalty is (R/m) C.
+at once with one penalty, with several by L-BFGS over log σ² C. A linear model's C is reported on
+the scale of ½ C ‖w‖² beside (m/2) log R: its ridge penalty is (R/m) C.
 
 γ and log |A| are exact from the Cholesky factor where the Hessian is formed. Otherwise they come
 from probes (Hutchinson): with u = L⁻ᵀz and v = A⁻¹ L z the mean of u ∘ v is the diagonal of A⁻¹,
@@ -241,7 +241,6 @@ def evidence_steps(
 
 
 def _in_turns(state: _State, fits: int, options: EvidenceOptions) -> Iterator[LearnerStep]:
-    """Updates of C, σ² and w in turns until log C and the evidence stand still."""
     for number in range(1, options.max_steps + 1):
         last, before = state.objective, replace(state)
         iterations = _advance(state, first=number == 1)
@@ -276,7 +275,6 @@ def _probe_count(grouped: Grouping) -> int:
 def _first_state(
     inner: Loss, point: LossPoint, grouped: Grouping, signs: np.ndarray, back: WeightMap
 ) -> _State:
-    """The state at the start: C = 1 beside the loss with its own noise variance."""
     loss, C = inner, np.ones(grouped.group_count)
     if isinstance(inner, LinearLoss | EigenbasisLoss):
         loss = FixedNoise(inner, inner.noise_variance(point.w))

@@ -177,7 +177,6 @@ def _line_searches(
 
 
 def _own_ranges(outer: HoldoutLoss, d: np.ndarray, deviation: float, box: Bounds) -> np.ndarray:
-    """The lowest and highest C that each pair alone would choose, and of d, shape (k, 2)."""
     choices = [d]
     for pair, w in zip(outer.pairs, outer.w, strict=True):
         holdout = HoldoutLoss([pair], outer.grouped, w)

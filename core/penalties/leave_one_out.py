@@ -351,7 +351,6 @@ def leave_one_out_steps(
 
 
 def _search_steps(search: ScaleSearch, number: int, max_steps: int) -> Iterator[LearnerStep]:
-    """A step at each lower f of the search, then the last one."""
     last = number + max_steps
     while number < last:
         t = search.next_t()
@@ -368,7 +367,6 @@ def _search_steps(search: ScaleSearch, number: int, max_steps: int) -> Iterator[
 
 
 def _make_step(search: ScaleSearch, number: int, is_last: bool = False) -> LearnerStep:
-    """The best point as a learner's step, the last one fitted to its end."""
     best = search.best_point
     inner_w = search.final_weights() if is_last else best.w
     w = search.problem.parameters_of(inner_w).copy()

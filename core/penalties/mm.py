@@ -64,7 +64,6 @@ class _Iterate:
     fits: int
 
     def is_done(self, options: MmOptions) -> bool:
-        """Whether nothing moves any more, or the steps are spent."""
         tolerance = options.tolerance
         settled = self.log_C_change < tolerance and self.f_decrease < 1e-5 * tolerance
         return self.number >= options.max_steps or settled

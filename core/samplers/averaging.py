@@ -11,8 +11,7 @@ Notation:
 The average is one of densities, row by row: log Σ_t w_t p_t(row), and then summed over the rows.
 An average over the whole test set would pick its single best model.
 
-How many models the average needs grows with every ten trials, and a dropped one may be needed then:
-`TopModels` keeps as many as the planned number of trials needs, and one spare.
+`TopModels` keeps as many models as the planned number of trials needs, and one spare.
 """
 
 from __future__ import annotations

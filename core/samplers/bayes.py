@@ -131,7 +131,6 @@ class GpSampler(ProposingSampler, Generic[OptionsT]):
         best: float,
         incumbent: Array,
     ) -> SharedSearch:
-        """The search that the asks of many workers share."""
         points, kernel = observed.tried_points, regression.kernel
         if self._shared is None or not self._shared.follow(kernel, incumbent, points):
             surface = condition_on_pending(regression, observed)
@@ -199,7 +198,6 @@ class GpSampler(ProposingSampler, Generic[OptionsT]):
         return int(published_count if self.options.as_published else default_count)
 
     def _show_early(self, trial: FrozenTrial, observed: Observations, point: Array) -> None:
-        """Shows the surrogate of the first trials, which decides nothing yet."""
         if len(observed.points) < MIN_SHOWN_TRIALS:
             return
         # A fitter of its own: what is shown must not change what is proposed later.
@@ -209,7 +207,6 @@ class GpSampler(ProposingSampler, Generic[OptionsT]):
         self.surrogate = replace(self.surrogate, proposes=False)
 
     def _start_point(self, trial: FrozenTrial, observed: Observations) -> Array:
-        """The trial's own point of a scrambled Sobol sequence, or the next one not tried yet."""
         sobol = qmc.Sobol(len(self._domain.space), scramble=True, rng=self.seed)
         power = (trial.number + REPLACEMENTS).bit_length()
         columns = sobol.random_base2(power)[trial.number : trial.number + REPLACEMENTS]

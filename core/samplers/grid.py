@@ -1,7 +1,7 @@
 """Grid search from coarse to fine: the picture means something after a dozen trials.
 
-The idea is that of LIBSVM's grid.py: each axis is visited middle first, then the middles of the
-halves, and so on; settings whose coordinates all belong to coarse levels come first.
+As LIBSVM's grid.py: each axis is visited middle first, then the middles of the halves, and so on;
+settings with all coordinates of coarse levels come first.
 """
 
 from __future__ import annotations

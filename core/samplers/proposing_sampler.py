@@ -108,7 +108,6 @@ class ObservationReader:
 
 
 def _finite_score(trial: FrozenTrial) -> float | None:
-    """The score of a trial that was neither ended early nor failed."""
     value = trial.values[0] if trial.state == TrialState.COMPLETE and trial.values else math.nan
     return float(value) if math.isfinite(value) else None
 

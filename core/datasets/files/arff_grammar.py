@@ -117,7 +117,6 @@ def parse_arff(
 
 
 def _read_header_line(content: ArffContent, number: int, line: str) -> bool:
-    """True for the last line of the header, @data."""
     word = line.split(maxsplit=1)[0].lower() if line else "%"
     if word == "@data" or word == "@relation" or word.startswith("%"):
         return word == "@data"
@@ -166,7 +165,6 @@ def _strptime_format(java: str) -> str:
 
 
 def _rows_of(content: ArffContent, numbered: Iterable[tuple[int, str]]) -> Iterator[list[str]]:
-    """The cells of every row; its line and weight go into the content."""
     absent, n_sparse = [attribute.absent for attribute in content.attributes], 0
     for number, line in numbered:
         row = line.strip()

@@ -104,7 +104,6 @@ def _scan_xlsb(content: bytes, extent: SheetExtent) -> None:
 
 
 def _xlsb_records(content: bytes, where: str) -> Records:
-    """Every record but those that are too short."""
     position, size = 0, len(content)
     try:
         while position < size:
@@ -206,7 +205,6 @@ def _scan_xls(book: bytes, position: int, extent: SheetExtent) -> None:
 
 
 def _xls_records(book: bytes, position: int, where: str) -> Records:
-    """Every record up to the end's but those that are too short."""
     while position + 4 <= len(book):
         kind, length = _unpack("<2H", book, position)
         position += 4

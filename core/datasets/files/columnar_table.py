@@ -90,7 +90,6 @@ class ColumnarFile(TableReader):
         return CountedRows(*self._count_labels(name))
 
     def _count_labels(self, name: str | None = None) -> tuple[int, np.ndarray | None]:
-        """The number of rows, and codes of a column's values; None above `MAX_LABELS` values."""
         from pyarrow import types
 
         column = self.column_names[0] if name is None else name
@@ -156,7 +155,6 @@ class ColumnarFile(TableReader):
 
     @cached_property
     def _places(self) -> dict[str, int]:
-        """{column: its position in the file} of those that can be read."""
         names = self._names[0]
         kinds = enumerate(zip(names, self._file_schema, strict=True))
         places = {name: i for i, (name, column) in kinds if not _is_nested(column.type)}

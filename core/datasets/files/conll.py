@@ -166,7 +166,6 @@ def _line_cells(line: str, has_tabs: bool) -> list[str]:
 
 
 def _is_mark(cells: Sequence[str]) -> bool:
-    """Whether a document begins."""
     return cells[:1] == [_DOCUMENT]
 
 

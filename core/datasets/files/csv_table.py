@@ -156,7 +156,6 @@ class CsvParser(ExitStack):
         self._is_checked = True
 
     def _check_short_rows(self, table: pd.DataFrame, survey: QuoteCheck) -> None:
-        """Refuse rows that pandas filled up."""
         dialect = self.dialect
         is_filled = dialect.width > 1 and dialect.extra != "empty"
         if not is_filled or not table.iloc[:, -1].isna().any():

@@ -1,7 +1,6 @@
 """Detects the dialect of a text table from its head: encoding, delimiter, header, decimal sign.
 
-Where the names of a table stand, below lines of a title and above a row of units, is told of sheets
-as well.
+Of sheets it tells where the names stand, below a title and above units.
 """
 
 from __future__ import annotations
@@ -198,7 +197,6 @@ def _one_column(lines: list[str], quotes: Quotes, name: str) -> list[list[str]]:
 
 
 def _evenness(rows: list[list[str]]) -> tuple[float, int]:
-    """The share of rows with the usual number of cells, and this number."""
     below = [row for row in rows[1:] if not row[0].startswith("#")] or rows[1:] or rows
     counts = Counter(len(row) for row in below)
     if not counts:
@@ -408,7 +406,6 @@ def _check_above(above: list[str], quotes: Quotes, name: str) -> None:
 
 
 def _lines_above(lines: list[str], table: list[list[str]], quotes: Quotes) -> int:
-    """The number of lines above the table: comments (#), a title, blank lines between."""
     width = _usual_width(table)
     if quotes.delimiter == ONE_COLUMN:  # every line looks like a title
         empty_cells = ("", 2 * quotes.quote)

@@ -75,7 +75,6 @@ def write(run: FinishedRun, folder: Path) -> None:
 
 
 def _table_model(run: FinishedRun) -> tuple[str, bytes, str]:
-    """The name and content of the model's file, and the program that opens it."""
     pipeline, stream = with_card(run), io.BytesIO()
     types = archive.dump_model(pipeline, stream, zipfile.ZIP_DEFLATED)
     card = card_of(pipeline)
@@ -122,7 +121,6 @@ def _environment_files(run: FinishedRun, is_table: bool) -> dict[str, bytes]:
 
 
 def _signature(run: FinishedRun) -> JsonObject:
-    """The types of columns, as pandas reads them from the training file."""
     takeaway, outputs = run.takeaway, None
     if carrier_of(run.plan.model) is None:
         labels = list(map(str, getattr(run.pipeline, "classes_", ())))

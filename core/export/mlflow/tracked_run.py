@@ -62,7 +62,6 @@ def log_run(run: FinishedRun, address: str) -> str:
 
 
 def _experiment(client: Any, run: FinishedRun, address: str) -> str:
-    """The experiment that MLflow's own variables name, or one of the dataset's name."""
     if experiment := os.environ.get("MLFLOW_EXPERIMENT_ID"):
         return experiment
     name = os.environ.get("MLFLOW_EXPERIMENT_NAME") or plain_text(run.takeaway.dataset)

@@ -9,9 +9,8 @@ Notation of the likelihoods:
 `SparseRegression` takes blocks of earlier trials to be independent given the values at the inducing
 points (the partially independent conditional, PIC: Snelson & Ghahramani 2007); the trials of the
 present dataset and every point that is asked are a block too, conditioned on each other exactly. A
-further trial of the present dataset then costs O(m²) for m inducing points, however many earlier
-trials there are. Of the neighbours' kernel the inducing values are those of its second term, which
-all datasets share.
+further present trial costs O(m²) for m inducing points. Of the neighbours' kernel the inducing
+values are those of its second term, which all datasets share.
 
 Notation of `SparseRegression` (row vectors k over the rows U, then Y):
     U       inducing points, shape (m, width)
@@ -355,7 +354,6 @@ class JointFitter:
         return np.concatenate([np.flatnonzero(np.isin(self.earlier.d, datasets))[:EXACT], rows])
 
     def _extended(self, present: Array, z: Array) -> Inner | None:
-        """The last posterior with the new trials; None where its trials are not the first ones."""
         if self._last is None:
             return None
         rows, last = self._last

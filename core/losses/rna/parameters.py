@@ -50,7 +50,6 @@ for _first, _second in ("AU", "CG", "GU"):
 
 
 def _strings(length: int) -> list[str]:
-    """All strings of letters of a length, in alphabetical order."""
     strings = [""]
     for _ in range(length):
         strings = [start + letter for start in strings for letter in LETTERS]

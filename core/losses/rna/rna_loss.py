@@ -185,7 +185,6 @@ class RnaLoss(Loss):
         return rooms
 
     def _over_molecules(self, work: Callable[[int, np.ndarray], T]) -> list[T]:
-        """The results of ``work`` for every molecule, in order; each call has room of its own."""
         # Dealt out longest first, the chunks cost about the same: n³ flops a molecule.
         order = sorted(range(len(self.molecules)), key=lambda k: -self._base_count(k))
         results: dict[int, T] = {}
@@ -278,7 +277,6 @@ def structure_uses(letters: str, structure: str) -> tuple[np.ndarray, float]:
 
 
 def _count_loop(uses: np.ndarray, codes: np.ndarray, outer: Pair, inner: Pair) -> None:
-    """Counts the terms of a stacked pair, a bulge or an internal loop."""
     (i, j), (p, q) = outer, inner
     left, right = p - i - 1, j - q - 1
     letters_inside = _letters_index(codes[i], codes[j], codes[i + 1], codes[j - 1])
