@@ -9,9 +9,11 @@ standard deviations of the predictions); scores of a script to the six digits th
 from __future__ import annotations
 
 import html
+import importlib.util
 import json
 import re
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -303,9 +305,31 @@ def check_study(case: Case, path: Path) -> None:
     assert found == pytest.approx(told)
 
 
+def check_mlflow(case: Case, path: Path) -> None:
+    """Its loader, which others run without this program, gives the pipeline's predictions."""
+    (module_path,) = (path / "code").iterdir()
+    spec = importlib.util.spec_from_file_location(module_path.stem, module_path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # where its dataclasses are looked up
+    spec.loader.exec_module(module)
+    table = pd.read_csv(case.folder.plan.data.file)
+    predictions = module._load_pyfunc(str(path / "model.skops")).predict(table)
+    is_usable = table["goal"].notna().to_numpy()
+    pipeline, features = case.finished.pipeline, case.dataset.features
+    if case.dataset.task.has_classes and hasattr(pipeline, "predict_proba"):
+        values, ours = predictions.iloc[:, 1:], pipeline.predict_proba(features)
+    else:
+        values, ours = predictions["prediction"], pipeline.predict(features)
+    values = values.to_numpy()[is_usable]
+    if ours.dtype.kind != "f":
+        assert [str(value) for value in values] == [str(label) for label in ours]
+        return
+    np.testing.assert_allclose(values.astype(float), ours, atol=1e-9)
+
+
 CHECKS: dict[str, Callable[[Case, Path], None]] = {
     "onnx": check_onnx, "json": check_json, "report": check_report, "folder": check_folder,
-    "optuna": check_study,
+    "mlflow": check_mlflow, "optuna": check_study,
 }  # fmt: skip
 
 
