@@ -94,7 +94,9 @@ class _TunedEstimator(BaseEstimator):
         if sparse.issparse(X):
             # The constructor takes the shortest indices, which is what LIBSVM's writer takes.
             return sparse.csr_matrix((X.data, X.indices, X.indptr), X.shape, dtype=np.float64)
-        table = (X if is_table else pd.DataFrame(X)).infer_objects()
+        # An array has the columns of the table that it was fitted on, as scikit-learn warns.
+        names = None if reset else getattr(self, "feature_names_in_", None)
+        table = (X if is_table else pd.DataFrame(X, columns=names)).infer_objects()
         numbers = table.select_dtypes("number", exclude="timedelta").to_numpy(
             np.float64, na_value=np.nan
         )

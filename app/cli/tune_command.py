@@ -418,10 +418,11 @@ def give_result(
 
 def _model_name(folder: RunFolder) -> str:
     """How the next command calls the run: "last", until there is a later one."""
-    from core.tuning.runs.run_folder import RunFolder
+    from core.tuning.runs.run_folder import RunFolder, runs_root
 
-    is_last = folder.address == folder.name == RunFolder.find_run("last").name
-    return "last" if is_last else folder.address
+    if folder.path.parent != runs_root():
+        return str(folder.path)
+    return "last" if RunFolder.find_run("last").path == folder.path else folder.name
 
 
 def result_as_json(

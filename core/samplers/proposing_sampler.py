@@ -156,13 +156,13 @@ class ProposingSampler(BaseSampler):
     ) -> dict[str, BaseDistribution]:
         refuse_several_objectives(study)
         if self._fixed is not None:
-            return self._fixed.described
+            return dict(self._fixed.described)  # callers narrow it
         with _ASK_LOCK:
             if self._seen is None or self._seen.study_name != study.study_name:
                 self._seen = SeenParameters(study.study_name)
             self._seen.read(study)
             self._inferred = self._seen.space(with_conditions=self.takes_conditions)
-            return self._inferred.described if self._inferred else {}
+            return dict(self._inferred.described) if self._inferred else {}
 
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]

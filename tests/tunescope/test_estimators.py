@@ -117,6 +117,15 @@ def test_labels_come_back_as_they_were(labels):
     assert (order == model.predict(X)).mean() > 0.9
 
 
+def test_an_array_has_the_columns_of_the_table_before_it():
+    X, y = make_classification(60, 4, random_state=0)
+    table = pd.DataFrame(X, columns=list("abcd"))
+    fitted = clone(CLASSIFIER).fit(table, y)
+    with pytest.warns(UserWarning, match="valid feature names"):
+        predictions = fitted.predict(X)
+    np.testing.assert_array_equal(predictions, fitted.predict(table))
+
+
 def test_a_sparse_matrix_is_predicted_as_if_dense_whatever_columns_are_empty():
     rng = np.random.default_rng(0)
     dense = rng.normal(size=(100, 12)) * (rng.random((100, 12)) < 0.4)

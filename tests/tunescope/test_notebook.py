@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import contextlib
 from html.parser import HTMLParser
+from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
@@ -69,7 +70,9 @@ def test_a_notebook_shows_progress_and_the_result():
     cells = [nbformat.v4.new_code_cell(source) for source in CELLS]
     kernel = {"name": "python3", "display_name": "", "language": "python"}
     notebook = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
-    nbclient.NotebookClient(notebook, timeout=200).execute()
+    # Where the program lies: it need not be installed where it is tested.
+    resources = {"metadata": {"path": str(Path(__file__).parents[2])}}
+    nbclient.NotebookClient(notebook, timeout=200, resources=resources).execute()
     _, _, tuned, shown, plotted = (cell.outputs for cell in notebook.cells)
     progress = "".join(str(output) for output in tuned)
     assert "trial 2 of 2, best accuracy" in progress

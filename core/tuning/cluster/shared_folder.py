@@ -30,6 +30,7 @@ import numpy as np
 
 from core.awake_timer import AWAKE
 from core.datasets.memory_limit import max_data_bytes
+from core.errors import UnusableError
 from core.ordinary_files import read_ordinary
 from core.tuning.cluster.cluster_monitor import installed_versions
 from core.tuning.cluster.executor import GONE_SECONDS
@@ -185,6 +186,13 @@ class SharedFolder:
             os.scandir(self.run).close()
             return stat.S_ISDIR(os.lstat(self.path).st_mode)
         return False
+
+    def check_folder(self) -> None:
+        """Raise UnusableError where something else, or a link, is in its place."""
+        with contextlib.suppress(OSError):
+            if not stat.S_ISDIR(os.lstat(self.path).st_mode):
+                fault = "this is no folder, so that no worker can join the run"
+                raise UnusableError(fault, where=str(self.path), cure="move it away")
 
     def join_run(self, content: Beat) -> Heartbeat:
         """A worker's heartbeat, in a folder that is made where it is missing."""

@@ -82,7 +82,9 @@ class SharedWorker:
     def _follow_run(self, plan: Plan) -> Heartbeat | None:
         while True:
             self._return_results()
+            self._shared.check_folder()
             if (listing := self._shared.listing()) is None:  # a drive is away
+                self._check_patience("the folder of this run cannot be read")
                 continue
             is_member = self._worker in listing.worker
             if not is_member or not self._tokens.keys() <= listing.claim.keys():
@@ -111,18 +113,17 @@ class SharedWorker:
         return watch.beat if watch.is_alive else None
 
     def _take_over(self, listing: Listing) -> Heartbeat | None:
-        silent_seconds = AWAKE.seconds - self._heard
-        if silent_seconds > GONE_SECONDS and not self._folder.is_running:
+        if AWAKE.seconds - self._heard > GONE_SECONDS and not self._folder.is_running:
             with contextlib.suppress(FileExistsError):  # another worker came first
                 return self._shared.take_turn(listing.last_turn + 1, Beat.of_this_process())
-        if silent_seconds > max(GONE_SECONDS, self._wait_seconds):
-            raise UnusableError(
-                "the process that writes this run hands out no trials",
-                where=str(self._folder.path),
-                cure="wait until it ends, then continue it with tunescope resume",
-            )
+        self._check_patience("the process that writes this run hands out no trials")
         self._show("no process coordinates this run; waiting")
         return None
+
+    def _check_patience(self, fault: str) -> None:
+        if AWAKE.seconds - self._heard > max(GONE_SECONDS, self._wait_seconds):
+            cure = "wait until that ends, then continue it with tunescope resume"
+            raise UnusableError(fault, where=str(self._folder.path), cure=cure)
 
     def _prepare_job(self, plan: Plan, beat: Beat) -> None:
         started = None if self._job else next(self._folder.read_events(), None)
@@ -151,7 +152,11 @@ class SharedWorker:
         for token in random.sample(sorted(listing.task), len(listing.task)):
             if self._executor.free_slots and self._shared.claim_task(token, self._worker):
                 name = f"claim-{token}-{self._worker}"
-                task = self._shared.read(name, SharedTask, MAX_BYTES)
+                try:
+                    task = self._shared.read(name, SharedTask, MAX_BYTES)
+                except (ValueError, RecursionError):  # no coordinator wrote it
+                    self._shared.remove_file(name)
+                    continue
                 self._tokens[token] = task.request.number
                 self._executor.submit_request(task.request, task.limit)
                 self._poll_seconds = POLL_SECONDS

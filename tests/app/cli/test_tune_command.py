@@ -410,6 +410,13 @@ def test_a_target_that_is_not_clear_is_asked_for_or_refused(tmp_path, capsys, mo
     assert json.loads(capsys.readouterr().out)["dataset"]["target"] == "amount"
 
 
+def test_a_run_beside_an_empty_folder_of_runs_names_itself(capsys, table, runs, monkeypatch):
+    monkeypatch.chdir(table.parent)
+    options = ["--model", "naive-bayes", "--strategy", "random", "--trials", "2"]
+    assert main(["tune", str(table), *options, "--target", "ill", "--run-dir", "mine"]) == 0
+    assert " predict mine NEW_ROWS" in capsys.readouterr().out
+
+
 def test_a_result_is_twelve_lines_and_its_last_one_runs(tmp_path, capsys, table, runs, monkeypatch):
     assert main(["tune", str(table), *ONE_TEST[:-3], "--evaluation", "test"]) == 0
     out, err = capsys.readouterr()

@@ -297,12 +297,19 @@ def check_folder(case: Case, path: Path) -> None:
 
 
 def check_study(case: Case, path: Path) -> None:
-    """Optuna itself reads every trial with its score."""
-    study = optuna.load_study(study_name=None, storage=f"sqlite:///{path}")
+    """Optuna itself reads every trial with its score; of several models each has a study."""
+    studies = optuna.get_all_study_summaries(f"sqlite:///{path}")
+    trials = [
+        trial
+        for summary in studies
+        for trial in optuna.load_study(
+            study_name=summary.study_name, storage=f"sqlite:///{path}"
+        ).trials
+    ]
     events = (e for e in case.folder.all_events() if isinstance(e, TrialFinished))
-    told = {event.number: event.score for event in events if not event.behind}
-    found = {trial.number: trial.value for trial in study.trials if trial.value is not None}
-    assert found == pytest.approx(told)
+    scores = sorted(event.score for event in events if not event.behind)
+    values = sorted(trial.value for trial in trials if trial.value is not None)
+    assert values == pytest.approx(scores)
 
 
 def check_mlflow(case: Case, path: Path) -> None:

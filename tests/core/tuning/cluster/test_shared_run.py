@@ -12,6 +12,7 @@ import signal
 import threading
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import joblib
 import numpy as np
@@ -349,6 +350,21 @@ def test_one_fit_takes_no_workers(tmp_path):
     folder = RunFolder.create(plan, path=tmp_path / "mm")
     with pytest.raises(UnusableError, match="mm is one fit"):
         SharedWorker(folder, 1, 60.0, lambda _: None).take_trials()
+
+
+@pytest.mark.parametrize("make", [Path.touch, lambda path: path.symlink_to(path.parent)])
+def test_a_worker_says_where_something_else_is_in_place_of_its_folder(run, make):
+    make(run.path / "work")
+    with pytest.raises(UnusableError, match="this is no folder"):
+        SharedWorker(run, 1, 60.0, lambda _: None).take_trials()
+
+
+def test_a_worker_that_cannot_read_the_folder_waits_no_longer_than_asked(run, monkeypatch):
+    for module in (shared_folder, shared_worker):
+        monkeypatch.setattr(module, "GONE_SECONDS", 0.2)
+    monkeypatch.setattr(SharedFolder, "listing", lambda self: None)
+    with pytest.raises(UnusableError, match="the folder of this run cannot be read"):
+        SharedWorker(run, 1, 0.0, lambda _: None).take_trials()
 
 
 @pytest.mark.skipif(os.name == "nt", reason="modes are those of POSIX")
