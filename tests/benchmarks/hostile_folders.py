@@ -200,6 +200,7 @@ COMMANDS: dict[str, tuple[list[str], tuple[str, ...]]] = {
     "replay last": (["replay", "last", "--json"], OF_RUN),
     "resume": (["resume", "RUN", "--trials", "1"], (*OF_RUN, *HISTORY, "data.csv")),
     "resume stop": (["resume", "RUN", "--stop"], OF_RUN),
+    "work": (["work", "RUN", "--wait", "0"], (*OF_RUN, "runs/RUN/work")),
     "report": (["report", "RUN", "--out", "out.html"], (*OF_RUN, "out.html")),
     "export": (["export", "RUN", "out.skops"], (*OF_RUN, "out.skops")),
     "export trial": (["export", "RUN", "out.json", "--which", "1"], OF_RUN),
