@@ -63,16 +63,16 @@ class Elements(HTMLParser):
 
 
 @pytest.mark.slow
-def test_a_notebook_shows_progress_and_the_result():
+def test_a_notebook_shows_progress_and_the_result(monkeypatch):
     nbformat = pytest.importorskip("nbformat", reason="nbformat (extra test) is not installed")
     nbclient = pytest.importorskip("nbclient", reason="nbclient (extra test) is not installed")
     pytest.importorskip("ipykernel", reason="ipykernel (extra test) is not installed")
     cells = [nbformat.v4.new_code_cell(source) for source in CELLS]
     kernel = {"name": "python3", "display_name": "", "language": "python"}
     notebook = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
-    # Where the program lies: it need not be installed where it is tested.
-    resources = {"metadata": {"path": str(Path(__file__).parents[2])}}
-    nbclient.NotebookClient(notebook, timeout=200, resources=resources).execute()
+    # The kernel finds the program, whatever the tests before have made of this environment.
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+    nbclient.NotebookClient(notebook, timeout=200).execute()
     _, _, tuned, shown, plotted = (cell.outputs for cell in notebook.cells)
     progress = "".join(str(output) for output in tuned)
     assert "trial 2 of 2, best accuracy" in progress
