@@ -70,9 +70,11 @@ def test_a_notebook_shows_progress_and_the_result(monkeypatch):
     cells = [nbformat.v4.new_code_cell(source) for source in CELLS]
     kernel = {"name": "python3", "display_name": "", "language": "python"}
     notebook = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
-    # The kernel finds the program, whatever the tests before have made of this environment.
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
-    nbclient.NotebookClient(notebook, timeout=200).execute()
+    # Commands that ran here set them for their children; a kernel drops its folder from the path.
+    for name in ("PYTHONSAFEPATH", "PYTHONPATH"):
+        monkeypatch.delenv(name, raising=False)
+    resources = {"metadata": {"path": str(Path(__file__).parents[2])}}
+    nbclient.NotebookClient(notebook, timeout=200, resources=resources).execute()
     _, _, tuned, shown, plotted = (cell.outputs for cell in notebook.cells)
     progress = "".join(str(output) for output in tuned)
     assert "trial 2 of 2, best accuracy" in progress

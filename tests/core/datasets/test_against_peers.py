@@ -157,7 +157,8 @@ def check(raw: RawTable, names: Sequence[str], rows: Rows) -> None:
     for place, (name, theirs) in enumerate(zip(map(str, table), names, strict=True)):
         bare = text_of(theirs) or f"Unnamed: {place}"
         assert name == bare or any(f"“{bare}”" in sentence for sentence in said), (name, theirs)
-        own = " ".join(sentence for sentence in said if f"“{name}”" in sentence)
+        shown_name = " ".join(name.split())  # sentences are single lines
+        own = " ".join(sentence for sentence in said if f"“{shown_name}”" in sentence)
         for line, ours in enumerate(table[name]):
             cell = rows[line][place]
             is_said = ("missing" if pd.isna(ours) else "is the number") in own
