@@ -33,10 +33,7 @@ def progress_bar(stack: ExitStack) -> Callable[[Event], None]:
             stage += f", best {metric_in_short(metric)} {score_text(best.score, metric)}"
         if left and not run.tuning_ended:
             stage += f", {rough_duration_text(left)} left"
-        # Without a number of trials the minutes bound it.
-        share = run.seconds / (run.seconds + left) if left else 0.0
-        share = min(1.0, run.done_count / run.total) if run.total else share
-        draw(100.0 if run.ended or run.tuning_ended else 100 * share, stage)
+        draw(100.0 if run.ended or run.tuning_ended else 100 * run.done_share, stage)
 
     return show
 

@@ -93,10 +93,10 @@ class ProgressLine:
                 self._show_fold(event)
             case events.PenaltyStep():
                 words = f"step {event.step} · objective {format_number(event.objective, 4)}"
-                self._draw_bar(words, self._done_share(event.step))
+                self._draw_bar(words, run.done_share)
             case events.HyperGradientStep():
                 words = f"step {event.step} · held-out loss {format_number(event.holdout_loss, 4)}"
-                self._draw_bar(words, self._done_share(event.step))
+                self._draw_bar(words, run.done_share)
             case events.WorkersSeen():
                 self._workers(event)
             case events.Progress() | events.TuningEnded():
@@ -163,15 +163,7 @@ class ProgressLine:
         still = run.without_improvement
         none = f" · no improvement for {still} trials" if still > 4 else ""
         total = f" of {run.total}" if run.total else ""
-        count = run.done_count
-        self._draw_bar(f"trial {count}{total}{best}{time_left}{none}", self._done_share(count))
-
-    def _done_share(self, done: int) -> float:
-        run = self.run_state
-        if run.total:
-            return min(1.0, done / run.total)
-        # Minutes bound it.
-        return run.seconds / (run.seconds + run.seconds_left) if run.seconds_left else 0.0
+        self._draw_bar(f"trial {run.done_count}{total}{best}{time_left}{none}", run.done_share)
 
     def _draw_bar(self, text: str, share: float) -> None:
         full = round(BAR * share)

@@ -45,7 +45,9 @@ _LIMITS = (
 
 
 def card_text(run: FinishedRun, format: str) -> str:
-    """The card in Markdown, with front matter as model hubs read it; no value of a row is in it.
+    """The card in Markdown, with front matter as model hubs read it; it shows no row.
+
+    Of values it has the ends of ranges, and categories of at least MIN_COMMON rows.
 
     Args:
         format: the name of the exporter.

@@ -155,6 +155,13 @@ class RunState(TrialTable):
     def done_count(self) -> int:
         return len(self.trials) + len(self.steps) + len(self.gradients)
 
+    @property
+    def done_share(self) -> float:
+        """Of the trials or steps, or of the time where the minutes bound the run."""
+        if self.total:
+            return min(1.0, self.done_count / self.total)
+        return self.seconds / (self.seconds + self.seconds_left) if self.seconds_left else 0.0
+
     def done_at(self, event: Event) -> int:
         """How many of these had ended at an event."""
         steps: Sequence[Step] = self.steps or self.gradients

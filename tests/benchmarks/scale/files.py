@@ -89,28 +89,28 @@ def dump_table(rows: int) -> Call:
 
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
+
+
+def reading_curve(name: str, columns: str, remark: str, *, texts: bool) -> Curve:
+    lines = (
+        Line("Tunescope", read_csv(read_dataset, texts=texts), 1.0),
+        Line("pandas.read_csv", read_csv(pd.read_csv, texts=texts)),
+    )
+    return Curve(name, f"Reading a CSV of 30 columns{columns}", "rows", SIZES, lines, remark)
+
+
 CURVES = (
-    Curve(
+    reading_curve(
         "numbers",
-        "Reading a CSV of 30 columns of numbers",
-        "rows",
-        SIZES,
-        (
-            Line("Tunescope", read_csv(read_dataset, texts=False), 1.0),
-            Line("pandas.read_csv", read_csv(pd.read_csv, texts=False)),
-        ),
+        " of numbers",
         "Tunescope also tells what each column is, and where a cell is wrong.",
+        texts=False,
     ),
-    Curve(
+    reading_curve(
         "texts",
-        "Reading a CSV of 30 columns, with categories, a date, a yes/no",
-        "rows",
-        SIZES,
-        (
-            Line("Tunescope", read_csv(read_dataset, texts=True), 1.0),
-            Line("pandas.read_csv", read_csv(pd.read_csv, texts=True)),
-        ),
+        ", with categories, a date, a yes/no",
         "pandas leaves dates and categories as texts.",
+        texts=True,
     ),
     Curve(
         "pairs",
