@@ -5,8 +5,8 @@ The functions of BBOB come with coco-experiment. Seeds are paired: every sampler
 are kept in --cache and not repeated; so are the scores of real settings.
 
     python tests/benchmarks/bench_regret.py [--tasks real|bbob] [--only WORD …] [--samplers NAME …]
-        [--seeds N] [--trials N] [--after N …] [--dimensions D …] [--functions N …] [--workers N]
-        [--data DIR] [--cache DIR]
+        [--seeds N] [--first-seed N] [--trials N] [--after N …] [--dimensions D …]
+        [--functions N …] [--workers N] [--data DIR] [--cache DIR]
 
 With --workers so many trials run at any time, and a score comes in only when all later ones were
 asked. Needs optuna, and for their rows torch (gp-optuna), cmaes, smac, coco-experiment.
@@ -123,6 +123,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", default=[""], metavar="WORD")
     parser.add_argument("--samplers", nargs="*", default=list(SAMPLERS), metavar="NAME")
     parser.add_argument("--seeds", type=int, default=4)
+    parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--trials", type=int, default=50)
     parser.add_argument("--after", type=int, nargs="*", default=[15, 30, 50])
     parser.add_argument("--dimensions", type=int, nargs="*", default=[2, 5, 10])
@@ -142,7 +143,7 @@ def main() -> None:
         [
             [
                 kept_losses(asked.cache, task, sampler, seed, asked.trials, asked.workers)
-                for seed in range(asked.seeds)
+                for seed in range(asked.first_seed, asked.first_seed + asked.seeds)
             ]
             for sampler in asked.samplers
         ]
