@@ -32,6 +32,22 @@ class Condition:
     hiding_values: frozenset[float] = frozenset()  # numbers, or indices of choices
 
 
+def _axis_ends(axis: Axis) -> tuple[float, float, float, float]:
+    """Where the first and last number lie on the axis, and in the unit interval."""
+    low, high = axis.to_unit(axis.low)[0], axis.to_unit(axis.high)[0]
+    if axis.log:
+        return math.log(axis.low), math.log(axis.high), low, high
+    return axis.low, axis.high, low, high
+
+
+def unit_values(axis: Axis, values: Array) -> Array:
+    """The entries of the unit vector for numbers of any shape, clipped; NaN stays NaN."""
+    start, end, low, high = _axis_ends(axis)
+    numbers = np.clip(values, axis.low, axis.high)
+    position = np.log(numbers) if axis.log else numbers
+    return np.asarray(low + (position - start) * ((high - low) / ((end - start) or 1.0)))
+
+
 class SearchDomain:
     """The allowed points of a space of one axis or more.
 
@@ -79,7 +95,7 @@ class SearchDomain:
             elif self.value_count(axis) == 1:
                 snapped[:, start] = axis.to_unit(axis.low)[0]
             elif axis.kind == "int":
-                snapped[:, start] = self._to_unit(axis, self._from_unit(axis, snapped[:, start]))
+                snapped[:, start] = unit_values(axis, self._from_unit(axis, snapped[:, start]))
         if self.conditions:
             is_hidden = ~self.visible_entries(snapped)
             snapped[is_hidden] = np.broadcast_to(self.hidden_point, snapped.shape)[is_hidden]
@@ -105,22 +121,10 @@ class SearchDomain:
         return is_visible
 
     @staticmethod
-    def _axis_ends(axis: Axis) -> tuple[float, float, float, float]:
-        """Where the first and last whole number lie on the axis, and in the unit interval."""
-        low, high = axis.to_unit(axis.low)[0], axis.to_unit(axis.high)[0]
-        if axis.log:
-            return math.log(axis.low), math.log(axis.high), low, high
-        return axis.low, axis.high, low, high
-
-    def _from_unit(self, axis: Axis, units: Array) -> Array:
-        start, end, low, high = self._axis_ends(axis)
+    def _from_unit(axis: Axis, units: Array) -> Array:
+        start, end, low, high = _axis_ends(axis)
         position = start + (units - low) / (high - low) * (end - start)
         return np.clip(np.rint(np.exp(position) if axis.log else position), axis.low, axis.high)
-
-    def _to_unit(self, axis: Axis, values: Array) -> Array:
-        start, end, low, high = self._axis_ends(axis)
-        position = np.log(values) if axis.log else values
-        return low + (position - start) / (end - start) * (high - low)
 
     def points_from_uniforms(self, columns: Array) -> Array:
         """Allowed points from uniform draws, one column an axis: shape (m, axes) -> (m, width)."""
@@ -145,7 +149,7 @@ class SearchDomain:
             return np.eye(axis.width)
         if self.value_count(axis) == 1:
             return np.array([axis.to_unit(axis.low)])
-        return self._to_unit(axis, np.arange(round(axis.low), round(axis.high) + 1.0))[:, None]
+        return unit_values(axis, np.arange(round(axis.low), round(axis.high) + 1.0))[:, None]
 
     def neighbours(self, point: Array) -> Array:
         """Allowed points that differ from an allowed one in a single whole number or choice."""
@@ -172,4 +176,4 @@ class SearchDomain:
         steps = 2.0 ** np.arange(int(math.log2(self.value_count(axis))) + 1)
         values = self._from_unit(axis, entries)[0] + np.concatenate([-steps[::-1], steps])
         inside = (values >= axis.low) & (values <= axis.high)
-        return self._to_unit(axis, values[inside])[:, None]
+        return unit_values(axis, values[inside])[:, None]

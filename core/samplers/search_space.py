@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
+import numpy as np
 from optuna.distributions import (
     BaseDistribution,
     CategoricalDistribution,
@@ -65,7 +66,7 @@ class SearchSpace:
         unit = self.domain.hidden_point.copy()
         for start, axis in zip(self.domain.first, self.axes, strict=False):
             if axis.name in setting or axis.name in self._needed_names:
-                value = self._counted(axis.name, setting[axis.name])
+                value = self.counted(axis.name, setting[axis.name])
                 unit[start : start + axis.width] = axis.to_unit(value)
         return unit
 
@@ -81,13 +82,14 @@ class SearchSpace:
         number = kind.low + value * step
         return int(number) if isinstance(kind, IntDistribution) else min(kind.high, float(number))
 
-    def _counted(self, name: str, value: Any) -> Any:
+    def counted(self, name: str, value: Any) -> Any:
+        """The value of a parameter, or an array of them, as its axis counts it."""
         kind = self.described[name]
         step = _step_size(kind)
         if step is None:
             return value
         assert isinstance(kind, IntDistribution | FloatDistribution)
-        return round((value - kind.low) / step)
+        return np.rint((value - kind.low) / step)
 
 
 def _step_size(kind: BaseDistribution) -> float | None:

@@ -11,14 +11,17 @@ Notation:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from core.gp.domain import unit_values
 from core.gp.kernels import Array, Indices
 from core.space import Axis, Setting
+
+Counted = Callable[[str, Array], Array]
 
 
 class Coordinates:
@@ -86,30 +89,38 @@ def _values_and_slopes(axis: Axis, units: Array) -> tuple[Array, Array]:
     return np.maximum(values, 0.0), np.where(values > 0.0, slopes, 0.0)
 
 
-def convert_setting(space: Sequence[Axis], setting: Mapping[str, Any]) -> Setting | None:
-    """The setting of an earlier dataset as this space has it; None where it is unusable.
+def usable_points(
+    space: Sequence[Axis], settings: Sequence[Setting], counted: Counted | None = None
+) -> tuple[Indices, Array]:
+    """Which settings of an earlier dataset are usable, (m,), and their unit vectors, (m, width).
 
     Numbers out of range are moved to the nearest end. A missing axis, an unknown choice, and
-    anything but a finite number where a number is due make it unusable.
+    anything but a finite number where a number is due make a setting unusable. `counted`: numbers
+    of the axis of a name as it counts them.
     """
-    usable_setting: Setting = {}
+    columns = [np.zeros((len(settings), 0))]
     for axis in space:
-        value = setting.get(axis.name, _MISSING)
+        values = [setting.get(axis.name, _MISSING) for setting in settings]
         if axis.kind == "choice":
-            if not any(value is choice or value == choice for choice in axis.choices):
-                return None
-            usable_setting[axis.name] = value
-        elif _is_finite_number(value):
-            usable_setting[axis.name] = min(axis.high, max(axis.low, value))
+            columns.append(np.array([_choice_entries(axis, value) for value in values]))
         else:
-            return None
-    return usable_setting
+            numbers = np.array([v if _is_number(v) else np.nan for v in values], dtype=float)
+            numbers[np.isinf(numbers)] = np.nan
+            numbers = numbers if counted is None else counted(axis.name, numbers)
+            columns.append(unit_values(axis, numbers)[:, None])
+    points = np.hstack(columns)
+    rows = np.flatnonzero(~np.isnan(points).any(axis=1))
+    return rows, points[rows]
 
 
-def _is_finite_number(value: Any) -> bool:
+def _choice_entries(axis: Axis, value: Any) -> list[float]:
+    is_known = any(value is choice or value == choice for choice in axis.choices)
+    return axis.to_unit(value) if is_known else [np.nan] * axis.width
+
+
+def _is_number(value: Any) -> bool:
     # By type: True is an int to Python, and no number of a setting.
-    number = type(value) in (float, int) or isinstance(value, np.number)
-    return number and math.isfinite(value)
+    return type(value) in (float, int) or isinstance(value, np.number)
 
 
 _MISSING = object()
@@ -125,7 +136,6 @@ def standardized_statistics(table: Array) -> Array:
 
 
 NEIGHBOURS = 20  # datasets of the neighbours' kernel: the paper's number
-ToPoint = Callable[[Mapping[str, Any]], Array | None]
 
 
 @dataclass(frozen=True)
@@ -133,7 +143,7 @@ class DatasetTrials:
     """The trials of one earlier dataset, and its 3 statistics."""
 
     statistics: Sequence[float]
-    settings: Sequence[Mapping[str, Any]]
+    settings: Sequence[Setting]
     scores: Sequence[float]
 
 
@@ -175,43 +185,37 @@ def nearest_first(all_statistics: Array) -> list[int]:
 def earlier_trials(
     all_datasets: Sequence[DatasetTrials],
     present: Sequence[float],
-    to_point: ToPoint,
-    width: int,
+    space: Sequence[Axis],
     *,
+    counted: Counted | None = None,
     order: Sequence[int] | None = None,
     max_datasets: int | None = None,
 ) -> EarlierTrials:
-    """The usable trials of earlier datasets; those without any are left out.
+    """The usable trials of earlier datasets (`usable_points`); those without any are left out.
 
-    `present`: the present dataset's statistics; `to_point`: the unit vector of a setting, None
-    where it cannot be used; `order`: which datasets, in this order; None for all, nearest first.
+    `present`: the present dataset's statistics; `order`: which datasets, in this order; None for
+    all, nearest first.
     """
     table = np.array([*(dataset.statistics for dataset in all_datasets), present], dtype=float)
     all_statistics = standardized_statistics(table)
-    datasets, used_trials, points = list[int](), list[tuple[int, ...]](), list[Array]()
+    datasets, used_trials = list[int](), list[tuple[int, ...]]()
+    points = [np.zeros((0, sum(axis.width for axis in space)))]
     for index in nearest_first(all_statistics) if order is None else order:
-        if max_datasets is not None and len(datasets) == max_datasets:
+        if len(datasets) == max_datasets:
             break
-        points_by_trial = _usable_trials(all_datasets[index], to_point)
-        if points_by_trial:
+        dataset = all_datasets[index]
+        rows, usable = usable_points(space, dataset.settings, counted)
+        has_score = np.isfinite(np.array(dataset.scores, dtype=float)[rows])
+        if has_score.any():
             datasets.append(index)
-            used_trials.append(tuple(points_by_trial))
-            points += points_by_trial.values()
+            used_trials.append(tuple(rows[has_score].tolist()))
+            points.append(usable[has_score])
     sizes = [len(trials) for trials in used_trials]
     return EarlierTrials(
         datasets=tuple(datasets),
         used_trials=tuple(used_trials),
-        points=np.array(points).reshape(-1, width),
+        points=np.vstack(points),
         d=np.repeat(np.arange(1, len(sizes) + 1), sizes),
         statistics=np.vstack([np.zeros((1, table.shape[1])), all_statistics[datasets]]),
         all_statistics=all_statistics,
     )
-
-
-def _usable_trials(dataset: DatasetTrials, to_point: ToPoint) -> dict[int, Array]:
-    points_by_trial: dict[int, Array] = {}
-    for index, (setting, score) in enumerate(zip(dataset.settings, dataset.scores, strict=True)):
-        point = to_point(setting) if math.isfinite(score) else None
-        if point is not None:
-            points_by_trial[index] = point
-    return points_by_trial

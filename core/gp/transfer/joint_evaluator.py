@@ -24,7 +24,7 @@ from core.gp.evaluator import (
     points_on_grid,
 )
 from core.gp.kernels import Array, Hyperparameters
-from core.gp.transfer.earlier_trials import Coordinates, convert_setting, earlier_trials
+from core.gp.transfer.earlier_trials import Coordinates, earlier_trials
 from core.gp.transfer.joint_fitting import JointFitter, JointHistory, JointPosterior, JointSurface
 from core.gp.warping import UNLIMITED, Limits, PredictedScores, ScoreWarp, predicted_scores
 from core.space import Axis, Setting, setting_at, unit_vector
@@ -39,17 +39,13 @@ class _Restored:
         self.surface, self.space = surface, space
         width = sum(axis.width for axis in space)
         self.earlier = earlier_trials(
-            history.datasets, history.statistics, self._to_point, width, order=surface.neighbours
+            history.datasets, history.statistics, space, order=surface.neighbours
         )
         self.points: Array = np.array(surface.points, dtype=float).reshape(-1, width)
         self.earlier_responses = [z for responses in surface.past_responses for z in responses]
         if len(self.points) + len(self.earlier.points) == 0:
             raise ValueError("a surface without any trial")
         self.regression = self._regression(Coordinates(space, history.simplex))
-
-    def _to_point(self, setting: Mapping[str, Any]) -> Array | None:
-        usable_setting = convert_setting(self.space, setting)
-        return None if usable_setting is None else unit_vector(self.space, usable_setting)
 
     def _regression(self, coordinates: Coordinates) -> JointPosterior:
         surface = self.surface

@@ -14,12 +14,11 @@ earlier trials stay as they are.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.study import Study
 from optuna.trial import FrozenTrial
 
@@ -32,7 +31,6 @@ from core.gp.transfer.earlier_trials import (
     Coordinates,
     DatasetTrials,
     EarlierTrials,
-    convert_setting,
     earlier_trials,
 )
 from core.gp.transfer.joint_fitting import EXACT, JointFitter, JointPosterior, JointSurface
@@ -251,24 +249,10 @@ def usable_trials(
     history: TuningHistory, space: SearchSpace, max_datasets: int | None = None
 ) -> EarlierTrials:
     """The trials of `max_datasets` datasets that a space can use, nearest dataset first."""
-    raw = [_axis_of_values(axis, space) for axis in space.axes]
-
-    def to_point(setting: Mapping[str, Any]) -> Array | None:
-        usable_setting = convert_setting(raw, setting)
-        return None if usable_setting is None else space.to_unit_vector(usable_setting)
-
     datasets = [DatasetTrials(d.statistics, d.settings, d.scores) for d in history.datasets]
-    width = sum(axis.width for axis in space.axes)
-    return earlier_trials(datasets, history.statistics, to_point, width, max_datasets=max_datasets)
-
-
-def _axis_of_values(axis: Axis, space: SearchSpace) -> Axis:
-    """The axis over an Optuna distribution's own values, where a stepped one counts its steps."""
-    kind = space.described[axis.name]
-    if isinstance(kind, CategoricalDistribution):
-        return axis
-    assert isinstance(kind, FloatDistribution | IntDistribution)
-    return Axis(axis.name, axis.label, "float", kind.low, kind.high)
+    return earlier_trials(
+        datasets, history.statistics, space.axes, counted=space.counted, max_datasets=max_datasets
+    )
 
 
 def rounded(numbers: Array) -> list[float]:

@@ -10,9 +10,9 @@ import pytest
 from core.gp.transfer.earlier_trials import (
     Coordinates,
     DatasetTrials,
-    convert_setting,
     earlier_trials,
     standardized_statistics,
+    usable_points,
 )
 from core.samplers.transfer.history import EarlierDataset, TuningHistory
 from core.space import Axis, unit_vector
@@ -51,14 +51,33 @@ def test_all_zero_are_equal_shares():
     [(0.5, 0.5), (7.0, 1.0), (-1, 0.0), (math.nan, None), ("0.5", None), (True, None)],
 )
 def test_numbers_are_moved_into_their_range_or_refused(value, seen):
-    found = convert_setting((SHARES[0],), {"w1": value})
-    assert found == (None if seen is None else {"w1": seen})
+    points = usable_points((SHARES[0],), [{"w1": value}])[1]
+    assert points.tolist() == ([] if seen is None else [[seen]])
 
 
 def test_choices_must_be_known_and_nothing_missing():
-    assert convert_setting((CHOICE,), {"kind": "c", "more": 1}) == {"kind": "c"}
-    assert convert_setting((CHOICE,), {"kind": "d"}) is None
-    assert convert_setting((CHOICE,), {}) is None
+    settings = [{"kind": "c", "more": 1}, {"kind": "d"}, {}, {"kind": "a"}]
+    rows, points = usable_points((CHOICE,), settings)
+    assert rows.tolist() == [0, 3]
+    assert points.tolist() == [[0, 0, 1], [1, 0, 0]]
+
+
+@pytest.mark.parametrize(
+    "axis",
+    [
+        Axis("x", "", "float", 1e-3, 10.0, log=True),
+        Axis("x", "", "int", 1, 30, log=True),
+        Axis("x", "", "int", -3, 4),
+        Axis("x", "", "float", 2.0, 2.0),
+    ],
+)
+def test_columns_of_numbers_are_the_unit_vectors_of_settings(axis):
+    settings = [{"x": value} for value in (axis.low, axis.high, 2.5, 7, -9, 99.0)]
+    expected = [
+        unit_vector((axis,), {"x": min(axis.high, max(axis.low, setting["x"]))})
+        for setting in settings
+    ]
+    assert usable_points((axis,), settings)[1] == pytest.approx(np.array(expected))
 
 
 def test_nearest_datasets_come_first_and_those_without_trials_do_not():
@@ -69,17 +88,14 @@ def test_nearest_datasets_come_first_and_those_without_trials_do_not():
         DatasetTrials((1.0, 0, 0), [{"w1": 0.7}, {"w1": 0.8}], [1.0, 2.0]),
     ]
 
-    def to_point(setting):
-        return np.array([setting["w1"]]) if "w1" in setting else None
-
-    found = earlier_trials(told, (0.0, 0, 0), to_point, 1)
+    found = earlier_trials(told, (0.0, 0, 0), SHARES[:1])
     assert found.datasets == (1, 3, 0)
     assert found.used_trials == ((0,), (0, 1), (0,))
     assert found.points[:, 0].tolist() == [0.1, 0.7, 0.8, 0.3]
     assert found.d.tolist() == [1, 2, 2, 3]
     assert found.nearest(1).points.tolist() == [[0.1]]
-    assert earlier_trials(told, (0.0, 0, 0), to_point, 1, max_datasets=2).datasets == (1, 3)
-    assert earlier_trials([], (0.0, 0, 0), to_point, 1).points.shape == (0, 1)
+    assert earlier_trials(told, (0.0, 0, 0), SHARES[:1], max_datasets=2).datasets == (1, 3)
+    assert earlier_trials([], (0.0, 0, 0), SHARES[:1]).points.shape == (0, 1)
 
 
 def test_likeness_is_the_memorys_own():

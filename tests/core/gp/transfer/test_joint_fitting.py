@@ -39,8 +39,7 @@ def earlier_of(datasets, trials=6):
     for _ in range(datasets):
         settings = [{f"x{k}": u for k, u in enumerate(row)} for row in random.random((trials, 3))]
         told.append(DatasetTrials(random.standard_normal(3), settings, [0.0] * trials))
-    to_point = lambda setting: np.array([setting[f"x{k}"] for k in range(3)])  # noqa: E731
-    return earlier_trials(told, (0.0, 0.0, 0.0), to_point, 3)
+    return earlier_trials(told, (0.0, 0.0, 0.0), CUBE)
 
 
 def responses(earlier, now):
