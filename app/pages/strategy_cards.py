@@ -233,7 +233,7 @@ class MistakesCard(Card):
             control.setMaximumWidth(appearance.pixels(240))
             control.valueChanged.connect(self._set_costs)
             class_names = (shortened_text(text, MAX_CLASS) for text in (name, predicted_name))
-            words = "To call a “{}” row “{}” costs".format(*class_names)
+            words = "Calling “{}” rows “{}” costs".format(*class_names)
             self._row.addWidget(titled_control(words, control))
             self.controls[name] = control
 

@@ -457,7 +457,7 @@ def test_two_numbers_become_the_costs_of_the_plan(several):
     assert mistakes.isVisible()
     assert session.plan.costs == {}
     control = mistakes.controls[second]
-    assert control.accessibleName() == f"To call a “{second}” row “{first}” costs"
+    assert control.accessibleName() == f"Calling “{second}” rows “{first}” costs"
     control.setValue(5.0)
     assert session.plan.costs == {first: 1.0, second: 5.0}
     assert "training rows alone" in mistakes.threshold_note.text()
