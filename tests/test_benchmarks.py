@@ -162,7 +162,8 @@ def test_every_curve_has_a_name_and_rising_sizes():
 
 
 @pytest.mark.parametrize(
-    ("name", "size"), [("columns", 100), ("history", 3), ("molecules", 30), ("machines", 3)]
+    ("name", "size"),
+    [("columns", 100), ("history", 3), ("molecules", 30), ("sentences", 3), ("machines", 3)],
 )
 def test_curves_run(name, size, monkeypatch):
     monkeypatch.setattr("scale.tables.WIDTH", 200)

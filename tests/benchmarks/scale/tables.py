@@ -1,4 +1,4 @@
-"""The curves of learning: rows, columns, classes, groups; molecules by their length."""
+"""The curves of learning: rows, columns, classes, groups; sentences, and molecules by length."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 from limits.penalties import learn
+from limits.structures import text
 from scipy import sparse
-from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
+from sklearn.linear_model import LogisticRegression, LogisticRegressionCV, RidgeCV
 from sklearn.model_selection import GridSearchCV
 
+from core.losses.crf.crf_loss import build_crf
 from core.losses.rna.rna_loss import build_rna
 from scale.curve import Curve, Line
 
@@ -94,6 +96,42 @@ def classes_of(classes: int) -> Data:
     return X, scores.argmax(axis=1)
 
 
+def regression(rows: int) -> Data:
+    """200 columns and a target with noise."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((rows, 200))
+    return X, X @ rng.standard_normal(200) + rng.standard_normal(rows)
+
+
+def learn_regression(rows: int) -> Call:
+    data = regression(rows)
+    return lambda: learn("mm", "linear", data, 1)
+
+
+def gram_matrix(rows: int) -> Call:
+    """The products that every exact learner needs at least."""
+    X = regression(rows)[0]
+    return lambda: X.T @ X
+
+
+def ridge_searched(rows: int) -> Call:
+    """scikit-learn's leave-one-out error at ten penalties."""
+    X, y = regression(rows)
+    search = RidgeCV(alphas=GRID)
+    return lambda: search.fit(X, y)
+
+
+def crf_gradient(sentences: int) -> Call:
+    """A value and gradient over sentences of 15 words with 17 tags."""
+    table, tags = text(sentences, 15, 17, 2_400)
+    loss = build_crf(table, "sequence", tags, list(range(17)))
+    loss.threads = 1
+    rng = np.random.default_rng(0)
+    loss.value_and_gradient(np.zeros(loss.size))
+    # Never twice at the same point: the loss remembers the last one.
+    return lambda: loss.value_and_gradient(0.2 * rng.standard_normal(loss.size))
+
+
 def rna_gradient(bases: int) -> Call:
     """A value and gradient of a random molecule, at weights as large as learned ones."""
     letters = "".join(np.random.default_rng(bases).choice(list("ACGU"), bases))
@@ -152,6 +190,24 @@ CURVES = (
         "No peer can learn more than one penalty. The evidence rises by its steps, not by the "
         "groups: 2,000 rows settle a hundred penalties in 28 steps, and a thousand in none of the "
         "100 that it may take, each with more conjugate gradients as groups are set free.",
+    ),
+    Curve(
+        "regression",
+        "Learning one penalty of a linear regression: 200 columns",
+        "rows",
+        (1_000, 10_000, 100_000, 1_000_000),
+        (
+            Line("mm", learn_regression, 1.0),
+            Line("XᵀX alone", gram_matrix),
+            Line("RidgeCV", ridge_searched),
+        ),
+    ),
+    Curve(
+        "sentences",
+        "A value and gradient of the CRF: 15 words a sentence, 17 tags",
+        "sentences",
+        (100, 1_000, 10_000, 30_000),
+        (Line("Tunescope", crf_gradient, 1.0),),
     ),
     Curve(
         "molecules",
