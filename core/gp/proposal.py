@@ -106,6 +106,7 @@ def _bfgs_update(H: Array, fresh: Array, which: Array, shift: Array, change: Arr
 
 ENUMERATED = 2048  # domains up to this size are searched point by point
 SAME = 1e-6  # two points closer than this in every entry are one
+EQUAL = 1e-4  # of its range, within which two values of a real number are one to a model
 STARTS = 6
 CLOUD = 96  # candidates scattered around the incumbent
 EDGE = 0.1  # ε, the weight of an edge beside that of the middle

@@ -22,7 +22,7 @@ from scipy.spatial import cKDTree
 from core.gp.acquisition import Acquisition
 from core.gp.domain import SearchDomain
 from core.gp.kernels import Array, Stationary
-from core.gp.proposal import SAME, AcquisitionSearch, Proposal, interior_prior, near_box
+from core.gp.proposal import EQUAL, SAME, AcquisitionSearch, Proposal, interior_prior, near_box
 from core.gp.regression import SMALLEST_VARIANCE, GpPosterior
 
 ASKS = 64  # that share the candidates: by then other regions may have become promising
@@ -45,7 +45,6 @@ class SharedCandidates:
         self.points = np.vstack([*pools, *(pool[:1] for pool in pools)])
         self._K, self._V = np.empty((2, N + ASKS, len(self.points)))
         self._explained = np.zeros(len(self.points))
-        self._is_untried = np.ones(len(self.points), dtype=bool)
         self._count = N
         self._evaluate(surface, slice(0, m))
         mean, sd = surface.alpha @ self._K[:N], self._deviation()
@@ -59,6 +58,9 @@ class SharedCandidates:
                 self._evaluate(surface, slice(m, m + 1))
                 m += 1
         self._tree = cKDTree(self.points)
+        # What is closer to a tried point counts as tried: a run would take another in its place.
+        apart, _ = cKDTree(surface.X).query(self.points, p=np.inf, distance_upper_bound=2 * EQUAL)
+        self._is_untried = apart > EQUAL
         self._rows = {key: row for row, key in enumerate(_keys(surface.X))}
 
     def _evaluate(self, surface: GpPosterior, columns: slice) -> None:
@@ -98,7 +100,7 @@ class SharedCandidates:
         self._V[N] = (self._K[N] - V[:, j] @ V) / scale
         self._explained += self._V[N] ** 2
         self._rows[key] = N
-        self._is_untried[self._tree.query_ball_point(self.points[j], SAME, p=np.inf)] = False
+        self._is_untried[self._tree.query_ball_point(self.points[j], EQUAL, p=np.inf)] = False
         self._count += 1
         return True
 

@@ -21,13 +21,13 @@ from optuna.trial import FrozenTrial, TrialState
 
 from core.gp.domain import SearchDomain
 from core.gp.kernels import Array
+from core.gp.proposal import EQUAL
 from core.gp.regression import ResponseSurface
 from core.gp.warping import UNLIMITED, Limits, PredictedScores
 from core.samplers.search_space import SearchSpace, SeenParameters, distributions
 from core.space import Axis, Setting
 
 S = TypeVar("S", bound=ResponseSurface)
-EQUAL = 1e-4  # of its range, within which two values of a real number are one
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from core.gp.domain import SearchDomain
-from core.gp.proposal import SAME, scattered_around
-from core.samplers.proposing_sampler import EQUAL
+from core.gp.proposal import EQUAL, SAME, scattered_around
 from core.space import Axis, Setting, setting_at, unit_vector
 from core.tuning.runs.trial_table import GrowingArray
 

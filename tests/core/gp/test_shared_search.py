@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import optuna
 import pytest
+from scipy.spatial.distance import cdist
 
 from core.gp.acquisition import ACQUISITIONS
 from core.gp.domain import SearchDomain
 from core.gp.kernels import Hyperparameters, Stationary
-from core.gp.proposal import AcquisitionSearch
+from core.gp.proposal import EQUAL, AcquisitionSearch
 from core.gp.regression import ExactPosterior
 from core.gp.shared_search import ASKS, SharedCandidates
 from core.samplers import bayes
@@ -45,7 +46,8 @@ def test_after_every_ask_the_posterior_is_that_of_a_fresh_factor():
         assert search.sd == pytest.approx(sd, abs=1e-7)
         area = search.local_search() if ask % 2 else search.interior_search()
         proposal = area.maximize(EI)
-        assert np.abs(tried - proposal.point).max(axis=1).min() > 1e-6  # no point twice
+        # No point twice, nor so near one that no model tells them apart.
+        assert cdist(search.points, tried, "chebyshev").min() > EQUAL
         tried = np.vstack([tried, proposal.point])
         z = np.append(z, scored.posterior(proposal.point[None, :])[0])
         assert candidates.follow(KERNEL, incumbent, tried)
