@@ -13,18 +13,24 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils import check_array, check_consistent_length
+from sklearn.utils import _safe_indexing, check_array, check_consistent_length
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_y, check_is_fitted, validate_data
 
 from core.datasets.column_format import NOTHING
 from core.datasets.columns import is_running_text
-from tunescope.penalties import estimator_class, integer_seed, sentences_as_value_errors
-from tunescope.running import SparseTable, tune
+from tunescope.penalties import (
+    estimator_class,
+    integer_seed,
+    sentences_as_value_errors,
+    weighted_rows,
+)
+from tunescope.running import SparseTable, check_cells, tune
 
 _KINDS = {"b": "yes/no", "M": "date", "i": "number", "u": "number", "f": "number"}
 TARGET = "target"
+MAX_REPEATED_ROWS = 10_000_000  # of weighted rows, which are repeated
 # That a file keeps as it is, and no other column has.
 _PLAIN_NAME = re.compile(r"(?!target$|column )[^\W\d][\w ()/%.-]*(?<! )")
 
@@ -46,14 +52,29 @@ class _TunedEstimator(BaseEstimator):
 
     _is_numeric: ClassVar[bool]  # the target
 
-    def _checked_data(self, X: Any, y: Any) -> Any:
-        """The checked rows and targets."""
+    def _checked_data(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        """The checked rows and targets, each as often as its weight says."""
         rows = self._checked_rows(X, y, reset=True)
         y = _check_y(y, y_numeric=self._is_numeric, estimator=self)
         check_consistent_length(rows, y)
-        return rows, y
+        rows, y, weights = weighted_rows(rows, y, sample_weight)
+        if weights is None:
+            return rows, y
+        if (weights % 1).any() or weights.sum() > MAX_REPEATED_ROWS:
+            raise ValueError(
+                "sample_weight says how often each row counts: it takes whole numbers, "
+                f"{MAX_REPEATED_ROWS:,} in sum at most; scale the weights and round them"
+            )
+        # No split divides equal rows.
+        repeated_rows = np.repeat(np.arange(len(y)), weights.astype(np.int64))
+        return _safe_indexing(rows, repeated_rows), y[repeated_rows]
 
     def _tune_models(self, rows: Any, target: np.ndarray, task: str) -> Self:
+        if self.n_jobs == 0:
+            raise ValueError(
+                "n_jobs=0 is no number of processes; give 1 or more, -1 for as many as there are "
+                "processors, or None to try settings in this process"
+            )
         plan: dict[str, Any] = {
             "minutes": self.minutes,
             "trials": self.trials,
@@ -87,6 +108,9 @@ class _TunedEstimator(BaseEstimator):
     def _checked_rows(self, X: Any, y: Any = "no_validation", *, reset: bool) -> Any:
         """CSR, or a table of columns that files can name."""
         X = X.to_pandas() if hasattr(X, "to_pandas") else X
+        if isinstance(X, pd.DataFrame):
+            with sentences_as_value_errors():
+                check_cells(X)
         checks: dict[str, Any] = {"ensure_all_finite": "allow-nan", "ensure_min_samples": 1 + reset}
         if not (is_table := isinstance(X, pd.DataFrame)):
             X = check_array(X, accept_sparse="csr", dtype=None, estimator=self, **checks)
@@ -183,13 +207,14 @@ class AutoClassifier(ClassifierMixin, _TunedEstimator):
 
     _is_numeric = False
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Tune, test, and fit on all rows.
 
-        X: a table or matrix, also sparse, shape (m, p). y: labels, shape (m,). Raises ValueError:
-        what scikit-learn refuses, or what the run cannot use, in one sentence.
+        X: a table or matrix, also sparse, shape (m, p). y: labels, shape (m,). sample_weight: how
+        many times every row counts, whole numbers, shape (m,). Raises ValueError: what scikit-learn
+        refuses, or what the run cannot use, in one sentence.
         """
-        rows, y = self._checked_data(X, y)
+        rows, y = self._checked_data(X, y, sample_weight)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
@@ -234,9 +259,9 @@ class AutoRegressor(RegressorMixin, _TunedEstimator):
 
     _is_numeric = True
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """As of `AutoClassifier`; y: numbers, shape (m,)."""
-        rows, y = self._checked_data(X, y)
+        rows, y = self._checked_data(X, y, sample_weight)
         return self._tune_models(rows, y, "regression")
 
     def predict(self, X: Any) -> np.ndarray:

@@ -128,7 +128,7 @@ class LogisticLearner(ClassifierMixin, PenaltyLearner):
         """
         X, y = validate_data(self, X, y, **_CHECKS)
         check_classification_targets(y)
-        X, y, weights = _weighted_rows(X, y, sample_weight)
+        X, y, weights = weighted_rows(X, y, sample_weight)
         kind = "logistic" if len(np.unique(y)) == 2 else "multinomial"
         with sentences_as_value_errors():
             loss = build_loss(kind, X, y, self.fit_intercept, weights)
@@ -177,7 +177,7 @@ class RidgeLearner(RegressorMixin, PenaltyLearner):
         groups that do not fit X.
         """
         X, y = validate_data(self, X, y, y_numeric=True, **_CHECKS)
-        X, y, weights = _weighted_rows(X, np.asarray(y, dtype=np.float64), sample_weight)
+        X, y, weights = weighted_rows(X, np.asarray(y, dtype=np.float64), sample_weight)
         unit = 1.0
         if self.target_spread is not None:
             mean = np.average(y, weights=weights)
@@ -229,7 +229,7 @@ def sentences_as_value_errors() -> Iterator[None]:
         raise ValueError(error.sentence) from error
 
 
-def _weighted_rows(X: Any, y: np.ndarray, sample_weight: Any) -> tuple[Any, np.ndarray, Weights]:
+def weighted_rows(X: Any, y: np.ndarray, sample_weight: Any) -> tuple[Any, np.ndarray, Weights]:
     """The rows with a weight above 0, and the weights; None where all are 1."""
     if sample_weight is None:
         return X, y, None

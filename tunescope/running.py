@@ -96,8 +96,24 @@ def file_of(data: Table, draft: Path) -> str:
         return str(draft)
     if not isinstance(data, pd.DataFrame):
         return str(data) if str(data).startswith("sample:") else str(Path(data).absolute())
+    check_cells(data)
     data.to_csv(draft, index=False)
     return str(draft)
+
+
+def check_cells(table: pd.DataFrame) -> None:
+    """Raise UnusableError where a column holds lists, dicts or other values of several values."""
+    for index, name in enumerate(table.columns):
+        values = table.iloc[:, index]
+        if values.dtype.kind != "O" or not pd.api.types.infer_dtype(values).startswith("mixed"):
+            continue
+        for row, value in enumerate(values):
+            if pd.api.types.is_list_like(value):
+                raise UnusableError(
+                    f"a cell is of type {type(value).__name__}, which is no single value",
+                    where=f"column “{name}”, row {row + 1:,}",
+                    cure="make a column of each of its values, or leave the column out",
+                )
 
 
 def _meanings(

@@ -206,3 +206,37 @@ def test_several_models_share_the_trials():
     assert model.score(X, y) > 0.7
     assert "<table>" in model.results_._repr_html_()
     assert Path(model.results_.run).exists() is False
+
+
+def test_a_weight_of_two_is_the_row_twice_and_of_zero_none():
+    X, y = make_classification(60, 4, class_sep=2.0, random_state=0)
+    counts = np.random.default_rng(0).integers(0, 4, 60)
+    order = np.repeat(np.arange(60), counts)
+    table = pd.DataFrame(X, index=range(60, 0, -1))
+    weighted = clone(CLASSIFIER).fit(table, y, sample_weight=counts)
+    repeated = clone(CLASSIFIER).fit(X[order], y[order])
+    np.testing.assert_array_equal(weighted.predict_proba(table), repeated.predict_proba(X))
+
+
+@pytest.mark.parametrize("weights", [np.full(60, 0.5), np.full(60, 1e9)])
+def test_weights_that_count_no_rows_are_refused(weights):
+    X, y = make_classification(60, 4, random_state=0)
+    with pytest.raises(ValueError, match="sample_weight says how often each row counts"):
+        clone(REGRESSOR).fit(X, y, sample_weight=weights)
+
+
+def test_no_processes_are_refused():
+    X, y = make_classification(60, 4, random_state=0)
+    with pytest.raises(ValueError, match="n_jobs=0 is no number of processes"):
+        clone(CLASSIFIER).set_params(n_jobs=0).fit(X, y)
+
+
+@pytest.mark.parametrize("value", [[1, 2], {"a": 1}, (), {3}, np.arange(2)])
+def test_a_cell_of_several_values_is_refused_with_its_column(value):
+    table = pd.DataFrame({"x": np.arange(60.0), "bag": pd.Series([1.5] * 60, dtype=object)})
+    table.at[7, "bag"] = value
+    sentence = rf"column “bag”, row 8: a cell is of type {type(value).__name__}"
+    with pytest.raises(ValueError, match=sentence):
+        clone(CLASSIFIER).fit(table, np.arange(60) % 2)
+    with pytest.raises(tunescope.UnusableError, match=sentence):
+        tunescope.read(table)
