@@ -93,7 +93,8 @@ def _ability(results: Results, started: RunStarted, topics: TopicsFound | None) 
 def _classes_text(results: Results) -> str:
     assert results.right is not None
     right, confusion = results.right, results.confusion
-    scale = _count_scale(right.tuned, right.rows)
+    # A hundred would hide the last mistakes.
+    scale = 1000 if right.rows >= 1000 and 0.995 <= right.tuned / right.rows < 1.0 else 100
     count = min(round(scale * right.tuned / right.rows), scale - (right.tuned < right.rows))
     new = "" if results.is_optimistic else "new "
     sentence = f"Right for {count} of {format_integer(scale)} {new}{results.task.units}"
@@ -107,11 +108,6 @@ def _classes_text(results: Results) -> str:
     row = confusion.tuned[rare]
     label, total = confusion.labels[rare], format_integer(sum(row))
     return f"{sentence}. It finds {format_integer(row[rare])} of {total} “{label}”."
-
-
-def _count_scale(count: int, total: int) -> int:
-    # A hundred would hide the last mistakes.
-    return 1000 if total >= 1000 and 0.995 <= count / total < 1.0 else 100
 
 
 def _constant_label(confusion: ConfusionCounts | None) -> str:

@@ -50,21 +50,16 @@ def find_candidate(problem: Problem, state: RunState, selection: ModelSelected) 
     if selection.kind == TRIAL:
         trial = None if selection.number is None else state.find_trial(selection.number)
         if trial is None or trial.failure:
-            raise UnusableError(
-                f"there is no trial {selection.number} with a score",
-                where="run",
-                cure="choose one from the table of trials",
-            )
+            fault = f"there is no trial {selection.number} with a score"
+            raise UnusableError(fault, where="run", cure="choose one from the table of trials")
         return _trial_candidate(TRIAL, trial)
     by_kind = {candidate.kind: candidate for candidate in candidates_of(problem, state)}
     if selection.kind == SIMPLEST and BEST in by_kind:  # the best may be the simplest
         return replace(by_kind.get(SIMPLEST, by_kind[BEST]), kind=SIMPLEST)
     if selection.kind not in by_kind:
-        raise UnusableError(
-            f"this run has nothing to select called “{selection.kind}”",
-            where="run",
-            cure="choose one of " + ", ".join([*by_kind, TRIAL]),
-        )
+        fault = f"this run has nothing to select called “{selection.kind}”"
+        cure = "choose one of " + ", ".join([*by_kind, TRIAL])
+        raise UnusableError(fault, where="run", cure=cure)
     return by_kind[selection.kind]
 
 

@@ -153,11 +153,9 @@ def read_metadata(folder: Path) -> ModelMetadata:
     except FileNotFoundError:
         raise
     except (OSError, ValueError, RecursionError) as error:
-        raise UnusableError(
-            "the description of the fitted model is empty, cut off or damaged",
-            where=str(path),
-            cure="continue the run (resume --trials 1), which writes it anew",
-        ) from error
+        problem = "the description of the fitted model is empty, cut off or damaged"
+        cure = "continue the run (resume --trials 1), which writes it anew"
+        raise UnusableError(problem, where=str(path), cure=cure) from error
 
 
 def versions(extra: str = "") -> dict[str, str]:

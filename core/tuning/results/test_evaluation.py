@@ -95,18 +95,12 @@ def predictions_of_folds(
         if repeats_tuning(problem, context):
             tuned = yield from _repeat_tuning(fold_problem, context, count - index)
         else:
-            tuned = _refit_setting(fold_problem, context, learned)
+            penalty_fit = None if learned is None else refit_penalties(fold_problem, learned)
+            tuned = fit_tuned_model(fold_problem, context.state, penalty_fit, {})
         fold_predictions.append(predictions_of_test(fold_problem, tuned.pipeline))
         yield from _apply_requests(context)
         yield FoldTested(fold=index + 1, folds=count)
     return pool_folds(fold_predictions)
-
-
-def _refit_setting(
-    problem: Problem, context: EvaluationContext, learned: PenaltyFit | None
-) -> TunedModel:
-    penalty_fit = None if learned is None else refit_penalties(problem, learned)
-    return fit_tuned_model(problem, context.state, penalty_fit, {})
 
 
 def _repeat_tuning(

@@ -113,32 +113,22 @@ def costs_of(costs: Mapping[str, float], dataset: Dataset, model: Model) -> Cost
     where, labels = "costs of mistakes", [str(label) for label in dataset.classes]
     if not dataset.task.has_two_classes:
         class_text = f"{len(labels)} classes" if labels else "no classes"
-        raise UnusableError(
-            f"mistakes can have costs between two classes only, and here are {class_text}",
-            where=where,
-            cure="leave the costs out, or choose a target of two classes",
-        )
+        problem = f"mistakes can have costs between two classes only, and here are {class_text}"
+        cure = "leave the costs out, or choose a target of two classes"
+        raise UnusableError(problem, where=where, cure=cure)
     # A model that is exported without scikit-learn has no place for it.
     if model.folder:
-        raise UnusableError(
-            f"{model.name} cannot carry a threshold into its exports",
-            where=where,
-            cure="leave the costs out, or choose another model",
-        )
+        problem = f"{model.name} cannot carry a threshold into its exports"
+        cure = "leave the costs out, or choose another model"
+        raise UnusableError(problem, where=where, cure=cure)
     for label, cost in costs.items():
         if label not in labels:
-            raise UnusableError(
-                f"there is no class “{label}”",
-                where=where,
-                cure=f"the classes are {labels[0]} and {labels[1]}",
-            )
+            cure = f"the classes are {labels[0]} and {labels[1]}"
+            raise UnusableError(f"there is no class “{label}”", where=where, cure=cure)
         if not (math.isfinite(cost) and cost >= 0):
             raise UnusableError(f"“{cost:g}” is no cost", where=where, cure="give 0 or more")
     first, second = (float(costs.get(label, 1.0)) for label in labels)
     if first == second == 0:
-        raise UnusableError(
-            "both kinds of mistakes cost nothing",
-            where=where,
-            cure="give at least one of them a cost above 0",
-        )
+        cure = "give at least one of them a cost above 0"
+        raise UnusableError("both kinds of mistakes cost nothing", where=where, cure=cure)
     return first, second

@@ -48,12 +48,12 @@ class Metric:
     name: str  # on the command line and in results
     title: str  # in the window
     tasks: tuple[str, ...]
-    maximize: bool
-    share: bool  # of one; shown in percent
     # the field of `Predictions`
     needs: Literal["labels", "scores", "probabilities", "losses", "whole", "pairs", "documents"]
     # (y, that field, weights) -> scores, (B,); NaN where undefined
     function: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+    maximize: bool = True
+    share: bool = True  # of one; shown in percent
     # (y, that field) -> which units are right, if the score is their share
     right: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None
     # (y, that field) -> influence of every row, (n,) (core.evaluation.influence)
@@ -99,7 +99,7 @@ def mean_metric(
         return influence.mean_influence(values(y, output))
 
     is_share = right is not None
-    return Metric(name, title, tasks, is_share, is_share, needs, mean, right, mean_influence)
+    return Metric(name, title, tasks, needs, mean, is_share, is_share, right, mean_influence)
 
 
 def resampled_mean(values: np.ndarray, weights: np.ndarray) -> np.ndarray:

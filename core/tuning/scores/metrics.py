@@ -146,29 +146,18 @@ _ALL = (
         "balanced_accuracy",
         "Accuracy, every class counted the same",
         _CLASSES,
-        True,
-        True,
         "labels",
         _balanced_accuracy,
     ),
-    Metric("f1", "F1, averaged over classes", _CLASSES, True, True, "labels", _f1),
+    Metric("f1", "F1, averaged over classes", _CLASSES, "labels", _f1),
     Metric(
-        "auc",
-        "Area under the ROC curve",
-        _CLASSES,
-        True,
-        True,
-        "scores",
-        _roc_auc,
-        influence=auc_influence,
+        "auc", "Area under the ROC curve", _CLASSES, "scores", _roc_auc, influence=auc_influence
     ),
     mean_metric("log_loss", "Log loss", _CLASSES, "probabilities", _log_losses),
     Metric(
         "r2",
         "Share of variance explained (R²)",
         _NUMBERS,
-        True,
-        True,
         "labels",
         _r2,
         influence=influence.r2_influence,
@@ -185,10 +174,9 @@ EXPLAINED = Metric(
     "log_likelihood",
     "How well the training data are explained (log likelihood)",
     (),
-    True,
-    False,
     "losses",
     lambda _, losses, weights: resampled_mean(-losses, weights),
+    share=False,
 )
 
 _EVERY = (*_ALL, *STRUCTURED, *DOCUMENTS, COMPLETED, EXPLAINED)
@@ -278,9 +266,7 @@ def predict_for_metric(
     """The predictions of a fitted estimator; UnusableError where the metric needs others."""
     predictions = predict_all(estimator, X, classes, task=task, y=y)
     if getattr(predictions, metric.needs) is None:
-        raise UnusableError(
-            f"{metric.title.lower()} needs probabilities, and this model gives none",
-            where="option metric",
-            cure="choose accuracy or auc, or another model",
-        )
+        problem = f"{metric.title.lower()} needs probabilities, and this model gives none"
+        cure = "choose accuracy or auc, or another model"
+        raise UnusableError(problem, where="option metric", cure=cure)
     return predictions

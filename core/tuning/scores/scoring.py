@@ -225,16 +225,12 @@ class FitTooLargeError(MemoryError):
         self.need = need
 
 
-def _check_memory(job: ScoringJob, setting: Setting, fold: FoldData) -> None:
+def fit_estimator(job: ScoringJob, setting: Setting, fold: FoldData) -> Any:
+    """The estimator of a setting, fitted on a fold; FitTooLargeError if that needs too much."""
     size = FitSize(len(fold.fit_y), fold.fit_X.shape[1], len(job.classes))
     need = model_named(job.model).fit_bytes(size, setting)
     if job.memory and data_size() + need > job.memory:
         raise FitTooLargeError(need)
-
-
-def fit_estimator(job: ScoringJob, setting: Setting, fold: FoldData) -> Any:
-    """The estimator of a setting, fitted on a fold; FitTooLargeError if that needs too much."""
-    _check_memory(job, setting, fold)
     estimator = _make_estimator(job, setting)
     if job.own_columns is not None:
         estimator = with_own_columns(estimator, columns_of_setting(job.own_columns, setting))

@@ -52,19 +52,14 @@ def resampled_pairs(pairs: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return np.tensordot(weights, pairs.astype(float), axes=1)
 
 
-def _sensitivity(_y: np.ndarray, pairs: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    right, _, true = np.moveaxis(resampled_pairs(pairs, weights)[:, OWN], -1, 0)
-    return safe_ratio(right, true)
+def _pair_metric(name: str, title: str, called_weight: float, true_weight: float) -> Metric:
+    """Right pairs as a share of a weighted sum of the called and the true ones."""
 
+    def right_share(_y: np.ndarray, pairs: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        right, called, true = np.moveaxis(resampled_pairs(pairs, weights)[:, OWN], -1, 0)
+        return safe_ratio(right, called_weight * called + true_weight * true)
 
-def _specificity(_y: np.ndarray, pairs: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    right, called, _ = np.moveaxis(resampled_pairs(pairs, weights)[:, OWN], -1, 0)
-    return safe_ratio(right, called)
-
-
-def _pair_f1(_y: np.ndarray, pairs: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    right, called, true = np.moveaxis(resampled_pairs(pairs, weights)[:, OWN], -1, 0)
-    return safe_ratio(2.0 * right, called + true)
+    return Metric(name, title, MOLECULES, "pairs", right_share)
 
 
 def _roc_area(_y: np.ndarray, pairs: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -78,11 +73,9 @@ STRUCTURED = (
         "sequence_accuracy",
         "Whole sequences right",
         TOKENS,
-        True,
-        True,
         "whole",
         _sequence_accuracy,
-        _is_sequence_right,
+        right=_is_sequence_right,
     ),
     mean_metric(
         "joint_log_loss",
@@ -91,18 +84,10 @@ STRUCTURED = (
         "losses",
         lambda _, losses: losses,
     ),
-    Metric("pair_f1", "Base pairs found (F1)", MOLECULES, True, True, "pairs", _pair_f1),
-    Metric("sensitivity", "True base pairs found", MOLECULES, True, True, "pairs", _sensitivity),
-    Metric("specificity", "Called base pairs right", MOLECULES, True, True, "pairs", _specificity),
-    Metric(
-        "roc_area",
-        "Area under sensitivity over specificity",
-        MOLECULES,
-        True,
-        True,
-        "pairs",
-        _roc_area,
-    ),
+    _pair_metric("pair_f1", "Base pairs found (F1)", 0.5, 0.5),
+    _pair_metric("sensitivity", "True base pairs found", 0.0, 1.0),
+    _pair_metric("specificity", "Called base pairs right", 1.0, 0.0),
+    Metric("roc_area", "Area under sensitivity over specificity", MOLECULES, "pairs", _roc_area),
     mean_metric(
         "structure_log_loss",
         "Log loss of whole structures",
@@ -138,28 +123,23 @@ def _completion(_y: np.ndarray, documents: np.ndarray, weights: np.ndarray) -> n
     return safe_ratio(logs, words)
 
 
-def _perplexity(y: np.ndarray, documents: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    return np.exp(-_completion(y, documents, weights))
-
-
 DOCUMENTS = (
     Metric(
         "completion",
         "Document completion (log likelihood of a held-out word)",
         TOPICS,
-        True,
-        False,
         "documents",
         _completion,
+        share=False,
     ),
     Metric(
         "perplexity",
         "Among how many words it wavers (perplexity)",
         TOPICS,
-        False,
-        False,
         "documents",
-        _perplexity,
+        lambda y, documents, weights: np.exp(-_completion(y, documents, weights)),
+        maximize=False,
+        share=False,
     ),
 )
 
@@ -170,10 +150,9 @@ COMPLETED = Metric(
     "training_completion",
     "Document completion of the training texts (log likelihood of a word)",
     (),
-    True,
-    False,
     "documents",
     _completion,
+    share=False,
 )
 
 
