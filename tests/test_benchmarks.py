@@ -14,6 +14,7 @@ import own_files
 import pandas as pd
 import pytest
 from limits.own_files import work_on
+from regret_page import Run, ahead, defeats, dimension_table, regrets_after
 from scale.curve import Curve, Line, Point, minute_size, slope
 from scale.picture import draw_curve
 
@@ -169,3 +170,32 @@ def test_curves_run(name, size, monkeypatch):
     monkeypatch.setattr("scale.tables.WIDTH", 200)
     for one in bench_scale.CURVES[name].lines[:1]:
         one.make(size)()
+
+
+def runs_of(sampler, *regrets, seeds=(0,)):
+    """Runs of two trials on f1, f2, …, the second trial better by a tenth."""
+    return [
+        Run(sampler, f"f{number} in 3 dimensions", seed, 1, [regret, 0.9 * regret], 2.5)
+        for seed in seeds
+        for number, regret in enumerate(regrets, 1)
+    ]
+
+
+def test_samplers_are_ranked_where_they_ran_every_function_and_counted_elsewhere():
+    # By hand: gp has 1, 2, 1 and random 2, 1, 2 of the two; SMAC ran one function of three.
+    runs = [
+        *runs_of("gp", 1.0, 5.0, 2.0, seeds=(0, 1)),
+        *runs_of("random", 4.0, 3.0, 6.0),
+        *runs_of("smac", 1.0),
+    ]
+    rows = [line.split(" | ") for line in dimension_table(runs, [1, 2]).splitlines()[2:]]
+    assert rows[0] == ["| Tunescope's gp", "1.33", "1.33", "2", "1.8", "", "", "2.5 (2) |"]
+    assert rows[1][1:6] == ["1.67", "1.67", "4", "3.6", "2 : 0 : 1"]
+    assert rows[2][1:6] == ["–", "–", "–", "–", "0 : 1 : 0"]
+    assert ahead(regrets_after(2, runs), "random") == "2 : 0 : 1"
+    # f1 to f3 are separable; over all of them gp is first.
+    assert list(defeats(runs, [2], 3)) == []
+    worse = runs_of("tpe", 0.5, 0.5, 9.0)
+    [line, of_kind] = defeats([*runs, *worse], [2], 3)
+    assert line == "- 3 dimensions, 2 trials, all functions: gp 2.00, Optuna's TPE 1.67"
+    assert "separable" in of_kind

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import tempfile
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -202,16 +204,20 @@ def real_tasks(data: Path, cache_folder: Path) -> list[Task]:
 
 
 def bbob_tasks(dimensions: int, functions: list[int], instance: int = 1) -> list[Task]:
-    """Functions of BBOB (Hansen and others 2009), each with an offset: ranks count, not values."""
+    """Functions of BBOB (Hansen and others 2009), less their minimum: the loss is the regret."""
     import cocoex
 
     def task(number: int) -> Task:
         options = f"function_indices:{number} dimensions:{dimensions} instance_indices:{instance}"
         problem = cocoex.Suite("bbob", "", options)[0]
+        # The library tells a function's minimum only by a file of where it lies.
+        with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+            problem._best_parameter("print")
+            minimum = problem(np.loadtxt("._bbob_problem_best_parameter.txt"))
 
         def loss(trial: Trial) -> float:
             x = [trial.suggest_float(f"x{k}", -5.0, 5.0) for k in range(dimensions)]
-            return float(problem(x))
+            return float(problem(x) - minimum)
 
         return Task(f"f{number} in {dimensions} dimensions", loss)
 
