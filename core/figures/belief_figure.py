@@ -5,17 +5,7 @@ from dataclasses import fields
 import numpy as np
 
 from core.estimators.multi_model import MODEL
-from core.figures.figure import (
-    Band,
-    Dots,
-    Figure,
-    FigureAxis,
-    Lines,
-    Mark,
-    columns_table,
-    score_axis,
-    whiskers,
-)
+from core.figures import figure as plot
 from core.figures.run_figures import edge_marks, shown_scores
 from core.figures.scales import axis_position, bounds_of, scale_of, score_scale
 from core.gp.evaluator import slice_through
@@ -39,7 +29,7 @@ def modelled_axes(run: RunState) -> tuple[RunState, list[Axis]]:
     return run, sorted(free, key=lambda axis: axis.kind == "choice")  # numbers have a curve
 
 
-def belief_figure(run: RunState, name: str = "") -> Figure:
+def belief_figure(run: RunState, name: str = "") -> plot.Figure:
     """Expected scores along a setting through the best one; KeyError: it was not searched."""
     run, axes = modelled_axes(run)
     axis = {axis.name: axis for axis in axes}[name or axes[0].name]
@@ -51,13 +41,16 @@ def belief_figure(run: RunState, name: str = "") -> Figure:
     low, high = np.clip([low - room, high + room], *score_limits(metric)).tolist()
     x = np.array([axis_position(position, scale) for position in expected.x])
     mean, *ends = np.clip([expected.mean, *expected.wide_band, *expected.band], low, high)
-    marks: tuple[Mark, ...] = (
-        Band("wide band", x, ends[0], ends[1], opacity=0.16),
-        Band("band", x, ends[2], ends[3], opacity=0.26),
-        Lines("mean", x, mean),
+    marks: tuple[plot.Mark, ...] = (
+        plot.Band("wide band", x, ends[0], ends[1], opacity=0.16),
+        plot.Band("band", x, ends[2], ends[3], opacity=0.26),
+        plot.Lines("mean", x, mean),
     )
     if axis.kind == "choice":  # there is nothing between choices
-        marks = (Lines("band", *whiskers(x, *ends[2:])), Dots("mean", x, mean, size=11))
+        marks = (
+            plot.Lines("band", *plot.whiskers(x, *ends[2:])),
+            plot.Dots("mean", x, mean, size=11),
+        )
     positions = scale.positions_of([trial.setting.get(axis.name) for trial in run.trials])
     left, right = bounds_of(axis)
     best, title = run.best_trial, axis_title(axis.label, axis.name)
@@ -65,17 +58,17 @@ def belief_figure(run: RunState, name: str = "") -> Figure:
     if best is not None:
         value = format_value(best.setting.get(axis.name))
         description += f" Best {score_text(best.score, metric)} at {value}."
-    return Figure(
+    return plot.Figure(
         BELIEF,
-        FigureAxis(title, scale, None, left, right, exact=True),
-        score_axis(metric, run.started.maximize, low, high),
+        plot.FigureAxis(title, scale, None, left, right, exact=True),
+        plot.score_axis(metric, run.started.maximize, low, high),
         (
             *marks,
-            Dots("trials", positions, run.scores, "observed", "ink"),
+            plot.Dots("trials", positions, run.scores, "observed", "ink"),
             edge_marks(positions, run.scores, (low, high), score_scale(metric)),
         ),
         description,
-        lambda: columns_table(
+        lambda: plot.columns_table(
             {
                 title: expected.labels or expected.x,
                 "expected": expected.mean,

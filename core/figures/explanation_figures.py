@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from core.datasets.finding import column_title
+from core.figures import figure as plot
 from core.figures.explanation_text import (
     AREA,
     WHOLE,
@@ -16,37 +17,10 @@ from core.figures.explanation_text import (
     loss_text,
     settings_text,
 )
-from core.figures.figure import (
-    Band,
-    Bars,
-    Dots,
-    Figure,
-    FigureAxis,
-    Labels,
-    Lines,
-    Mark,
-    Table,
-    columns_table,
-    joined,
-    range_of,
-    score_axis,
-    whiskers,
-)
 from core.figures.scales import Scale
 from core.space import axis_title
 from core.tuning.scores.score import SHARES, metric_in_short, score_text
-from core.tuning.why.answer_types import (
-    ClassDiagnostics,
-    ColumnImportance,
-    ColumnLoss,
-    Dependence,
-    LearningCurve,
-    ResidualBin,
-    Residuals,
-    ScoreLoss,
-    SettingImportance,
-    ThresholdTally,
-)
+from core.tuning.why import answer_types
 from core.wording import MAX_NAME, amount_text, format_number, percent, shortened_text
 
 HISTOGRAM = 0.16  # share of the height
@@ -61,7 +35,9 @@ PREDICTION = "prediction"
 # Columns and settings --------------------------------------------------------------------------
 
 
-def columns_figure(importance: ColumnImportance, losses: Sequence[ScoreLoss]) -> Figure:
+def columns_figure(
+    importance: answer_types.ColumnImportance, losses: Sequence[answer_types.ScoreLoss]
+) -> plot.Figure:
     """A bar with its interval for each column, or for columns shuffled together."""
     metric = metric_in_short(importance.metric)
     names = [shortened_text(importance.title_of(loss), MAX_NAME) for loss in losses]
@@ -74,37 +50,39 @@ def columns_figure(importance: ColumnImportance, losses: Sequence[ScoreLoss]) ->
         return number and min(number, limit)
 
     numbers = [(min(loss.mean, limit), capped(loss.low), capped(loss.high)) for loss in losses]
-    low, high = range_of([0.0], *numbers)
+    low, high = plot.range_of([0.0], *numbers)
     is_share = importance.metric in SHARES
     title = f"loss of {metric} if shuffled{', in points' if is_share else ''}"
     scale = Scale("percent", unit="") if is_share else Scale()
-    return Figure(
+    return plot.Figure(
         COLUMNS,
-        FigureAxis(title, scale, None, low, high, exact=True, air=0.04),
-        FigureAxis("", Scale("choice", tuple(names))),
+        plot.FigureAxis(title, scale, None, low, high, exact=True, air=0.04),
+        plot.FigureAxis("", Scale("choice", tuple(names))),
         _interval_bars(numbers, words),
         f"{sentence} {columns_text(importance)}".strip(),
         lambda: _columns_table(importance, losses),
     )
 
 
-def _loss_text(importance: ColumnImportance, loss: ScoreLoss) -> str:
+def _loss_text(importance: answer_types.ColumnImportance, loss: answer_types.ScoreLoss) -> str:
     text, weight = loss_text(importance.metric, loss.mean), _column_weight(loss)
     return text if weight is None else f"{text}, weight {format_number(weight)}"
 
 
-def _column_weight(loss: ScoreLoss) -> float | None:
-    return loss.weight if isinstance(loss, ColumnLoss) else None
+def _column_weight(loss: answer_types.ScoreLoss) -> float | None:
+    return loss.weight if isinstance(loss, answer_types.ColumnLoss) else None
 
 
-def _columns_table(importance: ColumnImportance, losses: Sequence[ScoreLoss]) -> Table:
+def _columns_table(
+    importance: answer_types.ColumnImportance, losses: Sequence[answer_types.ScoreLoss]
+) -> plot.Table:
     return ["column", "loss of score", "low", "high", "weight on scaled column"], [
         [importance.title_of(loss), loss.mean, loss.low, loss.high, _column_weight(loss)]
         for loss in losses
     ]
 
 
-def settings_figure(importance: SettingImportance) -> Figure:
+def settings_figure(importance: answer_types.SettingImportance) -> plot.Figure:
     """What each setting explains of the differences in score, with its interval."""
     settings = importance.settings
     names = [axis_title(setting.label, setting.name) for setting in settings]
@@ -113,68 +91,71 @@ def settings_figure(importance: SettingImportance) -> Figure:
     sentence = f"{names[0]} explains {percent(shares[0])} by itself."
     title = "share of the differences in score"
     columns: dict[str, list[Any]] = {"setting": names, "share": shares, "low": lows, "high": highs}
-    return Figure(
+    return plot.Figure(
         SETTINGS,
-        FigureAxis(title, Scale("percent"), None, 0.0, max(0.01, *highs), True),
-        FigureAxis("", Scale("choice", tuple(names))),
+        plot.FigureAxis(title, Scale("percent"), None, 0.0, max(0.01, *highs), True),
+        plot.FigureAxis("", Scale("choice", tuple(names))),
         _interval_bars(list(zip(shares, lows, highs, strict=True)), list(map(percent, shares))),
         f"{sentence} {settings_text(importance)}",
-        lambda: columns_table(columns),
+        lambda: plot.columns_table(columns),
     )
 
 
 def _interval_bars(
     bars: Sequence[tuple[float, float | None, float | None]], words: list[str]
-) -> tuple[Mark, ...]:
+) -> tuple[plot.Mark, ...]:
     means, lows, highs = zip(*bars, strict=True)
     rows = np.arange(len(means), dtype=float)
-    y, x = whiskers(rows, lows, highs)
+    y, x = plot.whiskers(rows, lows, highs)
     ends = [max(mean, high or 0.0) for mean, high in zip(means, highs, strict=True)]
     return (
-        Bars("bars", rows, 0.0, means, ["model"] * len(means), [False] * len(means)),
-        Lines("zero", [0.0, 0.0], [-1.0, len(means) + 1.0], "muted", 1.2, dashed=True),
-        Lines("intervals", x, y, "ink"),
-        Labels("losses", ends, rows, words),
+        plot.Bars("bars", rows, 0.0, means, ["model"] * len(means), [False] * len(means)),
+        plot.Lines("zero", [0.0, 0.0], [-1.0, len(means) + 1.0], "muted", 1.2, dashed=True),
+        plot.Lines("intervals", x, y, "ink"),
+        plot.Labels("losses", ends, rows, words),
     )
 
 
 # What a column does ----------------------------------------------------------------------------
 
 
-def dependence_figure(answer: Dependence) -> Figure:
+def dependence_figure(answer: answer_types.Dependence) -> plot.Figure:
     """The mean prediction over a column, single rows, and a histogram."""
     is_numeric = answer.numbers and not answer.words
     name, title = (shortened_text(text, MAX_NAME) for text in (answer.name, answer.title))
     x, mean = np.array(answer.grid, dtype=float), np.array(answer.mean, dtype=float)
     low, high = np.array(answer.low, dtype=float), np.array(answer.high, dtype=float)
     rows = np.array(answer.rows, dtype=float).reshape(-1, len(x))
-    bottom, top = range_of(rows, low, high, mean)
+    bottom, top = plot.range_of(rows, low, high, mean)
     span = (top - bottom) or abs(top) or 1.0
     # The histogram has a strip of its own below the curves.
     floor = bottom - (HISTOGRAM + 0.06) * span
     histogram, ends = _histogram(answer, x, floor, HISTOGRAM * span)
     if is_numeric:
-        middle: tuple[Mark, ...] = (Band("interval", x, low, high), Lines("mean", x, mean, width=3))
+        middle: tuple[plot.Mark, ...] = (
+            plot.Band("interval", x, low, high),
+            plot.Lines("mean", x, mean, width=3),
+        )
     else:
-        middle = (Lines("intervals", *whiskers(x, low, high), width=3),)
-    dots = Dots("values", x, mean, size=9, notes=answer.words)
+        middle = (plot.Lines("intervals", *plot.whiskers(x, low, high), width=3),)
+    dots = plot.Dots("values", x, mean, size=9, notes=answer.words)
     least, most = format_number(float(mean.min())), format_number(float(mean.max()))
     words: list[Any] = answer.words or x.tolist()
     columns = (words, mean.tolist(), low.tolist(), high.tolist())
     rows_of_table = [list(row) for row in zip(*columns, strict=True)]
-    return Figure(
+    return plot.Figure(
         f"What does {name} do?",
-        FigureAxis(
+        plot.FigureAxis(
             title,
             Scale() if is_numeric else Scale("choice", tuple(answer.words)),
             low=ends[0],
             high=ends[1],
             exact=True,
         ),
-        FigureAxis(answer.answer, low=floor, high=top + 0.05 * span, exact=True),
+        plot.FigureAxis(answer.answer, low=floor, high=top + 0.05 * span, exact=True),
         (
             histogram,
-            Lines("rows", *joined(rows, x), "muted", 1.0, opacity=0.35),
+            plot.Lines("rows", *plot.joined(rows, x), "muted", 1.0, opacity=0.35),
             *middle,
             # Two points alone make no curve.
             *(() if is_numeric and len(x) > 2 else (dots,)),
@@ -186,8 +167,8 @@ def dependence_figure(answer: Dependence) -> Figure:
 
 
 def _histogram(
-    answer: Dependence, x: np.ndarray, floor: float, height: float
-) -> tuple[Band, tuple[float, float]]:
+    answer: answer_types.Dependence, x: np.ndarray, floor: float, height: float
+) -> tuple[plot.Band, tuple[float, float]]:
     counts, edges = np.array(answer.counts, dtype=float), np.array(answer.edges, dtype=float)
     if not len(edges):
         corners = np.ravel(x[:, None] + [-0.3, -0.3, 0.3, 0.3])
@@ -198,20 +179,20 @@ def _histogram(
         air = 0.03 * ((edges[-1] - edges[0]) or 1.0)
         ends = (float(edges[0]) - air, float(edges[-1]) + air)
     tops = floor + height * shares / max(float(counts.max(initial=0.0)), 1.0)
-    return Band("histogram", corners, np.full(len(corners), floor), tops, "muted", 0.45), ends
+    return plot.Band("histogram", corners, np.full(len(corners), floor), tops, "muted", 0.45), ends
 
 
 # Thresholds ------------------------------------------------------------------------------------
 
 
-def curve_shares(tally: ThresholdTally) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def curve_shares(tally: answer_types.ThresholdTally) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """False positive rate, recall and precision at every threshold."""
     true, false = np.array(tally.true, float), np.array(tally.false, float)
     called = np.maximum(true + false, 1.0)
     return false / max(tally.negatives, 1), true / max(tally.positives, 1), true / called
 
 
-def decision_index(answer: ClassDiagnostics, label: str) -> int | None:
+def decision_index(answer: answer_types.ClassDiagnostics, label: str) -> int | None:
     """The index of the threshold that the model decides by, or None."""
     value = answer.chosen
     if value is None:
@@ -224,8 +205,8 @@ def decision_index(answer: ClassDiagnostics, label: str) -> int | None:
 
 
 def threshold_figures(
-    answer: ClassDiagnostics, label: str, chosen_index: int | None = None
-) -> tuple[Figure, Figure]:
+    answer: answer_types.ClassDiagnostics, label: str, chosen_index: int | None = None
+) -> tuple[plot.Figure, plot.Figure]:
     """The ROC curve, and precision over recall, with a person's threshold."""
     tally, decision = answer.of[label], decision_index(answer, label)
     wrong, recall, right = curve_shares(tally)
@@ -257,31 +238,31 @@ def _threshold_curve(
     baseline: tuple[float, float],
     indices: tuple[int | None, ...],
     description: str,
-    tally: ThresholdTally,
-) -> Figure:
+    tally: answer_types.ThresholdTally,
+) -> plot.Figure:
     x, y = curve
     spots = [[] if index is None else [index] for index in indices]
     (decision_x, decision_y), (chosen_x, chosen_y) = ((x[spot], y[spot]) for spot in spots)
-    return Figure(
+    return plot.Figure(
         title,
-        FigureAxis(axis_titles[0], Scale("percent"), None, -0.03, 1.03, exact=True),
-        FigureAxis(axis_titles[1], Scale("percent"), None, -0.03, 1.05, exact=True),
+        plot.FigureAxis(axis_titles[0], Scale("percent"), None, -0.03, 1.03, exact=True),
+        plot.FigureAxis(axis_titles[1], Scale("percent"), None, -0.03, 1.05, exact=True),
         (
-            Lines("curve", x, y, width=2.2),
-            Lines("baseline", [0.0, 1.0], baseline, "muted", 1.4, dashed=True),
-            Dots("decision", decision_x, decision_y, "paper", "ink", 13, 1.8, "diamond"),
-            Dots("chosen", chosen_x, chosen_y, "observed", "ink", 14, 1.2),
+            plot.Lines("curve", x, y, width=2.2),
+            plot.Lines("baseline", [0.0, 1.0], baseline, "muted", 1.4, dashed=True),
+            plot.Dots("decision", decision_x, decision_y, "paper", "ink", 13, 1.8, "diamond"),
+            plot.Dots("chosen", chosen_x, chosen_y, "observed", "ink", 14, 1.2),
         ),
         description,
         lambda: threshold_table(tally),
     )
 
 
-def threshold_table(tally: ThresholdTally) -> Table:
+def threshold_table(tally: answer_types.ThresholdTally) -> plot.Table:
     """Every threshold with its counts."""
     wrong, recall, right = curve_shares(tally)
     true, false = tally.true, tally.false
-    return columns_table(
+    return plot.columns_table(
         {
             "threshold": tally.thresholds,
             "true positives": true,
@@ -299,8 +280,8 @@ def threshold_table(tally: ThresholdTally) -> Table:
 
 
 def residuals_figure(
-    residuals: Residuals, column: str = "", rows: bool = True, unit: str | None = None
-) -> Figure:
+    residuals: answer_types.Residuals, column: str = "", rows: bool = True, unit: str | None = None
+) -> plot.Figure:
     """A dot a test row over the prediction or a column, and means of an eighth each."""
     bins = residuals.bins.get(column, [])
     title = residuals.title_of(column) if column else PREDICTION
@@ -312,26 +293,26 @@ def residuals_figure(
     x = _positions_along(values, words)
     centres: list[Any] = [position if words else entry.at for position, entry in enumerate(bins)]
     ends = [entry.low for entry in bins], [entry.high for entry in bins]
-    low, high = range_of(x) if len(x) else (0.0, 1.0)
-    bottom, top = range_of(residual)
+    low, high = plot.range_of(x) if len(x) else (0.0, 1.0)
+    bottom, top = plot.range_of(residual)
     # The rows are hidden where they could tell who is who; their extremes are rows, too.
     if not rows:
-        low, high = range_of([float(centre) for centre in centres])
-        bottom, top = range_of([0.0], *ends, [entry.mean for entry in bins])
+        low, high = plot.range_of([float(centre) for centre in centres])
+        bottom, top = plot.range_of([0.0], *ends, [entry.mean for entry in bins])
     if words:
         low, high = -0.5, len(words) - 0.5
-    dots = Dots("rows", x, residual, "observed", "ink", 6, 0.6, opacity=0.7)
-    return Figure(
+    dots = plot.Dots("rows", x, residual, "observed", "ink", 6, 0.6, opacity=0.7)
+    return plot.Figure(
         RESIDUALS,
-        FigureAxis(
+        plot.FigureAxis(
             title, Scale("choice", words) if words else Scale(), None, low, high, bool(words)
         ),
-        FigureAxis(column_title("predicted − actual", unit), low=bottom, high=top),
+        plot.FigureAxis(column_title("predicted − actual", unit), low=bottom, high=top),
         (
             *((dots,) if rows else ()),
-            Lines("zero", [low, high], [0.0, 0.0], "ink", 1.4, dashed=True),
-            Lines("intervals", *whiskers(centres, *ends), width=3),
-            Dots(
+            plot.Lines("zero", [low, high], [0.0, 0.0], "ink", 1.4, dashed=True),
+            plot.Lines("intervals", *plot.whiskers(centres, *ends), width=3),
+            plot.Dots(
                 "means",
                 centres,
                 [entry.mean for entry in bins],
@@ -360,7 +341,7 @@ def _positions_along(values: Sequence[str | float | None], words: tuple[str, ...
     return np.array(values, dtype=float)
 
 
-def _residuals_text(title: str, bins: Sequence[ResidualBin], unit: str) -> str:
+def _residuals_text(title: str, bins: Sequence[answer_types.ResidualBin], unit: str) -> str:
     if not bins:
         return "The column has no value in the test rows."
     worst = max(bins, key=lambda entry: abs(entry.mean))
@@ -375,21 +356,21 @@ def _residuals_text(title: str, bins: Sequence[ResidualBin], unit: str) -> str:
 # More rows -------------------------------------------------------------------------------------
 
 
-def learning_figure(curve: LearningCurve) -> Figure:
+def learning_figure(curve: answer_types.LearningCurve) -> plot.Figure:
     """The mean score with its interval after fitting on fewer training rows."""
     entries = [(size.rows, size.mean, size.low, size.high) for size in curve.sizes]
     x, mean, low, high = np.array(entries, dtype=float).T
-    bottom, top = range_of(mean, low, high)
+    bottom, top = plot.range_of(mean, low, high)
     columns = ("training rows", "mean score", "low", "high", "fits")
     rows = [[*entry, size.repeats] for entry, size in zip(entries, curve.sizes, strict=True)]
-    return Figure(
+    return plot.Figure(
         LEARNING,
-        FigureAxis("training rows", low=0.0, high=float(x.max())),
-        score_axis(curve.metric, curve.maximize, bottom, top),
+        plot.FigureAxis("training rows", low=0.0, high=float(x.max())),
+        plot.score_axis(curve.metric, curve.maximize, bottom, top),
         (
-            Lines("curve", x, mean),
-            Lines("intervals", *whiskers(x, low, high), width=3),
-            Dots("sizes", x, mean, size=10, width=1.5),
+            plot.Lines("curve", x, mean),
+            plot.Lines("intervals", *plot.whiskers(x, low, high), width=3),
+            plot.Dots("sizes", x, mean, size=10, width=1.5),
         ),
         learning_text(curve),
         lambda: (list(columns), rows),

@@ -8,20 +8,7 @@ import numpy as np
 
 from core.estimators.model_settings import title_of
 from core.estimators.multi_model import MODEL
-from core.figures.figure import (
-    AVERAGE,
-    Bars,
-    Dots,
-    Figure,
-    FigureAxis,
-    Labels,
-    Lines,
-    Mark,
-    Table,
-    columns_table,
-    range_of,
-    whiskers,
-)
+from core.figures import figure as plot
 from core.figures.scales import Scale
 from core.tuning.events import DisputedRow, EnsembleUpdated, MembersDisagree
 from core.tuning.runs.state import RunState
@@ -37,24 +24,24 @@ ALL_CLASSES = 8  # classes up to which the table has a column for each
 # Weights ---------------------------------------------------------------------------------------
 
 
-def member_bars_figure(members: Sequence[tuple[str, float]]) -> Figure:
+def member_bars_figure(members: Sequence[tuple[str, float]]) -> plot.Figure:
     """A bar for each (name, weight) of a member, best first; the weights sum to 1."""
     names, weights = [name for name, _ in members], [weight for _, weight in members]
     words = [f"{weight:.3f}" for weight in weights]
-    return Figure(
+    return plot.Figure(
         MEMBERS,
-        FigureAxis("weight", low=0.0, high=max(weights)),
-        FigureAxis("", Scale("choice", tuple(names))),
+        plot.FigureAxis("weight", low=0.0, high=max(weights)),
+        plot.FigureAxis("", Scale("choice", tuple(names))),
         _member_bars(weights, words),
         "; ".join(f"{name} {word}" for name, word in zip(names, words, strict=True)),
-        lambda: columns_table({"member": names, "weight": weights}),
+        lambda: plot.columns_table({"member": names, "weight": weights}),
     )
 
 
-def _member_bars(weights: list[float], words: list[str]) -> tuple[Mark, ...]:
+def _member_bars(weights: list[float], words: list[str]) -> tuple[plot.Mark, ...]:
     rows, count = np.arange(len(weights), dtype=float), len(weights)
-    bars = Bars("bars", rows, 0.0, weights, [AVERAGE] * count, [False] * count)
-    return bars, Labels("weights", weights, rows, words)
+    bars = plot.Bars("bars", rows, 0.0, weights, [plot.AVERAGE] * count, [False] * count)
+    return bars, plot.Labels("weights", weights, rows, words)
 
 
 def ranked_trials(run: RunState, best_k: int | None = None) -> list[int]:
@@ -82,7 +69,7 @@ def member_name(run: RunState, number: int) -> str:
     return f"{title_of(model)}, trial {number}" if model else f"trial {number}"
 
 
-def live_members_figure(run: RunState, best_k: int | None = None) -> Figure:
+def live_members_figure(run: RunState, best_k: int | None = None) -> plot.Figure:
     """The members of the average as it is now."""
     ranked, ensemble = ranked_trials(run, best_k), run.ensemble or EnsembleUpdated()
     shown = shown_members(run, ranked)
@@ -93,11 +80,11 @@ def live_members_figure(run: RunState, best_k: int | None = None) -> Figure:
         f"{percent(run.weights[n])} · {scores[n]}" if run.weights.get(n) else "left out"
         for n in shown
     ]
-    return Figure(
+    return plot.Figure(
         MEMBERS,
         # not held: at first one model has the whole weight, in the end each of many a little
-        FigureAxis("weight in %", low=0.0, high=max(weights), exact=True),
-        FigureAxis("", Scale("choice", tuple(member_name(run, n) for n in shown))),
+        plot.FigureAxis("weight in %", low=0.0, high=max(weights), exact=True),
+        plot.FigureAxis("", Scale("choice", tuple(member_name(run, n) for n in shown))),
         _member_bars(weights, words),
         _members_text(run, ensemble),
         lambda: _members_table(run, ensemble, ranked),
@@ -123,7 +110,7 @@ def _members_text(run: RunState, ensemble: EnsembleUpdated) -> str:
     return " ".join([sentence, *omission_reasons(run).values()])
 
 
-def _members_table(run: RunState, ensemble: EnsembleUpdated, ranked: list[int]) -> Table:
+def _members_table(run: RunState, ensemble: EnsembleUpdated, ranked: list[int]) -> plot.Table:
     scores = dict(zip(ensemble.members, ensemble.scores, strict=True))
     reasons, rows = omission_reasons(run), []
     for rank, number in enumerate(ranked, start=1):
@@ -137,29 +124,31 @@ def _members_table(run: RunState, ensemble: EnsembleUpdated, ranked: list[int]) 
 # Where they disagree ---------------------------------------------------------------------------
 
 
-def disagreement_figure(event: MembersDisagree, selected: int | None) -> Figure:
+def disagreement_figure(event: MembersDisagree, selected: int | None) -> plot.Figure:
     """A row of dots, one a member, a diamond for the truth, rings for a selected trial's."""
     values = np.array([member_values(event, row) for row in event.rows])  # (rows, members)
     rows = np.arange(len(values), dtype=float)
     x, y = values.ravel(), np.repeat(rows, values.shape[1])
     is_selected = np.tile(np.array(event.members) == selected, len(rows))
     true = np.array([_true_value(event, row) for row in event.rows])
-    low, high = (-4.0, 104.0) if event.classes else range_of(x, true)
-    y_spans, x_spans = whiskers(rows, values.min(axis=1), values.max(axis=1))
+    low, high = (-4.0, 104.0) if event.classes else plot.range_of(x, true)
+    y_spans, x_spans = plot.whiskers(rows, values.min(axis=1), values.max(axis=1))
     legend = [("members", "prediction of one member")]
     if np.isfinite(true).any():
         legend.append(("truth", "truth"))
     names = tuple(_row_label(event, row) for row in event.rows)
-    return Figure(
+    return plot.Figure(
         DISAGREEMENT,
-        FigureAxis(_prediction_title(event, true), low=low, high=high, exact=bool(event.classes)),
+        plot.FigureAxis(
+            _prediction_title(event, true), low=low, high=high, exact=bool(event.classes)
+        ),
         # the first columns of a row say most of it
-        FigureAxis("", Scale("choice", names), is_cut_at_end=True),
+        plot.FigureAxis("", Scale("choice", names), is_cut_at_end=True),
         (
-            Lines("spans", x_spans, y_spans, "control", 1.4),
-            Dots("members", x, y, AVERAGE, "ink", 9, opacity=0.75),
-            Dots("truth", true, rows, None, "observed", 12, 2.2, "diamond"),
-            Dots("selected", x[is_selected], y[is_selected], None, "focus", 16, 2.4),
+            plot.Lines("spans", x_spans, y_spans, "control", 1.4),
+            plot.Dots("members", x, y, plot.AVERAGE, "ink", 9, opacity=0.75),
+            plot.Dots("truth", true, rows, None, "observed", 12, 2.2, "diamond"),
+            plot.Dots("selected", x[is_selected], y[is_selected], None, "focus", 16, 2.4),
         ),
         _disagreement_text(event, values[0]),
         lambda: _disagreement_table(event),
@@ -215,7 +204,7 @@ def _disagreement_text(event: MembersDisagree, values: np.ndarray) -> str:
     return f"{sentence} In truth: {row.truth}." if row.truth else sentence
 
 
-def _disagreement_table(event: MembersDisagree) -> Table:
+def _disagreement_table(event: MembersDisagree) -> plot.Table:
     headers = ["row", "about", "truth", "spread"]
     has_all = len(event.classes) <= ALL_CLASSES
     for number in event.members:

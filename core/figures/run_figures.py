@@ -9,26 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.figures.figure import (
-    APART,
-    AVERAGE,
-    MARKED,
-    Dots,
-    EdgeMarks,
-    EndNames,
-    Figure,
-    FigureAxis,
-    Labels,
-    Level,
-    Lines,
-    Mark,
-    Symbol,
-    Table,
-    columns_table,
-    range_of,
-    score_axis,
-    whiskers,
-)
+from core.figures import figure as plot
 from core.figures.scales import Scale, bounds_of, near_range, scale_of, score_scale
 from core.space import Axis, axis_title
 from core.tuning.events import EnsembleUpdated, RunStarted
@@ -53,14 +34,14 @@ ANYWHERE = 4096  # candidates of a draw
 MARKED_DRAWS = 150  # draws up to which each has a dot
 RUN_CURVES = "Best score so far"
 MAX_RUNS = 8  # so many colours there are
-SYMBOLS: tuple[Symbol, ...] = ("circle", "diamond", "triangle", "star")
+SYMBOLS: tuple[plot.Symbol, ...] = ("circle", "diamond", "triangle", "star")
 NAMED_TRIALS = 5  # of those with a prediction, the first: of them earlier datasets spoke
 
 
 # Best so far -----------------------------------------------------------------------------------
 
 
-def best_so_far_figure(run: RunState, is_clear: np.ndarray | None = None) -> Figure:
+def best_so_far_figure(run: RunState, is_clear: np.ndarray | None = None) -> plot.Figure:
     """Every trial's score, the best so far as a staircase, the default setting and the baseline.
 
     `is_clear`: which of them are drawn in full, shape (trials,); else those that count.
@@ -77,27 +58,27 @@ def best_so_far_figure(run: RunState, is_clear: np.ndarray | None = None) -> Fig
     outline, metric = None if is_crowded else "ink", run.started.metric
     levels = [None if default is None else default.score, baseline]
     default_text, baseline_text = (score_text(level, metric) for level in levels)
-    return Figure(
+    return plot.Figure(
         "Best so far",
         _trial_axis(run, numbers),
         _score_axis(run, levels),
         (
             *(
-                Dots(name, run.numbers[rows], run.scores[rows], *style)
+                plot.Dots(name, run.numbers[rows], run.scores[rows], *style)
                 for name, rows, *style in (
                     ("others", others, None, "control", hollow),
                     ("trials", clear & ~explores, "observed", outline, full),
                     ("exploring", explores, "model", outline, full + 1, 1.0, "square"),
                 )
             ),
-            Lines(
+            plot.Lines(
                 "best", *steps_of(numbers, best), "ink", 2.2, False, "paper" * is_crowded, 5.0,
                 label="best so far",
             ),
-            Dots("failed", lost, lost, None, "bad", cross, 2.0, "cross", at_floor=True),
+            plot.Dots("failed", lost, lost, None, "bad", cross, 2.0, "cross", at_floor=True),
             edge_marks(run.numbers, run.scores, shown_scores(run), score_scale(metric)),
-            Level("default", levels[0], "default setting", default_text),
-            Level("baseline", baseline, "baseline", baseline_text),
+            plot.Level("default", levels[0], "default setting", default_text),
+            plot.Level("baseline", baseline, "baseline", baseline_text),
         ),
         _best_text(run),
         lambda: _best_table(run, best),
@@ -121,26 +102,26 @@ def shown_scores(run: RunState, scores: np.ndarray | None = None) -> tuple[float
 
 def edge_marks(
     x: np.ndarray, scores: np.ndarray, limits: tuple[float, float], scale: Scale
-) -> EdgeMarks:
+) -> plot.EdgeMarks:
     """Marks for scores beyond the limits, the furthest first; these have their numbers."""
     distances = np.abs(scores - np.clip(scores, *limits))
     rows = np.flatnonzero(distances > 0)
     rows = rows[np.argsort(-distances[rows], kind="stable")]
     texts = [scale.label_at(score) for score in scores[rows[:NUMBERED]].tolist()]
-    return EdgeMarks("beyond", x[rows], scores[rows], texts)
+    return plot.EdgeMarks("beyond", x[rows], scores[rows], texts)
 
 
-def _trial_axis(run: RunState, numbers: np.ndarray) -> FigureAxis:
+def _trial_axis(run: RunState, numbers: np.ndarray) -> plot.FigureAxis:
     first, last = float(numbers[0]), float(numbers[-1])
     end = first + run.total - 1 if run.total else last
     room = 0.03 * max(end, last) + 0.5
     low, high = first - room, max(end, last) + room
-    return FigureAxis("trial", Scale("whole"), None, low, high, exact=bool(run.total))
+    return plot.FigureAxis("trial", Scale("whole"), None, low, high, exact=bool(run.total))
 
 
-def _score_axis(run: RunState, levels: Sequence[float | None]) -> FigureAxis:
-    full_range = range_of(run.scores, levels)
-    return score_axis(
+def _score_axis(run: RunState, levels: Sequence[float | None]) -> plot.FigureAxis:
+    full_range = plot.range_of(run.scores, levels)
+    return plot.score_axis(
         run.started.metric, run.started.maximize, *shown_scores(run), full_range=full_range
     )
 
@@ -159,7 +140,7 @@ def _best_text(run: RunState) -> str:
     return sentence + (f" {count_text(failed, 'trial')} failed." if failed else "")
 
 
-def _best_table(run: RunState, best: np.ndarray) -> Table:
+def _best_table(run: RunState, best: np.ndarray) -> plot.Table:
     order = np.argsort(run.numbers, kind="stable")
     rows: list[list[Any]] = []
     for trial, high in zip((run.trials[i] for i in order), best.tolist(), strict=True):
@@ -182,12 +163,12 @@ def steps_of(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 # Several runs ----------------------------------------------------------------------------------
 
 
-def run_curves_figure(curves: Mapping[str, BestSoFarCurve], *, is_over_time: bool) -> Figure:
+def run_curves_figure(curves: Mapping[str, BestSoFarCurve], *, is_over_time: bool) -> plot.Figure:
     """The best validation score so far of each run as a staircase with its own mark.
 
     `curves` are by the runs' names; those without scores keep their colour.
     """
-    marks, legend, named = list[Mark](), [], []
+    marks, legend, named = list[plot.Mark](), [], []
     for index, (name, curve) in enumerate(curves.items()):
         if not curve.best:
             continue
@@ -197,8 +178,10 @@ def run_curves_figure(curves: Mapping[str, BestSoFarCurve], *, is_over_time: boo
         # The last point is where the run ended, which is marked where that improved the score.
         marked = slice(-1) if len(x) > 1 and y[-1] == y[-2] else slice(None)
         marks += [
-            Lines(name, x.repeat(2)[1:], y.repeat(2)[:-1], colour, 2.4, label=name),
-            Dots(f"{name} dots", x[marked], y[marked], colour, APART, 9, 1.2, symbol, label=name),
+            plot.Lines(name, x.repeat(2)[1:], y.repeat(2)[:-1], colour, 2.4, label=name),
+            plot.Dots(
+                f"{name} dots", x[marked], y[marked], colour, plot.APART, 9, 1.2, symbol, label=name
+            ),
         ]
         legend.append((name, f"{name}: {score_text(float(y[-1]), curve.metric)}"))
     metric, maximize = named[0][1].metric, named[0][1].maximize
@@ -206,21 +189,21 @@ def run_curves_figure(curves: Mapping[str, BestSoFarCurve], *, is_over_time: boo
     ends = [(c.seconds if is_over_time else c.trials)[-1] for _, c in named]
     last = max(first, *ends)
     room = 0.02 * max(last - first, 1.0)
-    low, high = range_of(*(curve.best for _, curve in named))
+    low, high = plot.range_of(*(curve.best for _, curve in named))
     texts = [
         f"{name}: {score_text(c.best[-1], c.metric)} after {c.trials[-1]} trials, "
         f"{duration_text(c.seconds[-1])}"
         for name, c in named
     ]
-    return Figure(
+    return plot.Figure(
         RUN_CURVES,
-        FigureAxis(
+        plot.FigureAxis(
             "seconds of the run" if is_over_time else "trials",
             low=first - room, high=last + room, exact=True,
         ),
-        score_axis(metric, maximize, low, high, "{}, validation"),
+        plot.score_axis(metric, maximize, low, high, "{}, validation"),
         # every line below every dot
-        tuple(sorted(marks, key=lambda mark: isinstance(mark, Dots))),
+        tuple(sorted(marks, key=lambda mark: isinstance(mark, plot.Dots))),
         f"Best validation scores. {'; '.join(texts)}.",
         lambda: (["run", "trials", "seconds", "best score"], [
             [name, trial, format_number(seconds, 4), score]
@@ -244,7 +227,7 @@ def scored_averages(run: RunState) -> list[EnsembleUpdated]:
     ]
 
 
-def average_figure(run: RunState) -> Figure:
+def average_figure(run: RunState) -> plot.Figure:
     """Average, single best and default setting on rows that chose none of them."""
     updates, maximize = scored_averages(run), run.started.maximize
     x = np.array([update.finished for update in updates], dtype=float)
@@ -252,8 +235,8 @@ def average_figure(run: RunState) -> Figure:
     single = np.array([update.single for update in updates], dtype=float)
     scores = np.concatenate([average, single])
     # The first averages are of few trials, often bad ones; the last are always seen.
-    low, high = range_of(shown_scores(run, scores), average[-1:], single[-1:])
-    marked = slice(None) if len(x) <= MARKED else slice(-1, None)
+    low, high = plot.range_of(shown_scores(run, scores), average[-1:], single[-1:])
+    marked = slice(None) if len(x) <= plot.MARKED else slice(-1, None)
     default, metric = run.unchosen_default, run.started.metric
     level = default if default is not None and low <= default <= high else None
     first, last = float(x[0]), float(x[-1])
@@ -265,19 +248,19 @@ def average_figure(run: RunState) -> Figure:
     texts = score_texts(list(named.values()), metric)
     names = [f"{name} {text}" for name, text in zip(named, texts, strict=True)]
     headers = ["trials with a score", "members", "average", "single best", "effective members"]
-    return Figure(
+    return plot.Figure(
         "Average against single best",
-        FigureAxis("trials with a score", Scale("whole"), None, start, end, exact=True),
-        score_axis(run.started.metric, maximize, low, high, full_range=range_of(scores)),
+        plot.FigureAxis("trials with a score", Scale("whole"), None, start, end, exact=True),
+        plot.score_axis(run.started.metric, maximize, low, high, full_range=plot.range_of(scores)),
         (
-            Level("default", level, ""),
-            Lines("average line", x, average, AVERAGE, 2.4, label="average"),
-            Lines("single line", x, single, "observed", dashed=True, label="single best"),
-            Dots("single", x[marked], single[marked], "paper", "observed", 8, 1.6, "diamond",
+            plot.Level("default", level, ""),
+            plot.Lines("average line", x, average, plot.AVERAGE, 2.4, label="average"),
+            plot.Lines("single line", x, single, "observed", dashed=True, label="single best"),
+            plot.Dots("single", x[marked], single[marked], "paper", "observed", 8, 1.6, "diamond",
                  label="single best"),
-            Dots("average", x[marked], average[marked], AVERAGE, label="average"),
+            plot.Dots("average", x[marked], average[marked], plot.AVERAGE, label="average"),
             edge_marks(np.tile(x, 2), scores, (low, high), score_scale(run.started.metric)),
-            EndNames("names", [last] * len(named), list(named.values()), names),
+            plot.EndNames("names", [last] * len(named), list(named.values()), names),
         ),
         _average_text(updates[-1], ends, default, run.started),
         lambda: (
@@ -305,7 +288,7 @@ def _average_text(
 # What was expected of trials -------------------------------------------------------------------
 
 
-def candidates_figure(run: RunState) -> Figure:
+def candidates_figure(run: RunState) -> plot.Figure:
     """Among how many settings each trial was drawn, in effect."""
     drawn = sorted((t.number, float(t.candidates)) for t in run.trials if t.candidates)
     x, counts = np.array(drawn, dtype=float).T
@@ -317,11 +300,11 @@ def candidates_figure(run: RunState) -> Figure:
     sentence = f"Trial {last} was drawn among {format_number(now, 2)} settings in effect."
     if len(drawn) > 1:
         sentence += f" At trial {first} it was {format_number(before, 2)}."
-    return Figure(
+    return plot.Figure(
         "Effective number of candidates",
-        FigureAxis("trial", Scale("whole"), None, -room, end + room, exact=True),
-        FigureAxis("effective candidates", Scale("log"), None, -0.1, top + 0.1, exact=True),
-        (Lines("line", x, y, width=1.6), Dots("dots", x[marked], y[marked], size=7)),
+        plot.FigureAxis("trial", Scale("whole"), None, -room, end + room, exact=True),
+        plot.FigureAxis("effective candidates", Scale("log"), None, -0.1, top + 0.1, exact=True),
+        (plot.Lines("line", x, y, width=1.6), plot.Dots("dots", x[marked], y[marked], size=7)),
         sentence,
         lambda: (["trial", "effective number of candidates"], [list(pair) for pair in drawn]),
     )
@@ -335,7 +318,7 @@ def predicted_trials(run: RunState) -> list[tuple[Trial, float, float | None]]:
     return sorted(rows, key=lambda row: row[0].number)
 
 
-def expectation_figure(run: RunState, is_clear: np.ndarray) -> Figure:
+def expectation_figure(run: RunState, is_clear: np.ndarray) -> plot.Figure:
     """Observed over predicted scores with whiskers of one deviation; the first trials are named.
 
     `is_clear`: which trials are drawn in full, shape (trials,).
@@ -346,30 +329,30 @@ def expectation_figure(run: RunState, is_clear: np.ndarray) -> Figure:
     clear = (is_clear & ~run.is_excluded)[[run.row_of[trial.number] for trial in trials]]
     first = np.arange(len(trials)) < NAMED_TRIALS
     ends = np.clip([x - sd, x + sd], *score_limits(run.started.metric))
-    (x_min, x_max), (low, high) = range_of(*ends, y), range_of(x, y)
-    heights, across = whiskers(y, *ends)
+    (x_min, x_max), (low, high) = plot.range_of(*ends, y), plot.range_of(x, y)
+    heights, across = plot.whiskers(y, *ends)
     room = 0.1 * (high - low) or 0.05
     corners = [min(x_min, low - room), max(x_max, high + room)]
     metric = run.started.metric
     # Of the first trials only the history could have predicted the score.
     named = [str(trial.number) for trial in trials[:NAMED_TRIALS]]
     near = int(np.sum(np.abs(y - x) <= sd))
-    return Figure(
+    return plot.Figure(
         "Predicted and observed score",
-        score_axis(metric, run.started.maximize, x_min, x_max, "predicted {}"),
-        score_axis(metric, run.started.maximize, low - room, high + room, "observed {}"),
+        plot.score_axis(metric, run.started.maximize, x_min, x_max, "predicted {}"),
+        plot.score_axis(metric, run.started.maximize, low - room, high + room, "observed {}"),
         (
-            Lines("diagonal", corners, corners, "control", 1.4, dashed=True),
-            Lines("whiskers", across, heights, "model", 1.4),
-            Dots("others", x[~clear], y[~clear], None, "control", 6),
-            Dots("dots", x[clear & ~first], y[clear & ~first], "paper", "observed", 8, 1.6),
-            Dots("first", x[clear & first], y[clear & first], "observed", "ink", 10, 1.4),
-            Labels("numbers", x[first], y[first], named, "above"),
+            plot.Lines("diagonal", corners, corners, "control", 1.4, dashed=True),
+            plot.Lines("whiskers", across, heights, "model", 1.4),
+            plot.Dots("others", x[~clear], y[~clear], None, "control", 6),
+            plot.Dots("dots", x[clear & ~first], y[clear & ~first], "paper", "observed", 8, 1.6),
+            plot.Dots("first", x[clear & first], y[clear & first], "observed", "ink", 10, 1.4),
+            plot.Labels("numbers", x[first], y[first], named, "above"),
         ),
         f"{near} of {len(trials)} trials came out within one standard deviation of the prediction. "
         f"Trial {trials[0].number}: {score_text(float(x[0]), metric)} was predicted, "
         f"{score_text(float(y[0]), metric)} observed.",
-        lambda: columns_table({
+        lambda: plot.columns_table({
             "trial": [trial.number for trial in trials], "predicted": expected,
             "standard deviation": deviations, "observed": y.tolist(),
         }),
@@ -379,7 +362,7 @@ def expectation_figure(run: RunState, is_clear: np.ndarray) -> Figure:
 # Which settings rank high ------------------------------------------------------------------------
 
 
-def rank_figure(run: RunState, first: Axis, second: Axis) -> Figure:
+def rank_figure(run: RunState, first: Axis, second: Axis) -> plot.Figure:
     """Every trial at two of its settings: the darker, the better its rank among all."""
     ranked = run.best_rows(len(run.trials), estimates=True)
     scales = scale_of(first), scale_of(second)
@@ -390,14 +373,16 @@ def rank_figure(run: RunState, first: Axis, second: Axis) -> Figure:
     groups = np.array_split(np.arange(len(ranked)), FIFTHS)
     # The best lie above the others, and are seen by their size as well.
     marks = [
-        Dots(f"fifth {rank}", x[rows], y[rows], "model", "ink", 11 - 1.5 * rank, 1.0,
+        plot.Dots(f"fifth {rank}", x[rows], y[rows], "model", "ink", 11 - 1.5 * rank, 1.0,
              opacity=(1.0 - rank / FIFTHS) ** 1.5)
         for rank, rows in enumerate(groups)
     ]  # fmt: skip
     names = [axis_title(axis.label, axis.name) for axis in (first, second)]
     ends = (bounds_of(axis) for axis in (first, second))
     x_axis, y_axis = (
-        FigureAxis(name, scale, None, low - 0.04 * (high - low), high + 0.04 * (high - low), True)
+        plot.FigureAxis(
+            name, scale, None, low - 0.04 * (high - low), high + 0.04 * (high - low), True
+        )
         for name, scale, (low, high) in zip(names, scales, ends, strict=True)
     )
     best = run.trials[ranked[0]]
@@ -405,13 +390,13 @@ def rank_figure(run: RunState, first: Axis, second: Axis) -> Figure:
         f"{name} {format_value(best.setting.get(axis.name))}"
         for name, axis in zip(names, (first, second), strict=True)
     )
-    return Figure(
+    return plot.Figure(
         "Trials by their ranks",
         x_axis,
         y_axis,
-        (*reversed(marks), Dots("best", x[:1], y[:1], "observed", "ink", 17, 1.4, "star")),
+        (*reversed(marks), plot.Dots("best", x[:1], y[:1], "observed", "ink", 17, 1.4, "star")),
         f"The best of {len(ranked)} trials is trial {best.number}: {', '.join(values)}.",
-        lambda: columns_table({
+        lambda: plot.columns_table({
             "rank": range(1, len(ranked) + 1),
             "trial": run.numbers[ranked].tolist(),
             **{
@@ -431,7 +416,7 @@ GAP = 0.004  # of the whole time, after each
 SOONEST = 0.02  # seconds before the end of another trial at which its worker is free
 
 
-def timeline_figure(run: RunState) -> Figure:
+def timeline_figure(run: RunState) -> plot.Figure:
     """A bar for every trial from its start to its end, a row for each that ran at the same time."""
     took, ends = (
         np.array([getattr(trial, name) for trial in run.trials]) for name in ("took", "ended")
@@ -455,20 +440,20 @@ def timeline_figure(run: RunState) -> Figure:
             continue
         gaps = np.full(mask.sum(), np.nan)
         bars = np.column_stack([starts[mask], seen_ends[mask], gaps]).ravel()
-        marks.append(Lines(kind, bars, np.repeat(lanes[mask], 3), colour, LANE, label=kind))
+        marks.append(plot.Lines(kind, bars, np.repeat(lanes[mask], 3), colour, LANE, label=kind))
         legend.append((kind, kind))
     count = int(lanes.max()) + 1
     names = tuple(f"worker {lane + 1}" for lane in range(count))
     longest, numbers = int(took.argmax()), run.numbers[order]
     description = f"{len(took)} trials, up to {count} at a time, in {duration_text(end)}; "
     description += f"the longest, trial {numbers[longest]}, took {duration_text(took[longest])}."
-    return Figure(
+    return plot.Figure(
         "When did each trial run?",
-        FigureAxis("seconds", low=0.0, high=end),
-        FigureAxis("", Scale("choice", names), low=-0.6, high=count - 0.4, exact=True),
+        plot.FigureAxis("seconds", low=0.0, high=end),
+        plot.FigureAxis("", Scale("choice", names), low=-0.6, high=count - 0.4, exact=True),
         tuple(marks),
         description,
-        lambda: columns_table(
+        lambda: plot.columns_table(
             {
                 "trial": numbers.tolist(),
                 "worker": (lanes + 1).astype(int).tolist(),

@@ -12,21 +12,7 @@ from core.estimators.facts import uncapitalized
 from core.estimators.model_settings import title_of
 from core.estimators.multi_model import MODEL
 from core.evaluation.calibration_bin import CalibrationBin
-from core.figures.figure import (
-    Band,
-    Border,
-    Dots,
-    EdgeMarks,
-    Figure,
-    FigureAxis,
-    Labels,
-    Lines,
-    Symbol,
-    Table,
-    columns_table,
-    range_of,
-    whiskers,
-)
+from core.figures import figure as plot
 from core.figures.scales import Scale, near_range, score_scale
 from core.tuning.results.result_facts import member_count
 from core.tuning.run_results import (
@@ -63,7 +49,7 @@ class ResultPicture:
     question: str
     waiting: str
     is_suitable: Callable[[Results], bool]
-    figure: Callable[[Results], Figure]
+    figure: Callable[[Results], plot.Figure]
     width: Literal["wide", "half", "narrow"] = "half"
     has_legend: bool = False
 
@@ -124,7 +110,7 @@ def _candidate_name(candidate: CandidateResults, results: Results) -> str:
     return "Tuned setting" if candidate.kind == "best" else name
 
 
-def score_figure(results: Results) -> Figure:
+def score_figure(results: Results) -> plot.Figure:
     """The models that may be taken on test rows, and what is reached without one."""
     metric = results.metric
     measured = f"{metric_in_short(metric)} on test {results.task.units}"
@@ -141,7 +127,7 @@ def intervals_figure(
     measured: str,
     maximize: bool,
     baseline: float | None = None,
-) -> Figure:
+) -> plot.Figure:
     """A row for each model, the taken one apart from the others; dashed: without a model."""
     rows = np.arange(len(entries), dtype=float)
     scores, lows, highs, is_taken = (
@@ -151,7 +137,7 @@ def intervals_figure(
     # A hopeless one stands at the edge; of the others the intervals are seen whole.
     low, high = near_range(scores, maximize)
     is_seen = (scores >= low) & (scores <= high)
-    low, high = range_of([low, high], lows[is_seen], highs[is_seen])
+    low, high = plot.range_of([low, high], lows[is_seen], highs[is_seen])
     shown = rows[np.isfinite(scores)].astype(int)
     sentences = []
     for entry in entries:
@@ -164,38 +150,38 @@ def intervals_figure(
     if baseline is not None:
         words = f"{WITHOUT} {score_text(baseline, metric)}"
         sentences.append(words)
-        low, high = range_of([low, high], [baseline if is_near else low])
+        low, high = plot.range_of([low, high], [baseline if is_near else low])
         # Else it would press all models together.
         beyond = [] if is_near else [f"← {words.replace(WITHOUT, 'no model')}"]
     room = ROOM * (high - low)
-    whisker_y, whisker_x = whiskers(rows, lows, highs)
+    whisker_y, whisker_x = plot.whiskers(rows, lows, highs)
     is_own = np.repeat(is_taken, 3)
     foot = len(entries) - 0.35  # the words of the dashed line
-    return Figure(
+    return plot.Figure(
         title,
-        FigureAxis(
+        plot.FigureAxis(
             measured,
             score_scale(metric),
             maximize,
             low - room,
             high + room,
-            full_range=range_of([low - room, high + room], scores, lows, highs),
+            full_range=plot.range_of([low - room, high + room], scores, lows, highs),
         ),
         # More room above than below, for the words over the first dot.
-        FigureAxis(
+        plot.FigureAxis(
             "", Scale("choice", tuple(e.name for e in entries)), low=-0.8, high=foot, exact=True
         ),
         (
-            Border("without", *((baseline, words) if is_near else (None, ""))),
-            Lines("other intervals", whisker_x[~is_own], whisker_y[~is_own], "muted", 3.0),
-            Lines("interval", whisker_x[is_own], whisker_y[is_own], "model", 3.0),
-            Dots(
+            plot.Border("without", *((baseline, words) if is_near else (None, ""))),
+            plot.Lines("other intervals", whisker_x[~is_own], whisker_y[~is_own], "muted", 3.0),
+            plot.Lines("interval", whisker_x[is_own], whisker_y[is_own], "model", 3.0),
+            plot.Dots(
                 "others", scores[~is_taken], rows[~is_taken], "muted", "paper", 13, 1.5, "diamond"
             ),
-            Dots("tuned", scores[is_taken], rows[is_taken], size=13, width=1.5),
-            EdgeMarks("at the edge", scores, rows, colour="muted"),
-            Labels("scores", scores[shown], rows[shown], texts, "above"),
-            Labels("beyond", [low] * len(beyond), [foot] * len(beyond), beyond, "above"),
+            plot.Dots("tuned", scores[is_taken], rows[is_taken], size=13, width=1.5),
+            plot.EdgeMarks("at the edge", scores, rows, colour="muted"),
+            plot.Labels("scores", scores[shown], rows[shown], texts, "above"),
+            plot.Labels("beyond", [low] * len(beyond), [foot] * len(beyond), beyond, "above"),
         ),
         "; ".join(sentences) + ".",
         lambda: (
@@ -236,23 +222,23 @@ def _share_text(right: int, total: int) -> str:
 # Predicted values ------------------------------------------------------------------------------
 
 
-def predicted_figure(results: Results) -> Figure:
+def predicted_figure(results: Results) -> plot.Figure:
     """Predicted against actual values of test rows."""
     pairs = results.predictions or PredictionPairs()
     actual, tuned = np.array(pairs.actual, float), np.array(pairs.tuned, float)
-    low, high = range_of(actual, tuned)
+    low, high = plot.range_of(actual, tuned)
     unit = results.target_unit or ""
     off_by = amount_text(float(np.nanmedian(np.abs(actual - tuned))), unit)
-    return Figure(
+    return plot.Figure(
         PREDICTED.title,
-        FigureAxis(column_title("actual", unit), low=low, high=high),
-        FigureAxis(column_title("predicted", unit), low=low, high=high),
+        plot.FigureAxis(column_title("actual", unit), low=low, high=high),
+        plot.FigureAxis(column_title("predicted", unit), low=low, high=high),
         (
-            Dots("rows", actual, tuned, "observed", "ink", 7, 0.8),
-            Lines("diagonal", [low, high], [low, high], "ink", 1.6, dashed=True),
+            plot.Dots("rows", actual, tuned, "observed", "ink", 7, 0.8),
+            plot.Lines("diagonal", [low, high], [low, high], "ink", 1.6, dashed=True),
         ),
         f"{len(actual)} rows; half of the predictions are off by less than {off_by}.",
-        lambda: columns_table({"actual": actual.tolist(), "predicted": tuned.tolist()}),
+        lambda: plot.columns_table({"actual": actual.tolist(), "predicted": tuned.tolist()}),
     )
 
 
@@ -282,20 +268,20 @@ def result_bins(results: Results) -> list[CalibrationBin]:
     return [CalibrationBin(p, o, n, None, None) for p, o, n in triples]
 
 
-def calibration_figure(bins: Sequence[CalibrationBin], label: str = "") -> Figure:
+def calibration_figure(bins: Sequence[CalibrationBin], label: str = "") -> plot.Figure:
     """A dot a bin with Wilson's interval, where known, and its count of rows."""
     predicted, seen = [entry.predicted for entry in bins], [entry.observed for entry in bins]
     rows = np.array([entry.rows or 0 for entry in bins], dtype=float)
     heights = TALL * rows / max(float(rows.max(initial=0.0)), 1.0)
     corners = np.ravel(np.array(predicted, dtype=float)[:, None] + [-BAR, -BAR, BAR, BAR])
     tops = FLOOR + np.ravel(heights[:, None] * [0.0, 1.0, 1.0, 0.0])
-    ends = whiskers(predicted, [entry.low for entry in bins], [entry.high for entry in bins])
+    ends = plot.whiskers(predicted, [entry.low for entry in bins], [entry.high for entry in bins])
     worst = max(bins, key=lambda entry: abs(entry.predicted - entry.observed))
     shares = [score_text(share, "accuracy") for share in (worst.predicted, worst.observed)]
-    return Figure(
+    return plot.Figure(
         CALIBRATION.title,
-        FigureAxis("predicted probability", Scale("percent"), None, -0.03, 1.03, exact=True),
-        FigureAxis(
+        plot.FigureAxis("predicted probability", Scale("percent"), None, -0.03, 1.03, exact=True),
+        plot.FigureAxis(
             f"share that is {quoted([label])[0]}" if label else "share that has it",
             Scale("percent", min_tick=0.0),
             low=FLOOR,
@@ -303,18 +289,18 @@ def calibration_figure(bins: Sequence[CalibrationBin], label: str = "") -> Figur
             exact=True,
         ),
         (
-            Band("counts", corners, np.full(len(corners), FLOOR), tops, "muted", 0.45),
-            Lines("diagonal", [0.0, 1.0], [0.0, 1.0], "muted", 1.4, dashed=True),
-            Lines("intervals", *ends, "model", 2.4),
-            Lines("curve", predicted, seen, "model", 1.4),
-            Dots("bins", predicted, seen),
+            plot.Band("counts", corners, np.full(len(corners), FLOOR), tops, "muted", 0.45),
+            plot.Lines("diagonal", [0.0, 1.0], [0.0, 1.0], "muted", 1.4, dashed=True),
+            plot.Lines("intervals", *ends, "model", 2.4),
+            plot.Lines("curve", predicted, seen, "model", 1.4),
+            plot.Dots("bins", predicted, seen),
         ),
         "Furthest off where it says {}: there {} have it.".format(*shares),
         lambda: _calibration_table(bins),
     )
 
 
-def _calibration_table(bins: Sequence[CalibrationBin]) -> Table:
+def _calibration_table(bins: Sequence[CalibrationBin]) -> plot.Table:
     headers = ["predicted", "observed", "rows", "low", "high"]
     rows = [[b.predicted, b.observed, b.rows, b.low, b.high] for b in bins]
     if all(b.low is None for b in bins):
@@ -357,9 +343,9 @@ def _scored_point(results: Results, who: str, points: np.ndarray) -> np.ndarray:
     return np.array([[gamma, *shares]])
 
 
-def pairs_figure(results: Results) -> Figure:
+def pairs_figure(results: Results) -> plot.Figure:
     """Sensitivity over precision while γ goes from cautious to generous."""
-    styles: tuple[tuple[str, str, str, Symbol, int], ...] = (
+    styles: tuple[tuple[str, str, str, plot.Symbol, int], ...] = (
         ("default", "default setting", "muted", "diamond", 13),
         ("tuned", "tuned", "model", "star", 17),
     )
@@ -371,10 +357,12 @@ def pairs_figure(results: Results) -> Figure:
         # The scored γ has a mark of its own.
         small = points[~np.isin(points[:, 0], point[:, 0])]
         notes = [f"{words}, γ = {format_number(g)}" for g in small[:, 0]]
-        lines.append(Lines(who, points[:, 2], points[:, 1], colour, dashed=who == "default"))
-        dots.append(Dots(f"{who} γ", small[:, 2], small[:, 1], colour, colour, 5, 1.2, notes=notes))
+        lines.append(plot.Lines(who, points[:, 2], points[:, 1], colour, dashed=who == "default"))
+        dots.append(
+            plot.Dots(f"{who} γ", small[:, 2], small[:, 1], colour, colour, 5, 1.2, notes=notes)
+        )
         mark = (f"{who} scored", point[:, 2], point[:, 1], colour, "ink", size, 1.2, symbol)
-        scored.append(Dots(*mark))
+        scored.append(plot.Dots(*mark))
         for gamma, *percentages in point:
             sensitivity, right = (f"{format_decimals(share, 1)} %" for share in percentages)
             sentences.append(
@@ -382,12 +370,12 @@ def pairs_figure(results: Results) -> Figure:
                 f"right (γ = {format_number(gamma, 4)})"
             )
     (low, high), (bottom, top) = (
-        range_of(*(curve[:, column] for curve in curves.values())) for column in (2, 1)
+        plot.range_of(*(curve[:, column] for curve in curves.values())) for column in (2, 1)
     )
-    return Figure(
+    return plot.Figure(
         PAIRS.title,
-        FigureAxis("called pairs that are right, %", low=low, high=high),
-        FigureAxis("true pairs found, %", low=bottom, high=top),
+        plot.FigureAxis("called pairs that are right, %", low=low, high=high),
+        plot.FigureAxis("true pairs found, %", low=bottom, high=top),
         (*lines, *dots, *scored),
         "; ".join(reversed(sentences)) + ".",
         lambda: _pairs_table(curves),
@@ -399,7 +387,7 @@ def pairs_figure(results: Results) -> Figure:
     )
 
 
-def _pairs_table(curves: dict[str, np.ndarray]) -> Table:
+def _pairs_table(curves: dict[str, np.ndarray]) -> plot.Table:
     return ["setting", "gamma", "true pairs found, %", "called pairs right, %"], [
         [who, format_number(gamma, 4), sensitivity, right]
         for who in ("tuned", "default")

@@ -271,11 +271,8 @@ def checked_arrays(arrays: Arrays, path: Path) -> Arrays:
 
 def damaged_file_error(path: Path) -> UnusableError:
     """The error for a file whose bytes do not fit its ending."""
-    return UnusableError(
-        f"this is no {path.suffix.lower()} model file, or it is damaged",
-        where=str(path),
-        cure="export the model again",
-    )
+    problem = f"this is no {path.suffix.lower()} model file, or it is damaged"
+    return UnusableError(problem, where=str(path), cure="export the model again")
 
 
 # Predicting -------------------------------------------------------------------------------

@@ -37,13 +37,31 @@ else:
 
 
 @dataclass
+class ImportLines:
+    """What a program imports from libraries."""
+
+    modules: set[str] = field(default_factory=set)  # whole, such as "numpy as np"
+    names: dict[str, set[str]] = field(default_factory=dict)  # {module: names imported from it}
+
+    def add(self, module: str, *names: str) -> None:
+        self.names.setdefault(module, set()).update(names)
+
+    def text(self) -> str:
+        """The lines: those of Python's own library, and after a blank line the others."""
+        lines = {module: f"import {module}" for module in self.modules}
+        for module, names in self.names.items():
+            lines[f"{module} import"] = f"from {module} import {', '.join(sorted(names))}"
+        order = sorted(lines, key=lambda key: (lines[key].startswith("from"), key))
+        standard_lines = [lines[key] for key in order if key.split(".")[0].split()[0] in STANDARD]
+        library_lines = [lines[key] for key in order if lines[key] not in standard_lines]
+        return "\n".join([*standard_lines, "", *library_lines])
+
+
+@dataclass
 class SourceBundle:
     """The sources of modules, ready to be written one below the other."""
 
-    # import lines of whole modules of other libraries
-    modules: set[str] = field(default_factory=set)
-    # {library module: names imported from it}
-    names: dict[str, set[str]] = field(default_factory=dict)
+    imports: ImportLines = field(default_factory=ImportLines)
     sources: list[str] = field(default_factory=list)  # without their imports, in order
     is_compiled: bool = False  # whether they need `COMPILED`
     # {top-level name: its source}
@@ -88,20 +106,17 @@ class SourceBundle:
             self._source_of_name[new_names.get(name, name)] = ast.unparse(statement)
         return new_names
 
-    def import_lines(self) -> tuple[list[str], list[str]]:
-        lines = {module: f"import {module}" for module in self.modules}
-        for module, names in self.names.items():
-            lines[f"{module} import"] = f"from {module} import {', '.join(sorted(names))}"
-        order = sorted(lines, key=lambda key: (lines[key].startswith("from"), key))
-        standard_lines = [lines[key] for key in order if key.split(".")[0].split()[0] in STANDARD]
-        return standard_lines, [lines[key] for key in order if lines[key] not in standard_lines]
+    @property
+    def blocks(self) -> list[str]:
+        """The sources, after the compiler that they need."""
+        return [*([COMPILED] if self.is_compiled else []), *self.sources]
 
     def _note_import(self, statement: ast.Import | ast.ImportFrom, aliases: list[str]) -> None:
         if isinstance(statement, ast.Import):
             names = [ast.unparse(alias) for alias in statement.names]
             if any(name.split(".")[0] in OURS for name in names):
                 raise ValueError(f"import {names[0]}: take the names that are needed from it")
-            self.modules |= set(names)
+            self.imports.modules |= set(names)
             return
         module = str(statement.module)
         if module.split(".")[0] in OURS:
@@ -109,8 +124,7 @@ class SourceBundle:
             pairs = [(alias.asname, alias.name) for alias in statement.names]
             aliases += [f"{new} = {old}" for new, old in pairs if new not in (None, old)]
         elif module != "__future__":
-            imported_names = {ast.unparse(alias) for alias in statement.names}
-            self.names[module] = self.names.get(module, set()) | imported_names
+            self.imports.add(module, *map(ast.unparse, statement.names))
 
 
 def bundle_modules(modules: Iterable[ModuleType]) -> SourceBundle:
@@ -129,15 +143,9 @@ def program_text(description: str, modules: Iterable[str], blocks: Sequence[str]
     """
     source_bundle = bundle_modules(map(importlib.import_module, modules))
     description = description.replace("\\", "\\\\").replace('"""', "'''")
-    standard_lines, library_lines = source_bundle.import_lines()
     head = [f'"""{description}\n"""', "", "from __future__ import annotations", ""]
-    all_blocks = [
-        "\n".join([*head, *standard_lines, "", *library_lines]),
-        *([COMPILED] if source_bundle.is_compiled else []),
-        *source_bundle.sources,
-        *blocks,
-    ]
-    text = "\n\n\n".join(all_blocks)
+    head.append(source_bundle.imports.text())
+    text = "\n\n\n".join(["\n".join(head), *source_bundle.blocks, *blocks])
     ast.parse(text)  # a program that Python cannot read must never leave the house
     return text
 

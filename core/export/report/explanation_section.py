@@ -20,18 +20,7 @@ from core.figures import explanation_figures as figures
 from core.figures.explanation_text import columns_text, learning_text, loss_text, settings_text
 from core.figures.score_figures import calibration_figure
 from core.tuning.problem_setup import read_data
-from core.tuning.why.answer_types import (
-    Answer,
-    ClassDiagnostics,
-    ColumnImportance,
-    LearningCurve,
-    NoAnswer,
-    RegressionDiagnostics,
-    Residuals,
-    RowDiagnostics,
-    ScoreLoss,
-    SettingImportance,
-)
+from core.tuning.why import answer_types
 from core.tuning.why.answers import answers, answers_of_trials, keep_answer, kept_answer
 from core.tuning.why.questions import (
     IMPORTANCE,
@@ -57,11 +46,11 @@ def explanation_sections(run: FinishedRun) -> list[str]:
     sections = []
     for name in (IMPORTANCE, ROWS, LEARNING):
         match answer_by_question.get(name):
-            case ColumnImportance() as importance:
+            case answer_types.ColumnImportance() as importance:
                 sections += _column_sections(importance, run.allows_examples)
-            case RowDiagnostics() as diagnostics:
+            case answer_types.RowDiagnostics() as diagnostics:
                 sections += _row_sections(run, diagnostics)
-            case LearningCurve() as curve:
+            case answer_types.LearningCurve() as curve:
                 question = (
                     "Learning curve: the same setting, fitted on fewer training rows. Line: 95 % "
                     "confidence interval."
@@ -76,7 +65,7 @@ def explanation_sections(run: FinishedRun) -> list[str]:
     return sections
 
 
-def answers_of(run: FinishedRun) -> tuple[dict[str, Answer], str]:
+def answers_of(run: FinishedRun) -> tuple[dict[str, answer_types.Answer], str]:
     """{question: answer} of stored or quick answers, and why others are missing."""
     results = run.results
     stored = {q: kept_answer(run.folder, results, q) for q in (IMPORTANCE, ROWS, LEARNING)}
@@ -101,7 +90,7 @@ def answers_of(run: FinishedRun) -> tuple[dict[str, Answer], str]:
     return answer_by_question, ""
 
 
-def _column_sections(importance: ColumnImportance, examples: bool) -> list[str]:
+def _column_sections(importance: answer_types.ColumnImportance, examples: bool) -> list[str]:
     shown = importance.columns[:MAX_BARS]
     has_weights = any(column.weight is not None for column in importance.columns)
     body = figure_svg(figures.columns_figure(importance, shown)) if shown else ""
@@ -127,7 +116,9 @@ def _column_sections(importance: ColumnImportance, examples: bool) -> list[str]:
 
 
 def _losses_table(
-    importance: ColumnImportance, losses: Sequence[ScoreLoss], has_weights: bool
+    importance: answer_types.ColumnImportance,
+    losses: Sequence[answer_types.ScoreLoss],
+    has_weights: bool,
 ) -> str:
     header = ("column", "loss of score", "low", "high", *["weight, scaled"] * has_weights)
     rows = [
@@ -141,9 +132,9 @@ def _losses_table(
     return html_table(header, rows, row_heads=True)
 
 
-def _row_sections(run: FinishedRun, diagnostics: RowDiagnostics) -> list[str]:
+def _row_sections(run: FinishedRun, diagnostics: answer_types.RowDiagnostics) -> list[str]:
     sections = []
-    if isinstance(diagnostics, ClassDiagnostics):
+    if isinstance(diagnostics, answer_types.ClassDiagnostics):
         is_binary = len(diagnostics.labels) == 2  # those of the other class say the same
         labels = diagnostics.labels[: 1 if is_binary else MAX_CLASSES]
         sections += [_curves_section(label, diagnostics) for label in labels]
@@ -156,14 +147,14 @@ def _row_sections(run: FinishedRun, diagnostics: RowDiagnostics) -> list[str]:
             for label in labels
             if (bins := diagnostics.of[label].calibration)
         ]
-    if isinstance(diagnostics, RegressionDiagnostics):
+    if isinstance(diagnostics, answer_types.RegressionDiagnostics):
         sections.append(_residuals_section(run, diagnostics.residuals))
     if run.allows_examples and diagnostics.wrong.rows:
         sections.append(_wrong_rows_section(diagnostics))
     return sections
 
 
-def _residuals_section(run: FinishedRun, residuals: Residuals) -> str:
+def _residuals_section(run: FinishedRun, residuals: answer_types.Residuals) -> str:
     has_rows, unit = run.allows_examples, run.results.target_unit
     figure = figures.residuals_figure(residuals, rows=has_rows, unit=unit)
     rows = [
@@ -181,7 +172,7 @@ def _residuals_section(run: FinishedRun, residuals: Residuals) -> str:
     return section_card(figure.title, question, body)
 
 
-def _curves_section(label: str, diagnostics: ClassDiagnostics) -> str:
+def _curves_section(label: str, diagnostics: answer_types.ClassDiagnostics) -> str:
     curves = figures.threshold_figures(diagnostics, label)
     marked_index = figures.decision_index(diagnostics, label)
     headers, rows = figures.threshold_table(diagnostics.of[label])
@@ -198,8 +189,11 @@ def _curves_section(label: str, diagnostics: ClassDiagnostics) -> str:
     return section_card(figures.THRESHOLD, question, body + collapsible(TABLE, table))
 
 
-def _wrong_rows_section(diagnostics: RowDiagnostics) -> str:
-    wrong, is_regression = diagnostics.wrong, isinstance(diagnostics, RegressionDiagnostics)
+def _wrong_rows_section(diagnostics: answer_types.RowDiagnostics) -> str:
+    wrong, is_regression = (
+        diagnostics.wrong,
+        isinstance(diagnostics, answer_types.RegressionDiagnostics),
+    )
     has_distances = any(sure is not None for sure in wrong.sure)  # some models lack probabilities
     distance = ["off by" if is_regression else "sure"] * has_distances
     header = [wrong.counted, "actual", "predicted", *distance]
@@ -224,9 +218,9 @@ def settings_sections(run: FinishedRun) -> list[str]:
         except (UnusableError, ValueError, ArithmeticError, LookupError, MemoryError):
             return []
         # Kept, so that the window tells the same.
-        if not isinstance(answer, NoAnswer):
+        if not isinstance(answer, answer_types.NoAnswer):
             keep_answer(run.folder, run.results, SETTINGS, answer)
-    if not isinstance(answer, SettingImportance) or not answer.settings:
+    if not isinstance(answer, answer_types.SettingImportance) or not answer.settings:
         return []
     question = (
         "How much of the differences between the trials' scores each setting explains by itself. "

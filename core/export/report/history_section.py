@@ -31,20 +31,16 @@ def history_sections(run: FinishedRun) -> list[str]:
     """The sections for which the run has events, in reading order."""
     sections, state = [], run.state
     if state.finished:
-        sections.append(_best_so_far_section(state))
+        has_scores = bool(state.best_rows(1).size)
+        figure = figure_svg(best_so_far_figure(state), *SIZES["full"]) if has_scores else ""
+        question = "When did it find its best? Dots are trials; triangles: off the plot; ×: failed."
+        sections.append(section_card("Best score so far", question, figure))
         if modelled_axes(state)[1]:
             sections.append(figure_card(QUESTION, belief_figure(state), "full"))
         sections.append(_trials_section(run))
     if state.steps or state.gradients:
         sections += _step_sections(state)
     return [*sections, _data_section(run), _method_section(run)]
-
-
-def _best_so_far_section(run: RunState) -> str:
-    has_scores = bool(run.best_rows(1).size)
-    figure = figure_svg(best_so_far_figure(run), *SIZES["full"]) if has_scores else ""
-    question = "When did it find its best? Dots are trials; triangles: off the plot; ×: failed."
-    return section_card("Best score so far", question, figure)
 
 
 def _ranked_trials(run: RunState) -> list[Trial]:

@@ -13,7 +13,13 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import BaseCrossValidator
 
-from core.export.bundle.modules import COMPILED, COMPILED_MODULE, OURS, STANDARD, bundle_modules
+from core.export.bundle.modules import (
+    COMPILED_MODULE,
+    OURS,
+    ImportLines,
+    SourceBundle,
+    bundle_modules,
+)
 
 WIDTH = 96
 
@@ -24,8 +30,7 @@ class CodeWriter:
 
     # {code of a list: its variable}, so that long column lists are written once
     names: dict[str, str] = field(default_factory=dict)
-    imports: dict[str, set[str]] = field(default_factory=dict)  # {module: names imported from it}
-    modules: set[str] = field(default_factory=set)  # import lines of Python's own library
+    imports: ImportLines = field(default_factory=ImportLines)
 
     def expression(self, value: Any, indent: int = 0) -> str:
         """Code of `value`, wrapped, with the parameters that are not at their defaults."""
@@ -38,11 +43,13 @@ class CodeWriter:
             return _bracketed_code("{", [f"{key}: {inner}" for key, inner in pairs], "}", indent)
         return self._simple_value(value)
 
-    def import_lines(self) -> list[str]:
-        return [
-            f"from {module} import {', '.join(sorted(names))}"
-            for module, names in sorted(self.imports.items())
-        ]
+    def carry(self, modules: Iterable[ModuleType]) -> SourceBundle:
+        """The sources of own modules, whose imports the script gets."""
+        source_bundle = bundle_modules(modules)
+        self.imports.modules |= source_bundle.imports.modules
+        for module, names in source_bundle.imports.names.items():
+            self.imports.add(module, *names)
+        return source_bundle
 
     def _constructor_call(self, estimator: BaseEstimator, indent: int) -> str:
         kind = type(estimator)
@@ -76,7 +83,7 @@ class CodeWriter:
         if isinstance(value, type) or callable(value):
             return self._import_name(value)
         if isinstance(value, np.ndarray):
-            self.imports.setdefault("numpy", set()).add("array")
+            self.imports.add("numpy", "array")
             kind = ", dtype=object" if value.dtype == object else ""
             return f"array({self.expression(value.tolist())}{kind})"
         if isinstance(value, np.generic):
@@ -89,7 +96,7 @@ class CodeWriter:
         module = _public_module(definition)
         name = definition.__name__
         if module.split(".")[0] not in ("builtins", "core"):  # ours is carried
-            self.imports.setdefault(module, set()).add(name)
+            self.imports.add(module, name)
         return name
 
 
@@ -159,16 +166,7 @@ def carried_source(imports: Iterable[str], code: CodeWriter) -> list[str]:
     modules: dict[str, ModuleType] = {}
     for name in filter(is_ours, names):
         _collect(name, modules)
-    compiled_module = modules.pop(COMPILED_MODULE, None)
-    source_bundle = bundle_modules(modules.values())
-    for module_name in source_bundle.modules - {"numpy as np"}:  # which every script imports
-        code.modules.add(f"import {module_name}")
-    for module, imported_names in source_bundle.names.items():
-        if module.split(".")[0] in STANDARD:
-            code.modules.add(f"from {module} import {', '.join(sorted(imported_names))}")
-        else:
-            code.imports.setdefault(module, set()).update(imported_names)
-    return [*([COMPILED] if compiled_module else []), *source_bundle.sources]
+    return code.carry(modules.values()).blocks
 
 
 def is_ours(module: str) -> bool:
@@ -177,11 +175,10 @@ def is_ours(module: str) -> bool:
 
 
 def _collect(name: str, modules: dict[str, ModuleType]) -> None:
-    if name in modules:
+    if name in modules or name == COMPILED_MODULE:
         return
     module = importlib.import_module(name)
-    if name != COMPILED_MODULE:
-        for statement in ast.parse(inspect.getsource(module)).body:
-            if isinstance(statement, ast.ImportFrom) and is_ours(str(statement.module)):
-                _collect(str(statement.module), modules)
+    for statement in ast.parse(inspect.getsource(module)).body:
+        if isinstance(statement, ast.ImportFrom) and is_ours(str(statement.module)):
+            _collect(str(statement.module), modules)
     modules[name] = module

@@ -20,7 +20,6 @@ from core.datasets.dataset import DataSource, SampleFacts
 from core.datasets.files import arff_grammar, filling, plain_columns, quotes, row_sampling
 from core.datasets.samples import SAMPLES
 from core.errors import UnusableError
-from core.export.bundle.modules import bundle_modules
 from core.export.finished_run import FinishedRun, file_name_of
 from core.export.script.constructor import CodeWriter, list_code, wrapped_list
 from core.tuning.problem_setup import read_data
@@ -56,7 +55,8 @@ def data_block(run: FinishedRun, code: CodeWriter) -> str:
     if takeaway.source.format == "sample":
         lines = [*_table_constants(run, code), *sample_lines(run, code)]
         return "\n".join([*lines, *_feature_target_lines(run)])
-    code.modules |= {"import hashlib", "import sys", "from pathlib import Path"}
+    code.imports.modules |= {"hashlib", "sys"}
+    code.imports.add("pathlib", "Path")
     file = value_code(file_name_of(takeaway.source))
     lines = [f"DATA = sys.argv[1] if len(sys.argv) > 1 else {file}"]
     if takeaway.test_source:
@@ -105,7 +105,7 @@ def _table_lines(run: FinishedRun, code: CodeWriter) -> list[str]:
 
 def _libsvm_lines(run: FinishedRun, code: CodeWriter) -> list[str]:
     takeaway = run.takeaway
-    code.imports.setdefault("sklearn.datasets", set()).add("load_svmlight_file")
+    code.imports.add("sklearn.datasets", "load_svmlight_file")
     sources = [source for source in (takeaway.source, takeaway.test_source) if source]
     lines = ["", *_check_lines(sources), *(sampling_functions(sources, code) or ["", ""])]
     lines += _loading_lines("X, y", "DATA", takeaway.source, code)
@@ -143,7 +143,7 @@ def _split_lines(run: FinishedRun, code: CodeWriter) -> list[str]:
     takeaway = run.takeaway
     calls = _same_calls(run)
     if calls:
-        code.imports.setdefault("sklearn.model_selection", set()).add("train_test_split")
+        code.imports.add("sklearn.model_selection", "train_test_split")
         return ["# The rows that tuning never saw.", *calls]
     lines = [
         "# The rows that tuning never saw, counted from 0.",
@@ -187,7 +187,7 @@ def sample_lines(run: FinishedRun, code: CodeWriter) -> list[str]:
     # What scikit-learn brings along need not be carried.
     if not hasattr(sklearn.datasets, loader):
         return _packed_table(table, code)
-    code.imports.setdefault("sklearn.datasets", set()).add(loader)
+    code.imports.add("sklearn.datasets", loader)
     lines = [f"bunch = {loader}(as_frame=True)", "table = bunch.frame"]
     names = [str(name) for name in table.columns]
     if names != list(getattr(sklearn.datasets, loader)(as_frame=True).frame.columns):
@@ -201,7 +201,7 @@ def sample_lines(run: FinishedRun, code: CodeWriter) -> list[str]:
 
 
 def _packed_table(table: pd.DataFrame, code: CodeWriter) -> list[str]:
-    code.modules |= {"import base64", "import io", "import zlib"}
+    code.imports.modules |= {"base64", "io", "zlib"}
     text = table.to_csv(index=False)
     is_numeric = pd.api.types.is_numeric_dtype
     texts = [str(name) for name in table.columns if not is_numeric(table[name].dtype)]
@@ -325,7 +325,7 @@ def unpacked_code(path: str, source: DataSource, code: CodeWriter) -> str:
     if not source.compression:
         return f'open({path}, "rb")'
     module, template = _OPENING_CODE[source.compression]
-    code.modules.add(f"import {module}")
+    code.imports.modules.add(module)
     return template.format(path)
 
 
@@ -458,24 +458,19 @@ def sampling_functions(sources: Sequence[DataSource], code: CodeWriter) -> list[
     if not samples:
         return []
     lines = ["", "", *carried_lines([quotes, row_sampling], code), ""]
-    code.modules.discard("import numpy as np")  # which every script imports
     if any(sample.form for sample in samples):
-        code.modules.add("import io")
+        code.imports.modules.add("io")
         lines += _TEXT_FUNCTION.splitlines()
     if any(not sample.form for sample in samples):
-        code.imports.setdefault("pyarrow.dataset", set()).add("dataset")
+        code.imports.add("pyarrow.dataset", "dataset")
         lines += _COLUMNS_FUNCTION.splitlines()
     return [*lines, "", ""]
 
 
 def carried_lines(modules: Sequence[ModuleType], code: CodeWriter) -> list[str]:
     """The lines of modules without their docstrings; `code` gets their imports."""
-    source_bundle = bundle_modules(modules)
-    code.modules |= {f"import {name}" for name in source_bundle.modules}
-    for name, imported_names in source_bundle.names.items():
-        code.modules.add(f"from {name} import {', '.join(sorted(imported_names))}")
     lines: list[str] = []
-    for text in source_bundle.sources:
+    for text in code.carry(modules).sources:
         _, _, functions = text.strip("\n").removeprefix('"""').partition('"""')
         lines += ["", "", *functions.strip("\n").splitlines()]
     return lines[2:]

@@ -55,11 +55,14 @@ def script_source(run: FinishedRun) -> str:
     model, scores = _model_block(run, code), _score_block(run, code)
     folds = [_FOLDS_IMPORT] if "FixedFolds(" in model else []
     model_sources = carried_source([*_import_lines(run), *folds], code)
+    code.imports.modules |= {"numpy as np"}
+    if run.takeaway.source.format != "libsvm":
+        code.imports.modules.add("pandas as pd")
     future = ["from __future__ import annotations"] if model_sources else []
     head = [
         docstring(run, _settings(run), carries=bool(model_sources)),
         *future,
-        _imports(run, code),
+        code.imports.text(),
     ]
     # Nested scores are printed as they were measured.
     functions = [] if run.is_nested else score_functions(run)
@@ -87,15 +90,8 @@ def _import_lines(run: FinishedRun) -> list[str]:
     return list(dict.fromkeys(line for block in blocks for line in block))
 
 
-def _imports(run: FinishedRun, code: CodeWriter) -> str:
-    standard = sorted(code.modules, key=lambda line: (line.startswith("from"), line))
-    tables = [] if run.takeaway.source.format == "libsvm" else ["import pandas as pd"]
-    library_lines = ["import numpy as np", *tables, *code.import_lines()]
-    return "\n".join([*standard, "", *library_lines])
-
-
 def _model_block(run: FinishedRun, code: CodeWriter) -> str:
-    code.imports.setdefault("sklearn.pipeline", set()).add("Pipeline")
+    code.imports.add("sklearn.pipeline", "Pipeline")
     prepare = plain_preparation(run.pipeline.named_steps["prepare"], fitted=False)
     column_lists = _column_lists(prepare, code)
     lines = [f"{name} = {wrapped_list(columns)}" for name, columns in column_lists.items()]
@@ -103,7 +99,7 @@ def _model_block(run: FinishedRun, code: CodeWriter) -> str:
     lines += ['    """How raw columns become numbers; fitted together with the model."""']
     lines += [f"    return {code.expression(prepare, 4)}", "", ""]
     if own_columns(run.pipeline.named_steps["prepare"]) is not None:
-        code.imports.setdefault("sklearn.compose", set()).add("ColumnTransformer")
+        code.imports.add("sklearn.compose", "ColumnTransformer")
         lines += [*_OWN_COLUMNS, "", ""]
     if run.selected_name != TUNED:
         if run.selected_name == BASELINE:
@@ -142,7 +138,7 @@ def _expression(run: FinishedRun, setting: Setting, code: CodeWriter) -> str:
     for line in imports.splitlines():
         module, _, names = line.removeprefix("from ").partition(" import ")
         if not is_ours(module):
-            code.imports.setdefault(module, set()).update(names.split(", "))
+            code.imports.add(module, *names.split(", "))
     if (columns := own_columns(run.pipeline.named_steps["prepare"])) is not None:
         return f"own({expression}, {columns_of_setting(columns, setting)!r})"
     return expression
@@ -153,7 +149,7 @@ def _average_lines(run: FinishedRun, members: list[EnsembleMember], code: CodeWr
     kind, voting = "VotingClassifier", 'voting="soft", '
     if regression:
         kind, voting = "VotingRegressor", ""
-    code.imports.setdefault("sklearn.ensemble", set()).add(kind)
+    code.imports.add("sklearn.ensemble", kind)
     averaged_text = "predictions" if regression else "probabilities of classes"
     kinds = dict.fromkeys(run.model_title_of(member.setting) for member in members)
     comments = [f"# The models: {', '.join(kinds)}."] if len(kinds) > 1 else []
@@ -172,7 +168,7 @@ def _threshold_lines(run: FinishedRun, code: CodeWriter) -> list[str]:
     value, results = run.takeaway.threshold, run.results
     if value is None:
         return []
-    code.imports.setdefault("sklearn.model_selection", set()).add("FixedThresholdClassifier")
+    code.imports.add("sklearn.model_selection", "FixedThresholdClassifier")
     second = CodeWriter().expression(run.takeaway.classes[1])
     origin = ["# A row is of the second class from this probability on. A person chose it."]
     if results.costs is not None and results.threshold is None:
@@ -204,8 +200,8 @@ def _column_lists(prepare: Any, code: CodeWriter) -> dict[str, list[Any]]:
 
 
 def _learned_pipeline(run: FinishedRun, code: CodeWriter) -> list[str]:
-    code.imports.setdefault("scipy.sparse", set()).add("diags_array")
-    code.imports.setdefault("sklearn.preprocessing", set()).add("FunctionTransformer")
+    code.imports.add("scipy.sparse", "diags_array")
+    code.imports.add("sklearn.preprocessing", "FunctionTransformer")
     lines = [
         "# The learned penalties C: a large one means that the columns say little. They act on",
         "# the prepared columns. scikit-learn has one penalty for all columns, so each column is",
@@ -257,10 +253,10 @@ def _exact_solver(run: FinishedRun, code: CodeWriter) -> str:
     prepare = run.pipeline.named_steps["prepare"]
     is_sparse = takeaway.source.format == "libsvm" or stays_sparse(prepare)
     if takeaway.task.has_numbers:
-        code.imports.setdefault("sklearn.linear_model", set()).add("Ridge")
+        code.imports.add("sklearn.linear_model", "Ridge")
         solver = 'solver="sparse_cg", tol=1e-12' if is_sparse else 'solver="svd"'
         return f"Ridge(alpha={_tested_penalties(run).noise_variance!r}, {solver})"
-    code.imports.setdefault("sklearn.linear_model", set()).add("LogisticRegression")
+    code.imports.add("sklearn.linear_model", "LogisticRegression")
     vectors = 1 if takeaway.task.has_two_classes else len(takeaway.classes)
     # A dense Hessian of more weights takes too long, and too much memory.
     is_small = vectors * len(_tested_penalties(run).group_of_output) <= 2000
@@ -366,7 +362,7 @@ def docstring(run: FinishedRun, settings: Sequence[Setting], *, carries: bool) -
         usage,
     ]
     paragraphs = (first, *(textwrap.fill(words, 96) for words in (*body, versions_text)))
-    return '"""' + _in_docstring("\n\n".join(paragraphs)) + '\n"""'
+    return '"""' + "\n\n".join(paragraphs).replace("\\", "\\\\").replace('"""', "'''") + '\n"""'
 
 
 def _tuned_model_text(run: FinishedRun) -> list[str]:
@@ -436,10 +432,6 @@ def _task_text(run: FinishedRun) -> str:
     )
 
 
-def _in_docstring(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"""', "'''")
-
-
 # {metric: (function of sklearn.metrics, method of the model, further arguments)}
 _METRICS = {
     "accuracy": ("accuracy_score", "predict", ""),
@@ -489,7 +481,7 @@ def score_expression(run: FinishedRun, code: CodeWriter) -> str:
     function, output, extra_arguments = _METRICS[metric]
     has_unseen_classes = _may_have_unseen_classes(run)
     if not (has_unseen_classes and metric == "log_loss"):
-        code.imports.setdefault("sklearn.metrics", set()).add(function)
+        code.imports.add("sklearn.metrics", function)
     if has_unseen_classes and metric in _UNSEEN_CLASS_METRICS:
         function, output = _UNSEEN_CLASS_METRICS[metric]
         method = _score_method(run) if output == "scores" else output

@@ -16,16 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.gp.kernels import Array, Indices
-from core.samplers.averaging import (
-    BAG_ROUNDS,
-    average_log_densities,
-    average_probabilities,
-    bagged_weights,
-    density_gap,
-    disagreement,
-    greedy_mean_weights,
-    greedy_weights,
-)
+from core.samplers import averaging
 from core.tuning.scores.metric import Predictions
 
 MAX_WEIGHT_ROWS = 2000  # that weights are chosen by
@@ -53,18 +44,18 @@ class RowPredictions:
 
     def bagged_weights(self) -> Array:
         """The mean of greedy selections among bags of the members, the best first; shape (T,)."""
-        return bagged_weights(self._choose, self._losses, self.values.shape[1])
+        return averaging.bagged_weights(self._choose, self._losses, self.values.shape[1])
 
     def _choose(self, members: Indices) -> Array:
         values = self.values[:, members]
         if self.y is None:
-            return greedy_weights(values, rounds=BAG_ROUNDS)
-        return greedy_mean_weights(values, self.y, rounds=BAG_ROUNDS)
+            return averaging.greedy_weights(values, rounds=averaging.BAG_ROUNDS)
+        return averaging.greedy_mean_weights(values, self.y, rounds=averaging.BAG_ROUNDS)
 
     def _losses(self, weights: Array) -> Array:
         """Squared errors, else minus log densities, of the weighted average, shape (n,)."""
         if self.y is None:
-            return -average_log_densities(self.values, weights)
+            return -averaging.average_log_densities(self.values, weights)
         return np.square(self.values @ weights - self.y)
 
 
@@ -77,15 +68,17 @@ def average_predictions(members: Sequence[Predictions], weights: np.ndarray) -> 
     first = members[0]
     if first.documents is not None:
         logs = np.stack([_documents(member)[:, 0] for member in members], axis=1)
-        mean = average_log_densities(logs, weights)
+        mean = averaging.average_log_densities(logs, weights)
         return Predictions(first.labels, documents=np.stack([mean, first.documents[:, 1]], axis=1))
     # Base pairs cannot be averaged once called: molecules get densities only.
     if first.pairs is not None:
         logs = np.stack([-m.losses for m in members if m.losses is not None], axis=1)
-        return Predictions(first.labels, losses=-average_log_densities(logs, weights))
+        return Predictions(first.labels, losses=-averaging.average_log_densities(logs, weights))
     if first.probabilities is None:
-        return Predictions(average_probabilities([member.labels for member in members], weights))
-    mean = average_probabilities([_probabilities(member) for member in members], weights)
+        return Predictions(
+            averaging.average_probabilities([member.labels for member in members], weights)
+        )
+    mean = averaging.average_probabilities([_probabilities(member) for member in members], weights)
     labels = np.argmax(mean, axis=1)
     if first.whole is None:
         return Predictions(labels, mean, mean)
@@ -106,12 +99,12 @@ def member_disagreement(members: Sequence[Predictions], weights: np.ndarray) -> 
     """
     first = members[0]
     if first.probabilities is not None:
-        return disagreement(np.stack([_probabilities(m) for m in members]), weights)
+        return averaging.disagreement(np.stack([_probabilities(m) for m in members]), weights)
     if first.documents is None and first.losses is None:
         numbers = np.stack([member.labels for member in members])
-        mean = average_probabilities(numbers, weights)
-        return np.sqrt(average_probabilities((numbers - mean) ** 2, weights))
-    return density_gap(log_densities(np.zeros(len(first.labels)), members), weights)
+        mean = averaging.average_probabilities(numbers, weights)
+        return np.sqrt(averaging.average_probabilities((numbers - mean) ** 2, weights))
+    return averaging.density_gap(log_densities(np.zeros(len(first.labels)), members), weights)
 
 
 def is_averageable(predictions: Predictions) -> bool:
@@ -177,5 +170,5 @@ def _token_losses(members: Sequence[Predictions], weights: np.ndarray) -> np.nda
     sequences = tokens[:, 1].astype(int)
     lengths = np.bincount(sequences)
     losses = [np.bincount(sequences, m.losses) for m in members if m.losses is not None]
-    joint = -average_log_densities(-np.stack(losses, axis=1).astype(float), weights)
+    joint = -averaging.average_log_densities(-np.stack(losses, axis=1).astype(float), weights)
     return (joint / np.maximum(lengths, 1))[sequences]

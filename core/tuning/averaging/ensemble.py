@@ -21,16 +21,7 @@ import numpy as np
 import pandas as pd
 
 from core.datasets.dataset import Dataset
-from core.samplers.averaging import (
-    TopModels,
-    effective_members,
-    greedy_weights,
-    member_count,
-    most_disputed,
-    rank_trials,
-    tempered_weights,
-    uniform_weights,
-)
+from core.samplers import averaging
 from core.space import Setting
 from core.tuning.averaging.averaged_predictions import (
     average_predictions,
@@ -81,7 +72,9 @@ class SettingEnsemble:
         self._problem = problem
         self._kind = problem.options.weights
         self._maximize = problem.scored_by.maximize
-        self.models: TopModels[Any] = TopModels(maximize=self._maximize, planned=planned)
+        self.models: averaging.TopModels[Any] = averaging.TopModels(
+            maximize=self._maximize, planned=planned
+        )
         self._predictions: dict[int, HoldoutFoldPredictions] = {}
         self._left_out: dict[int, str] = {}
         self._latest: EnsembleUpdated | None = None
@@ -125,7 +118,7 @@ class SettingEnsemble:
         return sorted({number for numbers in best_numbers for number in numbers})
 
     def _ranked_trials(self, scores: dict[int, float]) -> list[int]:
-        return rank_trials(scores, maximize=self._maximize)
+        return averaging.rank_trials(scores, maximize=self._maximize)
 
     def add_recorded(self, result: TrialResult) -> None:
         """Add the repeated predictions of a recorded trial; its score stays as recorded."""
@@ -167,7 +160,7 @@ class SettingEnsemble:
             members=members,
             weights=[float(weight) for weight in w],
             scores=[self.models.scores[number] for number in members],
-            effective=effective_members(w),
+            effective=averaging.effective_members(w),
             average=average,
             single=single,
             left_out=[OmittedTrial(n, why) for n, why in self._left_out.items()],
@@ -197,7 +190,9 @@ class SettingEnsemble:
         averages, singles = [], []
         for fold in range(len(self._folds)):
             scores = self._scores_without(fold)
-            best_numbers = self._ranked_trials(scores)[: member_count(len(self.models.scores))]
+            best_numbers = self._ranked_trials(scores)[
+                : averaging.member_count(len(self.models.scores))
+            ]
             averages.append(self._average_score(fold, scores, best_numbers))
             singles.append(self._predictions[best_numbers[0]].scores[fold])
         return _finite_mean(averages), _finite_mean(singles)
@@ -272,10 +267,10 @@ def member_weights(
         logs: for greedy, log densities of held-out rows under every member, shape (n, T).
     """
     if kind == "tempered":
-        return tempered_weights(scores, members, maximize=maximize)
+        return averaging.tempered_weights(scores, members, maximize=maximize)
     if kind == "uniform" or logs is None:
-        return uniform_weights(len(members))
-    return greedy_weights(logs[:: math.ceil(len(logs) / MAX_GREEDY_ROWS)])
+        return averaging.uniform_weights(len(members))
+    return averaging.greedy_weights(logs[:: math.ceil(len(logs) / MAX_GREEDY_ROWS)])
 
 
 def holdout_folds(problem: Problem) -> tuple[list[np.ndarray], list[np.ndarray]]:
@@ -383,7 +378,7 @@ def members_disagree(
     dataset = problem.dataset
     disagreements = member_disagreement(all_predictions, weights)
     targets = targets_of(dataset.target[rows], dataset.task, dataset.classes)
-    disputed = most_disputed(disagreements, MAX_DISPUTED_ROWS)
+    disputed = averaging.most_disputed(disagreements, MAX_DISPUTED_ROWS)
     disputed_predictions = [predictions.subset(disputed) for predictions in all_predictions]
     outputs = _member_outputs(targets[disputed], disputed_predictions)
     return MembersDisagree(

@@ -73,10 +73,10 @@ def test_the_script_builds_the_same(tmp_path, categories, scale):
     code = CodeWriter()
     expression = code.expression(prepare)
     names = {}
-    exec("\n".join([*code.import_lines(), f"prepare = {expression}"]), names)
+    exec("\n".join([code.imports.text(), f"prepare = {expression}"]), names)
     again = names["prepare"]
     ours = again.fit_transform(dataset.features, dataset.target)
-    assert "core" not in "".join(code.imports)
+    assert "core" not in code.imports.text()
     wanted = preparation_of(dataset, categories, scale)
     np.testing.assert_array_equal(ours, wanted.fit_transform(dataset.features, dataset.target))
     np.testing.assert_array_equal(again.transform(later), prepare.transform(later))

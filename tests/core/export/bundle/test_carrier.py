@@ -142,8 +142,8 @@ def test_private_names_of_two_modules_are_kept_apart(monkeypatch, tmp_path):
     other = "from math import exp\nLIMIT = 3\n\n\ndef _part(x):\n    return exp(x)\n\n\n"
     other += 'def two(x):\n    return _part(x) + LIMIT  # "_part"\n'
     made = bundle_modules(made_modules(monkeypatch, tmp_path, first, other))
-    assert made.import_lines() == (["import math", "from math import exp"], [])
-    text = "\n".join([*made.import_lines()[0], *made.sources])
+    assert made.imports.text() == "import math\nfrom math import exp\n"
+    text = "\n".join([made.imports.text(), *made.sources])
     assert text.count("LIMIT = 3") == 1
     names = {}
     exec(text, names)

@@ -238,7 +238,7 @@ def script_score(run, X, y):
     code = CodeWriter()
     line, functions = score_expression(run, code), score_functions(run)
     names = {"model": run.pipeline, "X_test": X, "y_test": y, "np": np}
-    exec("\n".join([*code.import_lines(), *functions]), names)
+    exec("\n".join([code.imports.text(), *functions]), names)
     return float(eval(line, names))
 
 
@@ -378,7 +378,7 @@ def rebuilt(thing):
     code = CodeWriter()
     expression = code.expression(thing)
     names = {}
-    exec("\n".join(code.import_lines()), names)
+    exec(code.imports.text(), names)
     return eval(expression, names)
 
 
