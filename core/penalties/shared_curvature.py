@@ -53,6 +53,7 @@ class RowBasis:
     rows: slice  # which rows are left out
     R: np.ndarray  # their coordinates, shape (r, q)
     squares: np.ndarray  # R ∘ R
+    shares: np.ndarray  # τ of one copy at most over Σ τ, where the basis was formed, shape (r,)
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,6 @@ class RowStates:
     counts: np.ndarray  # how often each counts, shape (r,)
     Z: np.ndarray  # scores, shape (r, K)
     gradients: np.ndarray  # of one copy at most in Z, shape (r, K)
-    traces: np.ndarray  # τ likewise, shape (r,)
     scale: float  # the number of all rows over those here
 
 
@@ -134,18 +134,22 @@ class SharedCurvature:
     def _scores(self, coordinates: np.ndarray) -> np.ndarray:
         return np.asarray(self.rows.Z - self.basis.R @ coordinates.T @ self.U.T)
 
-    def variances_without_own(
-        self, squares: np.ndarray, traces: np.ndarray, t: float, sigma: np.ndarray
-    ) -> np.ndarray:
+    @property
+    def traces(self) -> np.ndarray:
+        """The τ of the rows, as the basis has them, shape (r,)."""
+        # Those of this fit could take more away from the basis than it holds.
+        return self.total * self.basis.shares
+
+    def variances_without_own(self, rows: slice, t: float, sigma: np.ndarray) -> np.ndarray:
         """The variances (r, k) of rows' scores at t where the row itself is left out."""
-        h = squares @ self._variances(t, sigma).T
-        return np.asarray(h / np.maximum(1.0 - sigma * traces[:, None] * h, 1e-6))
+        h = self.basis.squares[rows] @ self._variances(t, sigma).T
+        return np.asarray(h / np.maximum(1.0 - sigma * self.traces[rows, None] * h, 1e-6))
 
     def _left_out_loss(self, Z: np.ndarray, t: float, factor: float) -> float:
         rows, sigma = self.rows, factor * self.sigma
-        h = self.variances_without_own(self.basis.squares, rows.traces, t, sigma)
+        h = self.variances_without_own(slice(None), t, sigma)
         # The gradient by the curvature that h supposes: any other would not vanish where h grows.
-        g = rows.gradients @ self.U + sigma * rows.traces[:, None] * ((Z - rows.Z) @ self.U)
+        g = rows.gradients @ self.U + sigma * self.traces[:, None] * ((Z - rows.Z) @ self.U)
         losses = class_losses(Z + (g * h) @ self.U.T, rows.codes)
         return float(losses @ rows.counts) * rows.scale
 
@@ -164,7 +168,7 @@ def shared_curvature(
     traces = _traces(P)
     total = float(counts @ traces)
     if basis is None:
-        basis = _row_basis(design, counts * traces / total, penalties[: design.width])
+        basis = _row_basis(loss, traces / total, penalties[: design.width])
     sigma, U = _shape(P, counts, total)
     columns = basis.columns
     model = SharedCurvature(
@@ -184,14 +188,16 @@ def shared_curvature(
     return model
 
 
-def _row_basis(design: DesignMatrix, weights: np.ndarray, c: np.ndarray) -> RowBasis:
-    """The basis with rows weighted, (m,), at penalties c (q,)."""
-    m, p, X = design.row_count, design.column_count, design.single_precision.X
-    columns = column_basis(design.single_precision.weighted_gram(weights), c)
+def _row_basis(loss: ClassLoss, shares: np.ndarray, c: np.ndarray) -> RowBasis:
+    """The basis with the shares (m,) of a copy of every row in Σ τ, at penalties c (q,)."""
+    design, counts = loss.design.single_precision, row_counts(loss)
+    m, p, X = design.row_count, design.column_count, design.X
+    columns = column_basis(design.weighted_gram(counts * shares), c)
     max_rows = min(_ENOUGH_ROWS, max(_ENTRIES // p, _MIN_ROWS))
     rows = slice(None, None, max(1, -(-m // max_rows)))
     R = np.asarray(X[rows] @ columns.T[:p].astype(X.dtype)) + columns.T[p:].sum(axis=0)
-    return RowBasis(columns, rows, R, R * R)
+    copies = np.minimum(counts[rows], 1.0)
+    return RowBasis(columns, rows, R, R * R, copies * shares[rows])
 
 
 def _row_states(loss: ClassLoss, Z: np.ndarray, rows: slice) -> RowStates:
@@ -202,7 +208,6 @@ def _row_states(loss: ClassLoss, Z: np.ndarray, rows: slice) -> RowStates:
         counts,
         Z,
         gradients=class_gradients(Z, codes) * copies[:, None],
-        traces=copies * _traces(class_probabilities(Z)),
         scale=loss.examples / float(counts.sum()),
     )
 
@@ -221,8 +226,8 @@ def _equivalent_sigma(model: SharedCurvature) -> np.ndarray:
     """The σ with which rows of curvatures τ_i σ take away as much variance as their S_i do."""
     rows, U = model.rows, model.U
     few = slice(None, None, max(1, len(rows.codes) // _SHAPE_ROWS))
-    counts, traces = rows.counts[few], rows.traces[few]
-    h = model.variances_without_own(model.basis.squares[few], traces, 0.0, model.sigma)
+    counts, traces = rows.counts[few], model.traces[few]
+    h = model.variances_without_own(few, 0.0, model.sigma)
     # Σ S (I + S Γ)⁻¹ of rows with typical variances Γ.
     typical = (counts * traces) @ h / (counts @ traces)
     S = U.T @ score_variances(rows.Z[few]) @ U

@@ -98,3 +98,15 @@ def test_rows_that_count_twice_are_left_out_once_at_a_time():
         shared_curvature(loss, w, penalties).predicted(0.0)[0] for loss in (weighted, repeated)
     ]
     assert abs(values[0] - values[1]) < 0.1
+
+
+@pytest.mark.parametrize("C", [30.0, 100.0])
+def test_rows_that_alone_determine_a_column_are_left_out_in_an_earlier_basis(C):
+    X, y = table("logistic", rows=300, columns=10, seed=5)
+    marked = np.eye(300)[:, :40] * np.sqrt(300)
+    loss = build_loss("logistic", np.hstack((X, marked)), y)
+    basis = shared_curvature(loss, *fitted(loss, 10.0)).basis
+    w, penalties = fitted(loss, C)
+    value, _ = shared_curvature(loss, w, penalties, basis).predicted(0.0)
+    exact = newton_step_without_each_row(loss, w, penalties)
+    assert abs(value - exact) < 0.1 * (exact - loss.point_at(w).value)
