@@ -28,6 +28,7 @@ from core.tuning.events import Event
 from core.tuning.scores.metric import Predictions
 from core.tuning.scores.scoring import ScoringJob, TrialRequest, TrialResult, one_line_error
 from core.tuning.trials.executors import TrialExecutor
+from core.wording import count_text
 
 MAX_RESTARTS = 3  # of a trial, after its worker or its data was lost
 RETRY_SECONDS = 1.0  # until a worker that did not answer is sent a shorter limit again
@@ -63,7 +64,7 @@ class ClusterExecutor(TrialExecutor):
         monitor: ClusterMonitor | None = None,
     ) -> None:
         self._client, self._max_running, self.limit = client, max_running, limit
-        self._packed = pickle.dumps(work, protocol=5)
+        self._packed, self._form = pickle.dumps(work, protocol=5), ResultForm.of(work)
         self._run = uuid.uuid4().hex[:12]
         self._monitor = monitor or ClusterMonitor(client)
         self._busy: dict[str, _RunningClusterTrial] = {}
@@ -192,7 +193,7 @@ class ClusterExecutor(TrialExecutor):
         try:
             if isinstance(answer, Exception):
                 raise answer
-            return _checked_result(answer[0], self._run, busy.task)
+            return _checked_result(answer[0], self._run, busy.task, self._form)
         except Exception as error:  # of the worker: a trial's own becomes its failure
             # By name: distributed is not imported here.
             if type(error).__name__ == "KilledWorker":
@@ -307,12 +308,12 @@ def _fetch_result(future: Any, size: int) -> tuple[Any]:
     return (future.result(timeout=FETCH_SECONDS),)
 
 
-def _checked_result(content: Any, run: str, task: TrialRequest) -> TrialResult:
+def _checked_result(content: Any, run: str, task: TrialRequest, form: ResultForm) -> TrialResult:
     if not isinstance(content, bytes):
         raise _FalseResultError(f"no result but an object of type {type(content).__name__}")
     try:
         result_run, result = pickle.loads(content)
-        fault = "the result of another run" if result_run != run else result_fault(result, task)
+        fault = "the result of another run" if result_run != run else form.fault(result, task)
     except Exception as error:
         fault = f"what cannot be read ({one_line_error(error)})"
     if fault:
@@ -325,17 +326,47 @@ def given_up_text(why: str) -> str:
     return f"It was given up: {why.removesuffix('.')}."
 
 
-def result_fault(result: Any, task: TrialRequest) -> str:
-    """Why an object is no result of a trial; "" where it is one."""
-    if not isinstance(result, TrialResult):
-        return f"no result but an object of type {type(result).__name__}"
-    if (result.number, result.setting) != (task.number, task.setting):
-        return f"the result of another trial, number {result.number}"
-    scores = () if result.failure else (result.score, *result.fold_scores)
-    if not all(map(math.isfinite, (result.took, result.cpu, *scores))):
-        return "a score that is no number"
-    is_event = isinstance(result.display_event, Event | None)
-    is_predicted = all(isinstance(entry, Predictions) for entry in result.predictions)
-    if not (is_event and is_predicted and isinstance(result.failure, str)):
-        return "a result of other types"
-    return ""
+@dataclass(frozen=True)
+class ResultForm:
+    """What the result of a trial looks like; what a worker returns is compared with it."""
+
+    fold_rows: tuple[int, ...]  # held out, of every fold
+    has_predictions: bool
+
+    @classmethod
+    def of(cls, job: ScoringJob) -> ResultForm:
+        has_predictions = job.returns_predictions and not job.fitted_rows
+        return cls(tuple(len(fold.score_y) for fold in job.folds), has_predictions)
+
+    def fault(self, result: Any, task: TrialRequest) -> str:
+        """Why an object is no result of a trial; "" where it is one."""
+        if not isinstance(result, TrialResult):
+            return f"no result but an object of type {type(result).__name__}"
+        if (result.number, result.setting) != (task.number, task.setting):
+            return f"the result of another trial, number {result.number}"
+        scores = () if result.failure else (result.score, *result.fold_scores)
+        if not all(map(math.isfinite, (result.took, result.cpu, *scores))):
+            return "a score that is no number"
+        is_event = isinstance(result.display_event, Event | None)
+        is_predicted = all(isinstance(entry, Predictions) for entry in result.predictions)
+        if not (is_event and is_predicted and isinstance(result.failure, str)):
+            return "a result of other types"
+        return "" if result.failure else self._size_fault(result, task)
+
+    def _size_fault(self, result: TrialResult, task: TrialRequest) -> str:
+        rows = self.fold_rows
+        if task.screening_rows:
+            rows = (min(rows[0], task.screening_rows),)
+        elif result.estimate is not None and task.incumbent is not None:
+            rows = rows[: len(result.fold_scores)]  # it was ended early
+        if not rows or len(result.fold_scores) != len(rows):
+            return f"scores of {count_text(len(result.fold_scores), 'fold')}"
+        lengths = {
+            (fold, len(array))
+            for fold, predictions in enumerate(result.predictions)
+            for array in vars(predictions).values()
+            if array is not None
+        }
+        if lengths != set(enumerate(rows) if self.has_predictions else ()):
+            return "predictions of other rows"
+        return ""

@@ -12,8 +12,8 @@ from core.tuning.cluster.executor import (
     GONE_SECONDS,
     KILLER_TEXT,
     MAX_RESTARTS,
+    ResultForm,
     given_up_text,
-    result_fault,
 )
 from core.tuning.cluster.shared_folder import (
     BEAT_SECONDS,
@@ -52,7 +52,7 @@ class SharedExecutor(ProcessExecutor):
         self, run: Path, work: ScoringJob, workers: int = 1, time_limit: float | None = None
     ) -> None:
         super().__init__(work, workers, time_limit)
-        self._shared = SharedFolder(run)
+        self._shared, self._form = SharedFolder(run), ResultForm.of(work)
         self._heartbeat: Heartbeat | None = None
         self._turn = self._token_count = 0
         self._trials: dict[str, _SharedTrial] = {}  # handed out, by token
@@ -148,7 +148,7 @@ class SharedExecutor(ProcessExecutor):
             if (trial := self._trials.get(token)) is not None:
                 try:
                     result = self._shared.read(name, SharedResult).to_result()
-                    fault = result_fault(result, trial.task.request)
+                    fault = self._form.fault(result, trial.task.request)
                 except (OSError, ValueError, TypeError, RecursionError) as error:
                     fault = f"what cannot be read ({one_line_error(error)})"
                 if fault:

@@ -6,6 +6,7 @@ import math
 import pickle
 import threading
 
+import numpy as np
 import pytest
 
 from core.errors import UnusableError
@@ -14,7 +15,8 @@ from core.tuning.cluster import executor as executor_module
 from core.tuning.cluster.cluster_monitor import installed_versions
 from core.tuning.cluster.executor import MAX_RESTARTS, ClusterExecutor
 from core.tuning.events import RemarkMade, WorkersSeen
-from core.tuning.scores.scoring import ScoringJob, TrialRequest, TrialResult
+from core.tuning.scores.metric import Predictions
+from core.tuning.scores.scoring import FoldData, ScoringJob, TrialRequest, TrialResult
 
 VERSIONS = installed_versions()
 
@@ -104,7 +106,10 @@ class FakeClient:
         future.end("finished", TrialResult(number, future.given[1].setting, (score,), 0.1))
 
 
-WORK = ScoringJob("svm", "binary", "accuracy", 0, (), ())
+FOLD = FoldData(np.zeros((3, 1)), np.zeros(3), np.zeros((2, 1)), np.zeros(2))
+WORK = ScoringJob("svm", "binary", "accuracy", 0, (), (FOLD,))
+
+ROWS = Predictions(np.zeros(2))  # which are not asked for
 
 
 W0, W1 = "tcp://10.0.0.0:1", "tcp://10.0.0.1:1"
@@ -224,6 +229,9 @@ def test_an_error_that_the_scheduler_has_never_heard_of_is_told():
         (TrialResult(7, {"C": 1.0}, (0.5,)), "the result of another trial, number 7"),
         (TrialResult(0, {"C": 9.0}, (0.5,)), "the result of another trial"),
         (TrialResult(0, {"C": 1.0}, (math.nan,)), "a score that is no number"),
+        (TrialResult(0, {"C": 1.0}, ()), "a score that is no number"),
+        (TrialResult(0, {"C": 1.0}, (0.5, 0.5)), "scores of 2 folds"),
+        (TrialResult(0, {"C": 1.0}, (0.5,), estimate=0.5, predictions=(ROWS,)), "of other rows"),
     ],
 )
 def test_a_result_that_is_none_of_its_trial_does_not_count(result, words):

@@ -193,15 +193,21 @@ def result_of(executor):
 TASK = TrialRequest(3, {"C": 0.1, "gamma": 2.0, "kernel": "rbf"}, Incumbent((0.5, 1 / 3), 0.1, 1.0))
 
 
+def predictions_of(labels, odds=None):
+    return Predictions(labels, probabilities=odds)
+
+
 def test_a_task_and_its_result_travel_as_they_are(executor):
+    executor._form = replace(executor._form, has_predictions=True)
     worker = PlayedWorker(executor)
     executor.submit_request(TASK, limit=7.0)
     token, task = worker.claim()
     assert task == TASK
-    labels, odds = np.array([0, 1, 1]), np.array([[0.1, 0.9], [1 / 3, 2 / 3], [1.0, 0.0]])
+    odds = [np.random.default_rng(rows).random((rows, 3)) for rows in executor._form.fold_rows]
+    labels = [fold_odds.argmax(axis=1) for fold_odds in odds]
     result = TrialResult(
         *(3, TASK.setting, (0.25, 1 / 3), 1.5),
-        predictions=(Predictions(labels, probabilities=odds),),
+        predictions=tuple(map(predictions_of, labels, odds)),
         display_event=RemarkMade(sentence="ä"),
         estimate=0.3,
         cpu=0.5,
@@ -214,8 +220,9 @@ def test_a_task_and_its_result_travel_as_they_are(executor):
     ]
     worker.give(token, SharedResult.of(result))
     (received,) = result_of(executor)
-    np.testing.assert_array_equal(received.predictions[0].labels, labels)
-    np.testing.assert_array_equal(received.predictions[0].probabilities, odds)
+    for predictions, fold_labels, fold_odds in zip(received.predictions, labels, odds, strict=True):
+        np.testing.assert_array_equal(predictions.labels, fold_labels)
+        np.testing.assert_array_equal(predictions.probabilities, fold_odds)
     assert replace(received, predictions=()) == replace(result, predictions=())
     assert executor._shared.listing().claim == {}
 
@@ -238,17 +245,28 @@ def test_what_is_given_back_late_or_twice_counts_once(executor):
     assert executor.running == 1  # that of this process
 
 
-@pytest.mark.parametrize("lie", ["another trial", "nan", "no JSON", "an array of objects"])
+LIES = ["another trial", "nan", "no JSON", "an array of objects", "one fold", "too few predictions"]
+
+
+@pytest.mark.parametrize("lie", LIES)
 def test_false_results_are_tried_again_and_then_given_up(executor, lie):
     worker = PlayedWorker(executor)
     executor.submit_request(TASK)
-    fine = SharedResult.of(TrialResult(3, TASK.setting, (0.5, 0.5)))
+    executor._form = replace(executor._form, has_predictions=True)
+    rows = [np.zeros(count) for count in executor._form.fold_rows]
+    all_predictions = tuple(map(predictions_of, rows))
+    fine = SharedResult.of(TrialResult(3, TASK.setting, (0.5, 0.5), predictions=all_predictions))
+    few_predictions = (all_predictions[0], predictions_of(rows[1][:-1]))
     odd = Predictions(np.array([None]))
     lies = {
         "another trial": replace(fine, result=replace(fine.result, number=4)),
         "nan": replace(fine, result=replace(fine.result, fold_scores=(0.5, math.nan))),
         "no JSON": "x",
         "an array of objects": replace(fine, result=replace(fine.result, predictions=(odd,))),
+        "one fold": replace(fine, result=replace(fine.result, fold_scores=(0.5,))),
+        "too few predictions": replace(
+            fine, result=replace(fine.result, predictions=few_predictions)
+        ),
     }
     for _ in range(MAX_RESTARTS):
         token, _ = worker.claim()
