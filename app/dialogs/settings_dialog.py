@@ -78,7 +78,6 @@ class ExecutionSettings(QWidget):
     def _make_grid(self) -> QWidget:
         self.scheduler = QWidget()
         grid = labelled_grid({FIELDS[name][0]: line for name, line in self.fields.items()})
-        grid.setContentsMargins(0, 0, 0, 0)
         grid.setColumnMinimumWidth(0, appearance.pixels(90))
         self.scheduler.setLayout(grid)
         return self.scheduler

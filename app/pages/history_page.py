@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from PySide6.QtCore import QLocale, QModelIndex, QSignalBlocker, Qt
+from PySide6.QtCore import QLocale, QSignalBlocker, Qt
 from PySide6.QtGui import QAccessible, QAccessibleEvent
 from PySide6.QtWidgets import QCheckBox, QFileDialog
 
@@ -17,7 +17,7 @@ from app.text.past_runs_text import day_of
 from app.widgets.buttons import PlainButton
 from app.widgets.cards import Card
 from app.widgets.layouts import add_to, in_lines
-from app.widgets.plain_table import CellModel, Index, RowTable
+from app.widgets.plain_table import CellModel, RowTable
 from app.widgets.text_labels import apply_style, show_text, wrapping_label
 from core.tuning.scores.score import named_score_text
 from core.wording import count_text
@@ -50,23 +50,20 @@ class HistoryModel(CellModel):
 
     def __init__(self) -> None:
         super().__init__()
-        self.entries: list[HistoryEntry] = []
+        self.rows: list[HistoryEntry] = []
         self._titles: dict[str, str] = {}
         self._cell_cache: dict[int, list[str]] = {}  # by row
 
     def show_entries(self, entries: list[HistoryEntry], titles: dict[str, str]) -> None:
         self.beginResetModel()
-        self.entries, self._titles = entries, titles
+        self.rows, self._titles = entries, titles
         self._cell_cache = {}
         self.endResetModel()
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        return 0 if parent.isValid() else len(self.entries)
-
-    def cells_at(self, row: int) -> list[str]:
+    def cell_text(self, row: int, column: int) -> str:
         if row not in self._cell_cache:
-            self._cell_cache[row] = self._entry_cells(self.entries[row])
-        return self._cell_cache[row]
+            self._cell_cache[row] = self._entry_cells(self.rows[row])
+        return self._cell_cache[row][column]
 
     def _entry_cells(self, entry: HistoryEntry) -> list[str]:
         number = QLocale().toString
@@ -94,12 +91,12 @@ class HistoryTable(RowTable):
         return False  # a few short words fit: nothing is cut
 
     def show_entries(self, entries: list[HistoryEntry], titles: dict[str, str]) -> None:
-        if entries != self.model_of_entries.entries:
+        if entries != self.model_of_entries.rows:
             self.model_of_entries.show_entries(entries, titles)
             self.chosen.emit()
 
     def chosen_ids(self) -> list[str]:
-        return [self.model_of_entries.entries[row].id for row in self.chosen_rows()]
+        return [self.model_of_entries.rows[row].id for row in self.chosen_rows()]
 
     def fit_columns(self) -> None:
         super().fit_columns()
@@ -221,7 +218,7 @@ class HistoryPage(Page):
     def _update_buttons(self) -> None:
         unreadable = "The file cannot be read."
         nothing = "The history is empty."
-        has_entries = bool(self.table.model_of_entries.entries)
+        has_entries = bool(self.table.model_of_entries.rows)
         is_readable = getattr(self, "_readable", False)
         self.forget.set_allowed(bool(self.table.chosen_ids()), "Choose rows of the table first.")
         self.forget_all.set_allowed(has_entries, nothing)

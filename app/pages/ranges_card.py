@@ -19,7 +19,7 @@ from app.text.plan_text import (
 )
 from app.widgets.buttons import LinkButton
 from app.widgets.cards import Card
-from app.widgets.layouts import LEFT, FlowLayout, add_to, clear_layout
+from app.widgets.layouts import LEFT, FlowLayout, add_to, clear_layout, in_grid
 from app.widgets.quiet_controls import QuietComboBox
 from app.widgets.text_labels import show_text, wrapping_label
 from core.errors import UnusableError
@@ -223,11 +223,7 @@ class RangesCard(Card):
         self._heads: list[QWidget] = []
         self.notice = wrapping_label("")
         self._holder = QWidget()
-        self._table = QGridLayout(self._holder)
-        self._table.setContentsMargins(0, 0, 0, 0)
-        self._table.setHorizontalSpacing(14)
-        self._table.setVerticalSpacing(4)
-        self._table.setColumnStretch(0, 1)
+        self._table = in_grid(14, 4, 1, on=self._holder)
         self.reset = LinkButton("Back to the usual ranges", self._reset_all)
         add_to(self.body, self.notice, self._holder, (self.reset, LEFT))
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QObject, QSignalBlocker
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QGridLayout, QTabBar, QWidget
+from PySide6.QtWidgets import QTabBar, QWidget
 
 from app.look import appearance
 from app.pages.page import Page
@@ -33,7 +33,7 @@ from app.views.result_views import RESULT_VIEWS, CalibrationView, ModelsView, Re
 from app.views.threshold_view import ThresholdView
 from app.widgets.buttons import PlainButton
 from app.widgets.cards import Card
-from app.widgets.layouts import add_to
+from app.widgets.layouts import add_to, in_grid
 from app.widgets.text_labels import wrapping_label
 from core.figures.run_figures import MAX_RUNS
 from core.tuning.events import RunStarted
@@ -243,8 +243,7 @@ class ResultsPage(Page):
     def _make_grid(self) -> None:
         words = "The results appear here when a run has ended, in step 4."
         self._nothing = wrapping_label(words, "muted")
-        self._grid = QGridLayout()
-        self._grid.setSpacing(GAP)
+        self._grid = in_grid(GAP, GAP)
         self.copy_buttons = CopyButtons(
             "This run again, elsewhere:", self._plan_and_target, self.session.problem.emit
         )

@@ -92,11 +92,8 @@ class RunsModel(CellModel):
     def run_at(self, row: int) -> RunSummary:
         return self.runs[self.rows[row]]
 
-    def cells_at(self, row: int) -> tuple[str, ...]:
-        return self._run_rows[self.rows[row]].cells
-
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        return 0 if parent.isValid() else len(self.rows)
+    def cell_text(self, row: int, column: int) -> str:
+        return self._run_rows[self.rows[row]].cells[column]
 
     def flags(self, index: Index) -> Qt.ItemFlag:
         flags = super().flags(index)
@@ -246,7 +243,7 @@ class RunsTable(RowTable):
     # Sizes ------------------------------------------------------------------------------------
 
     def fit_columns(self) -> None:
-        strategies = [self.runs.cells_at(row)[STRATEGY] for row in range(self.runs.rowCount())]
+        strategies = [self.runs.cell_text(row, STRATEGY) for row in range(self.runs.rowCount())]
         self.setColumnHidden(STRATEGY, not any(strategies))
         super().fit_columns()
         self.fit_height(min(self.max_rows, max(MIN_ROWS, len(self.runs.runs))))

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QSignalBlocker, Qt
-from PySide6.QtWidgets import QGridLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
 from app.preferences import remembered_choices
 from app.widgets.buttons import LinkButton
 from app.widgets.cards import Card, CollapsibleSection
 from app.widgets.forms import OptionForm
-from app.widgets.layouts import LEFT, FlowLayout, add_to, clear_layout, in_lines
+from app.widgets.layouts import LEFT, FlowLayout, add_to, clear_layout, in_grid, in_lines
 from app.widgets.quiet_controls import QuietDoubleSpinBox, QuietSpinBox
 from app.widgets.text_labels import apply_style, titled_control, wrapping_label
 from core.datasets.task import Task
@@ -144,10 +144,7 @@ class ValuesCard(Card):
         super().__init__()
         self.session = session
         self._shown_for: tuple[str, str] | None = None
-        self.table = QGridLayout()
-        self.table.setHorizontalSpacing(20)
-        self.table.setVerticalSpacing(6)
-        self.table.setColumnStretch(1, 1)
+        self.table = in_grid(20, 6, 0, 1)
         self.body.addLayout(self.table)
         self.hide()
 

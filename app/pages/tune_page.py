@@ -23,7 +23,7 @@ from app.views.board import Board
 from app.views.plot.view import View
 from app.widgets.buttons import LinkButton, PlainButton, PrimaryButton
 from app.widgets.cards import Card
-from app.widgets.layouts import DIALOG_MARGINS, add_to, in_column, in_row
+from app.widgets.layouts import DIALOG_MARGINS, add_to, in_column, in_grid, in_row
 from app.widgets.quiet_controls import QuietComboBox
 from app.widgets.text_labels import show_text, wrapping_label
 from core.errors import UnusableError
@@ -98,9 +98,7 @@ class SettingDialog(QDialog):
         self.faults = {axis.name: wrapping_label("", "bad") for axis in axes}
         caption = "It is tried beyond the budget, and the strategy learns from it."
         title = wrapping_label("Which setting should be tried next?", "cardtitle")
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(14)
-        grid.setVerticalSpacing(4)
+        grid = in_grid(14, 4)
         for index, axis in enumerate(axes):
             self._add_row(grid, 2 * index, axis, initial.get(axis.name, axis.default))
         self.try_button = PrimaryButton("Try it", self._accept_setting)

@@ -5,13 +5,13 @@ from collections.abc import Iterator, Sequence
 
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QGridLayout, QScrollArea, QWidget
+from PySide6.QtWidgets import QScrollArea, QWidget
 
 from app.look import appearance
 from app.views.plot.view import View
 from app.views.plot.view_state import ViewState
 from app.views.registry import VIEWS
-from app.widgets.layouts import scrolling
+from app.widgets.layouts import in_grid, scrolling
 from app.worker.evaluator_process import EvaluationReply
 from core.estimators.model_settings import title_of
 from core.extensions import extension_errors
@@ -52,11 +52,7 @@ class Board(QScrollArea):
         self._heading_model = ""  # in the headings
         self._errors_shown = False  # the extensions that could not be used
         self._page = QWidget()
-        self._grid = QGridLayout(self._page)
-        self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setSpacing(GAP)
-        self._grid.setColumnStretch(0, 3)
-        self._grid.setColumnStretch(1, 2)
+        self._grid = in_grid(GAP, GAP, 3, 2, on=self._page)
         scrolling(self._page, self)
         self._timer = QTimer(self, interval=TICK)
         self._timer.timeout.connect(self._on_tick)

@@ -6,6 +6,7 @@ from typing import ClassVar, Generic, TypeVar
 from PySide6.QtWidgets import QWidget
 
 from app.views.surrogate_view import ChooserView
+from app.widgets.quiet_controls import chooser
 from core.datasets.task import Task
 from core.tuning.events import FoldedMolecule, LabelledSequence, RunStarted
 
@@ -29,7 +30,7 @@ class ExamplesView(ChooserView, Generic[Example]):
         raise NotImplementedError
 
     def controls(self) -> list[QWidget]:
-        self.which = self.chooser(self.choosing, self._on_example_chosen)
+        self.which = chooser(self.choosing, self._on_example_chosen)
         return [self.which] if self.choosing else []
 
     def start(self, started: RunStarted) -> None:
@@ -62,7 +63,7 @@ class ExamplesView(ChooserView, Generic[Example]):
     def reset_ranges(self) -> None:
         self.canvas.forget_ranges()
 
-    def _on_example_chosen(self, index: int) -> None:
-        self.record.example = index
+    def _on_example_chosen(self) -> None:
+        self.record.example = self.which.currentIndex()
         self.dirty = True
-        self.example_requested.emit(index)
+        self.example_requested.emit(self.record.example)

@@ -270,8 +270,6 @@ class ConfusionModel(DataTableModel):
             return font
         if role == Qt.ItemDataRole.BackgroundRole and right:
             return QColor(appearance.current().selected)
-        if role == Qt.ItemDataRole.ToolTipRole and not index.column():
-            return plain_tooltip(super().data(index))
         return super().data(index, role)
 
     def alignment(self, column: int) -> Qt.AlignmentFlag:
@@ -281,7 +279,7 @@ class ConfusionModel(DataTableModel):
         row, column = index.row(), index.column()
         if not 0 < column <= self.classes or row >= self.classes or column == row + 1:
             return None
-        counts = self._rows[row][1 : self.classes + 1]
+        counts = self.rows[row][1 : self.classes + 1]
         if role == DISPLAY and not counts[column - 1]:
             return "·"
         if role == Qt.ItemDataRole.BackgroundRole and counts[column - 1]:

@@ -53,13 +53,12 @@ class PairView(AxesView):
     def wants(cls, started: RunStarted) -> bool:
         return started.kind == "trials" and sum(axis.is_free for axis in started.space) >= 2
 
-    def _on_axis_chosen(self, index: int) -> None:
-        first, second = self.choosers
-        if first.currentIndex() == second.currentIndex():
+    def _on_axis_chosen(self, which: int) -> None:
+        box = self.choosers[1 - which]
+        if box.currentIndex() == self.choosers[which].currentIndex():
             # A setting against itself is no surface: the other chooser moves on.
-            box = second if self.sender() is first else first
             box.setCurrentIndex((box.currentIndex() + 1) % box.count())
-        super()._on_axis_chosen(index)
+        super()._on_axis_chosen(which)
 
 
 class SurfaceView(PairView, SurrogateView):

@@ -1,7 +1,7 @@
 """What views of the surrogate share."""
 
 import itertools
-from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -11,8 +11,7 @@ from PySide6.QtWidgets import QWidget
 from app.look import appearance
 from app.text.plan_text import setting_title, surrogate_of
 from app.views.plot.view import View
-from app.widgets.quiet_controls import QuietComboBox
-from app.widgets.text_labels import plain_tooltip
+from app.widgets.quiet_controls import NARROWEST, QuietComboBox, chooser
 from app.worker.evaluator_process import EvaluationReply, EvaluationRequest
 from core.figures.run_figures import shown_scores
 from core.figures.scales import Scale
@@ -31,7 +30,6 @@ RANKING = "ranks"
 
 ON_ITS_WAY = "This is being worked out …"
 REQUEST_NUMBERS = itertools.count()
-NARROWEST = 84  # pixels of a chooser
 BESIDE = 150  # pixels of the buttons beside title and choosers, and of what keeps them apart
 
 
@@ -60,16 +58,6 @@ class ChooserView(View):
         for box in boxes:
             box.setMaximumWidth(max(appearance.pixels(NARROWEST), int(room / len(boxes))))
 
-    def chooser(self, name: str, changed: Callable[[int], None]) -> QuietComboBox:
-        box = QuietComboBox()
-        box.setAccessibleName(name)
-        box.setToolTip(plain_tooltip(name))
-        box.setSizeAdjustPolicy(QuietComboBox.SizeAdjustPolicy.AdjustToContents)
-        # In a narrow card the library's name is enough; the list itself shows every label whole.
-        box.setMinimumWidth(appearance.pixels(NARROWEST))
-        box.activated.connect(changed)
-        return box
-
 
 class AxesView(ChooserView):
     """A view along chosen settings."""
@@ -77,7 +65,10 @@ class AxesView(ChooserView):
     choosing: ClassVar[tuple[str, ...]] = ("Setting along the bottom",)  # names of the choosers
 
     def controls(self) -> list[QWidget]:
-        self.choosers = [self.chooser(name, self._on_axis_chosen) for name in self.choosing]
+        self.choosers = [
+            chooser(name, partial(self._on_axis_chosen, index))
+            for index, name in enumerate(self.choosing)
+        ]
         return [*self.choosers]
 
     def start(self, started: RunStarted) -> None:
@@ -89,7 +80,7 @@ class AxesView(ChooserView):
             box.setCurrentIndex(min(index, len(axes) - 1))
             box.setVisible(len(axes) > len(self.choosers))
 
-    def _on_axis_chosen(self, _index: int) -> None:
+    def _on_axis_chosen(self, _which: int) -> None:
         self.canvas.forget_ranges()
         self.dirty = True
 

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 from app.views.explanation_views import WhyView, has_classes, of_rows
 from app.views.plot.figure_painter import FigurePainter
 from app.widgets.buttons import LinkButton, PlainButton
-from app.widgets.layouts import in_column, in_row
+from app.widgets.layouts import in_column, in_grid, in_row
 from app.widgets.quiet_controls import QuietSlider, chooser
 from app.widgets.text_labels import wrapping_label
 from core.figures import explanation_figures as figures
@@ -70,9 +70,7 @@ class ThresholdView(WhyView[ClassDiagnostics]):
         return container
 
     def _make_counts(self) -> QGridLayout:
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(14)
-        grid.setVerticalSpacing(0)
+        grid = in_grid(14, 0)
         self.counts: dict[tuple[int, int], QLabel] = {}
         for row, column in itertools.product(range(3), range(3)):
             cell = wrapping_label("", "muted" if not row or not column else "")

@@ -18,7 +18,7 @@ from app.views.plot.view import View
 from app.views.plot.view_state import ViewState
 from app.widgets.buttons import LinkButton
 from app.widgets.layouts import LEFT, in_column
-from app.widgets.plain_table import ALIGNMENT, DISPLAY, CellModel, Index, PlainTable
+from app.widgets.plain_table import DISPLAY, CellModel, Index, PlainTable
 from app.widgets.quiet_controls import QuietComboBox
 from app.widgets.text_labels import plain_tooltip, show_text, wrapping_label
 from core.estimators.model_settings import title_of
@@ -42,7 +42,7 @@ class TrialsModel(CellModel):
         super().__init__()
         self.record = record
         self._take_axes()
-        self.order = np.empty(0, dtype=int)  # table row -> record row
+        self.rows: np.ndarray = np.empty(0, dtype=int)  # of the record
         self._trial_count = 0
         self._ensemble = self.run.ensemble
         self._sorted = (0, Qt.SortOrder.DescendingOrder)
@@ -55,7 +55,7 @@ class TrialsModel(CellModel):
     def restart(self) -> None:
         self.beginResetModel()
         self._take_axes()
-        self.order, self._trial_count = np.empty(0, dtype=int), 0
+        self.rows, self._trial_count = np.empty(0, dtype=int), 0
         self.endResetModel()
 
     def _take_axes(self) -> None:
@@ -79,9 +79,9 @@ class TrialsModel(CellModel):
 
     def _renew_notes(self) -> None:
         # A new average changes the notes of trials that ended long ago.
-        if self.run.ensemble is not self._ensemble and len(self.order):
+        if self.run.ensemble is not self._ensemble and len(self.rows):
             last = self.columnCount() - 1
-            self.dataChanged.emit(self.index(0, last), self.index(len(self.order) - 1, last))
+            self.dataChanged.emit(self.index(0, last), self.index(len(self.rows) - 1, last))
         self._ensemble = self.run.ensemble
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
@@ -92,20 +92,20 @@ class TrialsModel(CellModel):
         row = self.run.row_of.get(-1 if number is None else number)
         if row is None:
             return None
-        rows = np.flatnonzero(self.order == row)
+        rows = np.flatnonzero(self.rows == row)
         return int(rows[0]) if len(rows) else None
 
     def trial_at(self, row: int) -> Trial:
-        return self.run.trials[int(self.order[row])]
+        return self.run.trials[int(self.rows[row])]
 
     def _add_rows(self, fresh: int) -> None:
         new = np.arange(self._trial_count, self._trial_count + fresh)
         newest_first = self._sorted == (0, Qt.SortOrder.DescendingOrder)
         ordered = newest_first and bool(np.all(np.diff(self.run.numbers) > 0))
         self._trial_count += fresh
-        position = 0 if ordered else len(self.order)
+        position = 0 if ordered else len(self.rows)
         self.beginInsertRows(QModelIndex(), position, position + fresh - 1)
-        self.order = np.concatenate([new[::-1], self.order] if ordered else [self.order, new])
+        self.rows = np.concatenate([new[::-1], self.rows] if ordered else [self.rows, new])
         self.endInsertRows()
         # The table is sorted otherwise, or trials ended out of order.
         if not ordered:
@@ -116,18 +116,18 @@ class TrialsModel(CellModel):
         if self.record.best_k is not None:
             rows = rows[self.record.filtered()[rows]]
         self._trial_count = len(self.run.trials)
-        if len(rows) != len(self.order):
+        if len(rows) != len(self.rows):
             self.beginResetModel()
-            self.order = rows
+            self.rows = rows
             self.endResetModel()
             return
         self.layoutAboutToBeChanged.emit()
         held = self.persistentIndexList()
         # Qt holds current and selected rows by their place: they follow their trials.
         back = {int(row): position for position, row in enumerate(rows)} if held else {}
-        rows_now = (back.get(int(self.order[index.row()]), 0) for index in held)
+        rows_now = (back.get(int(self.rows[index.row()]), 0) for index in held)
         moved = [self.index(row, old.column()) for row, old in zip(rows_now, held, strict=True)]
-        self.order = rows
+        self.rows = rows
         self.changePersistentIndexList(held, moved)
         self.layoutChanged.emit()
 
@@ -153,33 +153,24 @@ class TrialsModel(CellModel):
         # NumPy puts NaN last, whichever way the keys are signed.
         return rows[np.lexsort((-run.numbers, keys))]
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        return 0 if parent.isValid() else len(self.order)
-
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = DISPLAY) -> Any:
-        # An exception in here would end the program (PySide6 6.11): ask nothing that is not there.
         if role == Qt.ItemDataRole.ToolTipRole and 2 <= section <= len(self.axes) + 1:
             return plain_tooltip(setting_title(self.axes[section - 2]))
         return super().headerData(section, orientation, role)
 
     def data(self, index: Index, role: int = DISPLAY) -> Any:
-        if index.row() >= len(self.order) or self.order[index.row()] >= len(self.run.trials):
+        if index.row() >= len(self.rows) or self.rows[index.row()] >= len(self.run.trials):
             return None
         trial, column = self.trial_at(index.row()), index.column()
-        if role == DISPLAY:
-            return self._cell_text(trial, column)
         if role == Qt.ItemDataRole.ToolTipRole and self.several and column in (2, 3):
             return plain_tooltip("\n".join(setting_lines(self.run.started, trial.setting)))
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return plain_tooltip(self._cell_text(trial, column))
-        if role == ALIGNMENT:
-            return self.alignment(column)
         is_out = bool(trial.failure) or trial.number in self.run.excluded
         if role == Qt.ItemDataRole.ForegroundRole and is_out:
             return appearance.palette(appearance.current()).placeholderText()
-        return None
+        return super().data(index, role)
 
-    def _cell_text(self, trial: Trial, column: int) -> str:
+    def cell_text(self, row: int, column: int) -> str:
+        trial = self.trial_at(row)
         if self.several and column in (2, 3):
             return setting_cells(self.run.started, trial.setting)[column - 2]
         if column == 0:

@@ -6,7 +6,7 @@ from typing import Any
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QLabel, QWidget
 
-from app.widgets.layouts import clear_layout
+from app.widgets.layouts import clear_layout, in_grid
 from app.widgets.quiet_controls import QuietComboBox, QuietDoubleSpinBox, QuietSpinBox
 from app.widgets.text_labels import wrapping_label
 from core.options import Option
@@ -17,16 +17,13 @@ _LARGEST = 1e12
 
 def labelled_grid(controls: Mapping[str, QWidget]) -> QGridLayout:
     """Controls below each other, each beside its name, which is said of it as well."""
-    grid = QGridLayout()
-    grid.setHorizontalSpacing(16)
-    grid.setVerticalSpacing(10)
+    grid = in_grid(16, 10, 0, 1)
     for row, (name, control) in enumerate(controls.items()):
         title = QLabel(name)
         title.setBuddy(control)
         control.setAccessibleName(name)
         grid.addWidget(title, row, 0)
         grid.addWidget(control, row, 1)
-    grid.setColumnStretch(1, 1)
     return grid
 
 
@@ -39,11 +36,7 @@ class OptionForm(QWidget):
         super().__init__()
         self.controls: dict[str, QWidget] = {}
         self._options: tuple[Option, ...] = ()
-        self._grid = QGridLayout(self)
-        self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setHorizontalSpacing(16)
-        self._grid.setVerticalSpacing(4)
-        self._grid.setColumnStretch(1, 1)
+        self._grid = in_grid(16, 4, 0, 1, on=self)
 
     def show_options(self, options: Sequence[Option], values: Mapping[str, Any]) -> None:
         if tuple(options) != self._options:

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import (
     QBoxLayout,
     QComboBox,
     QFrame,
+    QGridLayout,
     QHBoxLayout,
     QLayout,
     QLayoutItem,
@@ -82,6 +83,19 @@ def add_to(layout: QBoxLayout, *contents: Content) -> None:
                 layout.addWidget(widget, stretch)
             case (QLayout() as inner, int() as stretch):
                 layout.addLayout(inner, stretch)
+
+
+def in_grid(across: int, down: int, *shares: int, on: QWidget | None = None) -> QGridLayout:
+    """A grid with gaps in pixels, on a widget or for another layout; a stretch for each column."""
+    grid = QGridLayout()
+    if on is not None:
+        on.setLayout(grid)
+    grid.setContentsMargins(0, 0, 0, 0)
+    grid.setHorizontalSpacing(across)
+    grid.setVerticalSpacing(down)
+    for column, share in enumerate(shares):
+        grid.setColumnStretch(column, share)
+    return grid
 
 
 def in_lines(*widgets: QWidget, gap: int = 8, column_width: int = 0) -> QWidget:

@@ -4,6 +4,7 @@ from bisect import bisect_right
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar
 
+import numpy as np
 from PySide6.QtCore import (
     QAbstractTableModel,
     QEvent,
@@ -18,7 +19,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidge
 
 from app.look import appearance
 from app.widgets.text_labels import plain_tooltip
-from core.wording import shortened_text
+from core.wording import MAX_NAME, shortened_text
 from resources.theme import TARGET
 
 Index = QModelIndex | QPersistentModelIndex
@@ -150,9 +151,13 @@ class PlainTable(QTableView):
 class CellModel(QAbstractTableModel):
     """Cells under heads, some columns numbers; a subclass has the rows and their cells."""
 
+    rows: Sequence[Any] | np.ndarray = ()
     heads: Sequence[str] = ()
     numbers: Collection[int] = ()  # right-aligned columns
     tips: ClassVar[Mapping[str, str]] = {}  # of heads
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
+        return 0 if parent.isValid() else len(self.rows)
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
         return 0 if parent.isValid() else len(self.heads)
@@ -170,20 +175,22 @@ class CellModel(QAbstractTableModel):
                 return self.alignment(section)
         return None
 
-    def cells_at(self, row: int) -> Sequence[str]:
+    def cell_text(self, row: int, column: int) -> str:
         raise NotImplementedError
 
     def data(self, index: Index, role: int = DISPLAY) -> Any:
-        if not 0 <= index.row() < self.rowCount():
+        row, column = index.row(), index.column()
+        # An exception in here would end the program (PySide6 6.11): ask nothing that is not there.
+        if not 0 <= row < self.rowCount():
             return None
-        text, column = self.cells_at(index.row())[index.column()], index.column()
         match role:
             case Qt.ItemDataRole.DisplayRole:
-                return text
+                return self.cell_text(row, column)
             case Qt.ItemDataRole.ToolTipRole:
-                return plain_tooltip(text)
+                return plain_tooltip(self.cell_text(row, column))
             case Qt.ItemDataRole.AccessibleTextRole:
-                return f"{self.heads[column]}: {text or 'none'}"
+                head = shortened_text(self.heads[column], MAX_NAME)
+                return f"{head}: {self.cell_text(row, column) or 'none'}"
             case Qt.ItemDataRole.TextAlignmentRole:
                 return self.alignment(column)
         return None

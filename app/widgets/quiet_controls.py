@@ -17,9 +17,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.widgets.text_labels import shorten_text
+from app.look import appearance
+from app.widgets.text_labels import plain_tooltip, shorten_text
 
 _INSET = 6  # pixels between the frame and the number
+NARROWEST = 84  # pixels of a chooser at the usual text size
 
 
 def _ignore_wheel(_widget: QWidget, event: QWheelEvent) -> None:
@@ -130,6 +132,10 @@ def chooser(
     """A box with {data: words}; without choices it is hidden until it has some."""
     box = QuietComboBox()
     box.setAccessibleName(name)
+    box.setToolTip(plain_tooltip(name))
+    box.setSizeAdjustPolicy(QuietComboBox.SizeAdjustPolicy.AdjustToContents)
+    # In a narrow card the library's name is enough; the list itself shows every label whole.
+    box.setMinimumWidth(appearance.pixels(NARROWEST))
     box.set_choices(choices or {})
     box.activated.connect(lambda _index: on_chosen())
     if choices is None:

@@ -145,7 +145,7 @@ class PreviewModel(CellModel):
         self._words: list[str] = []
         self._roles: list[str] = []
         self._has_cells: list[bool] = []
-        self._rows: list[list[str]] = []
+        self.rows: list[list[str]] = []
 
     def show_summary(self, summary: DatasetSummary, words: Mapping[str, str]) -> None:
         described = {column.name: column for column in summary.columns}
@@ -164,25 +164,25 @@ class PreviewModel(CellModel):
         self._has_cells = [name in preview_names for name in self.heads]
         gap = [""] * (len(names) - len(preview_names))
         rows = ([*row, *gap] for row in summary.preview.rows)
-        self._rows = [[row[index] for index in order] for row in rows]
+        self.rows = [[row[index] for index in order] for row in rows]
         self.endResetModel()
 
     def longest(self, column: int) -> tuple[str, str]:
         """What a column is, and the longest of its first cells."""
         rows = range(1, self.rowCount())[:FITTED_ROWS]
-        cells = (self._cell_text(row, column) for row in rows)
+        cells = (self.cell_text(row, column) for row in rows)
         return self._words[column], max(cells, key=len, default="")
 
     def is_missing(self, row: int, column: int) -> bool:
-        return row > 0 and self._has_cells[column] and not self._rows[row - 1][column]
+        return row > 0 and self._has_cells[column] and not self.rows[row - 1][column]
 
-    def _cell_text(self, row: int, column: int) -> str:
+    def cell_text(self, row: int, column: int) -> str:
         if row == 0:
             return self._words[column]
-        return MISSING if self.is_missing(row, column) else self._rows[row - 1][column]
+        return MISSING if self.is_missing(row, column) else self.rows[row - 1][column]
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        return 0 if parent.isValid() or not self.heads else len(self._rows) + 1
+        return 0 if parent.isValid() or not self.heads else len(self.rows) + 1
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = DISPLAY) -> Any:
         if role == Qt.ItemDataRole.TextAlignmentRole:
@@ -198,13 +198,6 @@ class PreviewModel(CellModel):
 
     def data(self, index: Index, role: int = DISPLAY) -> Any:
         row, column = index.row(), index.column()
-        text = self._cell_text(row, column)
-        if role == Qt.ItemDataRole.DisplayRole:
-            return text
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return plain_tooltip(text)
-        if role == Qt.ItemDataRole.AccessibleTextRole:
-            return f"{shortened_text(self.heads[column], MAX_NAME)}: {text}"
         if role == Qt.ItemDataRole.FontRole and row == 0:
             font = QFont()
             font.setItalic(True)
@@ -216,7 +209,7 @@ class PreviewModel(CellModel):
                 return QColor(theme.accent)
             is_ignored = self._roles[column] == "ignore"
             return QColor(theme.muted) if row == 0 or is_ignored else QColor(theme.ink)
-        return None
+        return super().data(index, role)
 
 
 class _Cell(QStyledItemDelegate):

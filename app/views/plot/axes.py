@@ -34,7 +34,7 @@ class ScaleAxis(pg.AxisItem):
     """One axis of a plot, drawn from a Scale."""
 
     def __init__(self, orientation: str, scale: Scale | None = None) -> None:
-        self.position_scale = scale or Scale()
+        self.position_scale, self.is_flat = scale or Scale(), orientation == "bottom"
         self.title = ""
         self.maximize: bool | None = None  # of a score: whether more is better
         self.labelled = True
@@ -89,14 +89,14 @@ class ScaleAxis(pg.AxisItem):
         if not self.labelled:
             return TICK + 2
         across = TICK + GAP + (self.metrics.height() + 2 if self.title else 0)
-        if self.orientation in ("bottom", "top"):
+        if self.is_flat:
             return math.ceil(across + self.metrics.height() + 1)
         widest = max((self._label_size(text)[0] for _, text in self.shown_ticks()), default=0.0)
         return math.ceil(across + widest + 3)
 
     def fit_thickness(self) -> None:
         self.picture = None
-        if self.orientation in ("bottom", "top"):
+        if self.is_flat:
             self.setHeight(self.needed_thickness())
         else:
             self.set_thickness(self.needed_thickness())
@@ -109,12 +109,12 @@ class ScaleAxis(pg.AxisItem):
     def resizeEvent(self, event: Any = None) -> None:
         super().resizeEvent(event)
         self.picture = None
-        if self.orientation in ("left", "right"):
+        if not self.is_flat:
             self.refit()
 
     def shown_ticks(self) -> Ticks:
         low, high = sorted(self.range)
-        if self.orientation in ("bottom", "top"):
+        if self.is_flat:
             return self._sparse_ticks(low, high)
         # Estimates before the first layout would be of a very small plot.
         max_ticks = int(max(self.size().height(), 60.0) / (self.metrics.height() * 2.2))
@@ -127,7 +127,7 @@ class ScaleAxis(pg.AxisItem):
             ticks = self.position_scale.ticks_between(low, high, max_ticks)
             span = (high - low) or 1.0
             shares = [((position - low) / span, text) for position, text in ticks]
-            rects = [self._place_label(box, share, text, True)[1] for share, text in shares]
+            rects = [self._place_label(box, share, text)[1] for share, text in shares]
             if all(a.right() + APART <= b.left() for a, b in itertools.pairwise(rects)):
                 return ticks
         return ticks
@@ -137,27 +137,26 @@ class ScaleAxis(pg.AxisItem):
         box = self.mapRectFromParent(self.geometry())
         low, high = self.range
         pen = QPen(self._line)
-        flat = self.orientation in ("bottom", "top")
-        start = box.topLeft() if flat else box.topRight()
-        end = box.topRight() if flat else box.bottomRight()
-        outwards = QPointF(0, TICK) if flat else QPointF(-TICK, 0)
+        start = box.topLeft() if self.is_flat else box.topRight()
+        end = box.topRight() if self.is_flat else box.bottomRight()
+        outwards = QPointF(0, TICK) if self.is_flat else QPointF(-TICK, 0)
         lines, texts, last = [], [], -math.inf
         for position, text in self.shown_ticks():
             share = (position - low) / ((high - low) or 1.0)
-            tick_start, label = self._place_label(box, share, text, flat)
+            tick_start, label = self._place_label(box, share, text)
             lines.append((pen, tick_start, tick_start + outwards))
-            if not self.labelled or (flat and label.left() < last + 2):
+            if not self.labelled or (self.is_flat and label.left() < last + 2):
                 # A tick stays where its label has no room.
                 continue
-            last = label.right() if flat else last
+            last = label.right() if self.is_flat else last
             texts.append((label, SEVERAL_LINES if "\n" in text else ONE_LINE, text))
         self.drawn = [(rect, text) for rect, _, text in texts]
         return (pen, start, end), lines, texts
 
-    def _place_label(self, box: QRectF, share: float, text: str, flat: bool) -> Placed:
+    def _place_label(self, box: QRectF, share: float, text: str) -> Placed:
         wide, tall = self._label_size(text)
         wide += 2
-        if flat:
+        if self.is_flat:
             x = box.left() + share * box.width()
             # Labels at the ends may stand out, but not into the plot beside.
             left = min(max(x - wide / 2, box.left() - REACH_LEFT), box.right() + REACH_RIGHT - wide)
@@ -198,10 +197,10 @@ class ScaleAxis(pg.AxisItem):
     def _draw_title(self, p: QPainter) -> None:
         box = self.mapRectFromParent(self.geometry())
         tall = self.metrics.height()
-        along = box.width() if self.orientation in ("bottom", "top") else box.height()
+        along = box.width() if self.is_flat else box.height()
         text = self.elided_title(along + 20)
         centre = Qt.AlignmentFlag.AlignCenter
-        if self.orientation in ("bottom", "top"):
+        if self.is_flat:
             title_box = QRectF(box.left() - 10, box.bottom() - tall - 1, box.width() + 20, tall)
             p.drawText(title_box, int(centre), text)
             return

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QModelIndex, QPoint, QRectF, QSize, Qt
+from PySide6.QtCore import QPoint, QRectF, QSize, Qt
 from PySide6.QtGui import (
     QColor,
     QFont,
@@ -22,7 +22,7 @@ from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QApplication, QGraphicsView, QWidget
 
 from app.look import appearance
-from app.widgets.plain_table import ALIGNMENT, DISPLAY, CellModel, Index, PlainTable
+from app.widgets.plain_table import CellModel, PlainTable
 from core.errors import write_error
 from core.export.spreadsheet_cells import escape_formula
 from core.figures.figure import Table
@@ -34,25 +34,18 @@ from resources.theme import FONT_CARD, FONT_SMALL, TARGET
 class DataTableModel(CellModel):
     """Rows of plain values, formatted for the locale."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._rows: list[list[Any]] = []
+    rows: list[list[Any]]
 
     def set_table(self, headers: list[str], rows: list[list[Any]]) -> None:
         self.beginResetModel()
-        self.heads, self._rows = headers, rows
+        self.heads, self.rows = headers, rows
         cells = ((c, value) for row in rows for c, value in enumerate(row))
         self.numbers = {c for c, value in cells if isinstance(value, (int, float))}
         self.endResetModel()
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        return 0 if parent.isValid() else len(self._rows)
-
-    def data(self, index: Index, role: int = DISPLAY) -> Any:
-        value = self._rows[index.row()][index.column()]
-        if role == DISPLAY:
-            return "" if value is None else format_value(value, 4)
-        return self.alignment(index.column()) if role == ALIGNMENT else None
+    def cell_text(self, row: int, column: int) -> str:
+        value = self.rows[row][column]
+        return "" if value is None else format_value(value, 4)
 
 
 class DataTable(PlainTable):

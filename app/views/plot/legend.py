@@ -9,7 +9,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QLinearGradient, QPainter, QPen
 
 from app.look import appearance
-from app.views.plot.axes import ScaleAxis, small_font
+from app.views.plot.axes import small_font
 from app.views.plot.items import symbol_path
 from core.figures.scales import Scale
 
@@ -115,14 +115,12 @@ class ColourBar(pg.GraphicsWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.axis = ScaleAxis("right", Scale())
         self._low, self._high, self._cut = 0.0, 1.0, (False, False)
         self._colours = pg.colormap.get("viridis")
         self.set_range(0.0, 1.0, Scale(), maximize=True)
 
     def set_colours(self, colours: pg.ColorMap) -> None:
         self._colours = colours
-        self.axis.paint_theme(appearance.current())
         self.update()
 
     def set_range(
@@ -137,7 +135,7 @@ class ColourBar(pg.GraphicsWidget):
         self._low, self._high, self._scale, self._maximize = low, high, scale, maximize
         self._cut = cut
         texts = [self.better_label, *(text for _, text in self._scale_ticks())]
-        widest = max(self.axis.metrics.horizontalAdvance(text) for text in texts)
+        widest = max(map(QFontMetricsF(small_font()).horizontalAdvance, texts))
         width = BAR + MARGIN + 6 + widest
         self.setMinimumWidth(width)
         self.setMaximumWidth(width)
@@ -148,20 +146,20 @@ class ColourBar(pg.GraphicsWidget):
         return "↑ better" if self._maximize else "↓ better"
 
     def _scale_ticks(self) -> list[tuple[float, str]]:
-        tall = max(60.0, self.size().height())
-        most = int(tall / (self.axis.metrics.height() * 2.4))
+        tall, line = max(60.0, self.size().height()), QFontMetricsF(small_font()).height()
+        most = int(tall / (line * 2.4))
         ticks = self._scale.ticks_between(self._low, self._high, min(6, most))
         ends = [
             (end, f"{sign} {self._scale.label_at(end)}")
             for end, sign, is_cut in zip((self._low, self._high), "≤≥", self._cut, strict=True)
             if is_cut
         ]
-        apart = (self._high - self._low) * 1.8 * self.axis.metrics.height() / tall
+        apart = (self._high - self._low) * 1.8 * line / tall
         clear = (t for t in ticks if all(abs(t[0] - end) > apart for end, _ in ends))
         return [*clear, *ends]
 
     def paint(self, painter: QPainter, *_args: object) -> None:
-        theme, metrics = appearance.current(), self.axis.metrics
+        theme, metrics = appearance.current(), QFontMetricsF(small_font())
         # The lower end is level with the plot's own axis, below which ticks and title stand.
         foot = metrics.height() * 2 + 8
         head = metrics.height() + 4 if self._maximize else 1
@@ -172,7 +170,7 @@ class ColourBar(pg.GraphicsWidget):
         painter.fillRect(box, gradient)
         painter.setPen(pg.mkPen(theme.control))
         painter.drawRect(box)
-        painter.setFont(self.axis.tick_font)
+        painter.setFont(small_font())
         span = (self._high - self._low) or 1.0
         for position, text in self._scale_ticks():
             y = box.bottom() - (position - self._low) / span * box.height()

@@ -109,7 +109,7 @@ def test_forgetting_the_chosen_rows_by_button_or_key_asks_first(page, qtbot, mon
     assert len(entries()) == 2
     press(monkeypatch, "Delete")
     page.forget.click()
-    left = [entry.id for entry in page.table.model_of_entries.entries]
+    left = [entry.id for entry in page.table.model_of_entries.rows]
     assert [entry.id for entry in entries()] == left
     assert gone not in left
     assert page.outcome.text() == "Deleted: 1 dataset."
