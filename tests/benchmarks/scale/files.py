@@ -27,6 +27,7 @@ from core.export.using.file_prediction import predict_into
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem_setup import read_data
 from core.tuning.runs.run_folder import RunFolder
+from core.tuning.trials.executors import InProcessExecutor
 from core.tuning.tune import tune
 from scale.curve import Curve, Line
 
@@ -94,11 +95,11 @@ def dump_table(rows: int) -> Call:
 
 
 def tune_table(rows: int) -> Call:
-    """Twenty random settings of logistic regression, on five folds, and the best refitted."""
+    """Twenty random settings on five folds in this process, and the best refitted."""
     plan = Plan(DataPlan(csv_path(rows, texts=False), target="y"), "logistic", "random")
     plan = replace(plan, trials=20, folds=5)
     dataset = read_data(plan.data)
-    return lambda: list(tune(plan, dataset))
+    return lambda: list(tune(plan, dataset, executor=InProcessExecutor))
 
 
 def search_table(rows: int) -> Call:
