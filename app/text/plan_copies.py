@@ -221,9 +221,6 @@ def _for_powershell(word: str) -> str:
     return "'" + word.replace("'", "''") + "'"
 
 
-_MAIN = (
-    "# In a script, with several trials at once, this belongs under if __name__ == '__main__':\n"
-)
 _TOLD_BY_NAME = ("file", "target", "test_file")
 
 
@@ -232,9 +229,7 @@ def as_python(plan: Plan) -> str:
     arguments = [_literal(portable_path(plan.data.file))]
     arguments += [f"{name}={_literal(value)}" for name, value in settings(plan).items()]
     lines = "".join(f"    {argument},\n" for argument in arguments)
-    # Trials at a time are processes, which import the script that starts them.
-    before = _MAIN if plan.workers > 1 else ""
-    return f"import tunescope\n\n{before}done = tunescope.tune(\n{lines})\n"
+    return f"import tunescope\n\ndone = tunescope.tune(\n{lines})\n"
 
 
 def settings(plan: Plan) -> dict[str, Any]:
