@@ -241,16 +241,12 @@ def _symmetric_tree(feature: np.ndarray, border: np.ndarray, leaves: np.ndarray)
 
 @dataclass(frozen=True)
 class TreeReader:
-    """How the fitted models of a library are read.
+    """How the fitted models of a library are read."""
 
-    Attributes:
-        read_trees: the trees of every iteration, one an output.
-        raw_predictions: (model, X) -> sums of the trees before any link.
-    """
-
-    # Not by the library's own files: opening these may run code.
+    # The trees of every iteration, one an output. Not by the library's own files: opening these may
+    # run code.
     read_trees: Callable[[Any], list[list[Tree]]]
-    raw_predictions: Callable[[Any, np.ndarray], np.ndarray]
+    raw_predictions: Callable[[Any, np.ndarray], np.ndarray]  # sums of the trees before any link
 
 
 READERS = {  # by the first part of their module's name
@@ -273,9 +269,7 @@ def is_boosted(model: Any) -> bool:
 def to_scikit_learn(model: Any, classes: Any = None) -> Any:
     """A fitted model as ``HistGradientBoostingClassifier`` or ``-Regressor``.
 
-    Args:
-        model: of one of the libraries, fitted on numbers.
-        classes: sorted labels of a model with classes 0 … K − 1; None for the model's own.
+    `classes` are the sorted labels of a model with classes 0 … K − 1; None for the model's own.
     """
     library = type(model).__module__.split(".")[0]
     reader = READERS[library]

@@ -34,10 +34,8 @@ class OptionalDependency:
         )
 
     def broken_error(self, module: str, reason: str) -> UnusableError:
-        return UnusableError(
-            f"{module} is installed, but cannot be imported ({reason})",
-            cure=f"repair it with: {self.command} --again",
-        )
+        cure = f"repair it with: {self.command} --again"
+        return UnusableError(f"{module} is installed, but cannot be imported ({reason})", cure=cure)
 
 
 OPTIONAL_DEPENDENCIES: dict[str, OptionalDependency] = {

@@ -81,16 +81,11 @@ def installation_refusal(command: list[str]) -> UnusableError | None:
     if command[0] == sys.executable and find_spec("pip") is None:
         inject = f"pipx inject tunescope {shlex.join(command[command.index('install') + 1 :])}"
         pip = f"{shlex.quote(sys.executable)} -m ensurepip"
-        return UnusableError(
-            "this environment has no pip",
-            cure=f"run: {inject if 'pipx' in packages_folder.parts else pip}",
-        )
+        cure = f"run: {inject if 'pipx' in packages_folder.parts else pip}"
+        return UnusableError("this environment has no pip", cure=cure)
     if not os.access(packages_folder, os.W_OK):
-        return UnusableError(
-            "nothing can be written there",
-            where=str(packages_folder),
-            cure=f"have it run by someone who may: {shlex.join(command)}",
-        )
+        cure = f"have it run by someone who may: {shlex.join(command)}"
+        return UnusableError("nothing can be written there", where=str(packages_folder), cure=cure)
     return None
 
 

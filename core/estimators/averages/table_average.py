@@ -44,7 +44,10 @@ def average_models(
         vote = VotingRegressor(_unfitted(members), weights=shares)
     else:
         vote = VotingClassifier(_unfitted(members), voting="soft", weights=shares)
-        _give_classes(vote, members, classes)
+        refuse_other_classes(members, classes)
+        # The members' own array: a list of labels from a file need not give the same dtype.
+        vote.le_ = LabelEncoder().fit(members[0][1].classes_)
+        vote.classes_ = vote.le_.classes_
     # What a fit would have set; fitted again, it trains the members anew.
     vote.estimators_ = [member for _, member in members]
     vote.named_estimators_ = Bunch(**dict(members))
@@ -58,23 +61,15 @@ def refuse_other_classes(members: Members, classes: Sequence[Any]) -> None:
     # For a class that a member never saw, probability 0 would be a guess.
     for name, member in members:
         if not hasattr(member, "predict_proba"):
-            raise UnusableError(
-                "a model that gives no probabilities cannot be averaged",
-                where=name,
-                cure="choose a model that gives probabilities",
-            )
+            problem = "a model that gives no probabilities cannot be averaged"
+            raise UnusableError(problem, where=name, cure="choose a model that gives probabilities")
         if missing := [label for label in classes if label not in list(member.classes_)]:
-            raise UnusableError(
-                f'this member of the average never saw the class "{missing[0]}" in its rows',
-                where=name,
-                cure="leave it out, or use more rows or cross-validation",
-            )
+            problem = f'this member of the average never saw the class "{missing[0]}" in its rows'
+            cure = "leave it out, or use more rows or cross-validation"
+            raise UnusableError(problem, where=name, cure=cure)
         if len(member.classes_) != len(classes):
-            raise UnusableError(
-                "this member of the average knows classes that the others do not",
-                where=name,
-                cure="leave it out",
-            )
+            problem = "this member of the average knows classes that the others do not"
+            raise UnusableError(problem, where=name, cure="leave it out")
 
 
 def _check_members(members: Members, weights: Sequence[float]) -> tuple[Members, list[float]]:
@@ -93,10 +88,3 @@ def _check_members(members: Members, weights: Sequence[float]) -> tuple[Members,
 
 def _unfitted(members: Members) -> list[tuple[str, Any]]:
     return [(name, clone(member)) for name, member in members]
-
-
-def _give_classes(vote: VotingClassifier, members: Members, classes: Sequence[Any]) -> None:
-    refuse_other_classes(members, classes)
-    # The members' own array: a list of labels from a file need not give the same dtype.
-    vote.le_ = LabelEncoder().fit(members[0][1].classes_)
-    vote.classes_ = vote.le_.classes_

@@ -11,15 +11,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from core.estimators.lda.fitted_topics import (
-    HALVING_SEED,
-    FittedTopics,
-    predictive_log_densities,
-    split_halves,
-)
+from core.estimators.lda import fitted_topics
 from core.samplers.averaging import average_log_densities
 
-Members = Sequence[tuple[str, FittedTopics]]
+Members = Sequence[tuple[str, fitted_topics.FittedTopics]]
 
 
 class AveragedTopics(TransformerMixin, BaseEstimator):
@@ -30,7 +25,7 @@ class AveragedTopics(TransformerMixin, BaseEstimator):
         self.weights = weights
 
     @property
-    def best_member(self) -> FittedTopics:
+    def best_member(self) -> fitted_topics.FittedTopics:
         """The first member of largest weight, whose topics are shown."""
         # Topics of different members do not correspond: they have no mean.
         return self.members[int(np.argmax(self.weights))][1]
@@ -41,10 +36,10 @@ class AveragedTopics(TransformerMixin, BaseEstimator):
 
     def completion(self, X: Any) -> np.ndarray:
         """Log p(second half | first half) of documents, and its words, (D, 2)."""
-        observed, held = split_halves(X, HALVING_SEED)
+        observed, held = fitted_topics.split_halves(X, fitted_topics.HALVING_SEED)
         logs, tokens = [], np.zeros(0)
         for _, member in self.members:
-            log_densities, tokens = predictive_log_densities(member, observed, held)
+            log_densities, tokens = fitted_topics.predictive_log_densities(member, observed, held)
             logs.append(log_densities)
         average = average_log_densities(np.stack(logs, axis=1), np.asarray(self.weights, float))
         return np.stack([average, tokens], axis=1)

@@ -44,25 +44,15 @@ TRACED: Counter[tuple[int, int, int, str]] = Counter()  # (rows, D, K, activatio
 
 @dataclass(frozen=True)
 class TrainingOptions:
-    """How a model is trained.
+    """How a model is trained."""
 
-    Attributes:
-        sizes: N1 and N2.
-        kappa: variance κ of the prior of the generative weights.
-        rho: size ρ of the first steps; they shrink to 0 over the epochs.
-        epochs: how often all rows are gone through.
-        minibatch: the most rows between two steps.
-        activation: of the hidden layers, see `core.estimators.dlgm.network`.
-        label_weight: how often the label counts in the bound.
-    """
-
-    sizes: tuple[int, int]
-    kappa: float
-    rho: float
-    epochs: int
-    minibatch: int
-    activation: str
-    label_weight: float
+    sizes: tuple[int, int]  # N1 and N2
+    kappa: float  # variance κ of the prior of the generative weights
+    rho: float  # size ρ of the first steps; they shrink to 0 over the epochs
+    epochs: int  # how often all rows are gone through
+    minibatch: int  # the most rows between two steps
+    activation: str  # of the hidden layers, see `core.estimators.dlgm.network`
+    label_weight: float  # how often the label counts in the bound
 
 
 def rows_a_step(rows: int, minibatch: int) -> int:
@@ -79,9 +69,7 @@ def train_dlgm(
 
     Args:
         x: standardized columns, shape (n, D).
-        codes: class numbers, shape (n,).
-        K: classes.
-        options: sizes, prior, steps.
+        codes: numbers of K classes, shape (n,).
         rng: of the start, the order of the rows and the noise.
 
     Returns:
@@ -153,9 +141,7 @@ def minibatch_objective(
 ) -> Any:
     """What is maximized: the mean bound of the rows, plus log prior / n, in nats a row.
 
-    Args:
-        xp, w, rows, noise, activation, masks: see `row_bounds`.
-        setting: κ, the number n of all rows, the weight of the label.
+    Arguments as of `row_bounds`; `setting` is κ, the number n of all rows, the label's weight.
     """
     kappa, n, label_weight = setting
     bounds = row_bounds(xp, w, rows, (noise[0], noise[1]), activation, label_weight, masks)

@@ -29,16 +29,11 @@ HALVING_SEED = 0  # seed with which documents are halved wherever models are com
 
 
 class FittedTopics(Protocol):
-    """A fitted topic model over V words with K topics (core.estimators.lda.online_lda).
+    """A fitted topic model over V words with K topics (core.estimators.lda.online_lda)."""
 
-    Attributes:
-        components_: λ, shape (K, V).
-        alpha_, eta_: the priors of proportions and of topics.
-    """
-
-    components_: np.ndarray
-    alpha_: float
-    eta_: float
+    components_: np.ndarray  # λ, shape (K, V)
+    alpha_: float  # the prior of proportions
+    eta_: float  # the prior of topics
 
     def transform(self, X: Any) -> np.ndarray:
         """E[θ] of every document, shape (documents, K)."""

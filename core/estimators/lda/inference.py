@@ -31,29 +31,18 @@ _MIN_NORM = 1e-300  # keeps 0/0 away where a word is impossible
 
 
 class CsrCounts(NamedTuple):
-    """Counts as the compiled loops take them; document d has the pairs begins[d] … begins[d+1].
+    """Counts as the compiled loops take them; document d has the pairs begins[d] … begins[d+1]."""
 
-    Attributes:
-        begins: shape (D + 1,), int64.
-        words: column of every pair, int32.
-        counts: of every pair, float64.
-    """
-
-    begins: np.ndarray
-    words: np.ndarray
-    counts: np.ndarray
+    begins: np.ndarray  # shape (D + 1,), int64
+    words: np.ndarray  # column of every pair, int32
+    counts: np.ndarray  # of every pair, float64
 
 
 class StoppingRule(NamedTuple):
-    """When a document's steps end.
+    """When a document's steps end."""
 
-    Attributes:
-        tolerance: mean change of its γ in a step.
-        iterations: most steps.
-    """
-
-    tolerance: float
-    iterations: int
+    tolerance: float  # mean change of its γ in a step
+    iterations: int  # most steps
 
 
 def csr_counts(X: sparse.csr_matrix) -> CsrCounts:
@@ -87,11 +76,7 @@ def infer_topics(
 ) -> np.ndarray:
     """γ of the chosen documents, shape (chosen, K): the fixed point reached from equal topics.
 
-    Args:
-        rows: all documents. chosen: numbers of those asked for, int64.
-        B: shape (V, K).
-        alpha: prior of a document's topics.
-        rule: of a document's steps.
+    `rows` are all documents, `chosen` the numbers of those asked for, int64.
     """
     gamma = np.empty((len(chosen), B.shape[1]))
     _infer_documents(rows, chosen, B, alpha, rule, gamma, np.empty((0, 0)))

@@ -93,13 +93,9 @@ class OnlineLda(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return self
 
     def partial_fit(self, X: Any, y: Any = None, documents: int | None = None) -> OnlineLda:
-        """Learn from further documents, once, in their order.
+        """Learn from further documents, once, in their order; X: their counts, shape (these, V).
 
-        Args:
-            X: their counts, shape (documents of this call, V).
-            y: nothing.
-            documents: D, how many documents the whole collection has; None for those that it was
-                given so far, these included.
+        `documents` is D, how many the whole collection has; None for those given so far.
         """
         first = not hasattr(self, "components_")
         X = self._validated_counts(X, "OnlineLda.partial_fit", reset=first)

@@ -10,10 +10,10 @@ from core.datasets.files.file_bytes import check_archive
 from core.errors import UnusableError
 from core.estimators.stored.rebuilding import Rebuilder
 from core.estimators.stored.skops_nodes import LOADERS, SkopsReader, name_of
+from core.estimators.stored.skops_writer import PROTOCOL, SkopsWriter
 from core.ordinary_files import open_ordinary
 
 SCHEMA = "schema.json"
-OLDEST = 2  # version of skops's files
 
 
 class _Archive(zipfile.ZipFile):
@@ -25,16 +25,13 @@ class _Archive(zipfile.ZipFile):
 def dump_model(model: Any, file: BinaryIO, compression: int = zipfile.ZIP_STORED) -> set[str]:
     """Write a model as ``skops.io.dump`` does; the names of its types, as in `load_model`.
 
-    UnsupportedTypeException, TypeError or ValueError: skops cannot store something inside.
+    TypeError or ValueError: skops cannot store something inside.
     """
     import skops
-    from skops.io._utils import SaveContext, get_state
 
     with _Archive(file, "w", compression) as archive:
-        context = SaveContext(zip_file=archive)
-        state = get_state(model, context)
-        context.clear_memo()
-        schema = {**state, "protocol": context.protocol, "_skops_version": skops.__version__}
+        state = SkopsWriter(archive).node(model)
+        schema = {**state, "protocol": PROTOCOL, "_skops_version": skops.__version__}
         archive.writestr(SCHEMA, json.dumps(schema))
     return {name for name, _ in schema_objects(schema)}
 
@@ -51,11 +48,8 @@ def load_model(path: Path, trusted: Collection[str]) -> Any:
         raise
     except Exception as error:
         # Damaged archives and schemas raise many kinds; each means the same to a person.
-        raise UnusableError(
-            "this is no skops model file, or it is damaged",
-            where=str(path),
-            cure="export the model again",
-        ) from error
+        problem = "this is no skops model file, or it is damaged"
+        raise UnusableError(problem, where=str(path), cure="export the model again") from error
 
 
 def _check_schema(schema: Any, trusted: Collection[str], path: Path) -> None:
@@ -65,13 +59,11 @@ def _check_schema(schema: Any, trusted: Collection[str], path: Path) -> None:
     if strangers:
         first = [name[:200] for name in sorted(strangers)[:3]]
         names = ", ".join(first) + (" …" if len(strangers) > 3 else "")
-        raise UnusableError(
-            f"the file holds objects that no Tunescope model has ({names})",
-            where=str(path),
-            cure="open only model files that Tunescope exported",
-        )
+        problem = f"the file holds objects that no Tunescope model has ({names})"
+        cure = "open only model files that Tunescope exported"
+        raise UnusableError(problem, where=str(path), cure=cure)
     # Older schemas name things in ways that are not looked at above.
-    if not int(schema["protocol"]) >= OLDEST:
+    if not int(schema["protocol"]) >= PROTOCOL:
         raise ValueError("written by an old skops")
 
 

@@ -23,9 +23,7 @@ State = dict[str, Any]
 class Rebuilder:
     """Makes what a file holds; an object that the file names twice is made once.
 
-    Args:
-        trusted: the module.names that may be made; those that are not ours get their state as it is
-            (an extension's).
+    `trusted` are the module.names that may be made; an extension's get their state as it is.
     """
 
     def __init__(self, trusted: Collection[str]) -> None:
@@ -40,7 +38,9 @@ class Rebuilder:
                 self._objects[id(value)] = (value, built)
             return self._objects[id(value)][1]
         if isinstance(value, StoredName):
-            return self._function(value.name)
+            # A class in the place of a function would be called with a table.
+            raise_unless(value.name in FUNCTIONS or value.name in NUMBERS or value.name not in KEPT)
+            return self._import_named(value.name)
         if isinstance(value, (list, tuple)):
             return type(value)(self.build(item) for item in value)
         if isinstance(value, dict):
@@ -51,11 +51,6 @@ class Rebuilder:
                 array[index] = self.build(item)
             return array
         return value
-
-    def _function(self, name: str) -> Any:
-        # A class in the place of a function would be called with a table.
-        raise_unless(name in FUNCTIONS or name in NUMBERS or name not in KEPT)
-        return self._import_named(name)
 
     def _import_named(self, name: str) -> Any:
         raise_unless(name in self._trusted)

@@ -86,9 +86,6 @@ def _new_key() -> bytes:
         raise write_error("the key of this computer", path, error, cure) from error
     key = _read_key()
     if key is None:
-        raise UnusableError(
-            "the key of this computer cannot be used",
-            where=str(path),
-            cure="see that the file is yours alone, or delete it",
-        )
+        cure = "see that the file is yours alone, or delete it"
+        raise UnusableError("the key of this computer cannot be used", where=str(path), cure=cure)
     return key

@@ -15,12 +15,10 @@ class PenalizedEstimator(BaseEstimator):
     tolerance: ClassVar[float]  # how near its minimum a fit must be, as a share of the loss
 
     def fit(self, X: Any, y: Any, memory: dict[str, Any] | None = None) -> Self:
-        """Fit to the rows X and targets y that a kind of model takes.
+        """Fit to the rows of a table X, with a label or a structure y for each.
 
-        Args:
-            X: a table. y: a label or a structure for each of its rows.
-            memory: kept between fits on the same rows: the loss, and where the last fit ended, from
-                which this one starts.
+        `memory` is kept between fits on the same rows: the loss, and where the last fit ended, from
+        which this one starts.
         """
         memory = {} if memory is None else memory
         if "loss" not in memory:

@@ -31,18 +31,12 @@ _SHORTEST = 1e-12
 
 @dataclass(frozen=True)
 class L1L2Solution:
-    """Where the solver ended.
+    """Where the solver ended."""
 
-    Attributes:
-        weights: shape (K, p). intercepts: shape (K,).
-        iterations: that were made.
-        objective: F there.
-    """
-
-    weights: np.ndarray
-    intercepts: np.ndarray
-    iterations: int
-    objective: float
+    weights: np.ndarray  # (K, p)
+    intercepts: np.ndarray  # (K,)
+    iterations: int  # that were made
+    objective: float  # F there
 
 
 def minimize(

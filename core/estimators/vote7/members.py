@@ -34,19 +34,12 @@ _BAYES_BINS = 10
 
 @dataclass(frozen=True)
 class MemberTrainingData:
-    """Training rows as every member takes them.
+    """Training rows as every member takes them."""
 
-    Attributes:
-        X: columns, C-ordered, shape (n, p).
-        codes: the class of every row, 0 … K − 1, shape (n,).
-        classes: K.
-        seed: of what the members draw.
-    """
-
-    X: np.ndarray
-    codes: np.ndarray
-    classes: int
-    seed: int
+    X: np.ndarray  # columns, C-ordered, shape (n, p)
+    codes: np.ndarray  # the class of every row, 0 … K − 1, shape (n,)
+    classes: int  # K
+    seed: int  # of what the members draw
 
     @property
     def vectors(self) -> int:
@@ -191,12 +184,9 @@ def fit_intersection(rows: MemberTrainingData, *, bins: int, rate: float, epochs
 
 
 def shares_of_votes(vote: VotingClassifier, shares: list[float], classes: np.ndarray) -> Pipeline:
-    """The shares of a fitted vote as scores: a sum over members of share × [it votes so].
+    """The shares of a fitted vote as scores: a sum over M members of share × [it votes so].
 
-    Args:
-        vote: its members give codes 0 … K − 1.
-        shares: of the members, shape (M,).
-        classes: the K labels.
+    Its members give codes 0 … K − 1 of the K `classes`; `shares` are the members', shape (M,).
     """
     K, M = len(classes), len(shares)
     encoder = OneHotEncoder(categories=[np.arange(K)] * M, sparse_output=False)
@@ -281,16 +271,10 @@ def integer_power(base: np.ndarray, degree: int) -> np.ndarray:
 
 
 def codes_of(member: Any, X: np.ndarray) -> np.ndarray:
-    """The class of every row as the member's own `predict` gives it.
+    """The codes of rows, shape (n,), as the member's own `predict` gives them.
 
-    Scores are scikit-learn's to the last bit, but for kernel values, powers by squaring.
-
-    Args:
-        member: a fitted classifier or pipeline of `core.estimators.vote7.members`.
-        X: finite numbers, C-ordered, shape (n, p).
-
-    Returns:
-        Codes 0 … K − 1, shape (n,).
+    Scores are scikit-learn's to the last bit, but for kernel values, powers by squaring. `X` are
+    finite numbers, C-ordered, shape (n, p).
     """
     if not isinstance(member, Pipeline):
         return np.asarray(member.predict(X))

@@ -22,13 +22,15 @@ import numpy as np
 
 from core.losses.compiled import compiled
 
+Array = np.ndarray
+
 _MIN_WEIGHT, _MAX_WEIGHT = 1e-30, 1e30  # between which multiplied weights stay
 _WINNOW_RATE = 0.1  # of the first epoch; the e-th has 1/e of it, so that weights settle
 _FADED = 1e-100
 
 
 @compiled
-def margin_of(scores: np.ndarray, code: int) -> tuple[float, int]:
+def margin_of(scores: Array, code: int) -> tuple[float, int]:
     """How far a row is on the right side, and its best rival (−1 where there are two classes)."""
     if len(scores) == 1:
         return (2.0 * code - 1.0) * scores[0], -1
@@ -40,9 +42,7 @@ def margin_of(scores: np.ndarray, code: int) -> tuple[float, int]:
 
 
 @compiled
-def push_vectors(
-    W: np.ndarray, b: np.ndarray, x: np.ndarray, code: int, rival: int, step: float
-) -> None:
+def push_vectors(W: Array, b: Array, x: Array, code: int, rival: int, step: float) -> None:
     """Move the vectors so that the margin of x grows."""
     if rival < 0:
         signed = (2.0 * code - 1.0) * step
@@ -57,13 +57,9 @@ def push_vectors(
 
 @compiled
 def perceptron_weights(
-    X: np.ndarray, codes: np.ndarray, vectors: int, orders: np.ndarray, average: bool
-) -> tuple[np.ndarray, np.ndarray]:
-    """Rosenblatt's perceptron, or the mean of its weights over all rows (Freund and Schapire 1999).
-
-    Returns:
-        W, shape (V, p), and b, shape (V,).
-    """
+    X: Array, codes: Array, vectors: int, orders: Array, average: bool
+) -> tuple[Array, Array]:
+    """Rosenblatt's perceptron, or its weights' mean over all rows (Freund and Schapire 1999)."""
     n, p = X.shape
     W, b = np.zeros((vectors, p)), np.zeros(vectors)
     late_W, late_b = np.zeros((vectors, p)), np.zeros(vectors)  # Σ (when it came) × update
@@ -87,21 +83,12 @@ def perceptron_weights(
 
 @compiled
 def passive_aggressive_weights(
-    X: np.ndarray,
-    codes: np.ndarray,
-    vectors: int,
-    orders: np.ndarray,
-    sensitivity: float,
-    relaxation: float,
-) -> tuple[np.ndarray, np.ndarray]:
+    X: Array, codes: Array, vectors: int, orders: Array, sensitivity: float, relaxation: float
+) -> tuple[Array, Array]:
     """PA-I of Crammer 2006 (algorithm 1; section 8 for more than two classes).
 
-    Args:
-        sensitivity: the margin below which a row is to be learned; 1 in the paper.
-        relaxation: the longest step C.
-
-    Returns:
-        W, shape (V, p), and b, shape (V,), which is the weight of a column of ones.
+    `sensitivity` is the margin below which a row is to be learned, 1 in the paper; `relaxation` the
+    longest step C; b the weight of a column of ones.
     """
     W, b = np.zeros((vectors, X.shape[1])), np.zeros(vectors)
     moved_vectors = 1.0 if vectors == 1 else 2.0
@@ -120,19 +107,10 @@ def passive_aggressive_weights(
 
 
 @compiled
-def promote(
-    u: np.ndarray,
-    theta: np.ndarray,
-    W: np.ndarray,
-    b: np.ndarray,
-    v: int,
-    z: np.ndarray,
-    rate: float,
-) -> float:
+def promote(u: Array, theta: Array, W: Array, b: Array, v: int, z: Array, rate: float) -> float:
     """Multiply the weights of what is there, and divide the bar by as much; −rate demotes.
 
-    Returns:
-        How much the weights have changed, in all.
+    How much the weights have changed, in all.
     """
     p, changed, absent = len(z), 0.0, 0.0
     for j in range(p):
@@ -149,26 +127,21 @@ def promote(
 
 @compiled
 def winnow_weights(
-    Z: np.ndarray,
-    codes: np.ndarray,
+    Z: Array,
+    codes: Array,
     vectors: int,
-    orders: np.ndarray,
+    orders: Array,
     margin: float,
     tolerance: float,
     bias_tolerance: float,
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[Array, Array]:
     """Winnow of Littlestone 1988 on columns in [0, 1] and their complements 1 − z.
 
     The score of a class is (u⁺ᵀz + u⁻ᵀ(1 − z)) / p − θ with positive u⁺, u⁻ and θ, all 1 at first:
     every score starts at 0. A row whose margin is at most `margin` multiplies u⁺ by exp(ηz), u⁻ by
-    exp(η(1 − z)) and θ by exp(−η).
-
-    Args:
-        tolerance, bias_tolerance: it ends after a round that changed u by at most the one share of
-            Σ u, and θ by at most the other of Σ θ.
-
-    Returns:
-        W, shape (V, p), and b, shape (V,), of the same score as a weighted sum of z.
+    exp(η(1 − z)) and θ by exp(−η). It ends after a round that changed u by at most the share
+    `tolerance` of Σ u, and θ by at most `bias_tolerance` of Σ θ. W and b give the same score as a
+    weighted sum of z.
     """
     u, theta = np.ones((vectors, 2, Z.shape[1])), np.ones(vectors)
     W, b = np.zeros((vectors, Z.shape[1])), np.zeros(vectors)
@@ -193,8 +166,8 @@ def winnow_weights(
 
 @compiled
 def kernel_machine(
-    gram: np.ndarray, codes: np.ndarray, vectors: int, picks: np.ndarray, decay: float, l2: float
-) -> np.ndarray:
+    gram: Array, codes: Array, vectors: int, picks: Array, decay: float, l2: float
+) -> Array:
     """Stochastic subgradient steps on mean hinge loss + ½ ℓ2 ‖f‖², the penalty taken implicitly.
 
     Step t has length η = 1 / (λ t): f ← (f + η × mean of the batch's subgradients) / (1 + η ℓ2).
@@ -247,8 +220,8 @@ def kernel_machine(
 
 @compiled
 def intersection_functions(
-    Z: np.ndarray, codes: np.ndarray, vectors: int, orders: np.ndarray, bins: int, rate: float
-) -> tuple[np.ndarray, np.ndarray]:
+    Z: Array, codes: Array, vectors: int, orders: Array, bins: int, rate: float
+) -> tuple[Array, Array]:
     """Passive-aggressive steps on piecewise-linear features of the intersection kernel Σ min(x, y).
 
     The features of a column z are clip(B z − b, 0, 1) / √B for b = 0 … B − 1: their inner product
@@ -256,12 +229,8 @@ def intersection_functions(
     function h a column, and τ × (the features of z) adds τ min(z, knot) to h: a score reads two
     values a column.
 
-    Args:
-        Z: columns in [0, 1], shape (n, p).
-        rate: share of the step after which the row would just be learned (margin 1).
-
-    Returns:
-        H, shape (V, p, B + 1), and b, shape (V,).
+    `Z` are columns in [0, 1], (n, p), `rate` the share of the step after which the row would just
+    be learned (margin 1). H and b are returned.
     """
     p = Z.shape[1]
     H, b = np.zeros((vectors, p, bins + 1)), np.zeros(vectors)
@@ -297,7 +266,7 @@ def intersection_functions(
 
 
 @compiled
-def raise_functions(H: np.ndarray, b: np.ndarray, v: int, z: np.ndarray, step: float) -> None:
+def raise_functions(H: Array, b: Array, v: int, z: Array, step: float) -> None:
     """Add step × min(z, knot) to every column's function, and the step to the intercept."""
     bins = H.shape[2] - 1
     for j in range(len(z)):

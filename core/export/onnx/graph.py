@@ -12,11 +12,7 @@ IR_VERSION = 8  # of the file's form, that of these operators
 
 
 class OnnxGraph:
-    """Nodes in order, constants, inputs and outputs.
-
-    Args:
-        columns: the names of all inputs.
-    """
+    """Nodes in order, constants, inputs and outputs; `columns` are the names of all inputs."""
 
     def __init__(self, columns: Sequence[str]) -> None:
         self.inputs: dict[str, str] = {}  # {input: column}, in order

@@ -19,11 +19,7 @@ OPERATORS = {
 
 
 def graph_fault(content: bytes) -> str:
-    """Why the file of a graph is not opened, as a clause; "" where it is.
-
-    Raises:
-        Exception: of protobuf, for what is no ONNX file.
-    """
+    """Why the file of a graph is not opened, a clause, or ""; protobuf raises for no ONNX file."""
     from onnx import ModelProto
 
     model = ModelProto.FromString(content)

@@ -95,8 +95,7 @@ class OnnxModel:
     def outputs(self, rows: Any) -> dict[str, np.ndarray]:
         """Predictions (N,) and, for classes, "probabilities" or "scores", (N, K).
 
-        Raises:
-            ValueError: the graph cannot take these rows.
+        A ValueError where the graph cannot take these rows.
         """
         names = [str(session_output.name) for session_output in self._session.get_outputs()]
         try:

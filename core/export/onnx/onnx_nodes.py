@@ -11,19 +11,10 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+from sklearn import ensemble
 from sklearn.calibration import CalibratedClassifierCV, _SigmoidCalibration
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.dummy import DummyClassifier, DummyRegressor
-from sklearn.ensemble import (
-    ExtraTreesClassifier,
-    ExtraTreesRegressor,
-    HistGradientBoostingClassifier,
-    HistGradientBoostingRegressor,
-    RandomForestClassifier,
-    RandomForestRegressor,
-    VotingClassifier,
-    VotingRegressor,
-)
 from sklearn.linear_model import ElasticNet, LogisticRegression, Ridge
 from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.naive_bayes import GaussianNB
@@ -107,7 +98,7 @@ def _on_scaled_target(graph: OnnxGraph, X: str, model: TransformedTargetRegresso
     return numbers
 
 
-def _mean_of_numbers(graph: OnnxGraph, X: str, vote: VotingRegressor) -> str:
+def _mean_of_numbers(graph: OnnxGraph, X: str, vote: ensemble.VotingRegressor) -> str:
     member_numbers = [add_model(graph, X, member) for member in vote.estimators_]
     return _weighted(graph, member_numbers, vote.weights)
 
@@ -234,7 +225,7 @@ def _one_calibrated(graph: OnnxGraph, X: str, model: Any) -> str:
     return graph.add_node("Div", shares, total)
 
 
-def _mean_of_shares(graph: OnnxGraph, X: str, vote: VotingClassifier) -> ClassifierOutputs:
+def _mean_of_shares(graph: OnnxGraph, X: str, vote: ensemble.VotingClassifier) -> ClassifierOutputs:
     if vote.voting == "hard":  # a tie between labels would be broken in another way
         raise _no_counterpart(vote)
     member_shares = [add_model(graph, X, member).scores for member in vote.estimators_]
@@ -428,23 +419,23 @@ _WRITERS: dict[type, Callable[..., str | ClassifierOutputs]] = {
     ElasticNet: _linear_numbers,
     SVR: _support_regression,
     MLPRegressor: _network_of_numbers,
-    RandomForestRegressor: forest_mean,
-    ExtraTreesRegressor: forest_mean,
+    ensemble.RandomForestRegressor: forest_mean,
+    ensemble.ExtraTreesRegressor: forest_mean,
     KNeighborsRegressor: _mean_of_neighbours,
-    HistGradientBoostingRegressor: boosted_sum,
+    ensemble.HistGradientBoostingRegressor: boosted_sum,
     TransformedTargetRegressor: _on_scaled_target,
-    VotingRegressor: _mean_of_numbers,
+    ensemble.VotingRegressor: _mean_of_numbers,
     DummyRegressor: lambda graph, X, model: _same_for_every_row(graph, X, model.constant_),
     LogisticRegression: partial(_linked_classes, _linear_numbers),
     SVC: _support_classes,
     MLPClassifier: partial(_linked_classes, _network_layers),
-    RandomForestClassifier: _forest_classes,
-    ExtraTreesClassifier: _forest_classes,
+    ensemble.RandomForestClassifier: _forest_classes,
+    ensemble.ExtraTreesClassifier: _forest_classes,
     KNeighborsClassifier: _vote_of_neighbours,
     GaussianNB: _naive_bayes,
-    HistGradientBoostingClassifier: partial(_linked_classes, boosted_sum),
+    ensemble.HistGradientBoostingClassifier: partial(_linked_classes, boosted_sum),
     CalibratedClassifierCV: _calibrated_classes,
-    VotingClassifier: _mean_of_shares,
+    ensemble.VotingClassifier: _mean_of_shares,
     FixedThresholdClassifier: _threshold_classes,
     DummyClassifier: _dummy_classes,
     Pipeline: _model_of_own_columns,

@@ -44,10 +44,8 @@ def _refuse_texts(encode: ColumnTransformer) -> None:
     # ONNX splits texts into words by other rules, and not into parts of words at all.
     for step_name, _, names in encode.transformers_:
         if step_name.startswith("text "):
-            raise UnusableError(
-                f"ONNX has no counterpart of texts as words and parts of words (“{names[0]}”)",
-                cure="export it as skops",
-            )
+            problem = f"ONNX has no counterpart of texts as words and parts of words (“{names[0]}”)"
+            raise UnusableError(problem, cure="export it as skops")
 
 
 def date_formats(prepare: Pipeline) -> dict[str, str]:

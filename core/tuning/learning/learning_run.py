@@ -16,12 +16,7 @@ from core.losses.linear.linear_loss import LinearLoss
 from core.optimize.descent import TIGHT, final_fit, per_weight, solve_penalized
 from core.penalties.penalty_problem import LearnerStep, PenaltyProblem
 from core.tuning.events import Event, HyperGradientStep, PenaltyStep
-from core.tuning.learning.holdout import (
-    compare_with_default,
-    holdout_pairs,
-    holdout_remarks,
-    resolved_options,
-)
+from core.tuning.learning import holdout
 from core.tuning.learning.training import PenaltyFit, PenaltyTraining, TableTraining, table_training
 from core.tuning.problem import Problem
 from core.tuning.runs.run_clock import RunClock, time_is_up
@@ -70,7 +65,8 @@ class LearningRun:
             # More minutes are no reason to divide the rows in another way: each part has a fit.
             validation = "holdout" if recorded_steps[0].fits == 1 else "folds"
             problem = replace(
-                problem, options=resolved_options(problem, training).changed(validation=validation)
+                problem,
+                options=holdout.resolved_options(problem, training).changed(validation=validation),
             )
         step: LearnerStep | None = None
         # They depend on nothing but data and options: repeating them is quicker than saving a
@@ -137,11 +133,11 @@ def steps_of(problem: Problem, training: PenaltyTraining) -> Iterator[LearnerSte
         group_count=len(training.group_names),
         counted=training.counted,
         occurrences=training.occurrences,
-        holdout=holdout_pairs(problem, training),
+        holdout=holdout.holdout_pairs(problem, training),
         seed=problem.plan.seed,
         units=units.index if has_units else None,
     )
-    return problem.strategy.make(penalty_problem, resolved_options(problem, training))
+    return problem.strategy.make(penalty_problem, holdout.resolved_options(problem, training))
 
 
 def run_learner(
@@ -220,7 +216,7 @@ def _penalty_fit(problem: Problem, training: PenaltyTraining, last: LearnerStep)
         holdout_loss=float(last.objective) if problem.strategy.holds_out else None,
         remarks=(
             *last.remarks,
-            *holdout_remarks(problem, training),
+            *holdout.holdout_remarks(problem, training),
             *_effective_remarks(training, last),
         ),
     )
@@ -250,7 +246,7 @@ def _fit_or_default(
     """The model at penalties C with some fields of `PenaltyFit`, or the default where C loses."""
     first = training.loss.initial_weights() if start is None else start
     # Learned penalties of few data may do worse than none at all: the default is kept then.
-    comparison = compare_with_default(problem, training, C, first)
+    comparison = holdout.compare_with_default(problem, training, C, first)
     remarks = (comparison.remark,) if comparison.remark else ()
     if comparison.loses:
         C = np.ones(len(training.group_names))

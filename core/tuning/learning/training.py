@@ -75,17 +75,12 @@ Training = PenaltyTraining  # the name of earlier versions
 
 @dataclass(frozen=True)
 class TableTraining(PenaltyTraining):
-    """The loss of a linear model on the training rows.
-
-    Attributes:
-        prepare: the fitted preparation.
-        group_of_column: the group of every prepared column.
-        unit: what a numeric target was divided by; penalties and norms are those of the quotient.
-    """
+    """The loss of a linear model on the training rows."""
 
     loss: TableLoss
-    prepare: Any
-    group_of_column: np.ndarray
+    prepare: Any  # the fitted preparation
+    group_of_column: np.ndarray  # the group of every prepared column
+    # what a numeric target was divided by; penalties and norms are those of the quotient
     unit: float = 1.0
 
     def loss_pair(

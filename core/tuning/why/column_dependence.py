@@ -9,12 +9,7 @@ import pandas as pd
 from core.datasets.dataset import Dataset
 from core.datasets.dataset_summary import Column
 from core.errors import UnusableError
-from core.evaluation.column_effects import (
-    frequent_values,
-    individual_curves,
-    mean_with_band,
-    number_grid,
-)
+from core.evaluation import column_effects
 from core.tuning.why.answer_types import Dependence
 from core.tuning.why.tested_model import TestedFold, TestedModel
 from core.wording import quoted
@@ -45,10 +40,11 @@ def dependence(tested_model: TestedModel, name: str) -> Dependence:
     generator = np.random.default_rng(seed)
     folds = [fold.sample_rows(max(1, rows_per_fold), generator) for fold in tested_model.folds]
     curves = [
-        individual_curves(_class_scorer(fold, class_code), fold.X, column, grid) for fold in folds
+        column_effects.individual_curves(_class_scorer(fold, class_code), fold.X, column, grid)
+        for fold in folds
     ]
     row_curves = np.concatenate(curves)
-    mean, low, high = mean_with_band(row_curves)
+    mean, low, high = column_effects.mean_with_band(row_curves)
     shown = np.random.default_rng(seed).permutation(len(row_curves))[:SHOWN_ROWS]
     counts, edges = _value_counts(values, is_numeric, grid)
     return Dependence(
@@ -72,7 +68,7 @@ def _value_grid(
     values: pd.Series, is_numeric: bool, column_facts: Column | None
 ) -> tuple[list[Any], list[float], list[str]]:
     if is_numeric and not pd.api.types.is_bool_dtype(values.dtype):
-        grid = number_grid(values.to_numpy(float, na_value=np.nan)).tolist()
+        grid = column_effects.number_grid(values.to_numpy(float, na_value=np.nan)).tolist()
         return grid, grid, []
     if column_facts is not None and column_facts.kind == "date":
         times = pd.to_datetime(values, errors="coerce", format=column_facts.date_format, utc=True)
@@ -81,7 +77,7 @@ def _value_grid(
         words = [str(values.iloc[row]) for row in dict.fromkeys(order[picks].tolist())]
         words = list(dict.fromkeys(words))
         return words, list(range(len(words))), words
-    grid = frequent_values(values)
+    grid = column_effects.frequent_values(values)
     return grid, list(range(len(grid))), [str(value) for value in grid]
 
 

@@ -5,24 +5,10 @@ import pandas as pd
 
 from core.datasets.reading import rows_in_file
 from core.datasets.units import Units
-from core.evaluation.curves import (
-    area_with_interval,
-    average_precision_with_interval,
-    calibration,
-    thin_curve,
-    threshold_counts,
-)
+from core.evaluation import curves
 from core.evaluation.unit_intervals import joined_units, mean_left_out, spread_of
 from core.records import strict_json
-from core.tuning.why.answer_types import (
-    ClassDiagnostics,
-    RegressionDiagnostics,
-    ResidualBin,
-    Residuals,
-    RowDiagnostics,
-    ThresholdTally,
-    WrongRows,
-)
+from core.tuning.why import answer_types
 from core.tuning.why.tested_model import TestedModel
 
 MAX_CLASSES = 20
@@ -34,15 +20,17 @@ HALF = 0.5
 _BINS = 8
 
 
-def test_diagnostics(tested_model: TestedModel) -> RowDiagnostics:
+def test_diagnostics(tested_model: TestedModel) -> answer_types.RowDiagnostics:
     """Diagnostics of the test rows."""
     if tested_model.dataset.task.has_numbers:
         residuals = _residuals(tested_model)
-        return RegressionDiagnostics(len(tested_model.y), _wrong_rows(tested_model), residuals)
+        return answer_types.RegressionDiagnostics(
+            len(tested_model.y), _wrong_rows(tested_model), residuals
+        )
     return _class_diagnostics(tested_model)
 
 
-def _class_diagnostics(tested_model: TestedModel) -> ClassDiagnostics:
+def _class_diagnostics(tested_model: TestedModel) -> answer_types.ClassDiagnostics:
     labels = [str(label) for label in tested_model.dataset.classes]
     predictions = tested_model.predictions
     scores = predictions.scores if predictions.probabilities is None else predictions.probabilities
@@ -57,11 +45,11 @@ def _class_diagnostics(tested_model: TestedModel) -> ClassDiagnostics:
     tallies = {}
     for code in codes:
         positive, score = y == code, scores[:, code]
-        full_curve = threshold_counts(positive, score)
-        shown_curve = thin_curve(full_curve, MAX_THRESHOLDS)
-        area = area_with_interval(positive, score, units)
-        average = average_precision_with_interval(positive, score, units)
-        tallies[labels[code]] = ThresholdTally(
+        full_curve = curves.threshold_counts(positive, score)
+        shown_curve = curves.thin_curve(full_curve, MAX_THRESHOLDS)
+        area = curves.area_with_interval(positive, score, units)
+        average = curves.average_precision_with_interval(positive, score, units)
+        tallies[labels[code]] = answer_types.ThresholdTally(
             positives=full_curve.positives,
             negatives=full_curve.negatives,
             thresholds=shown_curve.thresholds.tolist(),
@@ -69,13 +57,13 @@ def _class_diagnostics(tested_model: TestedModel) -> ClassDiagnostics:
             false=shown_curve.false.tolist(),
             area=strict_json(np.array(area).tolist()),
             precision=strict_json(np.array(average).tolist()),
-            calibration=calibration(positive, score, units) if has_probabilities else [],
+            calibration=curves.calibration(positive, score, units) if has_probabilities else [],
         )
     costs, chosen = tested_model.results.costs, tested_model.results.threshold
     by_costs = costs is not None and len(labels) == 2 and chosen is None
     if chosen is None and has_probabilities and len(labels) == 2:
         chosen = HALF if costs is None else costs.threshold
-    return ClassDiagnostics(
+    return answer_types.ClassDiagnostics(
         rows=len(tested_model.y),
         wrong=_wrong_rows(tested_model),
         labels=[labels[code] for code in codes],
@@ -87,7 +75,7 @@ def _class_diagnostics(tested_model: TestedModel) -> ClassDiagnostics:
     )
 
 
-def _wrong_rows(tested_model: TestedModel) -> WrongRows:
+def _wrong_rows(tested_model: TestedModel) -> answer_types.WrongRows:
     y, predictions = tested_model.y, tested_model.predictions
     if tested_model.dataset.task.has_numbers:
         badness = np.abs(y - predictions.labels)
@@ -106,7 +94,7 @@ def _wrong_rows(tested_model: TestedModel) -> WrongRows:
     dataset = tested_model.dataset
     source = dataset.test if dataset.test is not None else dataset
     file_rows = rows_in_file(source, tested_model.row_indices[order])
-    return WrongRows(
+    return answer_types.WrongRows(
         headers=file_rows.headers,
         rows=file_rows.cells,
         lines=file_rows.lines,
@@ -139,7 +127,7 @@ def _confidence(tested_model: TestedModel, row: int) -> float | None:
     return float(predictions.probabilities[row, int(predictions.labels[row])])
 
 
-def _residuals(tested_model: TestedModel) -> Residuals:
+def _residuals(tested_model: TestedModel) -> answer_types.Residuals:
     y, predicted = tested_model.y, tested_model.predictions.labels
     rows = np.arange(len(y))
     if len(rows) > MAX_POINTS:
@@ -151,7 +139,7 @@ def _residuals(tested_model: TestedModel) -> Residuals:
         name: _residual_bins(values, residual, tested_model.units)
         for name, values in values_by_column.items()
     }
-    return Residuals(
+    return answer_types.Residuals(
         predicted=predicted[rows].tolist(),
         residual=residual[rows].tolist(),
         rows=len(y),
@@ -174,7 +162,9 @@ def _column_values(tested_model: TestedModel) -> dict[str, np.ndarray]:
     return values_by_column
 
 
-def _residual_bins(values: np.ndarray, residual: np.ndarray, units: Units) -> list[ResidualBin]:
+def _residual_bins(
+    values: np.ndarray, residual: np.ndarray, units: Units
+) -> list[answer_types.ResidualBin]:
     if values.dtype.kind != "f":
         words = sorted(set(values.tolist()))
         return [_residual_bin(word, residual, units, values == word) for word in words]
@@ -194,9 +184,9 @@ def _residual_bins(values: np.ndarray, residual: np.ndarray, units: Units) -> li
 
 def _residual_bin(
     position: str | float, residual: np.ndarray, units: Units, is_inside: np.ndarray
-) -> ResidualBin:
+) -> answer_types.ResidualBin:
     values, units = residual[is_inside], joined_units(units.take_rows(is_inside))
     mean, rows = float(values.mean()), len(values)
     spread = spread_of(mean_left_out(values, units), units)
     low, high = (None, None) if np.isnan(spread.error) else spread.interval_around(mean)
-    return ResidualBin(position, mean, low, high, rows)
+    return answer_types.ResidualBin(position, mean, low, high, rows)
