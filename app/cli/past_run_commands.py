@@ -7,7 +7,7 @@ import json
 import math
 import sys
 from collections import deque
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,13 +24,21 @@ from app.cli.tune_arguments import (
 from app.cli.tune_command import FollowedRun, follow_run, give_result, result_text
 from core.errors import UnusableError
 from core.records import JsonObject
-from core.tuning.events import Event, ModelSelected, RunFailed, RunFinished, RunStopped, to_json
+from core.tuning.events import (
+    ClusterWorker,
+    Event,
+    ModelSelected,
+    RunFailed,
+    RunFinished,
+    RunStopped,
+    to_json,
+)
 from core.tuning.ranges import setting_text
 from core.tuning.runs import past_runs
 from core.tuning.runs.run_folder import RunFolder, runs_root
 from core.tuning.scores.score import metric_in_short, score_text, signed_difference
 from core.tuning.strategies.registry import STRATEGIES
-from core.wording import count_text
+from core.wording import count_text, printable_text
 
 if TYPE_CHECKING:
     from core.export.exportable_models import ExportableModel
@@ -72,17 +80,32 @@ def _list_runs(arguments: argparse.Namespace) -> int:
     summaries, left_out = past_runs.list_runs()
     for sentence in left_out.values():
         print_remark(f"Left out: {sentence}")
+    workers = _workers_of(summaries)
     if arguments.json:
-        print(json.dumps([asdict(summary) for summary in summaries]))
+        workers_by_run = [workers.get(Path(run.path), []) for run in summaries]
+        pairs = zip(summaries, workers_by_run, strict=True)
+        entries = [{**asdict(run), "workers": [asdict(w) for w in group]} for run, group in pairs]
+        print(json.dumps(entries))
         return 0
     if summaries:
-        _print_runs(summaries)
+        _print_runs(summaries, workers)
     elif not left_out:
         print_remark("There are no runs yet. Start one with: tunescope tune FILE")
     return 0
 
 
-def _print_runs(summaries: list[past_runs.RunSummary]) -> None:
+def _workers_of(summaries: list[past_runs.RunSummary]) -> dict[Path, list[ClusterWorker]]:
+    paths = [Path(run.path) for run in summaries if run.state in ("running", "interrupted")]
+    if not paths:
+        return {}
+    from core.tuning.cluster.shared_folder import workers_of
+
+    return workers_of(paths)
+
+
+def _print_runs(
+    summaries: list[past_runs.RunSummary], workers: dict[Path, list[ClusterWorker]]
+) -> None:
     width = max(len(summary.name) for summary in summaries)
     column = max(len("predicts"), *(min(MAX_NAME, len(s.target)) for s in summaries))
     print(f"{'run':{width}}  {'state':11}  {'predicts':{column}}  {'test score':22}  gain")
@@ -97,6 +120,20 @@ def _print_runs(summaries: list[past_runs.RunSummary]) -> None:
             print(f"    {summary.title}")
         for line in summary.note.splitlines():
             print(f"    | {line}".rstrip())
+        for line in _worker_lines(workers.get(Path(summary.path), [])):
+            print(f"    {line}")
+
+
+def _worker_lines(workers: list[ClusterWorker]) -> Iterator[str]:
+    if not workers:
+        return
+    from app.text.run_head import activity_text, workers_text
+
+    living_workers = [worker for worker in workers if worker.usable]
+    yield workers_text(living_workers) if living_workers else "No process works on it now."
+    for worker in workers:
+        activity = activity_text(worker) if worker.usable else "no sign of life"
+        yield printable_text(f"- {worker.name} on {worker.host}: {activity}")
 
 
 def _write_label(arguments: argparse.Namespace) -> int:

@@ -7,7 +7,7 @@ from PySide6.QtGui import QBrush, QColor, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QProgressBar, QSizePolicy, QWidget
 
 from app.look import appearance, icons
-from app.text.run_head import done_share, ledger_parts
+from app.text.run_head import activity_text, done_share, ledger_parts, workers_text
 from app.views.plot.axes import small_font
 from app.views.plot.items import clear_colour
 from app.widgets.buttons import IconButton
@@ -182,32 +182,6 @@ class Replay(QFrame):
         self.slider.setAccessibleDescription(position_text)
 
 
-def headline(workers: Sequence[ClusterWorker]) -> str:
-    """How many workers and computers, and how many are busy."""
-    usable_workers = [worker for worker in workers if worker.usable]
-    if not usable_workers:
-        return "No worker of the cluster can be reached; the run waits for one."
-    workers_text = count_text(len(usable_workers), "worker")
-    computers_text = count_text(len({worker.host for worker in usable_workers}), "computer")
-    trials_text = count_text(sum(worker.threads for worker in usable_workers), "trial")
-    busy_count = sum(bool(worker.trials) for worker in usable_workers)
-    unusable_count = len(workers) - len(usable_workers)
-    activity = f"{workers_text} on {computers_text}, {busy_count} at work, {trials_text} at a time."
-    return f"{activity} {unusable_count} cannot be used." if unusable_count else activity
-
-
-def activity_text(worker: ClusterWorker) -> str:
-    """What a worker does now."""
-    if not worker.usable:
-        return "cannot be used"
-    if not worker.trials:
-        return "at work for others" if worker.load else "idle"
-    screenings = [number for number in worker.trials if number < 0]
-    numbers = [str(number) for number in worker.trials if number >= 0]
-    words = [f"trial {numbers[0]}" if len(numbers) == 1 else f"trials {', '.join(numbers)}"]
-    return " and ".join([*(words if numbers else []), *(["a screening"] if screenings else [])])
-
-
 class WorkersPanel(QFrame):
     """A tile a worker, and a sentence; hidden without a cluster."""
 
@@ -225,7 +199,7 @@ class WorkersPanel(QFrame):
         self.hide()
 
     def show_workers(self, workers: Sequence[ClusterWorker]) -> None:
-        summary = headline(workers)
+        summary = workers_text(workers)
         self.headline.setText(summary)
         activities = [f"{worker.name}: {activity_text(worker)}." for worker in workers[:MAX_TILES]]
         self.setAccessibleDescription(" ".join([summary, *activities]))

@@ -1,10 +1,11 @@
 """The head of the Tune page: what is tuned, how far it is, and what is kept when it stops."""
 
 import math
+from collections.abc import Sequence
 
 from app.text.plan_text import setting_text
 from core.estimators.model_settings import model_and_values, noun_of
-from core.tuning.events import EnsembleUpdated, HyperGradientStep, RunStarted
+from core.tuning.events import ClusterWorker, EnsembleUpdated, HyperGradientStep, RunStarted
 from core.tuning.plan import Plan
 from core.tuning.runs.model_runs import average_lead, models_of
 from core.tuning.runs.state import RunState, run_seconds, state_from_events
@@ -307,3 +308,29 @@ def _best_sentences(run: RunState) -> tuple[str, ...]:
         f"The penalties so far, not tested yet, are those of step {step.step}, with {measure} of "
         f"{format_number(value, 4)}.",
     )
+
+
+def workers_text(workers: Sequence[ClusterWorker]) -> str:
+    """How many workers and computers, and how many are busy."""
+    usable_workers = [worker for worker in workers if worker.usable]
+    if not usable_workers:
+        return "No worker of the cluster can be reached; the run waits for one."
+    count = count_text(len(usable_workers), "worker")
+    computers_text = count_text(len({worker.host for worker in usable_workers}), "computer")
+    trials_text = count_text(sum(worker.threads for worker in usable_workers), "trial")
+    busy_count = sum(bool(worker.trials) for worker in usable_workers)
+    unusable_count = len(workers) - len(usable_workers)
+    activity = f"{count} on {computers_text}, {busy_count} at work, {trials_text} at a time."
+    return f"{activity} {unusable_count} cannot be used." if unusable_count else activity
+
+
+def activity_text(worker: ClusterWorker) -> str:
+    """What a worker does now."""
+    if not worker.usable:
+        return "cannot be used"
+    if not worker.trials:
+        return "at work for others" if worker.load else "idle"
+    screenings = [number for number in worker.trials if number < 0]
+    numbers = [str(number) for number in worker.trials if number >= 0]
+    words = [f"trial {numbers[0]}" if len(numbers) == 1 else f"trials {', '.join(numbers)}"]
+    return " and ".join([*(words if numbers else []), *(["a screening"] if screenings else [])])

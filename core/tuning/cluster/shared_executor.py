@@ -17,6 +17,7 @@ from core.tuning.cluster.executor import (
 )
 from core.tuning.cluster.shared_folder import (
     BEAT_SECONDS,
+    COORDINATOR,
     POLL_SECONDS,
     WORKER,
     Beat,
@@ -27,7 +28,7 @@ from core.tuning.cluster.shared_folder import (
     SharedTask,
     Watch,
 )
-from core.tuning.events import ClusterWorker, Event, WorkersSeen
+from core.tuning.events import Event, WorkersSeen
 from core.tuning.scores.scoring import ScoringJob, TrialRequest, TrialResult, one_line_error
 from core.tuning.trials.executors import ProcessExecutor
 
@@ -107,7 +108,12 @@ class SharedExecutor(ProcessExecutor):
                 self._heartbeat = self._shared.take_turn(self._turn, Beat.of_this_process())
         if self._heartbeat is None or (listing := self._shared.listing()) is None:
             return
-        self._heartbeat.content = replace(self._heartbeat.content, limit=self.limit)
+        self._heartbeat.content = replace(
+            self._heartbeat.content,
+            limit=self.limit,
+            threads=super().workers,
+            trials=[busy.number for busy in self._busy.values()],
+        )
         if listing.last_turn > self._turn:
             raise UnusableError(
                 "another process coordinates this run now",
@@ -184,12 +190,11 @@ class SharedExecutor(ProcessExecutor):
     def worker_updates(self) -> Sequence[Event]:
         if self._heartbeat is None:
             return ()
-        here = replace(self._heartbeat.content, name="coordinator", threads=super().workers)
-        workers = [_worker_summary(here, [busy.number for busy in self._busy.values()])]
+        workers = [self._heartbeat.content.summary(COORDINATOR)]
         for worker, watch in sorted(self._joined.items()):
             trials = [trial for trial in self._trials.values() if trial.worker == worker]
             numbers = [trial.task.request.number for trial in trials]
-            workers.append(_worker_summary(watch.beat, numbers))
+            workers.append(replace(watch.beat, trials=numbers).summary())
         before, self._last_seen = self._last_seen, WorkersSeen(workers=workers)
         return () if workers == before.workers else (self._last_seen,)
 
@@ -201,8 +206,3 @@ class SharedExecutor(ProcessExecutor):
         # Of a coordinator that has come after this one, nothing is removed.
         if (self._shared.listing() or Listing()).last_turn <= self._turn:
             self._shared.remove_all()
-
-
-def _worker_summary(beat: Beat, numbers: list[int]) -> ClusterWorker:
-    load = round(min(1.0, len(numbers) / max(1, beat.threads)), 2)
-    return ClusterWorker(beat.name, beat.host, beat.threads, load, sorted(numbers), usable=True)

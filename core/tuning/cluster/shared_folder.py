@@ -9,7 +9,8 @@
 | result-TOKEN-ID | this worker | `SharedResult` |
 
 All is JSON. Renames, removals and exclusive creations succeed for one process alone, unlike locks
-also on network drives. Beats are counted: clocks need not agree.
+also on network drives. These try again where an answer was lost, which fails: then what is there
+counts. Beats are counted: clocks need not agree.
 """
 
 import contextlib
@@ -20,6 +21,7 @@ import re
 import secrets
 import stat
 import threading
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -34,14 +36,16 @@ from core.errors import UnusableError
 from core.ordinary_files import read_ordinary
 from core.tuning.cluster.cluster_monitor import installed_versions
 from core.tuning.cluster.executor import GONE_SECONDS
-from core.tuning.events import from_json, to_json
+from core.tuning.events import ClusterWorker, from_json, to_json
 from core.tuning.scores.scoring import TrialRequest, TrialResult
 
 BEAT_SECONDS = 1.0  # between two beats, and two looks at those of others
+LOOK_SECONDS = 2.5  # in which a process that lives has given two beats
 POLL_SECONDS = 0.05  # between two looks for what others have written
 MAX_BYTES = 1 << 20  # of a beat or a task
 MAX_FILES = 20_000  # of the folder, that are looked at
 WORK, WORKER, DRAFT = "work", "worker-", ".draft-"
+COORDINATOR = "coordinator"
 _NAME = re.compile(r"(coordinator|worker|task|claim|result)-([\w.]{1,40})(?:-(\w{1,40}))?")
 _NUMBERS = re.compile(r"[<|][biuf][1248]")  # the types of arrays that are read
 _NEW = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0)
@@ -58,10 +62,16 @@ class Beat:
     threads: int = 0  # how many trials it runs at a time; 0 until it has read the data
     limit: float | None = None  # of the coordinator: seconds that a trial may take
     versions: dict[str, str] = field(default_factory=dict)
+    trials: list[int] = field(default_factory=list)  # that it runs now
 
     @classmethod
     def of_this_process(cls) -> "Beat":
         return cls(0, f"process {os.getpid()}", platform.node(), versions=installed_versions())
+
+    def summary(self, name: str = "", is_alive: bool = True) -> ClusterWorker:
+        load = round(min(1.0, len(self.trials) / max(1, self.threads)), 2)
+        trials = sorted(self.trials)
+        return ClusterWorker(name or self.name, self.host, self.threads, load, trials, is_alive)
 
 
 @dataclass(frozen=True)
@@ -103,14 +113,10 @@ def _array(_kind: type, plain: Any) -> np.ndarray:
 
 
 class Heartbeat:
-    """A new file that a thread counts up every second until it is removed.
-
-    FileExistsError where it exists. `content` may be replaced.
-    """
+    """Counts a file up every second until it is removed; `content` may be replaced."""
 
     def __init__(self, path: Path, content: Beat) -> None:
         self.path, self.content, self._ended = path, content, threading.Event()
-        os.close(os.open(path, _NEW, 0o600))
         threading.Thread(target=self._beat_until_removed, name="heartbeat", daemon=True).start()
 
     def _beat_until_removed(self) -> None:
@@ -198,11 +204,20 @@ class SharedFolder:
         """A worker's heartbeat, in a folder that is made where it is missing."""
         with contextlib.suppress(FileExistsError):
             self.path.mkdir(mode=0o700)
-        return Heartbeat(self.path / f"{WORKER}{secrets.token_hex(6)}", content)
+        return Heartbeat(self._new_file(WORKER), content)
 
     def take_turn(self, turn: int, content: Beat) -> Heartbeat:
         """A coordinator's heartbeat; FileExistsError where another one has the turn."""
-        return Heartbeat(self.path / f"coordinator-{turn}", content)
+        path = self.path / f"{COORDINATOR}-{turn}"
+        os.close(os.open(path, _NEW, 0o600))
+        return Heartbeat(path, content)
+
+    def _new_file(self, prefix: str) -> Path:
+        while True:
+            path = self.path / f"{prefix}{secrets.token_hex(6)}"
+            with contextlib.suppress(FileExistsError):  # made by an attempt whose answer was lost
+                os.close(os.open(path, _NEW, 0o600))
+                return path
 
     def listing(self) -> Listing | None:
         """Its files; None where a drive does not answer."""
@@ -217,6 +232,12 @@ class SharedFolder:
         except OSError:
             return None
         return listing
+
+    def beat_names(self) -> list[str]:
+        """The files of the beats that count, the coordinator's first."""
+        listing = self.listing() or Listing()
+        names = [f"{COORDINATOR}-{listing.last_turn}"] if listing.last_turn else []
+        return names + [f"{WORKER}{worker}" for worker in sorted(listing.worker)]
 
     def watches(self, names: Iterable[str]) -> dict[str, Watch]:
         """{name: what its beats show} of these files, which are read once a second."""
@@ -236,18 +257,22 @@ class SharedFolder:
 
     def write(self, name: str, content: Any) -> None:
         """Write a file that others see whole; raises OSError."""
-        draft = self.path / f"{DRAFT}{secrets.token_hex(6)}"
-        with open(os.open(draft, _NEW, 0o600), "wb") as file:
-            file.write(msgspec.json.encode(content, enc_hook=_plain_numbers))
-        draft.replace(self.path / name)
+        draft = self._new_file(DRAFT)
+        draft.write_bytes(msgspec.json.encode(content, enc_hook=_plain_numbers))
+        try:
+            draft.replace(self.path / name)
+        except FileNotFoundError:
+            if not (self.path / name).exists():
+                raise
 
     def claim_task(self, token: str, worker: str) -> bool:
         """Take a task, which one worker alone can."""
-        target = self.path / f"claim-{token}-{worker}"
-        with contextlib.suppress(OSError):
-            (self.path / f"task-{token}").rename(target)
-        # Not by the error: where an answer is lost, a network drive's second attempt fails.
-        return target.exists()
+        name = f"claim-{token}-{worker}"
+        try:
+            (self.path / f"task-{token}").rename(self.path / name)
+        except OSError:
+            return (self.path / name).exists()
+        return True
 
     def remove_file(self, name: str) -> bool:
         """Remove a file; whether it was there."""
@@ -264,3 +289,23 @@ class SharedFolder:
                 if _NAME.fullmatch(path.name) or path.name.startswith(DRAFT):
                     self.remove_file(path.name)
             self.path.rmdir()
+
+
+def workers_of(runs: Iterable[Path]) -> dict[Path, list[ClusterWorker]]:
+    """{run: its coordinator and workers, usable where they live}, after a look of some seconds."""
+    folders = {run: folder for run in runs if (folder := SharedFolder(run)).is_there}
+    end = AWAKE.seconds + LOOK_SECONDS
+    while True:
+        watches = {run: folder.watches(folder.beat_names()) for run, folder in folders.items()}
+        is_each_alive = all(w.is_alive for seen in watches.values() for w in seen.values())
+        if is_each_alive or AWAKE.seconds > end:
+            break
+        time.sleep(POLL_SECONDS)
+    return {
+        run: [
+            watch.beat.summary("" if WORKER in name else COORDINATOR, watch.is_alive)
+            for name, watch in seen.items()
+        ]
+        for run, seen in watches.items()
+        if seen
+    }

@@ -82,6 +82,9 @@ class SharedWorker:
     def _follow_run(self, plan: Plan) -> Heartbeat | None:
         while True:
             self._return_results()
+            if self._heartbeat is not None:
+                trials = list(self._tokens.values())
+                self._heartbeat.content = replace(self._heartbeat.content, trials=trials)
             self._shared.check_folder()
             if (listing := self._shared.listing()) is None:  # a drive is away
                 self._check_patience("the folder of this run cannot be read")

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
+from dataclasses import replace
 
 import pytest
 
 from app.cli import main
 from core.datasets.samples import SAMPLES
+from core.tuning.cluster import shared_folder
+from core.tuning.cluster.shared_folder import Beat, SharedFolder
 from core.tuning.events import DatasetFacts, RunFinished, RunStarted, TrialFinished, from_json
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.runs.run_folder import RunFolder, runs_root
@@ -67,6 +71,24 @@ def test_a_run_gets_a_name_and_a_note(capsys, idle):
     main(["runs", "rename", "first", ""])
     assert listed(capsys)["first"]["title"] == ""
     assert listed(capsys)["first"]["note"] == "two\nlines"
+
+
+def test_the_workers_of_a_run_are_listed(capsys, idle, runs, monkeypatch):
+    monkeypatch.setattr(shared_folder, "BEAT_SECONDS", 0.02)
+    monkeypatch.setattr(shared_folder, "LOOK_SECONDS", 0.3)
+    folder = SharedFolder(runs / "second")
+    beat = Beat(name="process 7", host="\x1bnode", threads=2, trials=[4])
+    with contextlib.closing(folder.join_run(beat)):
+        folder.write("worker-dead", replace(beat, count=3, name="process 8"))
+        main(["runs"])
+        out = capsys.readouterr().out
+        workers = listed(capsys)["second"]["workers"]
+    assert "    1 worker on 1 computer, 1 at work, 2 trials at a time.\n" in out
+    assert "    - process 7 on \N{REPLACEMENT CHARACTER}node: trial 4\n" in out
+    assert "    - process 8 on \N{REPLACEMENT CHARACTER}node: no sign of life\n" in out
+    facts = {(worker["name"], worker["usable"]) for worker in workers}
+    assert facts == {("process 7", True), ("process 8", False)}
+    assert listed(capsys)["first"]["workers"] == []
 
 
 def test_a_deleted_run_is_in_the_bin_and_comes_back(capsys, idle):

@@ -9,24 +9,18 @@ from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMessageBox
 
-from app.pages.run_bar import (
-    MAX_TILES,
-    Replay,
-    RunBar,
-    Stopwatch,
-    WorkersPanel,
-    activity_text,
-    headline,
-)
+from app.pages.run_bar import MAX_TILES, Replay, RunBar, Stopwatch, WorkersPanel
 from app.pages.tune_page import ManualTrials, SettingDialog, TunePage
 from app.session.shown_run import ShownRun
 from app.text.run_head import (
+    activity_text,
     before_the_start,
     done_share,
     more_time_text,
     progress_text,
     run_title,
     window_title,
+    workers_text,
 )
 from app.widgets import buttons
 from app.worker import messages as m
@@ -437,11 +431,11 @@ def worker(name, trials=(), threads=1, load=None, usable=True, host="a"):
 
 def test_the_headline_counts_workers_computers_and_trials():
     two = [worker("0", [3], threads=2), worker("1", host="b")]
-    assert headline(two) == "2 workers on 2 computers, 1 at work, 3 trials at a time."
-    assert headline(two[:1]) == "1 worker on 1 computer, 1 at work, 2 trials at a time."
+    assert workers_text(two) == "2 workers on 2 computers, 1 at work, 3 trials at a time."
+    assert workers_text(two[:1]) == "1 worker on 1 computer, 1 at work, 2 trials at a time."
     left_out = [*two, worker("2", usable=False)]
-    assert headline(left_out).endswith("3 trials at a time. 1 cannot be used.")
-    assert headline([]) == "No worker of the cluster can be reached; the run waits for one."
+    assert workers_text(left_out).endswith("3 trials at a time. 1 cannot be used.")
+    assert workers_text([]) == "No worker of the cluster can be reached; the run waits for one."
 
 
 @pytest.mark.parametrize(

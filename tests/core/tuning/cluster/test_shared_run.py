@@ -53,6 +53,7 @@ def quick_beats(monkeypatch):
         monkeypatch.setattr(module, "GONE_SECONDS", GONE_SECONDS)
         monkeypatch.setattr(module, "BEAT_SECONDS", 0.02)
         monkeypatch.setattr(module, "POLL_SECONDS", 0.002)
+    monkeypatch.setattr(shared_folder, "LOOK_SECONDS", 0.3)
 
 
 @pytest.fixture
@@ -227,6 +228,22 @@ def test_a_task_and_its_result_travel_as_they_are(executor):
     assert executor._shared.listing().claim == {}
 
 
+def test_who_works_for_a_run_is_seen_and_who_has_died(executor, run):
+    worker, dead = PlayedWorker(executor), PlayedWorker(executor)
+    dead.heartbeat._ended.set()
+    worker.heartbeat.content = replace(worker.heartbeat.content, trials=[3], threads=2)
+    executor.wait_for_results(0.0)
+    elsewhere = run.path.parent / "no run"
+    seen = shared_folder.workers_of([run.path, elsewhere])
+    assert list(seen) == [run.path]
+    here, *others = seen[run.path]
+    assert (here.name, here.trials, here.usable) == ("coordinator", [0], True)
+    facts = {(entry.name, entry.threads, tuple(entry.trials), entry.load) for entry in others}
+    assert facts == {("w", 2, (3,), 0.5), ("w", 1, (), 0.0)}
+    assert [entry.usable for entry in others if not entry.trials] == [False]
+    assert [entry.usable for entry in others if entry.trials] == [True]
+
+
 def test_what_is_given_back_late_or_twice_counts_once(executor):
     first = PlayedWorker(executor)
     executor.submit_request(TASK)
@@ -295,6 +312,52 @@ def test_a_trial_that_ends_its_workers_is_given_up_but_not_one_whose_workers_lea
     token, _ = worker.claim()
     with pytest.raises(AssertionError, match=KILLER_TEXT):  # its result comes
         worker.die(token)
+
+
+@pytest.fixture
+def lost_answers(monkeypatch):
+    """A network drive does what it is asked, loses the answer, and fails at the second attempt."""
+    create = os.open
+    lost = []
+
+    def rename(path, target):
+        os.replace(path, target)
+        lost.append("rename")
+        raise FileNotFoundError(path)
+
+    def unlink(path):
+        os.unlink(path)
+        lost.append("unlink")
+        raise FileNotFoundError(path)
+
+    def open_file(path, flags, *mode, **options):
+        number = create(path, flags, *mode, **options)
+        if flags & os.O_EXCL and lost.count("create") < lost.count("rename"):
+            lost.append("create")
+            os.close(number)
+            raise FileExistsError(path)
+        return number
+
+    for name, act in (("rename", rename), ("replace", rename), ("unlink", unlink)):
+        monkeypatch.setattr(Path, name, act)
+    monkeypatch.setattr(os, "open", open_file)
+    yield lost
+    monkeypatch.undo()
+
+
+def test_where_answers_are_lost_each_trial_is_given_once_and_counts_once(executor, lost_answers):
+    worker = PlayedWorker(executor)
+    executor.submit_request(TASK)
+    token, task = worker.claim()
+    assert task == TASK
+    late = PlayedWorker(executor)
+    assert not late.shared.claim_task(token, late.name)
+    worker.give(token, SharedResult.of(TrialResult(3, TASK.setting, (0.5, 0.5))))
+    assert [result.number for result in result_of(executor)] == [3]
+    executor.wait_for_results(0.0)
+    assert executor._shared.listing().result == {}
+    assert executor._trials == {}
+    assert set(lost_answers) == {"rename", "unlink", "create"}
 
 
 # ------------------------------------------------------------- who coordinates, and who may join
