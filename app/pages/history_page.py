@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from PySide6.QtCore import QLocale, QSignalBlocker, Qt
-from PySide6.QtGui import QAccessible, QAccessibleEvent
 from PySide6.QtWidgets import QCheckBox, QFileDialog
 
 from app.dialogs.message_boxes import is_deletion_confirmed
@@ -18,7 +17,7 @@ from app.widgets.buttons import PlainButton
 from app.widgets.cards import Card
 from app.widgets.layouts import add_to, in_lines
 from app.widgets.plain_table import CellModel, RowTable
-from app.widgets.text_labels import apply_style, show_text, wrapping_label
+from app.widgets.text_labels import show_outcome, show_text, wrapping_label
 from core.tuning.scores.score import named_score_text
 from core.wording import count_text
 
@@ -230,16 +229,10 @@ class HistoryPage(Page):
         self.optuna.set_allowed(is_allowed, why_not if is_readable else unreadable)
 
     def _show_message(self, sentence: str, succeeded: bool) -> None:
-        self.outcome.setText(sentence)
-        self.outcome.setAccessibleName(sentence)
-        apply_style(self.outcome, voice="good" if succeeded else "bad")
-        self.outcome.setVisible(bool(sentence))
-        if sentence:
-            # Screen readers say it without being moved there.
-            QAccessible.updateAccessibility(QAccessibleEvent(self.outcome, QAccessible.Event.Alert))
-            if not succeeded:
-                # A switch that failed is still as it was, and so must the box look.
-                self.refresh()
+        show_outcome(self.outcome, sentence, succeeded)
+        if not succeeded:
+            # A switch that failed is still as it was, and so must the box look.
+            self.refresh()
 
     # What a person does -----------------------------------------------------------------------
 

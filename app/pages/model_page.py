@@ -38,8 +38,7 @@ class ModelPage(Page):
         add_to(self.body, self.cards, self.unusable, self.other_data, 1)
         for line in (self.joining, self.extras):
             line.installed.connect(session.change_data)
-        session.advice_changed.connect(self.request_refresh)
-        session.plan_changed.connect(self.request_refresh)
+        self.refresh_after(session.advice_changed, session.plan_changed)
         self.refresh()
 
     def tour_target(self, name: str) -> QWidget | None:

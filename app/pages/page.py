@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal, SignalInstance
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
@@ -136,6 +136,11 @@ class Page(QWidget):
 
     def visited(self) -> None:
         """The page comes to the front."""
+        self.refresh()
+
+    def refresh_after(self, *signals: SignalInstance) -> None:
+        for signal in signals:
+            signal.connect(self.request_refresh)
 
     def refresh(self) -> None:
         """Show the session as it is now."""

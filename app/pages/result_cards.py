@@ -23,7 +23,6 @@ from core.tuning.run_results import EnsembleResults, Results, Scores
 from core.tuning.runs.trial_table import Trial, tunes_several
 from core.tuning.scores.score import metric_in_short, metric_title, score_text, score_texts
 from core.wording import format_value, percent
-from resources.theme import TARGET
 
 SQUARE, ACROSS = 11, 20  # pixels of one in a hundred with its gap, and how many are in a row
 LONGEST = 0.66  # share of the width of the longest bar, beside which its words stand
@@ -238,7 +237,7 @@ class MembersCard(Card):
     def __init__(self) -> None:
         super().__init__()
         self.table = DataTable("")
-        self.body.addWidget(self.table, 1)
+        add_to(self.body, self.table, 1)
 
     def show_members(
         self,
@@ -276,11 +275,4 @@ class MembersCard(Card):
         self.table.setAccessibleName(title)
         self.table.setAccessibleDescription("; ".join(", ".join(row) for row in rows))
         self.table.set_table((headers, rows))
-        visible_rows = min(len(rows), MAX_ROWS)
-        row = appearance.pixels(TARGET)
-        self.table.verticalHeader().setDefaultSectionSize(row)
-        policies = Qt.ScrollBarPolicy
-        bar = policies.ScrollBarAlwaysOff if len(rows) <= MAX_ROWS else policies.ScrollBarAsNeeded
-        self.table.setVerticalScrollBarPolicy(bar)
-        head = self.table.horizontalHeader().sizeHint().height()
-        self.table.setMinimumHeight(head + visible_rows * row + 22)
+        self.table.fit_height(min(len(rows), MAX_ROWS))

@@ -235,8 +235,7 @@ class ResultsPage(Page):
         self._make_grid()
         self._steps = self._make_cards()
         self.tabs.currentChanged.connect(lambda _: self._arrange_tab())
-        session.run_changed.connect(self.request_refresh)
-        session.run_replaced.connect(self.request_refresh)
+        self.refresh_after(session.run_changed, session.run_replaced)
         session.runs.changed.connect(self._show_comparable)
         self.request_refresh()
 

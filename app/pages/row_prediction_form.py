@@ -14,12 +14,10 @@ from app.pages.input_fields import InputField, make_field, make_line_edit
 from app.text.prediction_text import (
     NO_RANGES,
     TYPICAL,
-    no_interval,
     predicted_text,
     prediction_interval_text,
     test_row_text,
     true_value_text,
-    unlike_row_text,
 )
 from app.widgets.buttons import PlainButton
 from app.widgets.cards import Card
@@ -128,7 +126,9 @@ class PredictionCard(Card):
         show_text(self.prediction_label, predicted_text(prediction))
         self._show_shares(prediction.shares)
         show_text(self.interval, prediction_interval_text(prediction, interval))
-        show_text(self.unlike, unlike_row_text(prediction.unlike))
+        unlike = prediction.unlike
+        words = f"Unlike the training rows, so this is a guess: {unlike}." if unlike else ""
+        show_text(self.unlike, words)
 
     def show_problem(self, problem: str) -> None:
         show_text(self.problem, problem)
@@ -233,7 +233,8 @@ class RowPredictionForm(QWidget):
         if not form.known:
             notes.append(NO_RANGES)
         if form.task == Task.REGRESSION and form.interval is None:
-            notes.append(no_interval(form.fewest))
+            words = "There is no prediction interval: it takes the errors on"
+            notes.append(f"{words} {form.fewest} test rows or more.")
         if form.left_out:
             notes.append(f"{form.left_out:,} more columns keep their typical values.")
         self.answer.set_form(form, " ".join(notes))

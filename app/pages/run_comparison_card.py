@@ -71,7 +71,10 @@ class RunComparisonCard(Card):
 
         self.runs, self.curves = list(runs)[:MAX_RUNS], list(curves)[:MAX_RUNS]
         titles = zip(self.runs, runs_of_one_dataset(self.runs), strict=True)
-        names = _unique_names([run.title or title for run, title in titles])
+        given = [run.title or title for run, title in titles]
+        counts = [given[: index + 1].count(name) for index, name in enumerate(given)]
+        pairs = zip(given, counts, strict=True)
+        names = [name if count == 1 else f"{name} ({count})" for name, count in pairs]
         reason = refusal_text(self.runs)
         warnings = [reason] if reason else cautions(self.runs)
         named_curves = zip(names, self.curves, strict=True)
@@ -97,17 +100,14 @@ class RunComparisonCard(Card):
         self.table.fit_height(len(rows))
 
     def _offer_split(self, names: Sequence[str], is_offered: bool) -> None:
-        self.which.clear()
+        scores, choices = {}, {}
         for name, run, curve in zip(names, self.runs, self.curves, strict=True):
             if run.test is not None and curve.draws_test_rows:
-                self.which.addItem(name, run.path)
+                choices[run.path], scores[run.path] = name, run.test * (1 if run.maximize else -1)
         # The best is proposed: it is the one whose score flatters most, and a fresh split tells.
-        scores = {run.path: (run.test or 0.0) * (1 if run.maximize else -1) for run in self.runs}
-        paths = [self.which.itemData(index) for index in range(self.which.count())]
-        if paths:
-            self.which.setCurrentIndex(paths.index(max(paths, key=lambda path: scores[path])))
+        self.which.set_choices(choices, max(scores, key=lambda path: scores[path], default=None))
         for control in (self.which, self.fresh):
-            control.setVisible(is_offered and bool(paths))
+            control.setVisible(is_offered and bool(choices))
 
     def _result_rows(self) -> list[list[Any]]:
         cells = [cells_of(run) for run in self.runs]
@@ -115,12 +115,3 @@ class RunComparisonCard(Card):
             [f"{name[:1].upper()}{name[1:]}", *(cell[HEADS.index(name)] or "–" for cell in cells)]
             for name in RESULTS
         ]
-
-
-def _unique_names(names: Sequence[str]) -> list[str]:
-    seen: dict[str, int] = {}
-    unique_names = []
-    for name in names:
-        seen[name] = seen.get(name, 0) + 1
-        unique_names.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
-    return unique_names

@@ -30,7 +30,7 @@ from app.widgets.buttons import LinkButton, PlainButton
 from app.widgets.cards import Card
 from app.widgets.layouts import TOP, add_to, in_lines, in_row
 from app.widgets.plain_table import RowTable
-from app.widgets.text_labels import ElidedLabel, apply_style, show_text, wrapping_label
+from app.widgets.text_labels import ElidedLabel, show_outcome, show_text, wrapping_label
 from core.figures.run_figures import MAX_RUNS
 from resources.theme import TARGET
 
@@ -318,9 +318,7 @@ class RunsPage(Page):
         self.note.show_run(runs[0] if is_single else None)
 
     def _show_message(self, sentence: str, succeeded: bool) -> None:
-        self.outcome.setText(sentence)
-        self.outcome.setAccessibleName(sentence)
-        apply_style(self.outcome, voice="good" if succeeded else "warning")
+        show_outcome(self.outcome, sentence, succeeded)
         self._outcome.setVisible(bool(sentence))
         words = self.runs.can_undo
         self.undo.setVisible(bool(words))

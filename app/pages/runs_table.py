@@ -174,11 +174,11 @@ class RunsTable(RowTable):
         last = len(HEADS) - 1
         for index, path in enumerate(paths):
             if path in chosen:
-                selection.select(self._cell_index(index), self._cell_index(index, last))
+                selection.select(self.runs.index(index, NAME), self.runs.index(index, last))
         row = paths.index(current) if current in paths else min(row, len(paths) - 1)
         flags = QItemSelectionModel.SelectionFlag
         if row >= 0:
-            self.selectionModel().setCurrentIndex(self._cell_index(row, column), flags.NoUpdate)
+            self.selectionModel().setCurrentIndex(self.runs.index(row, column), flags.NoUpdate)
         self.selectionModel().select(selection, flags.ClearAndSelect)
 
     def show_matching(self, text: str) -> int:
@@ -189,22 +189,15 @@ class RunsTable(RowTable):
         self._keep_selection(lambda: self.runs.sort(column, order))
         self.fit_columns()
 
-    def _cell_index(self, row: int, column: int = NAME) -> QModelIndex:
-        return self.runs.index(row, column)
-
-    def path_at(self, row: int) -> str:
-        return self.runs.run_at(row).path
+    def chosen_runs(self) -> list[RunSummary]:
+        return list(map(self.runs.run_at, self.chosen_rows()))
 
     def chosen_paths(self) -> list[str]:
-        return [self.path_at(row) for row in self.chosen_rows()]
-
-    def chosen_runs(self) -> list[RunSummary]:
-        by_path = {run.path: run for run in self.runs.runs}
-        return [by_path[path] for path in self.chosen_paths()]
+        return [run.path for run in self.chosen_runs()]
 
     def current_path(self) -> str:
         index = self.currentIndex()
-        return self.path_at(index.row()) if index.isValid() else ""
+        return self.runs.run_at(index.row()).path if index.isValid() else ""
 
     def closeEditor(self, editor: QWidget, hint: QAbstractItemDelegate.EndEditHint) -> None:
         super().closeEditor(editor, hint)
@@ -217,12 +210,12 @@ class RunsTable(RowTable):
     # Keys -------------------------------------------------------------------------------------
 
     def _open_run(self, index: QModelIndex) -> None:
-        self.open_pressed.emit(self.path_at(index.row()))
+        self.open_pressed.emit(self.runs.run_at(index.row()).path)
 
     def rename_current(self) -> None:
         index = self.currentIndex()
         if index.isValid():
-            name = self._cell_index(index.row())
+            name = self.runs.index(index.row(), NAME)
             self.setCurrentIndex(name)
             self.edit(name)
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtWidgets import QWidget
 
+from app.help.glossary import read_help
 from app.look import appearance
 from app.preferences import remembered_choices
 from app.widgets.buttons import LinkButton
@@ -35,29 +37,6 @@ MAX_VALUES = 40  # of one setting
 MAX_COST = 1e6
 MAX_CLASS = 20  # letters of a class over a number
 USUAL, RECOMMENDED = "usual", "The recommended one"
-FOLDS_HINT = (
-    "How many times the training rows are split to score one trial. More folds: steadier "
-    "scores, longer runs."
-)
-METRIC_HINT = (
-    "The score that tuning optimizes. Recommended is accuracy for classes, log loss where a "
-    "class is rare or mistakes have costs, and the share of variance explained for numbers; "
-    "for averages of models how likely they find what is true, and the squared error."
-)
-SEED_HINT = "The seed of the random numbers. The same seed gives the same run."
-WORKERS_HINT = (
-    f"How many trials run side by side on this computer. It has {processor_count()} processors."
-    " Automatic: one, or of several models in some minutes one for each processor."
-)
-STANDARDIZE_HINT = (
-    "Mean 0 and standard deviation 1, for models that need it. Leave it on, unless the columns "
-    "are on one scale already."
-)
-REFIT_HINT = (
-    "The score is measured on a model fitted without the test rows. The model that you export "
-    "then learns from those rows too, at the same setting. Turn it off to export exactly the "
-    "model that was tested."
-)
 
 
 def change_plan(session: Session, **fields: Any) -> None:
@@ -96,13 +75,15 @@ class BudgetCard(Card):
         if plan is None:
             return
         usual_minutes = default_minutes if plan.trials is None else None
-        with QSignalBlocker(self.minutes):
-            self.minutes.setValue(plan.minutes or usual_minutes or 0)
         # Where minutes bound the run the trials need no limit, and 0 says so.
         is_bounded = plan.minutes is not None or default_minutes is not None
-        with QSignalBlocker(self.trials):
-            self._show_trials(plan.trials, 0 if is_bounded else default_trials)
-        with QSignalBlocker(self.patience):
+        usual_trials = 0 if is_bounded else default_trials
+        minutes, trials, patience = map(QSignalBlocker, (self.minutes, self.trials, self.patience))
+        with minutes, trials, patience:
+            self.minutes.setValue(plan.minutes or usual_minutes or 0)
+            self.trials.setRange(min(1, usual_trials), MAX_TRIALS)
+            self.trials.setSpecialValueText("" if usual_trials else "no limit")
+            self.trials.setValue(plan.trials or usual_trials)
             self.patience.setValue(patience_of(plan))
         self._update_units()
         for control in (self._trials_part, self._patience_part, self.ends):
@@ -110,11 +91,6 @@ class BudgetCard(Card):
         self.ends.setText(stop_rule_text(plan))
         self._holder.updateGeometry()
         self.show_estimate()
-
-    def _show_trials(self, trials: int | None, usual: int) -> None:
-        self.trials.setRange(min(1, usual), MAX_TRIALS)
-        self.trials.setSpecialValueText("" if usual else "no limit")
-        self.trials.setValue(trials or usual)
 
     def _update_units(self) -> None:
         units: dict[QuietSpinBox | QuietDoubleSpinBox, str]
@@ -303,125 +279,31 @@ class AdvancedCard(Card):
             self._recommended_metric = estimate.metric
         recommended = metrics.get(self._recommended_metric)
         words = f"The recommended one: {recommended.title}" if recommended else RECOMMENDED
-        return (
-            Option("folds", "Folds", "int", 5, FOLDS_HINT, low=2, high=50),
-            Option(
-                "metric",
-                "Score",
-                "choice",
-                USUAL,
-                METRIC_HINT,
-                choices=(USUAL, *metrics),
-                choice_labels=(words, *(m.title for m in metrics.values())),
-            ),
-            Option("seed", "Seed", "int", 0, SEED_HINT, low=0, high=2**31 - 1),
-            Option(
-                "workers",
-                "Trials at once",
-                "int",
-                0,
-                WORKERS_HINT,
-                low=0,
-                high=64,
-                lowest_label="automatic",
-            ),
-            Option(
-                "time_limit",
-                "Seconds a trial may take",
-                "float",
-                0.0,
-                "A trial that takes longer counts as failed.",
-                low=0.0,
-                lowest_label="no limit",
-            ),
-            *self._task_options(),
-            Option("refit", "Fit the model on all rows at the end", "bool", True, REFIT_HINT),
-        )
+        titles = tuple(metric.title for metric in metrics.values())
+        score = run_option("metric", (USUAL, *metrics), (words, *titles))
+        of_all = map(run_option, ("seed", "workers", "time_limit"))
+        return (run_option("folds"), score, *of_all, *self._task_options(), run_option("refit"))
 
     def _task_options(self) -> tuple[Option, ...]:
         task = self.session.summary.task if self.session.summary else Task.UNKNOWN
         if task.has_pairs:
-            return _molecule_options()
+            pairs_called = run_option("gamma_by", GAMMA_CHOICES)
+            return (pairs_called, run_option("gamma"), run_option("sensitivity"))
         if task.has_sequences:
-            labels = ("Token by token (posterior)", "The whole sequence at once (Viterbi)")
-            return (
-                Option(
-                    "decoding",
-                    "How labels are chosen",
-                    "choice",
-                    DECODINGS[0],
-                    "The likeliest label of every token gets most tokens right; the "
-                    "likeliest whole sequence gets most sequences right.",
-                    choices=DECODINGS,
-                    choice_labels=labels,
-                ),
-            )
-        return (
-            *self._evaluation_options(task),
-            Option("standardize", "Standardize the columns", "bool", True, STANDARDIZE_HINT),
-        )
-
-    def _evaluation_options(self, task: Task) -> tuple[Option, ...]:
+            return (run_option("decoding", DECODINGS),)
         # A second file is the test set; nothing is left to choose.
-        if not task.is_table or self.session.current_data.test_file:
-            return ()
-        return (
-            Option(
-                "evaluation",
-                "How the result is tested",
-                "choice",
-                USUAL,
-                "One test set: some rows are held out. Nested cross-validation: the whole "
-                "tuning is done five times more, each time without a fifth of the rows, so "
-                "that every row is tested once and smaller gains can be shown. The usual one "
-                f"is nested where penalties are learned from fewer than {FEW_ROWS:,} rows.",
-                choices=(USUAL, *EVALUATIONS),
-                choice_labels=(
-                    "The usual one",
-                    "One test set",
-                    f"Nested cross-validation ({OUTER_FOLDS} times as long)",
-                ),
-            ),
-        )
+        has_choice = task.is_table and not self.session.current_data.test_file
+        tests = [run_option("evaluation", (USUAL, *EVALUATIONS))] * has_choice
+        return (*tests, run_option("standardize"))
 
 
-def _molecule_options() -> tuple[Option, ...]:
-    return (
-        Option(
-            "gamma_by",
-            "How many base pairs are called",
-            "choice",
-            GAMMA_CHOICES[0],
-            "A larger trade-off γ finds more of the true pairs and calls more wrong ones. It "
-            "can be given, or chosen on training molecules held out: five fits more.",
-            choices=GAMMA_CHOICES,
-            choice_labels=(
-                "As given below (γ)",
-                "For the best F1",
-                "So that a given share of the true pairs is found (sensitivity)",
-            ),
-        ),
-        Option(
-            "gamma",
-            "Trade-off γ",
-            "float",
-            4.0,
-            "How much a base pair counts beside an unpaired base. Used where it is given.",
-            low=0.0,
-            low_open=True,
-            high=1e6,
-        ),
-        Option(
-            "sensitivity",
-            "Share of true pairs to find",
-            "float",
-            0.8,
-            "Used where a share of the true pairs is to be found.",
-            low=0.0,
-            low_open=True,
-            high=1.0,
-        ),
-    )
+def run_option(name: str, choices: Sequence[str] = (), labels: Sequence[str] = ()) -> Option:
+    """An option of every strategy, whose words are those of the help."""
+    fields: dict[str, Any] = read_help("run_options.json")[name]
+    facts = {"processors": processor_count(), "few_rows": f"{FEW_ROWS:,}", "folds": OUTER_FOLDS}
+    labels = labels or [label.format(**facts) for label in fields.get("choice_labels", ())]
+    words = {"help": fields["help"].format(**facts), "choice_labels": tuple(labels)}
+    return Option(name, **fields | words, choices=tuple(choices))
 
 
 def _task_metrics(summary: DatasetSummary | None) -> dict[str, Metric]:

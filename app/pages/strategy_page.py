@@ -11,7 +11,7 @@ from app.pages.page import Page
 from app.pages.ranges_card import RangesCard
 from app.pages.shared_cards import CopyButtons
 from app.pages.strategy_cards import AdvancedCard, BudgetCard, MistakesCard, ValuesCard
-from app.text.data_text import is_nested, test_set_size
+from app.text.data_text import OWN, grouping_titles, is_nested, test_set_size
 from app.text.history_text import matching_counts_text
 from app.text.plan_text import changed_ranges_text, holds_out, lists_values, tunes_several_models
 from app.text.rail_text import model_title
@@ -20,6 +20,7 @@ from app.widgets.cards import Card, CardOption, ChoiceCards
 from app.widgets.layouts import add_to, in_lines
 from app.widgets.quiet_controls import QuietComboBox
 from app.widgets.text_labels import wrapping_label
+from core.datasets.task import Task
 from core.estimators.facts import uncapitalized
 from core.estimators.registry import MODELS
 from core.tuning.plan import OUTER_FOLDS, Plan
@@ -29,8 +30,6 @@ from core.wording import format_integer
 if TYPE_CHECKING:
     from app.session.session import Session
     from core.tuning.guidance.guidance_records import StrategyAdvice
-
-OWN = "own"
 
 
 class StrategyPage(Page):
@@ -57,9 +56,8 @@ class StrategyPage(Page):
         self.copy_buttons = CopyButtons(caption, self._plan_and_target, report)
         cards = (self.budget, self.cards, self.only, self.groups, self.ranges, self.values)
         add_to(self.body, *cards, self.mistakes, self.advanced, self.copy_buttons, 1)
-        session.advice_changed.connect(self.request_refresh)
-        session.plan_changed.connect(self.request_refresh)
-        session.history_summary_changed.connect(self.request_refresh)
+        self.refresh_after(session.advice_changed, session.plan_changed)
+        self.refresh_after(session.history_summary_changed)
         session.estimate_changed.connect(self._estimate_changed)
         session.run_changed.connect(self._allow_start)
         self.refresh()
@@ -145,17 +143,11 @@ class StrategyPage(Page):
         return matching_counts_text(summary.counts) if summary.counts else summary.problem
 
     def _show_ways(self) -> None:
-        spec = self.session.current_plan.groups
-        is_custom = not isinstance(spec, str)
-        words = {
-            "single": "One penalty for all columns",
-            "prefix": "One for each start of a name",
-            "column": "One for each column",
-            "each": "One for each column and each category value",
-        }
-        if is_custom:
-            words[OWN] = f"One for each of my {len(spec)} groups"
-        self.ways.set_choices(words, OWN if is_custom else spec)
+        spec, summary = self.session.current_plan.groups, self.session.summary
+        titles = grouping_titles(summary.task if summary is not None else Task.UNKNOWN)
+        if isinstance(spec, str):
+            del titles[OWN]
+        self.ways.set_choices(titles, spec if isinstance(spec, str) else OWN)
 
     def _way_chosen(self) -> None:
         # A person's own groups are made on the Data page.

@@ -171,8 +171,7 @@ class TunePage(Page):
         session.events_arrived.connect(self._on_events)
         session.run_replaced.connect(self._begin_again)
         session.run_changed.connect(self._state_changed)
-        session.plan_changed.connect(self.request_refresh)
-        session.estimate_changed.connect(self.request_refresh)
+        self.refresh_after(session.plan_changed, session.estimate_changed)
         self._begin_again()
 
     # Making it --------------------------------------------------------------------------------
@@ -225,9 +224,6 @@ class TunePage(Page):
         return self.board.views_ahead(USUAL_VIEWS)
 
     # What happens -----------------------------------------------------------------------------
-
-    def visited(self) -> None:
-        self.refresh()
 
     def tour_target(self, name: str) -> QWidget | None:
         views = self.board.views.values()

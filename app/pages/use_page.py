@@ -193,9 +193,6 @@ class UsePage(Page):
 
     # Showing it -------------------------------------------------------------------------------
 
-    def visited(self) -> None:
-        self.refresh()
-
     @property
     def can_use(self) -> bool:
         return bool(self._model) or self.session.results is not None

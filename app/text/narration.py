@@ -5,10 +5,10 @@ import math
 from app.text.history_text import known_datasets_text, measured_against
 from app.text.model_progress_text import what_failed, what_is_next, who_leads
 from app.text.plan_text import setting_text, what_is_held_out
-from core.datasets.molecules import bracket_pairs
 from core.estimators.facts import uncapitalized
 from core.estimators.model_settings import model_and_values, title_of
 from core.estimators.multi_model import MODEL
+from core.figures.example_figures import LabelPicture, PairPicture
 from core.penalties.penalty_order import MAX_TIMES, order_text, times_text
 from core.tuning import events
 from core.tuning.patience import trials_before_stop
@@ -370,35 +370,29 @@ def _why_drawn(event: events.TrialStarted) -> str:
 
 def sequence_examples_text(event: events.SequencesLabelled) -> str:
     """Right tokens of the shown sequences."""
-    tokens = right = 0
-    sure = 0.0
-    for sequence in event.sequences:
-        tokens += len(sequence.tokens)
-        right += sum(a == b for a, b in zip(sequence.truth, sequence.labels, strict=True))
-        sure += sum(max(shares, default=0.0) for shares in sequence.marginals)
-    if not tokens:
+    pictures = [LabelPicture(sequence, event.classes) for sequence in event.sequences]
+    right = [is_right for picture in pictures for is_right in picture.is_right]
+    sure = sum(max(shares, default=0.0) for s in event.sequences for shares in s.marginals)
+    if not right:
         return ""
     return (
-        f"In the {len(event.sequences)} training sequences shown, the model labels {right} of "
-        f"{tokens} tokens rightly; it is {format_decimals(100 * sure / tokens, 0)}\u00a0% sure on "
-        "average."
+        f"In the {len(pictures)} training sequences shown, the model labels {sum(right)} of "
+        f"{len(right)} tokens rightly; it is {format_decimals(100 * sure / len(right), 0)}\u00a0% "
+        "sure on average."
     )
 
 
 def molecule_examples_text(event: events.MoleculesFolded) -> str:
     """Base pairs found and called in the shown molecules."""
-    right = called = true = 0
-    for molecule in event.molecules:
-        predicted = set(bracket_pairs(molecule.predicted))
-        true_pairs = set(bracket_pairs(molecule.truth))
-        right += len(predicted & true_pairs)
-        called += len(predicted)
-        true += len(true_pairs)
-    if not event.molecules:
+    pictures = [PairPicture(molecule) for molecule in event.molecules]
+    called = sum(len(picture.predicted_pairs) for picture in pictures)
+    true = sum(len(picture.true_pairs) for picture in pictures)
+    right = sum(len(picture.predicted_pairs & picture.true_pairs) for picture in pictures)
+    if not pictures:
         return ""
     return (
-        f"In the {len(event.molecules)} training molecules shown, the model finds {right} of "
-        f"{true} true base pairs; {right} of the {called} pairs it calls are right."
+        f"In the {len(pictures)} training molecules shown, the model finds {right} of {true} true "
+        f"base pairs; {right} of the {called} pairs it calls are right."
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QDateTime, QLocale, Qt
 
+from app.help.glossary import read_help
 from app.text.rail_text import run_strategy_title, state_text
 from core.tuning.scores import score
 from core.wording import duration_text, format_value
@@ -43,17 +44,9 @@ _SETTING_NAMES = {
     "strategy": "Strategy",
     "groups": "Groups",
     "trials": "Trials at most",
-    "folds": "Folds",
-    "metric": "Measure",
-    "standardize": "Standardized columns",
     "costs": "Costs of mistakes",
-    "evaluation": "Evaluation",
-    "refit": "Fitted on all rows at the end",
-    "seed": "Seed",
-    "workers": "Trials at a time",
     "memory": "Memory of a process at most",
     "minutes": "Minutes at most",
-    "time_limit": "Seconds a trial may take",
 }
 
 
@@ -143,7 +136,9 @@ def setting_name(name: str) -> str:
         return f"Best: {name.removeprefix('best ')}"
     if name.startswith("option "):
         return f"Option {name.removeprefix('option ')}"
-    return _SETTING_NAMES.get(name, name)
+    # What the Strategy page asks for has its words there.
+    option = read_help("run_options.json").get(name)
+    return str(option["label"]) if option else _SETTING_NAMES.get(name, name)
 
 
 def setting_value(values: Mapping[str, Any], name: str) -> str:

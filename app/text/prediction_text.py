@@ -40,11 +40,6 @@ def prediction_interval_text(prediction: RowPrediction, interval: PredictionInte
     )
 
 
-def no_interval(min_rows: int) -> str:
-    """Why a predicted number has no interval."""
-    return f"There is no prediction interval: it takes the errors on {min_rows} test rows or more."
-
-
 def true_value_text(test_row: TestRow) -> str:
     """The true value of a test row."""
     truth = test_row.truth
@@ -71,11 +66,6 @@ def training_range_text(column: TrainingColumn, outside: bool, before: str) -> s
     elif outside:
         phrases.append("never seen in training")
     return " · ".join([*phrases, *([f"was {before}"] if before else [])])
-
-
-def unlike_row_text(words: str) -> str:
-    """How a row is unlike the training rows, or ""."""
-    return f"Unlike the training rows, so this is a guess: {words}." if words else ""
 
 
 def marked_rows_text(marked: int, count: int) -> str:

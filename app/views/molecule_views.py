@@ -137,17 +137,15 @@ class ArcView(MoleculeView):
         self.strand = Strand()
         self.plot.add_marks(self.missed, self.found_arcs, self.wrong, self.right, self.strand)
 
-    def paint_theme(self) -> None:
-        theme = appearance.current()
-        right, missed = pen(theme.model, 1.6), pen(theme.ink, 1.6)
-        # Dots beside dashes: wrong and missed pairs are told apart without their colours.
-        missed.setDashPattern([1.2, 2.2])
-        self._pens = (right, pen(theme.observed, 1.8, dashed=True), missed)
-        self.found_arcs.set_style(right)
-        for arcs, arc_pen in zip((self.right, self.wrong, self.missed), self._pens, strict=True):
-            arcs.set_style(arc_pen)
-
     def draw(self) -> None:
+        theme = appearance.current()
+        right_pen, missed_pen = pen(theme.model, 1.6), pen(theme.ink, 1.6)
+        # Dots beside dashes: wrong and missed pairs are told apart without their colours.
+        missed_pen.setDashPattern([1.2, 2.2])
+        pens = (right_pen, pen(theme.observed, 1.8, dashed=True), missed_pen)
+        self.found_arcs.set_style(right_pen)
+        for arcs, arc_pen in zip((self.right, self.wrong, self.missed), pens, strict=True):
+            arcs.set_style(arc_pen)
         pair_picture, letters = self.pair_picture(), self.example().sequence
         called, true = pair_picture.predicted_pairs, pair_picture.true_pairs
         right, wrong, missed = called & true, called - true, true - called
@@ -155,15 +153,12 @@ class ArcView(MoleculeView):
         for arcs, pairs in shown.items():
             arcs.set_data(sorted(pairs), pair_picture.longest_span)
         self.strand.set_data(letters, ("model", "truth"))
-        self._draw_legend(len(right), len(wrong), len(missed))
+        counts = {"rightly paired": right, "wrongly paired": wrong, "missed": missed}
+        words = (f"{len(pairs)} {outcome}" for outcome, pairs in counts.items())
+        entries = list(map(LegendEntry, map(line_sample, pens), words))
+        self.legend.set_entries(entries, self.canvas.full_width)
         self.plot.hold_x(0.4, len(letters) + 0.6, exact=True)
         self.plot.hold_y(-1.05 - BAND, 1.05 + BAND, exact=True)
-
-    def _draw_legend(self, right: int, wrong: int, missed: int) -> None:
-        words = (f"{right} rightly paired", f"{wrong} wrongly paired", f"{missed} missed")
-        samples = zip(map(line_sample, self._pens), words, strict=True)
-        entries = [LegendEntry(sample, text) for sample, text in samples]
-        self.legend.set_entries(entries, self.canvas.full_width)
 
     def hover_text(self, plot: Plot, x: float, y: float) -> HoverText | None:
         letters, base = self.example().sequence, round(x)
@@ -245,8 +240,8 @@ class DotPlotView(MoleculeView):
         self.true.set_data(true[:, 0], true[:, 1], np.ones(len(true)))
         self.diagonal.set_style(pen(theme.control, 1.0))
         self.diagonal.set_data([0.5, length + 0.5], [0.5, length + 0.5])
-        samples = {"more likely": _paint_squares, "true pair": _paint_frame}
-        entries = [LegendEntry(sample, words) for words, sample in samples.items()]
+        entries = [LegendEntry(_paint_squares, "more likely")]
+        entries.append(LegendEntry(_paint_frame, "true pair"))
         self.legend.set_entries(entries, self.canvas.full_width)
         self.plot.hold_x(0.5, length + 0.5, exact=True)
         self.plot.hold_y(0.5, length + 0.5, exact=True)

@@ -14,39 +14,27 @@ from app.views.plot.scrolled_views import ScrolledBars
 from app.views.plot.view import View
 from core.figures import penalty_figures as figures
 from core.figures.figure import Bars, Figure, Lines
-from core.tuning.events import Event, HyperGradientStep, PenaltyStep, RunStarted
+from core.tuning.events import HyperGradientStep, PenaltyStep, RunStarted
 from core.wording import format_number
 
 ALL_NAMED = 16  # groups up to which each has a colour and a name, if the height allows
 
 
-class StepsView(View):
-    """Steps of a learner that needs no held-out rows."""
+class LearnerView(View):
+    """Steps of a learner, by a gradient of the loss on held-out rows or without such rows."""
 
-    listens: ClassVar[tuple[type[Event], ...]] = (PenaltyStep,)
-
-    @classmethod
-    def wants(cls, started: RunStarted) -> bool:
-        return started.kind == "penalties" and not learns_held_out(started)
-
-    def has_content(self) -> bool:
-        return bool(self.run.steps)
-
-
-class GradientView(View):
-    """Steps of a gradient of the loss on held-out rows."""
-
-    listens: ClassVar[tuple[type[Event], ...]] = (HyperGradientStep,)
+    listens = (PenaltyStep, HyperGradientStep)
+    by_gradient: ClassVar[bool] = False
 
     @classmethod
     def wants(cls, started: RunStarted) -> bool:
-        return learns_held_out(started)
+        return started.kind == "penalties" and learns_held_out(started) == cls.by_gradient
 
     def has_content(self) -> bool:
-        return bool(self.run.gradients)
+        return bool(self.run.steps or self.run.gradients)
 
 
-class PenaltyTrajectory(StepsView):
+class PenaltyTrajectory(LearnerView):
     """One line a group on a log axis, named at its end."""
 
     name = "trajectory"
@@ -75,9 +63,10 @@ class PenaltyTrajectory(StepsView):
         return figures.penalty_path_figure(self.run, max(2, room))
 
 
-class LogPenaltyPath(GradientView, PenaltyTrajectory):
+class LogPenaltyPath(PenaltyTrajectory):
     """The penalty of every group; dashed lines are bounds."""
 
+    by_gradient = True
     name = "path"
     title = "Path of the penalties"
     question = "Where does each penalty go? Higher holds back more; dashed lines are bounds."
@@ -85,7 +74,7 @@ class LogPenaltyPath(GradientView, PenaltyTrajectory):
     waiting = "A line for every group appears here at step 0."
 
 
-class Objective(StepsView):
+class Objective(LearnerView):
     """The objective over the steps."""
 
     name = "objective"
@@ -98,15 +87,16 @@ class Objective(StepsView):
         return figures.descent_figure(self.run)
 
 
-class HoldoutLoss(GradientView, Objective):
+class HoldoutLoss(Objective):
     """The held-out loss, which the gradient strategy minimizes."""
 
+    by_gradient = True
     name = "holdout"
     title = "Held-out loss"
     question = "Do the penalties help on data that were not fitted? Lower is better."
 
 
-class GroupPenalties(ScrolledBars):
+class GroupPenalties(LearnerView, ScrolledBars):
     """A bar a group on a log axis, the smallest penalty on top; hatched where switched off."""
 
     name = "penalties"
@@ -115,14 +105,10 @@ class GroupPenalties(ScrolledBars):
     of_folds = f"Shorter is trusted more. {figures.RANGES}"
     waiting = "A bar for every group appears here at step 0."
     listed = "Groups shown"
-    listens = (PenaltyStep, HyperGradientStep)
 
     @classmethod
     def wants(cls, started: RunStarted) -> bool:
         return started.kind == "penalties" and len(started.groups) > 1
-
-    def has_content(self) -> bool:
-        return bool(self.run.steps or self.run.gradients)
 
     def figure(self) -> Figure:
         figure = figures.penalties_figure(self.run)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QImage, QPainter, QPen
 
 from app.look import appearance
@@ -59,9 +59,10 @@ class PictureRows:
         """All pictures have one size."""
         self.rows = [_Placed(row) for row in rows]
 
-    def lay_out(self, width: float, height: float) -> float:
-        if not self.rows:
-            return 0.0
+    def lay_out(self, width: float, height: float) -> QSizeF:
+        return QSizeF(width, self._place_rows(width, height) if self.rows else 0.0)
+
+    def _place_rows(self, width: float, height: float) -> float:
         above, room = self.rows[:-1], width - 2 * EDGE
         wide, tall = self._max_scales(self.rows, room, height)
         if above:
@@ -108,7 +109,7 @@ class PictureRows:
         last.caption = QRectF(right + BESIDE, EDGE, columns * step - GAP, _line_height())
         return low
 
-    def paint(self, painter: QPainter) -> None:
+    def paint(self, painter: QPainter, _seen: QRectF) -> None:
         theme, metrics = appearance.current(), QFontMetricsF(small_font())
         alignment, elide = int(Qt.AlignmentFlag.AlignLeft), Qt.TextElideMode.ElideRight
         painter.setFont(small_font())

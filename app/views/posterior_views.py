@@ -116,11 +116,6 @@ class PosteriorSlice(PosteriorView, SliceView):
         self.earlier = Dots("triangle", 8)
         return [self.earlier]
 
-    def paint_theme(self) -> None:
-        super().paint_theme()
-        theme = appearance.current()
-        self.earlier.set_style(clear_colour(theme.observed, PALE), theme.observed, 0.8)
-
     def height_title(self) -> str:
         return "rank" if surrogate_of(self.run.started) == RANKING else "better than usual"
 
@@ -135,10 +130,11 @@ class PosteriorSlice(PosteriorView, SliceView):
         heights = np.array([trial.response for trial in earlier], dtype=float)
         self.earlier.set_data([axis_position(trial.x, scale) for trial in earlier], heights)
         theme = appearance.current()
+        pale = clear_colour(theme.observed, PALE)
+        self.earlier.set_style(pale, theme.observed, 0.8)
         circle = symbol_sample("circle", 9, pen(theme.ink, 1.6))
         entries = [LegendEntry(circle, "this dataset"), LegendEntry(_paint_band, "expected")]
         if len(heights):
-            pale = clear_colour(theme.observed, PALE)
             triangle = symbol_sample("triangle", 8, pen(theme.observed, 0.8), pale)
             entries.insert(0, LegendEntry(triangle, "earlier datasets"))
         self.legend.set_entries(entries, self.canvas.full_width)
@@ -192,10 +188,6 @@ class PosteriorSurface(PosteriorView, SurfaceView):
         self.earlier = Dots("triangle", 7)
         return [self.earlier]
 
-    def paint_theme(self) -> None:
-        super().paint_theme()
-        self.earlier.set_style(clear_colour("#FFFFFF", 0.45), "#1F2933", 0.7)
-
     def maximize(self) -> bool:
         return True
 
@@ -210,6 +202,7 @@ class PosteriorSurface(PosteriorView, SurfaceView):
 
     def draw_more(self) -> None:
         (x_scale, y_scale), earlier = self.scales, self.answer.earlier
+        self.earlier.set_style(clear_colour("#FFFFFF", 0.45), "#1F2933", 0.7)
         x = [axis_position(trial.x, x_scale) for trial in earlier]
         self.earlier.set_data(x, [axis_position(trial.y, y_scale) for trial in earlier])
 

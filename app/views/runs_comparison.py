@@ -9,13 +9,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PySide6.QtWidgets import QWidget
 
-from app.look import appearance
-from app.views.plot.items import Bar, Dots, HorizontalBars, Lines, pen
-from app.views.plot.labels import BarLabels
-from app.views.plot.plot import Plot
+from app.views.plot.figure_painter import FigurePainter
 from app.views.result_views import ResultView
 from app.widgets.quiet_controls import chooser
-from core.figures.figure import Figure, Table, range_of, whiskers
+from core.figures.figure import (
+    Bars,
+    Dots,
+    Figure,
+    FigureAxis,
+    Labels,
+    Lines,
+    Mark,
+    Table,
+    range_of,
+    whiskers,
+)
 from core.figures.run_figures import MAX_RUNS, RUN_CURVES, run_curves_figure
 from core.figures.scales import Scale, score_scale
 from core.tuning.scores.score import score_text
@@ -36,21 +44,10 @@ class RunsComparison(ResultView):
 
     def make_plots(self) -> None:
         self.runs: dict[str, RunSummary] = {}  # by name, the best first
-        self.score = self.canvas.add_plot(Scale(), Scale("choice"), column=0)
-        self.fits = self.canvas.add_plot(Scale("log"), Scale("choice"), column=1)
-        self.time = self.canvas.add_plot(Scale("log"), Scale("choice"), column=2)
-        titles = ("test score", "models fitted", "seconds")
-        for plot, title in zip(self.canvas.plots, titles, strict=True):
-            plot.vb.invertY(True)
-            plot.bottom.set_title(title)
+        self.run_painters = [FigurePainter(self.canvas, column=column) for column in range(3)]
         self.canvas.ci.layout.setHorizontalSpacing(24)
-        self.fits.left.set_labelled(False)
-        self.time.left.set_labelled(False)
-        self.dots, self.whiskers = Dots("circle", 11), Lines()
-        self.score.add_marks(self.whiskers, self.dots)
-        self.bars = {plot: (HorizontalBars(), BarLabels()) for plot in (self.fits, self.time)}
-        for plot, marks in self.bars.items():
-            plot.add_marks(*marks)
+        for painter in self.run_painters[1:]:
+            painter.plot.left.set_labelled(False)
 
     def has_content(self) -> bool:
         return bool(self.runs)
@@ -60,45 +57,29 @@ class RunsComparison(ResultView):
         self.draw_afresh()
 
     def draw(self) -> None:
-        theme, runs = appearance.current(), list(self.runs.values())
+        runs = list(self.runs.values())
         rows = np.arange(len(runs), dtype=float)
-        scale = Scale("choice", tuple(name.replace(" · ", "\n") for name in self.runs))
-        for plot in self.canvas.plots:
-            plot.left.set_scale(scale)
-            # One row or two alone would be as thick as the plot is high.
-            plot.hold_y(-0.6, max(len(rows), 3) - 0.4, exact=True)
         scores = np.array([_finite_or_none(run.test) for run in runs], float)
-        ends = np.array([run.interval or (np.nan, np.nan) for run in runs], float)
-        self.dots.set_style(theme.model, theme.paper, 1.2)
-        self.whiskers.set_style(pen(theme.model, 2.4))
-        self.dots.set_data(scores, rows)
-        self.whiskers.set_data(*reversed(whiskers(rows, *ends.reshape(-1, 2).T)))
-        self.score.hold_x(*range_of(scores, ends.ravel()))
+        ends = np.array([run.interval or (np.nan, np.nan) for run in runs], float).reshape(-1, 2)
         # Runs of several measures share an axis, on which only a number has a meaning.
         metrics = {run.metric for run in runs}
-        self.score.bottom.set_scale(score_scale(metrics.pop() if len(metrics) == 1 else ""))
-        self._draw_bars(self.fits, [run.fits for run in runs], format_number)
-        self._draw_bars(self.time, [run.seconds for run in runs], duration_text)
-
-    def _draw_bars(
-        self, plot: Plot, amounts: Sequence[float | None], words: Callable[[float], str]
-    ) -> None:
-        theme = appearance.current()
-        values = [(row, _finite_or_none(amount)) for row, amount in enumerate(amounts)]
-        lengths = [(row, math.log10(v), v) for row, v in values if v is not None and v > 0]
-        bars, texts = self.bars[plot]
-        if not lengths:
-            bars.set_data([], [], [], theme.ink)
-            texts.set_data([])
-            return
-        # Bars on a log axis have no zero to begin at.
-        low = math.floor(min(length for _, length, _ in lengths) - 0.2)
-        high = max(length for _, length, _ in lengths)
-        plot.hold_x(low, low + (high - low) * 1.5, exact=True)
-        count = len(lengths)
-        rectangles: list[Bar] = [(row, low, length) for row, length, _ in lengths]
-        bars.set_data(rectangles, [theme.control] * count, [False] * count, theme.ink)
-        texts.set_data([(length, row, words(value)) for row, length, value in lengths])
+        scale = score_scale(metrics.pop() if len(metrics) == 1 else "")
+        low, high = range_of(scores, ends)
+        y, x = whiskers(rows, *ends.T)
+        plots: tuple[tuple[FigureAxis, Mark, Mark], ...] = (
+            (
+                FigureAxis("test score", scale, low=low, high=high),
+                Lines("whiskers", x, y, width=2.4),
+                Dots("dots", scores, rows, size=11, width=1.2),
+            ),
+            _bars("models fitted", [run.fits for run in runs], format_number),
+            _bars("seconds", [run.seconds for run in runs], duration_text),
+        )
+        names = Scale("choice", tuple(name.replace(" · ", "\n") for name in self.runs))
+        # One row or two alone would be as thick as the plot is high.
+        left = FigureAxis("", names, low=-0.6, high=max(len(runs), 3) - 0.4, exact=True)
+        for painter, (axis, lower, upper) in zip(self.run_painters, plots, strict=True):
+            painter.paint(Figure("", axis, left, (lower, upper), "", self.table_data))
 
     def describe(self) -> str:
         name, best = next(iter(self.runs.items()))
@@ -112,6 +93,21 @@ class RunsComparison(ResultView):
         named = self.runs.items()
         rows = [[name, run.test, run.gain, run.fits, run.seconds] for name, run in named]
         return ["run", "score", "gain", "fits", "seconds"], rows
+
+
+def _bars(
+    title: str, amounts: Sequence[float | None], words: Callable[[float], str]
+) -> tuple[FigureAxis, Bars, Labels]:
+    """Bars on a log axis, which have no zero to begin at."""
+    finite = enumerate(map(_finite_or_none, amounts))
+    lengths = {row: math.log10(amount) for row, amount in finite if amount and amount > 0}
+    rows, ends = list(map(float, lengths)), list(lengths.values())
+    low = math.floor(min(ends, default=0.0) - 0.2)
+    axis = FigureAxis(title, Scale("log"), low=low, high=max(ends, default=0.0), exact=True)
+    colours, hatched = ["control"] * len(rows), [False] * len(rows)
+    texts = [words(amounts[row] or 0.0) for row in lengths]
+    bars = Bars("bars", rows, low, ends, colours, hatched, "ink")
+    return axis, bars, Labels("amounts", ends, rows, texts)
 
 
 def _rank_key(run: RunSummary) -> float:

@@ -4,16 +4,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QResizeEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 
 from app.look import appearance
 from app.views.examples_view import ExamplesView
 from app.views.plot.axes import small_font
-from app.views.plot.canvas import FullPicture, PaintedArea
 from app.views.plot.items import clear_colour
 from app.views.plot.legend import SAMPLE, LegendEntry, height_of, paint_entries
+from app.views.plot.scrolled_views import PaintedView
 from core.datasets.task import Task
 from core.figures.example_figures import LabelPicture
 from core.figures.figure import Table
@@ -42,92 +41,94 @@ class SequenceLabels:
         return [true != row for true, row in zip(self.true, self.predictions, strict=True)]
 
 
-class Geometry:
-    """A grid's layout; columns fit their words."""
+class TokenGrid:
+    """The drawing; columns fit their words, which stay in sight as the labels and the legend do."""
 
-    def __init__(
-        self, shown: SequenceLabels, width: float, height: float, entries: list[LegendEntry]
+    def __init__(self) -> None:
+        self.shown, self.entries = SequenceLabels(), list[LegendEntry]()
+        self.min_height = 0.0
+        self._token_text: Callable[[int], str] = str
+        self._left_edge = 0.0  # of what was in sight
+
+    def set_data(
+        self, shown: SequenceLabels, entries: list[LegendEntry], token_text: Callable[[int], str]
     ) -> None:
+        self.shown, self.entries, self._token_text = shown, entries, token_text
+
+    def lay_out(self, width: float, height: float) -> QSizeF:
         self.metrics, self.bold = QFontMetricsF(small_font()), QFontMetricsF(small_font(bold=True))
-        tall = self.metrics.height()
+        tall, labels = self.metrics.height(), self.shown.labels
         max_width = appearance.pixels(LONGEST_LABEL)
-        widths = [min(max_width, self.metrics.horizontalAdvance(label)) for label in shown.labels]
+        widths = [min(max_width, self.metrics.horizontalAdvance(label)) for label in labels]
         self.left = EDGE + max(widths, default=0.0) + 6
-        self.head = EDGE + height_of(entries, width - 2 * EDGE) + 5
+        self.head = EDGE + height_of(self.entries, width - 2 * EDGE) + 5
         self.top = self.head + tall + 5  # below the tokens
-        words = np.array([self.bold.horizontalAdvance(token) for token in shown.tokens])
+        words = np.array([self.bold.horizontalAdvance(token) for token in self.shown.tokens])
         columns = np.maximum(NARROWEST, np.minimum(LONGEST_TOKEN, words) + 8)
         room = width - self.left - EDGE
         if len(columns) and columns.sum() < room:
             # A short sequence spreads over the card, but to no columns wider than a word can be.
             columns = np.minimum(columns * room / columns.sum(), np.maximum(WIDEST, columns))
         self.edges = np.concatenate([[0.0], np.cumsum(columns)])
-        count = max(1, len(shown.labels))
+        count = max(1, len(labels))
         self.min_height = self.top + min(count, SEEN) * (tall + 1) + EDGE
         self.row = min(TALLEST, max(tall + 1, (height - self.top - EDGE) / count))
-        self.across = self.left + float(self.edges[-1]) + EDGE
-        self.down = self.top + count * self.row + EDGE
+        across = self.left + float(self.edges[-1]) + EDGE
+        return QSizeF(across, self.top + count * self.row + EDGE)
 
     def cell_box(self, token: int, row: int) -> QRectF:
-        """The cell when nothing is scrolled."""
         first, last = self.edges[token], self.edges[token + 1]
         return QRectF(self.left + first, self.top + row * self.row, last - first, self.row)
 
+    def paint(self, painter: QPainter, seen: QRectF) -> None:
+        self._left_edge = seen.left()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        paint_entries(painter, self.entries, seen.adjusted(EDGE, EDGE, -EDGE, 0))
+        cells = seen.adjusted(self.left, self.top, 0, 0)
+        painter.setClipRect(cells.adjusted(-1, -1, 0, 0))
+        _paint_cells(painter, self, cells)
+        painter.setClipRect(QRectF(cells.left(), seen.top(), cells.width(), self.top))
+        painter.translate(0, seen.top())
+        _paint_tokens(painter, self)
+        painter.translate(seen.left(), -seen.top())
+        painter.setClipRect(QRectF(0, cells.top() - 1, self.left, cells.height() + 1))
+        _paint_labels(painter, self)
 
-def paint_grid(
-    painter: QPainter,
-    shown: SequenceLabels,
-    entries: list[LegendEntry],
-    area: QRectF,
-    scrolled: QPointF = QPointF(),  # noqa: B008
-) -> None:
-    """Draw legend, tokens, labels and cells."""
-    layout = Geometry(shown, area.width(), area.height(), entries)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    inner = QRectF(area.left() + EDGE, area.top() + EDGE, area.width() - 2 * EDGE, 0)
-    paint_entries(painter, entries, inner)
-    painter.save()
-    cells = QRectF(layout.left, layout.top, area.width() - layout.left, area.height() - layout.top)
-    painter.setClipRect(cells.adjusted(-1, -1, 0, 0))
-    painter.translate(-scrolled)
-    _paint_cells(painter, shown, layout, cells.translated(scrolled))
-    painter.restore()
-    painter.save()
-    painter.setClipRect(QRectF(layout.left, 0, cells.width(), layout.top))
-    painter.translate(-scrolled.x(), 0)
-    _paint_tokens(painter, shown, layout)
-    painter.restore()
-    painter.save()
-    painter.setClipRect(QRectF(0, layout.top - 1, layout.left, cells.height() + 1))
-    painter.translate(0, -scrolled.y())
-    _paint_labels(painter, shown, layout)
-    painter.restore()
+    def token_at(self, x: float) -> int | None:
+        """The token at a distance from the left of the drawing."""
+        token = int(np.searchsorted(self.edges, x - self.left, "right")) - 1
+        is_on_labels = x < self._left_edge + self.left
+        return None if is_on_labels or token >= len(self.shown.tokens) else token
+
+    def tooltip_at(self, position: QPointF) -> str:
+        token = self.token_at(position.x())
+        return "" if token is None else self._token_text(token)
 
 
-def _paint_cells(painter: QPainter, shown: SequenceLabels, layout: Geometry, seen: QRectF) -> None:
-    theme, wrong = appearance.current(), shown.is_wrong
-    for token in range(len(shown.tokens)):
-        column = layout.cell_box(token, 0).united(layout.cell_box(token, len(shown.labels) - 1))
+def _paint_cells(painter: QPainter, grid: TokenGrid, seen: QRectF) -> None:
+    theme, shown = appearance.current(), grid.shown
+    for token, is_wrong in enumerate(shown.is_wrong):
+        column = grid.cell_box(token, 0).united(grid.cell_box(token, len(shown.labels) - 1))
         # Of thousands of tokens a few are on the screen.
         if not column.intersects(seen):
             continue
-        if wrong[token]:
+        if is_wrong:
             painter.fillRect(column, clear_colour(theme.bad, 0.10))
         for row, share in enumerate(shown.probabilities[token]):
             # Fainter cells could not be seen, and most labels are that unlikely.
             if share >= 0.005:
-                cell = layout.cell_box(token, row).adjusted(0.5, 0.5, -0.5, -0.5)
+                cell = grid.cell_box(token, row).adjusted(0.5, 0.5, -0.5, -0.5)
                 painter.fillRect(cell, clear_colour(theme.model, float(share)))
     painter.setPen(QPen(QColor(theme.line), 1))
     for row in range(len(shown.labels) + 1):
-        y = layout.top + row * layout.row
-        painter.drawLine(QPointF(seen.left(), y), QPointF(layout.left + layout.edges[-1], y))
-    for token in range(len(shown.tokens)):
+        y = grid.top + row * grid.row
+        painter.drawLine(QPointF(seen.left(), y), QPointF(grid.left + grid.edges[-1], y))
+    for token, is_wrong in enumerate(shown.is_wrong):
         if shown.true[token] >= 0:
-            draw_true(painter, layout.cell_box(token, shown.true[token]))
+            draw_true(painter, grid.cell_box(token, shown.true[token]))
         if shown.predictions[token] >= 0:
-            mark = draw_wrong if wrong[token] else draw_right
-            mark(painter, layout.cell_box(token, shown.predictions[token]))
+            mark = draw_wrong if is_wrong else draw_right
+            mark(painter, grid.cell_box(token, shown.predictions[token]))
 
 
 def draw_true(painter: QPainter, cell: QRectF) -> None:
@@ -162,96 +163,29 @@ def _size_of(cell: QRectF) -> float:
     return max(5.0, min(9.0, cell.height() - 8))
 
 
-def _paint_tokens(painter: QPainter, shown: SequenceLabels, layout: Geometry) -> None:
-    theme = appearance.current()
+def _paint_tokens(painter: QPainter, grid: TokenGrid) -> None:
+    theme, shown = appearance.current(), grid.shown
     for token, (word, wrong) in enumerate(zip(shown.tokens, shown.is_wrong, strict=True)):
         font = small_font(bold=wrong)
         # Not by the colour alone.
         font.setUnderline(wrong)
         painter.setFont(font)
         painter.setPen(QColor(theme.bad if wrong else theme.ink))
-        cell = layout.cell_box(token, 0)
-        box = QRectF(cell.left() + 2, layout.head, cell.width() - 4, layout.top - layout.head)
-        metrics = layout.bold if wrong else layout.metrics
+        cell = grid.cell_box(token, 0)
+        box = QRectF(cell.left() + 2, grid.head, cell.width() - 4, grid.top - grid.head)
+        metrics = grid.bold if wrong else grid.metrics
         text = metrics.elidedText(word, Qt.TextElideMode.ElideRight, box.width())
         painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), text)
 
 
-def _paint_labels(painter: QPainter, shown: SequenceLabels, layout: Geometry) -> None:
+def _paint_labels(painter: QPainter, grid: TokenGrid) -> None:
     painter.setFont(small_font())
     painter.setPen(QColor(appearance.current().ink))
-    for row, label in enumerate(shown.labels):
-        box = QRectF(EDGE, layout.top + row * layout.row, layout.left - EDGE - 6, layout.row)
-        text = layout.metrics.elidedText(label, Qt.TextElideMode.ElideMiddle, box.width())
+    for row, label in enumerate(grid.shown.labels):
+        box = QRectF(EDGE, grid.top + row * grid.row, grid.left - EDGE - 6, grid.row)
+        text = grid.metrics.elidedText(label, Qt.TextElideMode.ElideMiddle, box.width())
         flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         painter.drawText(box, int(flags), text)
-
-
-class TokenGrid(PaintedArea):
-    """The scrolling grid."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.shown, self.entries = SequenceLabels(), list[LegendEntry]()
-        self._token_text: Callable[[int], str] = str
-        self.setCornerWidget(QWidget())
-
-    def set_data(
-        self, shown: SequenceLabels, entries: list[LegendEntry], token_text: Callable[[int], str]
-    ) -> None:
-        # Another sequence begins at its left; the next step of the same stays where it was scrolled
-        # to.
-        if shown.tokens != self.shown.tokens:
-            self.horizontalScrollBar().setValue(0)
-        self.shown, self.entries, self._token_text = shown, entries, token_text
-        self._update_layout()
-
-    def full_picture(self) -> FullPicture:
-        least, shown, entries = self.viewport().size(), self.shown, self.entries
-        needed = Geometry(shown, least.width(), least.height(), entries)
-        size = least.expandedTo(QSize(round(needed.across + 0.5), round(needed.down + 0.5)))
-        area = QRectF(0, 0, size.width(), size.height())
-        return FullPicture(size, lambda painter: paint_grid(painter, shown, entries, area))
-
-    def token_at(self, x: float) -> int | None:
-        layout = self._geometry()
-        if x < layout.left:
-            return None
-        across = x - layout.left + self._scrolled().x()
-        token = int(np.searchsorted(layout.edges, across, "right")) - 1
-        return token if 0 <= token < len(self.shown.tokens) else None
-
-    def _geometry(self) -> Geometry:
-        size = self.viewport().size()
-        return Geometry(self.shown, size.width(), size.height(), self.entries)
-
-    def _scrolled(self) -> QPointF:
-        return QPointF(self.horizontalScrollBar().value(), self.verticalScrollBar().value())
-
-    def _update_layout(self) -> None:
-        size, layout = self.viewport().size(), self._geometry()
-        bar_height = self.horizontalScrollBar().sizeHint().height()
-        self.setMinimumHeight(round(layout.min_height + bar_height + 1))
-        for bar, needed, room, step in (
-            (self.horizontalScrollBar(), layout.across, size.width(), 40),
-            (self.verticalScrollBar(), layout.down, size.height(), layout.row),
-        ):
-            bar.setRange(0, max(0, round(needed - room)))
-            bar.setPageStep(room)
-            bar.setSingleStep(int(step))
-        self.viewport().update()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._update_layout()
-
-    def paint_content(self, painter: QPainter) -> None:
-        area = QRectF(self.viewport().rect())
-        paint_grid(painter, self.shown, self.entries, area, self._scrolled())
-
-    def tooltip_at(self, position: QPointF) -> str:
-        token = self.token_at(position.x())
-        return "" if token is None else self._token_text(token)
 
 
 MAX_FULL_LABELS = 20  # labels up to which each has a row, likely or not
@@ -259,7 +193,7 @@ LIKELY = 0.05  # of more labels, those that are as likely as this somewhere have
 MAX_TOOLTIP_LABELS = 3  # labels that are named when the pointer rests on a token
 
 
-class SequenceView(ExamplesView[LabelledSequence]):
+class SequenceView(ExamplesView[LabelledSequence], PaintedView):
     """Tokens across, labels down; frames are true labels."""
 
     name = "sequence"
@@ -269,15 +203,11 @@ class SequenceView(ExamplesView[LabelledSequence]):
     choosing = "Which sequence"
     listens = (SequencesLabelled,)
     task = Task.SEQUENCE
-    wide = True
     interval = 0.06
 
-    def make_content(self) -> QWidget:
+    def make_drawing(self) -> TokenGrid:
         self.grid = TokenGrid()
         return self.grid
-
-    def picture(self) -> QWidget:
-        return self.grid.full_picture()
 
     def start(self, started: RunStarted) -> None:
         super().start(started)
@@ -285,9 +215,6 @@ class SequenceView(ExamplesView[LabelledSequence]):
 
     def reset_ranges(self) -> None:
         """Nothing: the grid starts at the left."""
-
-    def tooltip_at(self, position: QPointF) -> str:
-        return self.grid.tooltip_at(position)
 
     @property
     def latest_labels(self) -> SequencesLabelled:
@@ -306,7 +233,13 @@ class SequenceView(ExamplesView[LabelledSequence]):
             LegendEntry(_centred_sample(draw_right), "model right"),
             LegendEntry(_centred_sample(draw_wrong), "model wrong"),
         ]
-        self.grid.set_data(self.sequence_labels(), entries, self._token_text)
+        shown = self.sequence_labels()
+        # Another sequence begins at its left; the next step of the same stays where it was scrolled
+        # to.
+        if shown.tokens != self.grid.shown.tokens:
+            self.page.horizontalScrollBar().setValue(0)
+        self.grid.set_data(shown, entries, self._token_text)
+        self.page.update_layout()
 
     def sequence_labels(self) -> SequenceLabels:
         example, classes = self.example(), self.latest_labels.classes

@@ -47,13 +47,6 @@ class SliceView(SurrogateView):
     def behind_trials(self) -> list[Dots]:
         return []
 
-    def paint_theme(self) -> None:
-        theme = appearance.current()
-        self.wide_band.set_style(clear_colour(theme.model, 0.16))
-        self.band.set_style(clear_colour(theme.model, 0.26))
-        self.mean.set_style(pen(theme.model, 2.2))
-        self.trials.set_styles(theme.paper, theme.ink, theme.control)
-
     def height_title(self) -> str:
         raise NotImplementedError
 
@@ -78,6 +71,11 @@ class SliceView(SurrogateView):
 
     def draw(self) -> None:
         axis, scale = self.shown_axis, self.record.scales[self.axis_index]
+        theme = appearance.current()
+        self.wide_band.set_style(clear_colour(theme.model, 0.16))
+        self.band.set_style(clear_colour(theme.model, 0.26))
+        self.mean.set_style(pen(theme.model, 2.2))
+        self.trials.set_styles(theme.paper, theme.ink, theme.control)
         for plot in self.canvas.plots:
             plot.bottom.set_scale(scale)
         self.canvas.plots[-1].bottom.set_title(setting_title(axis))
@@ -100,7 +98,7 @@ class SliceView(SurrogateView):
         self._draw_trials(positions, heights)
         self._draw_next(scale)
         edges = edge_marks(positions, heights, (low, high), self.height_scale())
-        self.beyond.set_data(edges.x, edges.y, edges.texts, appearance.current().observed)
+        self.beyond.set_data(edges.x, edges.y, edges.texts, theme.observed)
         self.canvas.align_left()
         self._explain_dots(x, heights)
 
@@ -212,12 +210,6 @@ class GpSlice(SliceView):
         self.markers.append(self.next_below)
         self.below.add_marks(self.area, self.promise, self.next_below)
 
-    def paint_theme(self) -> None:
-        super().paint_theme()
-        theme = appearance.current()
-        self.area.set_style(clear_colour(theme.observed, 0.2))
-        self.promise.set_style(pen(theme.observed, 1.8))
-
     def height_title(self) -> str:
         return metric_in_short(self.run.started.metric)
 
@@ -231,7 +223,9 @@ class GpSlice(SliceView):
         kind = self.run.surrogate.acquisition if self.run.surrogate else "ei"
         self._show_below(kind != "mean", setting_title(self.shown_axis))
         self.below.left.set_title(ACQUISITIONS.get(kind, ""), maximize=True)
-        promise = self.curve_of(self.answer.acquisition)
+        promise, colour = self.curve_of(self.answer.acquisition), appearance.current().observed
+        self.area.set_style(clear_colour(colour, 0.2))
+        self.promise.set_style(pen(colour, 1.8))
         self.promise.set_data(x, promise)
         # A gain and a chance begin at 0, a mean anywhere.
         floor = 0.0 if kind != "mean" else float(np.nanmin(promise))

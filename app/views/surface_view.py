@@ -89,17 +89,10 @@ class SurfaceView(PairView, SurrogateView):
     def wants(cls, started: RunStarted) -> bool:
         return super().wants(started) and surrogate_of(started) in cls.surrogates
 
-    def start(self, started: RunStarted) -> None:
-        super().start(started)
-        self._paint_colours()
-
-    def paint_theme(self) -> None:
+    def _set_styles(self) -> None:
         self.contours.set_style(pen("#FFFFFF", 1.0), pen("#1F2933", 1.8))
         self.trials.set_styles("#FFFFFF", "#1F2933", "#FFFFFF")
         self.next.set_style("#D55E00", "#FFFFFF", 1.6)
-        self._paint_colours()
-
-    def _paint_colours(self) -> None:
         self.colours = pg.colormap.get(appearance.current().colormap)
         if not self.maximize():
             # The library keeps the map and gives the same one to everybody: turn a copy.
@@ -109,6 +102,7 @@ class SurfaceView(PairView, SurrogateView):
 
     def draw(self) -> None:
         answer, scales = self.answer, self.scales
+        self._set_styles()
         sides = self.plot.bottom, self.plot.left
         for side, axis, scale in zip(sides, self.shown_axes(), scales, strict=True):
             side.set_scale(scale)

@@ -5,7 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from PySide6.QtGui import QFont, QFontMetricsF, QResizeEvent
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
@@ -18,7 +18,6 @@ from core.figures.scales import Scale
 from core.tuning.events import Event, JointSurfaceFitted, RunStarted, SurrogateFitted, TrialExcluded
 from core.tuning.scores.score import score_limits
 from core.wording import format_decimals, format_number
-from resources.theme import FONT_CARD
 
 if TYPE_CHECKING:
     from core.gp.evaluations import Evaluation
@@ -49,14 +48,12 @@ class ChooserView(View):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        font = QFont(self.font())
-        font.setBold(True)
-        font.setPointSizeF(appearance.points(FONT_CARD))
-        title = QFontMetricsF(font).horizontalAdvance(self.title)
+        self._title.ensurePolished()
+        title = self._title.fontMetrics().horizontalAdvance(self.title)
         boxes = [box for box in self.findChildren(QuietComboBox) if not box.isHidden()]
         room = self.width() - title - appearance.pixels(BESIDE)
         for box in boxes:
-            box.setMaximumWidth(max(appearance.pixels(NARROWEST), int(room / len(boxes))))
+            box.setMaximumWidth(max(appearance.pixels(NARROWEST), room // len(boxes)))
 
 
 class AxesView(ChooserView):

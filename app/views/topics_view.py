@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
 
 from app.look import appearance
@@ -39,14 +39,12 @@ class TopicCards:
         self.min_height = 0.0
         self._heading = ""
         self._entries: list[LegendEntry] = []
-        self._width = 0.0
 
     def set_data(self, topics: Sequence[Topic], heading: str, entries: list[LegendEntry]) -> None:
         self.cards = [_Card(topic) for topic in topics]
         self._heading, self._entries = heading, entries
 
-    def lay_out(self, width: float, height: float) -> float:
-        self._width = width
+    def lay_out(self, width: float, height: float) -> QSizeF:
         room, line = width - 2 * EDGE, QFontMetricsF(small_font()).height() + 2
         top = EDGE + line + height_of(self._entries, room) + 6
         across = max(1, int((room + GAP) // (appearance.pixels(NARROWEST) + GAP)))
@@ -62,11 +60,11 @@ class TopicCards:
             top += tall + GAP
             if first < SEEN * across:
                 self.min_height = top - GAP + EDGE
-        return top - GAP + EDGE
+        return QSizeF(width, top - GAP + EDGE)
 
-    def paint(self, painter: QPainter) -> None:
+    def paint(self, painter: QPainter, seen: QRectF) -> None:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        metrics, room = QFontMetricsF(small_font()), self._width - 2 * EDGE
+        metrics, room = QFontMetricsF(small_font()), seen.width() - 2 * EDGE
         painter.setFont(small_font())
         painter.setPen(QColor(appearance.current().ink))
         heading = metrics.elidedText(self._heading, Qt.TextElideMode.ElideRight, room)

@@ -284,7 +284,7 @@ class TrialsGrid(PlainTable):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         trial = self._view.chosen_trial()
         if event.key() == Qt.Key.Key_Delete and trial is not None:
-            self._view.exclude_requested.emit(trial.number, not self._view.is_out(trial))
+            self._view.toggle_excluded(trial)
         elif event.matches(QKeySequence.StandardKey.Copy) and trial is not None:
             self._view.copy_trial()
         else:
@@ -318,13 +318,16 @@ class TrialsTable(View):
         self.table.setModel(self.model)
         self.table.selectionModel().currentRowChanged.connect(self._on_row_chosen)
         self._detail = wrapping_label("", "caption")
-        self.exclude_button = LinkButton("Exclude this trial", self._exclude_pressed, "discard")
+
+        def toggle_selected() -> None:
+            self.toggle_excluded(self.run.find_trial(self.record.selected))
+
+        self.exclude_button = LinkButton("Exclude this trial", toggle_selected, "discard")
         container, last = QWidget(), (self.exclude_button, LEFT)
         in_column((self.table, 1), self._detail, last, on=container, gap=4)
         return container
 
-    def _exclude_pressed(self) -> None:
-        trial = self.run.find_trial(self.record.selected)
+    def toggle_excluded(self, trial: Trial | None) -> None:
         if trial is not None:
             self.exclude_requested.emit(trial.number, not self.is_out(trial))
 
@@ -367,8 +370,12 @@ class TrialsTable(View):
             self.table.setCurrentIndex(self.model.index(row, 0))
         trial = self.run.find_trial(self.record.selected)
         self._show_exclude_button(trial)
-        has_detail = trial is not None and (bool(trial.failure) or trial.behind)
-        show_text(self._detail, self._outcome_text(trial) if trial and has_detail else "")
+        outcome = ""
+        if trial is not None and trial.behind:
+            outcome = f"Trial {trial.number} was {ended_early(trial, self.run.started)}."
+        elif trial is not None and trial.failure:
+            outcome = f"Trial {trial.number} failed: {trial.failure}"
+        show_text(self._detail, outcome)
 
     def paint_theme(self) -> None:
         self.table.verticalHeader().setDefaultSectionSize(appearance.pixels(TARGET))
@@ -386,7 +393,7 @@ class TrialsTable(View):
         act = menu.addAction("Include it again" if out else "Exclude this trial")
         act.setShortcut(QKeySequence(Qt.Key.Key_Delete))
         act.setEnabled(not self.record.has_other_writer)
-        act.triggered.connect(lambda: self.exclude_requested.emit(trial.number, not out))
+        act.triggered.connect(lambda: self.toggle_excluded(trial))
         take = menu.addAction("Select this model")
         take.setEnabled(self.record.whole_run.results is not None and not trial.failure)
         take.triggered.connect(lambda: self.pick_requested.emit(trial.number))
@@ -418,11 +425,6 @@ class TrialsTable(View):
             score = trial.score if math.isfinite(trial.score) else None
             rows.append([trial.number, score, *cells, trial.took, self.model.note_text(trial)])
         return ["trial", "score", *heads, "seconds", "note"], rows
-
-    def _outcome_text(self, trial: Trial) -> str:
-        if trial.behind:
-            return f"Trial {trial.number} was {ended_early(trial, self.run.started)}."
-        return f"Trial {trial.number} failed: {trial.failure}"
 
     def _on_row_chosen(self, now: QModelIndex, _before: QModelIndex) -> None:
         # A row becomes current when the table is filled, too: a person's choice has the keyboard.

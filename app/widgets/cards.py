@@ -4,19 +4,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtGui import QMouseEvent, QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QFrame, QRadioButton, QVBoxLayout, QWidget
+from PySide6.QtGui import QMouseEvent
+from PySide6.QtWidgets import QButtonGroup, QFrame, QRadioButton, QVBoxLayout, QWidget
 
-from app.look import appearance, icons
+from app.look import icons
 from app.preferences import preferences as settings
 from app.widgets.buttons import ShorteningLink
-from app.widgets.layouts import TOP, FlowLayout, TextWidget, add_to, clear_layout, in_column, in_row
+from app.widgets.layouts import TOP, FlowLayout, add_to, clear_layout, in_column, in_row
 from app.widgets.model_pictures import ModelPicture, ScaleDots, has_picture
 from app.widgets.text_labels import apply_style, show_text, wrapping_label
 from core.estimators.facts import ModelScale, uncapitalized
 
 BADGE = "Recommended"
-_BOTH_WIDE = 900  # pixels from which two cards are beside each other
 
 
 class Card(QFrame):
@@ -40,21 +39,6 @@ class Card(QFrame):
         if title:
             self.setAccessibleName(title)
             self.setAccessibleDescription(caption)
-
-
-class SideBySide(TextWidget):
-    """Two cards beside each other if both fit, else below."""
-
-    def __init__(self, first: Card, second: Card) -> None:
-        super().__init__()
-        self._layout: QBoxLayout = in_column((first, 1), (second, 1), on=self, gap=12)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        is_wide = event.size().width() >= appearance.pixels(_BOTH_WIDE)
-        horizontal, vertical = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
-        self._layout.setDirection(horizontal if is_wide else vertical)
-        self.updateGeometry()
 
 
 class CollapsibleSection(QWidget):

@@ -4,7 +4,7 @@ import re
 from html import escape
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtGui import QAccessible, QAccessibleEvent, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QStyle, QStyleOption, QWidget
 
 from app.look import icons
@@ -35,6 +35,15 @@ def show_text(label: QLabel, text: str) -> None:
     """Show a text; "" hides the label."""
     label.setText(text)
     label.setVisible(bool(text))
+
+
+def show_outcome(label: QLabel, sentence: str, succeeded: bool) -> None:
+    """Show how what a person did ended, which screen readers say without being moved there."""
+    show_text(label, sentence)
+    label.setAccessibleName(sentence)
+    apply_style(label, voice="good" if succeeded else "bad")
+    if sentence:
+        QAccessible.updateAccessibility(QAccessibleEvent(label, QAccessible.Event.Alert))
 
 
 def plain_tooltip(text: str) -> str:

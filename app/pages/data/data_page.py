@@ -17,8 +17,8 @@ from app.pages.data.question_card import QuestionCard
 from app.pages.page import Page
 from app.text.data_text import change_title, column_word, data_summary, headline
 from app.widgets.buttons import IconButton, PlainButton
-from app.widgets.cards import Card, SideBySide
-from app.widgets.layouts import add_to
+from app.widgets.cards import Card
+from app.widgets.layouts import add_to, in_lines
 from app.widgets.text_labels import plain_tooltip
 from core.wording import count_text
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from core.datasets.dataset_summary import DatasetSummary
 
 FEWER_ROWS = 5
+BESIDE = 444  # pixels of a card at the usual text size, from which on two are beside each other
 
 
 class DataPage(Page):
@@ -51,7 +52,7 @@ class DataPage(Page):
         add_to(self._card.body, (self.table, 1), 0)
         self._card.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
         self.readings, self.findings = ReadingsCard(session), FindingsCard(session)
-        self._cards = SideBySide(self.readings, self.findings)
+        self._cards = in_lines(self.readings, self.findings, gap=12, column_width=BESIDE)
         self.documents = DocumentsCard(session)
         self.board = GroupsBoard(session, self)
         cards = (self.question, (self._card, 1), self._cards, self.documents, self.board)
@@ -69,9 +70,6 @@ class DataPage(Page):
         session.changes_changed.connect(self._undo_refused)
         session.data_changed.connect(self.request_refresh)
         session.problem.connect(lambda _sentence: self._undo_refused())
-        self.refresh()
-
-    def visited(self) -> None:
         self.refresh()
 
     def tour_target(self, name: str) -> QWidget | None:

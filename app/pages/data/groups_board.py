@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -102,12 +103,10 @@ def rename_group(groups: Groups, old: str, new: str) -> Groups:
     return changed
 
 
-def fresh_name(groups: Groups, pattern: str) -> str:
-    """The pattern with the first number that is unused."""
-    number = len(groups) + 1
-    while (name := pattern.format(number=number)) in groups:
-        number += 1
-    return name
+def fresh_name(groups: Groups) -> str:
+    """A name with the first number that is unused."""
+    numbers = itertools.count(len(groups) + 1)
+    return next(name for number in numbers if (name := f"group {number}") not in groups)
 
 
 class GroupBox(QFrame):
@@ -115,9 +114,6 @@ class GroupBox(QFrame):
 
     dropped = Signal(object)  # columns
     renamed = Signal(str)  # the new name
-    menu_wanted = Signal(str)  # this and the next two as of its chips
-    step_wanted = Signal(str, int)
-    pick_wanted = Signal(str, bool)
 
     def __init__(self, name: str, columns: Sequence[str], number: int) -> None:
         super().__init__()
@@ -144,12 +140,8 @@ class GroupBox(QFrame):
         holder.setObjectName("scrolled")
         flow = FlowLayout(holder, gap=5)
         for name in columns:
-            chip = ColumnChip(name, self.name)
-            chip.menu_wanted.connect(self.menu_wanted)
-            chip.step_wanted.connect(self.step_wanted)
-            chip.pick_wanted.connect(self.pick_wanted)
-            flow.addWidget(chip)
-            self.chips.append(chip)
+            self.chips.append(ColumnChip(name, self.name))
+            flow.addWidget(self.chips[-1])
         return holder
 
     def _on_title_edited(self) -> None:
@@ -266,9 +258,10 @@ class GroupsBoard(Card):
             box = GroupBox(name, columns, number)
             box.dropped.connect(partial(self._move_later, name))
             box.renamed.connect(partial(self._rename_later, name))
-            box.menu_wanted.connect(self._show_menu)
-            box.step_wanted.connect(self._move_sideways)
-            box.pick_wanted.connect(self._toggle_picked)
+            for chip in box.chips:
+                chip.menu_wanted.connect(partial(self._show_menu, chip))
+                chip.step_wanted.connect(self._move_sideways)
+                chip.pick_wanted.connect(self._toggle_picked)
             self._boxes.addWidget(box)
             self._boxes_by_name[name] = box
         self._show_picked()
@@ -291,7 +284,7 @@ class GroupsBoard(Card):
         return {name: columns for name, columns in self.current_groups().items() if columns}
 
     def add_group(self) -> None:
-        self._empty = fresh_name(self.current_groups(), "group {number}")
+        self._empty = fresh_name(self.current_groups())
         self.refresh()
         if self._shown and self._holder.isVisible():
             self.group_box(self._empty).title.setFocus()
@@ -350,9 +343,7 @@ class GroupsBoard(Card):
         return list(self._picked) if column in self._picked else [column]
 
     def _move_picked(self) -> None:
-        menu = self.menu_for(next(iter(self._picked)))
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.popup(self.several.mapToGlobal(self.several.rect().bottomLeft()))
+        self._show_menu(self.several, next(iter(self._picked)))
 
     def _rename_later(self, old: str, new: str) -> None:
         # Later: the field whose editing has just ended is drawn anew.
@@ -373,16 +364,10 @@ class GroupsBoard(Card):
         if 0 <= index < len(names):
             self._move_later(names[index], self._with_picked(column))
 
-    def _show_menu(self, column: str) -> None:
-        box = self.sender()
+    def _show_menu(self, button: QWidget, column: str) -> None:
         menu = self.menu_for(column)
-        position = self.mapToGlobal(self.rect().center())
-        if isinstance(box, GroupBox):
-            for chip in box.chips:
-                if chip.column == column:
-                    position = chip.mapToGlobal(chip.rect().bottomLeft())
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.popup(position)
+        menu.popup(button.mapToGlobal(button.rect().bottomLeft()))
 
     def menu_for(self, column: str) -> QMenu:
         columns = self._with_picked(column)
@@ -400,7 +385,7 @@ class GroupsBoard(Card):
                 menu.addAction(name.replace("&", "&&")).triggered.connect(
                     lambda _checked=False, name=name: self._move_later(name, columns)
                 )
-        new_name = fresh_name(self.current_groups(), "group {number}")
+        new_name = fresh_name(self.current_groups())
         menu.addSeparator()
         new_action = menu.addAction("A new group")
         new_action.triggered.connect(lambda _on=False: self._move_later(new_name, columns))

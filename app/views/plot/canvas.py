@@ -20,7 +20,7 @@ from PySide6.QtGui import (
     QResizeEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QToolTip, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QToolTip, QWidget
 
 from app.look import appearance
 from app.views.plot.axes import ScaleAxis
@@ -76,42 +76,6 @@ class FocusRing(_Area):
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)
         self.viewport().update()
-
-
-class PaintedArea(FocusRing, QAbstractScrollArea):
-    """A scroll area that paints its content."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.take_focus()
-
-    def paint_content(self, painter: QPainter) -> None:
-        raise NotImplementedError
-
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self.viewport())
-        painter.fillRect(self.viewport().rect(), QColor(appearance.current().paper))
-        painter.save()
-        self.paint_content(painter)
-        painter.restore()
-        self.paint_ring(painter)
-        painter.end()
-
-
-class FullPicture(QWidget):
-    """Something painted in its full size, unscrolled, for a file."""
-
-    def __init__(self, size: QSize, paint: Callable[[QPainter], None]) -> None:
-        super().__init__()
-        self._paint = paint
-        self.resize(size)
-
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.fillRect(self.rect(), QColor(appearance.current().paper))
-        self._paint(painter)
-        painter.end()
 
 
 @dataclass(frozen=True)

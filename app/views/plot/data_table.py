@@ -19,16 +19,17 @@ from PySide6.QtGui import (
     QShortcut,
 )
 from PySide6.QtSvg import QSvgGenerator
-from PySide6.QtWidgets import QApplication, QGraphicsView, QWidget
+from PySide6.QtWidgets import QGraphicsView, QWidget
 
 from app.look import appearance
+from app.views.plot.axes import small_font
 from app.widgets.plain_table import CellModel, PlainTable
 from core.errors import write_error
 from core.export.spreadsheet_cells import escape_formula
 from core.figures.figure import Table
 from core.wording import format_value
 from core.writing import whole_file, write_whole
-from resources.theme import FONT_CARD, FONT_SMALL, TARGET
+from resources.theme import FONT_CARD, TARGET
 
 
 class DataTableModel(CellModel):
@@ -171,8 +172,6 @@ def _draw_picture(painter: QPainter, content: QWidget, size: QSize, words: tuple
 
 
 def _heading_fonts() -> tuple[QFont, QFont]:
-    title, question = QFont(QApplication.font()), QFont(QApplication.font())
+    title = small_font(bold=True)
     title.setPointSizeF(appearance.points(FONT_CARD))
-    title.setBold(True)
-    question.setPointSizeF(appearance.points(FONT_SMALL))
-    return title, question
+    return title, small_font()

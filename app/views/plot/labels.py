@@ -33,14 +33,14 @@ class BarLabels(PixelItem):
 
     def paint_pixels(self, painter: QPainter, transform: QTransform, area: QRectF) -> None:
         shown, metrics = self.viewRect(), QFontMetricsF(painter.font())
-        painter.setPen(QColor(getattr(appearance.current(), self.ink)))
+        ink = getattr(appearance.current(), self.ink)
         self.boxes = []
         for x, row, text in self.words:
             wide, tall = metrics.horizontalAdvance(text) + 2, metrics.height()
             box = self._box_at(transform.map(QPointF(x, row)), wide, tall, area)
             # Of hundreds of rows only those in sight are painted, and none over another.
             if shown.top() <= row <= shown.bottom() and not any(map(box.intersects, self.boxes)):
-                painter.drawText(box, int(Qt.AlignmentFlag.AlignVCenter), text)
+                draw_words(painter, box, text, ink)
                 self.boxes.append(box)
 
     def _box_at(self, anchor: QPointF, wide: float, tall: float, area: QRectF) -> QRectF:

@@ -1,13 +1,15 @@
 """Views that scroll: lists of bars, and pages that are painted rather than plotted."""
 
+import math
 from typing import Protocol
 
-from PySide6.QtCore import QPointF, QSize, Qt
-from PySide6.QtGui import QFontMetricsF, QPainter, QResizeEvent
-from PySide6.QtWidgets import QScrollBar, QWidget
+from PySide6.QtCore import QPointF, QRectF, QSize, QSizeF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QScrollBar, QWidget
 
+from app.look import appearance
 from app.views.plot.axes import small_font
-from app.views.plot.canvas import LOWEST, FullPicture, PaintedArea
+from app.views.plot.canvas import LOWEST, FocusRing
 from app.views.plot.view import View
 from app.widgets.layouts import in_row
 from core.tuning.events import RunStarted
@@ -20,49 +22,80 @@ class Drawing(Protocol):
 
     min_height: float
 
-    def lay_out(self, width: float, height: float) -> float:
-        """Returns the height needed."""
+    def lay_out(self, width: float, height: float) -> QSizeF:
+        """Returns the size needed."""
 
-    def paint(self, painter: QPainter) -> None:
-        """Paint what was laid out."""
+    def paint(self, painter: QPainter, seen: QRectF) -> None:
+        """Paint what was laid out, of which `seen` is in sight."""
 
     def tooltip_at(self, position: QPointF) -> str:
         """The text at a position; "" for none."""
 
 
-class PaintedPage(PaintedArea):
+class FullPicture(QWidget):
+    """A drawing in its full size, unscrolled, for a file."""
+
+    def __init__(self, drawing: Drawing, size: QSize) -> None:
+        super().__init__()
+        self._drawing = drawing
+        self.resize(size)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), QColor(appearance.current().paper))
+        self._drawing.paint(painter, QRectF(self.rect()))
+        painter.end()
+
+
+class PaintedPage(FocusRing, QAbstractScrollArea):
     """A drawing that arrow and Page keys scroll."""
 
     def __init__(self, drawing: Drawing) -> None:
         super().__init__()
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.take_focus()
         self.drawing = drawing
-        self.needed_height = 0.0
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.needed_size = QSizeF()
+        self.setCornerWidget(QWidget())
 
     def update_layout(self) -> None:
-        size, bar = self.viewport().size(), self.verticalScrollBar()
-        self.needed_height = self.drawing.lay_out(size.width(), size.height())
-        self.setMinimumHeight(max(LOWEST, round(self.drawing.min_height)))
-        bar.setRange(0, max(0, round(self.needed_height - size.height() + 0.5)))
-        bar.setPageStep(size.height())
-        bar.setSingleStep(STEP)
+        size, across = self.viewport().size(), self.horizontalScrollBar()
+        self.needed_size = self.drawing.lay_out(size.width(), size.height())
+        for bar, needed, room in (
+            (across, self.needed_size.width(), size.width()),
+            (self.verticalScrollBar(), self.needed_size.height(), size.height()),
+        ):
+            bar.setRange(0, max(0, int(needed - room)))
+            bar.setPageStep(room)
+            bar.setSingleStep(STEP)
+        below = across.sizeHint().height() if across.maximum() else 0
+        self.setMinimumHeight(max(LOWEST, math.ceil(self.drawing.min_height) + below))
         self.viewport().update()
 
+    @property
+    def _scrolled(self) -> QPointF:
+        return QPointF(self.horizontalScrollBar().value(), self.verticalScrollBar().value())
+
     def full_picture(self) -> QWidget:
-        size = self.viewport().size()
-        height = max(size.height(), round(self.needed_height + 1))
-        return FullPicture(QSize(size.width(), height), self.drawing.paint)
+        size = self.viewport().size().expandedTo(self.needed_size.toSize())
+        return FullPicture(self.drawing, size)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.update_layout()
 
-    def paint_content(self, painter: QPainter) -> None:
-        painter.translate(0, -self.verticalScrollBar().value())
-        self.drawing.paint(painter)
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter, area = QPainter(self.viewport()), self.viewport().rect()
+        painter.fillRect(area, QColor(appearance.current().paper))
+        painter.save()
+        painter.translate(-self._scrolled)
+        self.drawing.paint(painter, QRectF(area).translated(self._scrolled))
+        painter.restore()
+        self.paint_ring(painter)
+        painter.end()
 
     def tooltip_at(self, position: QPointF) -> str:
-        return self.drawing.tooltip_at(position + QPointF(0, self.verticalScrollBar().value()))
+        return self.drawing.tooltip_at(position + self._scrolled)
 
 
 class PaintedView(View):
@@ -86,9 +119,6 @@ class PaintedView(View):
 
     def start(self, started: RunStarted) -> None:
         self.page.verticalScrollBar().setValue(0)
-
-    def paint_theme(self) -> None:
-        self.page.update_layout()
 
 
 NAMES = 0.6  # share of the width that the names may take before they are cut

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 import app
-from app.help.glossary import entries, terms_in
+from app.help.glossary import entries, read_help, terms_in
 from core.estimators.registry import MODELS
 from core.tuning.scores.metrics import METRICS
 from core.tuning.strategies.registry import STRATEGIES
@@ -107,6 +107,8 @@ def window_text():
         texts += [model.title, model.good_for, model.cost]
         texts += [axis.label for task in model.tasks for axis in model.space(task)]
     texts += [metric.title for metric in METRICS.values()]
+    for words in read_help("run_options.json").values():
+        texts += [words["label"], words["help"], *words.get("choice_labels", ())]
     return "\0".join(texts)
 
 

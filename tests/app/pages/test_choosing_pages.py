@@ -242,7 +242,7 @@ def test_each_strategy_has_its_own_controls(strategies, clinic):
     strategies.ways.setCurrentIndex(strategies.ways.findData("column"))
     assert strategies.session.plan.groups == "column"
     strategies.session.set_plan(groups={"a": ["age"], "b": ["ward", "smoker"]})
-    assert strategies.ways.currentText() == "One for each of my 2 groups"
+    assert strategies.ways.currentText() == "My own groups"
 
 
 def test_minutes_and_trials_bound_the_plan(strategies):

@@ -146,7 +146,7 @@ def test_generated_pictures_stand_beside_where_there_is_room_and_say_their_rows(
 
 def test_topics_take_more_room_for_larger_text(generative, feed, monkeypatch):
     view = feed(generative.run()).views["topics"]
-    needed = view.page.needed_height
+    needed = view.page.needed_size.height()
     monkeypatch.setattr(appearance._state, "text_percent", 200)
-    view.paint_theme()
-    assert view.page.needed_height > 1.5 * needed
+    view.redraw()
+    assert view.page.needed_size.height() > 1.5 * needed

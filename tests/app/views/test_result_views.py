@@ -55,6 +55,17 @@ def test_which_pictures_suit():
     assert views_for(NUMBERS) == [SCORES_VIEW, PREDICTED_VIEW]
 
 
+def test_the_line_without_a_model_does_not_cross_a_number(shown):
+    greys = []
+    for baseline in ({"accuracy": 0.842}, {}):
+        view = shown(SCORES_VIEW, replace(CLASSES, baseline_test=baseline))
+        near = view.marks["scores"].boxes[1].toRect().adjusted(2, 2, -2, -2)  # 84.0 %
+        picture = view.canvas.viewport().grab(near).toImage()
+        points = ((x, y) for x in range(picture.width()) for y in range(picture.height()))
+        greys.append(np.array([picture.pixelColor(*point).lightness() for point in points]))
+    assert np.abs(np.subtract(*greys)).max() < 64  # of 255; the bare line is some 130 darker
+
+
 def test_scores_with_and_without_intervals(shown):
     view = shown(SCORES_VIEW, CLASSES)
     assert view.marks["tuned"].x.tolist() == [0.877]
@@ -124,8 +135,10 @@ def test_comparison_puts_the_best_on_top(shown):
         }
     )
     assert list(view.runs) == ["mm", "grid", "grid (2)"]
-    assert view.dots.x.tolist() == [0.88, 0.84]
-    assert np.allclose([end for _, _, end in view.bars[view.fits][0].bars], [1.0, 2.0, 2.0])
+    assert view.run_painters[0].marks["dots"].x.tolist() == [0.88, 0.84]
+    assert np.allclose(
+        [end for _, _, end in view.run_painters[1].marks["bars"].bars], [1.0, 2.0, 2.0]
+    )
     assert view.table_data()[1][0] == ["mm", 0.88, None, 10, 0.1]
     assert view.describe().startswith("3 runs; best mm")
 

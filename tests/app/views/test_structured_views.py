@@ -4,11 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QRectF
+from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QImage
 
 from app.session.shown_run import ShownRun
-from app.views.sequence_view import Geometry
 from core.datasets.molecules import bracket_pairs
 
 
@@ -38,30 +37,30 @@ def test_a_sequence_is_drawn_said_tabled_and_chosen(feed, structured):
 def test_words_have_room_and_forty_tokens_scroll(feed, board, structured, qapp):
     board.resize(760, 620)
     view = feed(structured.structured_run("sequence")).views["sequence"]
-    grid = view.grid
-    size = grid.viewport().size()
-    place = Geometry(grid.shown, size.width(), size.height(), grid.entries)
-    assert place.row >= place.metrics.height()
-    assert place.down <= size.height() + 1
-    words = [min(120, place.metrics.horizontalAdvance(word)) for word in grid.shown.tokens]
-    assert (np.diff(place.edges) >= words).all()
+    grid, page = view.grid, view.page
+    assert grid.row >= grid.metrics.height()
+    assert page.needed_size.height() <= page.viewport().height() + 1
+    words = [min(120, grid.metrics.horizontalAdvance(word)) for word in grid.shown.tokens]
+    assert (np.diff(grid.edges) >= words).all()
     board.show_example(2)
     feed([])
-    bar = grid.horizontalScrollBar()
+    bar = page.horizontalScrollBar()
     assert bar.maximum() > 0
-    assert grid.verticalScrollBar().maximum() == 0
-    assert grid.token_at(grid.viewport().width() - 20) < 39
+    assert page.verticalScrollBar().maximum() == 0
+    near_the_right = QPointF(page.viewport().width() - 20, 50)
+    assert "token 40" not in page.tooltip_at(near_the_right)
     bar.setValue(bar.maximum())
-    assert grid.token_at(grid.viewport().width() - 20) == 39
-    assert grid.full_picture().width() > grid.viewport().width()
+    assert "token 40\n" in page.tooltip_at(near_the_right)
+    page.viewport().grab()
+    assert page.tooltip_at(QPointF(5, 50)) == ""  # on the labels, which cover other tokens
+    assert page.full_picture().width() > page.viewport().width()
 
 
 def test_few_labels_fill_the_width_and_of_many_the_likely_are_shown(feed, structured):
     run = structured.structured_run("sequence", classes=("coin", "dice"), lengths=(10,))
     view = feed(run).views["sequence"]
-    grid = view.grid
-    assert grid.shown.labels == ("coin", "dice")
-    assert grid.horizontalScrollBar().maximum() == 0
+    assert view.grid.shown.labels == ("coin", "dice")
+    assert view.page.horizontalScrollBar().maximum() == 0
     assert not view.which.isVisible()
     many = tuple(f"label {n}" for n in range(60))
     view = feed(structured.structured_run("sequence", classes=many, lengths=(6,))).views["sequence"]
@@ -74,11 +73,10 @@ def test_few_labels_fill_the_width_and_of_many_the_likely_are_shown(feed, struct
 def test_cells_darken_with_the_probability(feed, board, structured, qapp):
     view = feed(structured.structured_run("sequence", lengths=(6,))).views["sequence"]
     grid = view.grid
-    place = Geometry(grid.shown, grid.viewport().width(), grid.viewport().height(), grid.entries)
-    image = grid.viewport().grab().toImage()
+    image = view.page.viewport().grab().toImage()
     token = grid.shown.is_wrong.index(False)
     likely, unlikely = grid.shown.true[token], int(grid.shown.probabilities[token].argmin())
-    dark, light = (_corner(image, place.cell_box(token, row)) for row in (likely, unlikely))
+    dark, light = (_corner(image, grid.cell_box(token, row)) for row in (likely, unlikely))
     assert dark < light
 
 

@@ -291,7 +291,7 @@ def test_moving_and_renaming_lose_no_column():
     assert move_columns(groups, ["1"], "new") == {"a": ["2"], "b": ["3"], "new": ["1"]}
     assert rename_group(groups, "b", "a") == {"a": ["1", "2", "3"]}
     assert rename_group(groups, "a", "z") == {"z": ["1", "2"], "b": ["3"]}
-    assert fresh_name({"group 2": [], "x": []}, "group {number}") == "group 3"
+    assert fresh_name({"group 2": [], "x": []}) == "group 3"
 
 
 def test_a_menu_opens_at_the_chip_and_at_the_head(page):

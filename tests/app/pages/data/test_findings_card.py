@@ -18,7 +18,6 @@ from app.pages.data import preview_table
 from app.pages.data.data_page import DataPage
 from app.pages.data.preview_table import MISSING, PreviewTable, draw_bars
 from app.text.data_text import change_title, column_values_text, missing_text
-from app.widgets.cards import SideBySide
 from app.window.window import Window
 from app.window.window_sides import step_states
 from app.worker import engine
@@ -154,7 +153,7 @@ def test_without_anything_to_say_there_is_no_card(opened, tmp_path):
     pd.DataFrame(random.normal(size=(60, 2)), columns=["a", "y"]).to_csv(path, index=False)
     page = opened(DataPlan(str(path)))
     assert not page.readings.isVisible()
-    assert not any(pair.isVisible() for pair in page.findChildren(SideBySide))
+    assert page._cards.isHidden()
     page = opened(DataPlan("sample:iris"))
     assert not page.findings.isVisible()
     assert any("2 of 150 rows equal" in sentence for sentence in page.words[1])
