@@ -23,7 +23,7 @@ STEPS = 1000  # of the bar
 THICK, GAP = 8, 4  # pixels: of the bar, which is thicker where it has parts; above its labels
 PLAYING = 8_000  # milliseconds for a whole run
 FASTEST = 40  # milliseconds between two positions
-MAX_TILES = 24  # more workers are only counted
+MAX_TILES = 12  # more workers are only counted
 COLUMNS, WIDTH = 4, 150  # pixels of a tile at the usual text size
 
 
@@ -226,9 +226,14 @@ class _Tile(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def show_worker(self, worker: ClusterWorker) -> None:
-        self._name = f"{worker.name} · {worker.host}" if worker.host else worker.name
-        self._activity, self._load = activity_text(worker), worker.load
-        self.setToolTip(plain_tooltip(f"{self._name}: {self._activity}"))
+        # Without its domain, or the computer would be what is elided; an address is kept whole.
+        is_address = worker.host.replace(".", "").isdigit()
+        host = worker.host if is_address else worker.host.partition(".")[0]
+        self._name = " · ".join(filter(None, (worker.name, host)))
+        self._activity = activity_text(worker)
+        self._load = worker.load if worker.usable else 0.0
+        name = " · ".join(filter(None, (worker.name, worker.host)))
+        self.setToolTip(plain_tooltip(f"{name}: {self._activity}"))
         self.update()
 
     def sizeHint(self) -> QSize:

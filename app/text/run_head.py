@@ -333,4 +333,6 @@ def activity_text(worker: ClusterWorker) -> str:
     screenings = [number for number in worker.trials if number < 0]
     numbers = [str(number) for number in worker.trials if number >= 0]
     words = [f"trial {numbers[0]}" if len(numbers) == 1 else f"trials {', '.join(numbers)}"]
-    return " and ".join([*(words if numbers else []), *(["a screening"] if screenings else [])])
+    words = [*(words if numbers else []), *(["a screening"] if screenings else [])]
+    share = f" ({len(worker.trials)} of {worker.threads})" if worker.threads > 1 else ""
+    return " and ".join(words) + share

@@ -171,9 +171,10 @@ class SharedWorker:
             return
         for result in self._executor.wait_for_results(MAX_POLL_SECONDS):
             token = next(t for t, number in self._tokens.items() if number == result.number)
-            self._shared.write(f"result-{token}-{self._worker}", SharedResult.of(result))
+            with contextlib.suppress(FileNotFoundError):  # the run has ended
+                self._shared.write(f"result-{token}-{self._worker}", SharedResult.of(result))
+                self.trial_count += 1
             del self._tokens[token]
-            self.trial_count += 1
             self._poll_seconds = POLL_SECONDS
         count = count_text(self.trial_count, "trial")
         self._show(f"{count} given back, at work on {len(self._tokens)}")

@@ -84,7 +84,7 @@ def test_the_workers_of_a_run_are_listed(capsys, idle, runs, monkeypatch):
         out = capsys.readouterr().out
         workers = listed(capsys)["second"]["workers"]
     assert "    1 worker on 1 computer, 1 at work, 2 trials at a time.\n" in out
-    assert "    - process 7 on \N{REPLACEMENT CHARACTER}node: trial 4\n" in out
+    assert "    - process 7 on \N{REPLACEMENT CHARACTER}node: trial 4 (1 of 2)\n" in out
     assert "    - process 8 on \N{REPLACEMENT CHARACTER}node: no sign of life\n" in out
     facts = {(worker["name"], worker["usable"]) for worker in workers}
     assert facts == {("process 7", True), ("process 8", False)}

@@ -445,6 +445,7 @@ def test_the_headline_counts_workers_computers_and_trials():
         ({"load": 1.0}, "at work for others"),
         ({"trials": [7]}, "trial 7"),
         ({"trials": [7, 9]}, "trials 7, 9"),
+        ({"trials": [7, 9], "threads": 4}, "trials 7, 9 (2 of 4)"),
         ({"trials": [-2]}, "a screening"),
         ({"trials": [7], "usable": False}, "cannot be used"),
     ],
@@ -466,6 +467,19 @@ def test_tiles_follow_the_workers_and_of_a_thousand_the_rest_is_counted(qtbot):
     shown.show_workers([worker(str(i)) for i in range(1000)])
     assert len(shown.tiles) == MAX_TILES
     assert shown.more_label.text() == f"and {1000 - MAX_TILES} more"
+
+
+@pytest.mark.parametrize(
+    ("host", "words"), [("node-7.lab.example.org", "w · node-7"), ("10.0.0.7", "w · 10.0.0.7")]
+)
+def test_a_tile_names_the_computer_without_its_domain(qtbot, host, words):
+    shown = WorkersPanel()
+    qtbot.addWidget(shown)
+    shown.show_workers([worker("w", load=1.0, usable=False, host=host)])
+    (tile,) = shown.tiles
+    assert tile._name == words
+    assert tile.toolTip() == f"w · {host}: cannot be used"
+    assert tile._load == 0.0
 
 
 # A setting that a person enters ---------------------------------------------------------------

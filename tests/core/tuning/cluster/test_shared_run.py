@@ -13,6 +13,7 @@ import threading
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import joblib
 import numpy as np
@@ -358,6 +359,26 @@ def test_where_answers_are_lost_each_trial_is_given_once_and_counts_once(executo
     assert executor._shared.listing().result == {}
     assert executor._trials == {}
     assert set(lost_answers) == {"rename", "unlink", "create"}
+
+
+def test_a_result_that_was_collected_before_its_writer_knew_is_no_error(run, monkeypatch):
+    def rename(path, target):
+        path.unlink()
+        raise FileNotFoundError(path)
+
+    (run.path / "work").mkdir()
+    monkeypatch.setattr(Path, "replace", rename)
+    SharedFolder(run.path).write("result-1.1-a", Beat())
+    assert list((run.path / "work").iterdir()) == []
+
+
+def test_a_result_after_the_end_of_the_run_is_no_error(run):
+    worker = SharedWorker(run, 1, 60.0, lambda _: None)
+    worker._tokens = {"1.1": 3}
+    result = TrialResult(3, TASK.setting, (0.5, 0.5))
+    worker._executor = SimpleNamespace(wait_for_results=lambda _: [result])
+    worker._return_results()
+    assert (worker._tokens, worker.trial_count) == ({}, 0)
 
 
 # ------------------------------------------------------------- who coordinates, and who may join
