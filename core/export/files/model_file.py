@@ -89,12 +89,11 @@ def _text_features(run: FinishedRun) -> list[str]:
 
 def write_skops(run: FinishedRun, path: Path) -> None:
     """Write the fitted pipeline, for ``skops.io.load(path, trusted=…)``."""
-    from skops.io.exceptions import UnsupportedTypeException
-
+    pipeline = with_card(run)
     try:
         with path.open("wb") as file:
-            archive.dump_model(with_card(run), file, zipfile.ZIP_DEFLATED)
-    except UnsupportedTypeException as error:
+            archive.dump_model(pipeline, file, zipfile.ZIP_DEFLATED)
+    except TypeError as error:
         fault = f"skops cannot write this kind of model ({error})"
         raise UnusableError(fault, cure="export it as joblib instead") from error
 

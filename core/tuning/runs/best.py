@@ -83,8 +83,6 @@ _AGAIN = "resume the run (tunescope resume), which fits the model again"
 
 
 def _content(pipeline: Any) -> tuple[str, bytes]:
-    from skops.io.exceptions import UnsupportedTypeException
-
     from core.estimators.stored.plain_model import kept_pipeline  # imports much of scikit-learn
 
     with contextlib.suppress(UnusableError):  # else it is pickled, as those of extensions are
@@ -93,7 +91,7 @@ def _content(pipeline: Any) -> tuple[str, bytes]:
     try:
         if archive.dump_model(pipeline, stream) <= KEPT | types_of_extensions():
             return OPEN, stream.getvalue()
-    except (UnsupportedTypeException, TypeError, ValueError, AttributeError):
+    except (TypeError, ValueError, AttributeError):
         pass  # skops has no form for something inside
     stream = io.BytesIO()
     joblib.dump(pipeline, stream)

@@ -28,6 +28,7 @@ from sklearn.ensemble import (
     AdaBoostClassifier,
     HistGradientBoostingClassifier,
     RandomForestClassifier,
+    VotingClassifier,
 )
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -299,6 +300,37 @@ def test_what_is_written_opens_with_skops_alone_and_quickly(tmp_path: Path) -> N
 def key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("TUNESCOPE_KEY", str(tmp_path / "state" / "key"))
     return tmp_path / "state" / "key"
+
+
+def test_every_node_is_that_of_skops() -> None:
+    """Arrays of objects, types, functions, trees and votes; a set is one that skops writes."""
+    steps = [("ask", FunctionTransformer(np.clip, kw_args={"a_min": -1.0, "a_max": np.int64(1)}))]
+    forest = RandomForestClassifier(2, max_depth=2, random_state=0)
+    vote = VotingClassifier([("trees", forest), ("line", LogisticRegression())])
+    pipeline = Pipeline([*steps, ("model", vote)]).fit(X, np.array(["no", "yes"], object)[Y])
+    pipeline.extra = {
+        1: slice(2),
+        "rows": sparse.csr_matrix(np.eye(3)),
+        np.float64(0.5): (np.float32, np.dtype("<i4")),
+        None: {3},
+    }
+    files = io.BytesIO(), io.BytesIO()
+    archive.dump_model(pipeline, files[0])
+    skops.io.dump(pipeline, files[1])
+
+    def content(file: io.BytesIO) -> Any:
+        with zipfile.ZipFile(file) as opened:
+            arrays = {name: opened.read(name) for name in opened.namelist()}
+
+        def plain(node: Any) -> Any:
+            if isinstance(node, dict):
+                keys = sorted(node.keys() - {"__id__", "file"})
+                return [(key, plain(node[key])) for key in keys], arrays.get(str(node.get("file")))
+            return [plain(item) for item in node] if isinstance(node, list) else node
+
+        return plain(json.loads(arrays["schema.json"]))
+
+    assert content(files[0]) == content(files[1])
 
 
 def test_what_this_computer_signed_opens_here_alone(tmp_path: Path, key: Path) -> None:
