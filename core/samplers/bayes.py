@@ -194,7 +194,7 @@ class GpSampler(ProposingSampler, Generic[OptionsT]):
         if start_trials is not None and start_trials >= 0:
             return start_trials
         axes = len(self._domain.space)
-        published_count, default_count = np.clip(axes + 1, 4, 10), np.clip(3 * axes, 4, 12)
+        published_count, default_count = np.clip(axes + 1, 4, 10), np.clip(2 * axes, 4, 8)
         return int(published_count if self.options.as_published else default_count)
 
     def _show_early(self, trial: FrozenTrial, observed: Observations, point: Array) -> None:

@@ -13,8 +13,8 @@ class GpOptions(StrategyOptions):
     """Options of Bayesian optimization.
 
     `kernel`: se, matern32 or matern52. `acquisition`: ei, pi or mean. `start_trials`: how many are
-    spread evenly before the surrogate decides; None (or −1) for three for each axis, but between 4
-    and 12. `stop_when_certain`: end when neither an improvement nor anything unknown is left.
+    spread evenly before the surrogate decides; None (or −1) for two for each axis, but between 4
+    and 8. `stop_when_certain`: end when neither an improvement nor anything unknown is left.
     `always_learn`: learn the hyperparameters at every ask. `as_published`: scores are standardized,
     the worse half not compressed; every trial is searched in the whole space, without a prior
     against the edges; and the start is one trial more than there are axes, but between 4 and 10.
