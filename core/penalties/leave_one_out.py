@@ -29,7 +29,6 @@ from core.penalties.group_penalty import Grouping, log_penalty
 from core.penalties.leave_one_out_loss import (
     CrossValidatedLoss,
     LeaveOneOutLoss,
-    LocalModel,
     has_one_factor,
     is_of_classes,
     leave_one_out_loss,
@@ -49,7 +48,8 @@ from core.penalties.shared_curvature import RowBasis, SharedCurvature
 from core.penalties.unit_share import effective_share
 
 FIRST_STEP = 1.5
-_LONGEST_STEP = 4.0
+_FIRST_MOVE = 1.0  # of t at least, where nothing is known of f's slope
+_LONGEST_STEP = 2.0
 # Nearer in t than this the log loss of two models hardly differs.
 NEAR = 0.35
 # Share of f that nobody notices: less than this is not searched for.
@@ -58,7 +58,7 @@ _SLIGHT = 2e-3
 _LITTLE = 0.05
 # Nats that the last step of a fit promises. The curvature that rows share makes one step more;
 # leaving out exactly goes on by dense steps, of which conjugate gradients save all but the last.
-_SHARED_ACCURACY, _ACCURACY, _DENSE_ACCURACY = 0.03, 1e-4, 1.0
+_SHARED_ACCURACY, _ACCURACY, _DENSE_ACCURACY = 0.03, 1e-8, 1.0
 # Up to this `loss_error` C serves as well as that of the exact loss: it was .03 at most on tables
 # made at random, .06 to .3 where classes were nearly separable.
 _SHARED_ERROR = 0.04
@@ -81,7 +81,7 @@ class SearchPoint:
     value: float
     left_out: float  # the leave-one-out loss alone
     w: np.ndarray
-    model: LocalModel | SharedCurvature | None
+    model: SharedCurvature | None
 
 
 class ScaleSearch:
@@ -150,7 +150,7 @@ class ScaleSearch:
         left_out = shared_loss(loss, w, penalties, self.basis)
         # Fewer rows would each be much of a direction, and the basis change with their weights.
         has_many_rows = design.row_count >= 2 * design.column_count
-        if has_many_rows and isinstance(left_out.model, SharedCurvature):
+        if has_many_rows and left_out.model is not None:
             self.basis = left_out.model.basis
         return left_out
 
@@ -162,7 +162,7 @@ class ScaleSearch:
         best, loss = self.best_point, self.problem.loss
         if not self.is_shared or class_count(loss) == 1:
             return True
-        assert isinstance(best.model, SharedCurvature)
+        assert best.model is not None
         penalties = self.problem.penalties * math.exp(best.t)
         if best.model.loss_error(loss, penalties) <= _SHARED_ERROR:
             return True
@@ -174,8 +174,8 @@ class ScaleSearch:
         return False
 
     def final_weights(self) -> np.ndarray:
-        """The weights of the spanned problem at the best point, fitted exactly."""
-        penalties = self.problem.penalties * math.exp(self.best_point.t)
+        """The weights of the spanned problem at the final t, fitted exactly."""
+        penalties = self.problem.penalties * math.exp(self.final_t)
         return self._fit_weights(penalties, self.best_point.w, _EXACT, None)
 
     def _fit_weights(
@@ -201,32 +201,41 @@ class ScaleSearch:
         )
         return guess if guess_value < near_value else near.w
 
+    @property
+    def final_t(self) -> float:
+        """The minimum of the parabola through the best point and those beside it."""
+        best, (before, after) = self.best_point, self._neighbours()
+        is_between = before is not None and after is not None
+        return best.t + (_vertex_move(before, best, after) if is_between else 0.0)
+
+    def _neighbours(self) -> tuple[SearchPoint | None, SearchPoint | None]:
+        """The points next to the best one on either side."""
+        ordered = [None, *sorted(self.evaluated, key=lambda point: point.t), None]
+        index = ordered.index(self.best_point)
+        return ordered[index - 1], ordered[index + 1]
+
     def next_t(self) -> float | None:
         """Where to look next; None where the minimum is known closely enough."""
-        ordered = sorted(self.evaluated, key=lambda point: point.t)
-        best = self.best_point
-        index = ordered.index(best)
-        if 0 < index < len(ordered) - 1:
-            before, after = ordered[index - 1], ordered[index + 1]
+        best, (before, after) = self.best_point, self._neighbours()
+        if before is not None and after is not None:
             if min(before.value, after.value) - best.value < _SLIGHT * best.value:
                 return None
-            return _bracket_minimum(before, best, after)
-        neighbour = ordered[1 if index == 0 else index - 1] if len(ordered) > 1 else None
+            return _next_within(before, best, after)
+        neighbour = before or after
         if best.model is not None:
             return self._predicted(best.model, best, neighbour)
         # Without a model of f around the best point steps grow until f rises.
         return self._first_move() if neighbour is None else self._expanded(neighbour, best)
 
     def _predicted(
-        self, model: LocalModel | SharedCurvature, best: SearchPoint, neighbour: SearchPoint | None
+        self, model: SharedCurvature, best: SearchPoint, neighbour: SearchPoint | None
     ) -> float | None:
         """The nearest minimum of the best point's model; None where it is as good as there."""
         predicted = _Predicted(model, self.share)
         move = predicted.nearest_minimum()
         if predicted(0.0) - predicted(move) < max(_LITTLE, _SLIGHT * best.value):
             # The first point is held back much, and a model of shared curvature errs far from it.
-            is_alone = neighbour is None and isinstance(model, SharedCurvature)
-            return max(best.t - FIRST_STEP, self.bounds[0]) if is_alone else None
+            return max(best.t - FIRST_STEP, self.bounds[0]) if neighbour is None else None
         t = min(max(best.t + move, self.bounds[0]), self.bounds[1])
         if neighbour is not None and (neighbour.t - best.t) * (t - neighbour.t) > -NEAR:
             t = 0.5 * (best.t + neighbour.t)  # it is worse there than was predicted
@@ -251,14 +260,14 @@ class ScaleSearch:
         )
         moves = np.log(update / self.C)[~self.grouped.is_empty]
         t = float(moves[0]) if len(moves) == 1 else FIRST_STEP
-        t = math.copysign(max(abs(t), NEAR), t)
+        t = math.copysign(max(abs(t), _FIRST_MOVE), t)
         return min(max(t, low), high)
 
 
 class _Predicted:
     """The f that a local model predicts, up to a constant."""
 
-    def __init__(self, model: LocalModel | SharedCurvature, share: float) -> None:
+    def __init__(self, model: SharedCurvature, share: float) -> None:
         self.model, self.share = model, share
         self._values: dict[float, float] = {}
 
@@ -294,20 +303,25 @@ def _prior_variance(loss: ClassLoss, penalties: np.ndarray) -> float:
     return float((squares[:p] / penalties[:p]).sum()) / loss.examples
 
 
-def _bracket_minimum(left: SearchPoint, middle: SearchPoint, right: SearchPoint) -> float | None:
-    """The minimum of the parabola through a bracket; None where it is near the middle already."""
+def _vertex_move(left: SearchPoint, middle: SearchPoint, right: SearchPoint) -> float:
+    """From the middle of a bracket to the minimum of the parabola through it, less than its end."""
     a, b = middle.t - left.t, right.t - middle.t
     down, up = left.value - middle.value, right.value - middle.value
     curvature = down * b + up * a
     if not curvature > 0.0:
-        return None
-    move = 0.5 * (down * b * b - up * a * a) / curvature
-    if abs(move) < NEAR:
-        narrow = FIRST_STEP if middle.model is None else 2.0 * FIRST_STEP
-        # A bracket too wide for its parabola is halved on its longer side.
-        longer = right if b > a else left
-        return None if max(a, b) <= narrow else 0.5 * (middle.t + longer.t)
-    return middle.t + float(np.clip(move, -0.7 * a, 0.7 * b))
+        return 0.0
+    return float(np.clip(0.5 * (down * b * b - up * a * a) / curvature, -0.7 * a, 0.7 * b))
+
+
+def _next_within(left: SearchPoint, middle: SearchPoint, right: SearchPoint) -> float | None:
+    """The parabola's minimum; None where it is near the middle already."""
+    move, a, b = _vertex_move(left, middle, right), middle.t - left.t, right.t - middle.t
+    if abs(move) >= NEAR:
+        return middle.t + move
+    narrow = FIRST_STEP if middle.model is None else 2.0 * FIRST_STEP
+    # A bracket too wide for its parabola is halved on its longer side.
+    longer = right if b > a else left
+    return None if max(a, b) <= narrow else 0.5 * (middle.t + longer.t)
 
 
 _MIN_SEARCH_STEPS = 30  # of all steps, kept for the search after the evidence
@@ -368,10 +382,10 @@ def _search_steps(search: ScaleSearch, number: int, max_steps: int) -> Iterator[
 
 def _make_step(search: ScaleSearch, number: int, is_last: bool = False) -> LearnerStep:
     best = search.best_point
-    inner_w = search.final_weights() if is_last else best.w
+    t, inner_w = (search.final_t, search.final_weights()) if is_last else (best.t, best.w)
     w = search.problem.parameters_of(inner_w).copy()
-    C = search.C * np.exp(best.t)
-    at_end = min(abs(best.t - bound) for bound in search.bounds) < NEAR
+    C = search.C * np.exp(t)
+    at_end = min(abs(t - bound) for bound in search.bounds) < NEAR
     return LearnerStep(
         number=number,
         w=w,

@@ -7,8 +7,7 @@
 | z_i | ``Z`` | (q,) | scores of unit i at ŵ |
 | g_i, S_i | ``g``, ``S`` | (q,), (q, q) | gradient and Hessian of unit i's loss in its scores |
 | G_i | ``G`` | (q, q) | x_i A⁻¹ x_iᵀ, the variance of unit i's scores |
-| R_i | ``R`` | (q, n) | x_i V, where Vᵀ A V = 1 and Vᵀ diag(c) V = diag(d) |
-| d | ``prior_shares`` | (n,) | the prior's share of the precision along each column of V |
+| R_i | ``R`` | (q, n) | x_i V, where V Vᵀ = A⁻¹ |
 | s_i | ``counts`` | (m,) | how many times row i counts; one, unless rows have weights |
 
 One Newton step from ŵ without unit i moves its scores to z_i + G_i (I − S_i G_i)⁻¹ g_i (Beirami et
@@ -17,42 +16,34 @@ of A serves all units.
 
 A row that counts s times and is a unit by itself is left out once at a time: s_i multiplies its
 loss, and in the formula g_i and S_i count a_i = min(s_i, 1) times; in a larger unit a_i = s_i.
-
-Where A is small, V diagonalizes H + eᵗ diag(c) for every t: with the Hessian as it is at ŵ, G_i is
-R_i diag(1 / (1 + (eᵗ − 1) d)) R_iᵀ there, and the weights follow by the same division.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
 from typing import Any, TypeGuard
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from core.losses.linear.logistic_loss import LogisticLoss, MultinomialLoss
-from core.optimize.cholesky import cholesky, solve_factored
+from core.optimize.cholesky import cholesky, solve_factored, solve_lower
 from core.optimize.descent import line_search, quadratic_penalty, solve_penalized
 from core.optimize.loss import LossPoint
 from core.optimize.newton import Newton, dense_exact
 from core.penalties.class_scores import (
     class_gradients,
     class_losses,
-    class_probabilities,
     row_counts,
     score_spread,
     score_variances,
+    thinning,
 )
 from core.penalties.row_space import LARGEST, ClassLoss, class_count, spanned_columns
 from core.penalties.shared_curvature import RowBasis, SharedCurvature, shared_curvature
 
-# Beyond so many rows only every so many-th unit is left out: one number needs no more.
-_ENOUGH_ROWS = 3000
-# Parameters up to which V costs little beside the fits that it saves.
-_DECOMPOSED = 300
+# Entries of the scores' factors R of the rows that are left out: one number needs no more of them.
+_ENTRIES = 1 << 21
 # Entries of a block of units and their scores' factors that are held at once.
 _BLOCK = 1 << 22
 # A fit is close where one more Newton step moves no score by more, for S, and with it every move of
@@ -64,8 +55,7 @@ _CLOSE, _MAX_STEPS = 1e-4, 50
 _REFUSED = 1e12
 # Scores of a unit, and its share of all rows, up to which one Newton step leaves it out.
 _LARGEST_UNIT, _LARGEST_SHARE = 200, 0.1
-_EXACT_ENTRIES = 60_000  # of all rows' scores' factors R, up to which they are formed exactly
-_MODEL_ROWS = 8000  # of a local model at most; with K classes a K²-th of them
+_EXACT_ENTRIES = 60_000  # rows times parameters up to which R is formed of all: it costs no more
 
 
 def is_of_classes(loss: object) -> TypeGuard[ClassLoss]:
@@ -81,7 +71,7 @@ def has_one_factor(loss: ClassLoss) -> bool:
 def shares_curvature(loss: ClassLoss, penalties: np.ndarray, units: np.ndarray | None) -> bool:
     """Whether rows are left out by the curvature that they share: where exactly is dear."""
     K = class_count(loss)
-    if units is not None or loss.design.row_count * K * len(penalties) <= _EXACT_ENTRIES:
+    if units is not None or loss.design.row_count * len(penalties) <= _EXACT_ENTRIES:
         return False
     by_class = penalties.reshape(K, -1)
     return bool((by_class == by_class[0]).all())
@@ -94,107 +84,7 @@ class LeaveOneOutLoss:
     value: float  # Σ_i −log p(y_i | x_i, the model without unit i), scaled up to all rows
     spread: float  # the standard deviation of the scores over rows
     w: np.ndarray  # the weights there, shape (n,)
-    model: LocalModel | SharedCurvature | None  # at other penalties
-
-
-@dataclass(frozen=True)
-class RowScores:
-    """Scores (U, s, K) and a S (U, s, K, K) of every unit's rows, the mean variance of classes."""
-
-    Z: np.ndarray
-    S: np.ndarray
-    class_variance: float
-
-
-@dataclass(frozen=True)
-class LocalModel:
-    """The leave-one-out loss as a function of t, at penalties eᵗ c, with σ H for the Hessian."""
-
-    R: np.ndarray  # of U units with s rows and K scores each, shape (U, s, K, n)
-    prior_shares: np.ndarray  # d, shape (n,)
-    response: np.ndarray  # Vᵀ H ŵ, shape (n,)
-    gradient: np.ndarray  # Vᵀ of the gradient of the loss, shape (n,)
-    codes: np.ndarray  # the rows' classes, shape (U, s)
-    counts: np.ndarray  # s_i, shape (U, s)
-    times: np.ndarray  # a_i, shape (U, s)
-    scale: float  # the number of all rows over those here
-    V: np.ndarray  # shape (n, n)
-
-    @cached_property
-    def row_scores(self) -> RowScores:
-        """Scores after a Newton step at t = 0, and what follows from them."""
-        Z = self.R @ (self.response - self.gradient)
-        S = score_variances(Z) * self.times[..., None, None]
-        return RowScores(Z, S, self._class_variance(Z))
-
-    @cached_property
-    def _squares(self) -> np.ndarray:
-        """R ∘ R where a unit has one score, shape (U, n)."""
-        return np.square(self.R.reshape(len(self.R), -1))
-
-    def loss_at_fit(self) -> float:
-        """The leave-one-out loss at t = 0, scaled up to all rows."""
-        return self._left_out_loss(self.row_scores.Z, np.ones(len(self.V)), 1.0)
-
-    def predicted(self, t: float) -> tuple[float, float]:
-        """The leave-one-out loss at t, scaled up to all rows, and the spread of the scores."""
-        if t == 0.0:
-            return self.loss_at_fit(), score_spread(self.row_scores.Z, self.counts)
-        w, variances, sigma = self._moved_weights(t)
-        Z = self.R @ w
-        return self._left_out_loss(Z, variances, sigma), score_spread(Z, self.counts)
-
-    def weights(self, t: float) -> np.ndarray:
-        """Approximately the minimizer at t, shape (n,)."""
-        return self.V @ self._moved_weights(t)[0]
-
-    def thinned(self, max_rows: int) -> LocalModel:
-        """The same by at most so many of the rows, about."""
-        step = max(1, self.codes.size // max_rows)
-        if step == 1:
-            return self
-        R, codes, counts, times = (
-            of_units[::step].copy() for of_units in (self.R, self.codes, self.counts, self.times)
-        )
-        scale = self.scale * float(self.counts.sum() / counts.sum())
-        return replace(self, R=R, codes=codes, counts=counts, times=times, scale=scale)
-
-    def _left_out_loss(self, Z: np.ndarray, variances: np.ndarray, factor: float) -> float:
-        """From scores Z (U, s, K) and variances along V (n,), with a factor on S."""
-        S = factor * self.row_scores.S
-        G_root = self.R.reshape(len(Z), -1, len(variances))
-        g = (class_gradients(Z, self.codes) * self.times[..., None]).reshape(len(Z), -1)
-        if g.shape[1] == 1:
-            G = self._squares @ variances
-            moves = G * g[:, 0] / np.maximum(1.0 - G * S[:, 0, 0, 0], 1e-6)
-        else:
-            G = (G_root * variances) @ G_root.transpose(0, 2, 1)
-            inner = np.linalg.solve(np.eye(g.shape[1]) - _block_diagonal(S) @ G, g[..., None])
-            moves = G @ inner
-        losses = class_losses(Z + moves.reshape(Z.shape), self.codes)
-        return float((losses * self.counts).sum()) * self.scale
-
-    def _class_variance(self, Z: np.ndarray) -> float:
-        """The mean variance of the classes over rows, as often as each counts; Z (U, s, K)."""
-        P = class_probabilities(Z)
-        variances = (P * (1.0 - P)).sum(axis=-1)
-        return float((variances * self.counts).sum() / self.counts.sum())
-
-    def _moved_weights(self, t: float) -> tuple[np.ndarray, np.ndarray, float]:
-        """After a Newton step to t the weights' coordinates in V, the variances there, both (n,).
-
-        The last is σ: the mean class variance after a step with σ = 1 over that at the fit.
-        """
-        first, _ = self._newton_step(t, 1.0)
-        ratio = self._class_variance(self.R @ first) / self.row_scores.class_variance
-        sigma = min(max(ratio, 0.2), 5.0)
-        w, _ = self._newton_step(t, 0.5 * (1.0 + sigma))
-        return w, self._newton_step(t, sigma)[1], sigma
-
-    def _newton_step(self, t: float, sigma: float) -> tuple[np.ndarray, np.ndarray]:
-        """Coordinates and posterior variances along V at t with σ H, both of shape (n,)."""
-        variances = 1.0 / (sigma * (1.0 - self.prior_shares) + math.exp(t) * self.prior_shares)
-        return variances * (sigma * self.response - self.gradient), variances
+    model: SharedCurvature | None  # at other penalties
 
 
 def leave_one_out_loss(
@@ -208,26 +98,35 @@ def leave_one_out_loss(
     point, factor, is_close = _close_point(loss, w, penalties)
     if not is_close:
         return LeaveOneOutLoss(_REFUSED, 0.0, point.w, None)
-    V, prior_shares = _directions(factor, penalties)
-    gradient = V.T @ point.gradient
-    # V Vᵀ = A⁻¹, so that Vᵀ H w = V⁻¹ w − Vᵀ diag(c) w.
-    response = V.T @ loss.hessian_product(point.w, point.w)
-    K, counts_of_rows = class_count(loss), row_counts(loss)
+    w = point.w - solve_factored(factor, point.gradient + penalties * point.w)
+    V = solve_lower(factor, np.eye(len(factor))).T
+    Z, counts = loss.design.scores(w.reshape(class_count(loss), -1)).T, row_counts(loss)
     blocks = list(_unit_blocks(loss, units, len(V)))
-    scale = loss.examples / float(sum(counts_of_rows[rows].sum() for rows in blocks))
-    total = 0.0
+    scale = loss.examples / float(sum(counts[rows].sum() for rows in blocks))
+    losses = class_losses(Z, loss.codes)
+    added = 0.0
     for rows in blocks:
-        R, counts = _score_factors(loss, V, rows.ravel()), counts_of_rows[rows]
-        times = np.minimum(counts, 1.0) if units is None else counts
-        shape = (*rows.shape, K, len(V))
-        of_rows = loss.codes[rows], counts, times
-        model = LocalModel(R.reshape(shape), prior_shares, response, gradient, *of_rows, scale, V)
-        total += model.loss_at_fit()
-    has_model = len(blocks) == 1 and len(V) <= _DECOMPOSED
-    model = model.thinned(_MODEL_ROWS // K**2)
-    w = V @ (response - gradient)
-    spread = score_spread(loss.design.scores(w.reshape(K, -1)).T, counts_of_rows)
-    return LeaveOneOutLoss(total, spread, w, model if has_model else None)
+        times = np.minimum(counts[rows], 1.0) if units is None else counts[rows]
+        R = _score_factors(loss, V, rows.ravel()).reshape(len(rows), -1, len(V))
+        left_out = _losses_without_own(Z[rows], loss.codes[rows], times, R)
+        added += float(((left_out - losses[rows]) * counts[rows]).sum()) * scale
+    return LeaveOneOutLoss(float(losses @ counts) + added, score_spread(Z, counts), w, None)
+
+
+def _losses_without_own(
+    Z: np.ndarray, codes: np.ndarray, times: np.ndarray, R: np.ndarray
+) -> np.ndarray:
+    """The losses (U, s) of rows of units with scores Z (U, s, K), each unit left out; a (U, s)."""
+    S = score_variances(Z) * times[..., None, None]
+    g = (class_gradients(Z, codes) * times[..., None]).reshape(len(Z), -1)
+    if g.shape[1] == 1:
+        G = np.square(R[:, 0]).sum(axis=1, keepdims=True)
+        moves = G * g / np.maximum(1.0 - G * S[:, 0, 0], 1e-6)
+    else:
+        G = R @ R.transpose(0, 2, 1)
+        inner = np.linalg.solve(np.eye(g.shape[1]) - _block_diagonal(S) @ G, g[..., None])
+        moves = G @ inner
+    return class_losses(Z + moves.reshape(Z.shape), codes)
 
 
 def shared_loss(
@@ -235,7 +134,9 @@ def shared_loss(
 ) -> LeaveOneOutLoss:
     """Every row left out in turn by `shared_curvature`, whose arguments these are."""
     shared = shared_curvature(loss, w, penalties, basis)
-    return LeaveOneOutLoss(*shared.predicted(0.0), shared.weights(0.0), shared)
+    value, spread = shared.predicted(0.0)
+    value += loss.point_at(w).value - shared.fitted_loss
+    return LeaveOneOutLoss(value, spread, shared.weights(0.0), shared)
 
 
 def _close_point(
@@ -260,15 +161,6 @@ def _close_point(
     return point, factor, False
 
 
-def _directions(factor: np.ndarray, penalties: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """V and d; where A is large V is the inverse factor's transpose, and d is left at 0."""
-    inverse = solve_triangular(factor, np.eye(len(factor)), lower=True)
-    if len(factor) > _DECOMPOSED:
-        return inverse.T, np.zeros(len(factor))
-    shares, E = np.linalg.eigh((inverse * penalties) @ inverse.T)
-    return inverse.T @ E, np.clip(shares, 0.0, 1.0)
-
-
 def _block_diagonal(S: np.ndarray) -> np.ndarray:
     """The S of units, shape (U, q, q), from those of their rows, (U, s, K, K)."""
     U, s, K, _ = S.shape
@@ -284,7 +176,7 @@ def _unit_blocks(loss: ClassLoss, units: np.ndarray | None, n: int) -> Iterator[
     codes = np.arange(m) if units is None else units
     order = np.argsort(codes, kind="stable")
     sizes = np.bincount(codes)
-    starts, step = np.cumsum(sizes) - sizes, max(1, m // _ENOUGH_ROWS)
+    starts, step = np.cumsum(sizes) - sizes, thinning(m, _ENTRIES // (n * K))
     for size in np.unique(sizes):
         rows = order[starts[sizes == size][::step, None] + np.arange(size)]
         block = max(1, _BLOCK // (n * K * size))

@@ -24,7 +24,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from core.losses.linear.design import DesignMatrix
 from core.optimize.kronecker import ColumnBasis, column_basis
 from core.optimize.newton import majorizer_product
 from core.penalties.class_scores import (
@@ -34,11 +33,11 @@ from core.penalties.class_scores import (
     row_counts,
     score_spread,
     score_variances,
+    thinning,
 )
 from core.penalties.row_space import ClassLoss, class_count
 
-# Entries of the coordinates of the rows that are left out, the most of these rows, the fewest.
-_ENTRIES, _ENOUGH_ROWS, _MIN_ROWS = 1 << 20, 3000, 500
+_ENTRIES = 1 << 20  # of the coordinates of the rows that are left out
 # Updates of σ, each by so many rows and by so many steps of one unknown each.
 _UPDATES, _SHAPE_ROWS, _NEWTON_STEPS = 2, 300, 5
 _PROBES = 4  # of the Hessian, beside the curvature that is shared
@@ -82,6 +81,12 @@ class SharedCurvature:
     pull: np.ndarray  # c ∘ w likewise
     W: np.ndarray  # the weights of the fit, shape (K, q)
 
+    @property
+    def fitted_loss(self) -> float:
+        """The loss of the rows as they are at the fit, scaled up to all."""
+        losses = class_losses(self.rows.Z, self.rows.codes)
+        return float(losses @ self.rows.counts) * self.rows.scale
+
     def predicted(self, t: float) -> tuple[float, float]:
         """The leave-one-out loss at t, scaled up to all rows, and the spread of the scores."""
         factor, coordinates = self._moved(t)
@@ -100,8 +105,7 @@ class SharedCurvature:
         the shared M: the variance of the eigenvalues of M⁻¹ A, relative to their mean's square, as
         random sums of the rows' gradients meet them. One product with the Hessian for each.
         """
-        fitted_loss = float(class_losses(self.rows.Z, self.rows.codes) @ self.rows.counts)
-        added_share = 1.0 - fitted_loss * self.rows.scale / self.predicted(0.0)[0]
+        added_share = 1.0 - self.fitted_loss / self.predicted(0.0)[0]
         variances, r = self._variances(0.0, self.fit_sigma), len(self.rows.codes)
         signs = np.random.default_rng(0).choice([-1.0, 1.0], size=(_PROBES, r, 1))
         B = (signs * (self.rows.gradients @ self.U)).transpose(0, 2, 1) @ self.basis.R
@@ -193,8 +197,7 @@ def _row_basis(loss: ClassLoss, shares: np.ndarray, c: np.ndarray) -> RowBasis:
     design, counts = loss.design.single_precision, row_counts(loss)
     m, p, X = design.row_count, design.column_count, design.X
     columns = column_basis(design.weighted_gram(counts * shares), c)
-    max_rows = min(_ENOUGH_ROWS, max(_ENTRIES // p, _MIN_ROWS))
-    rows = slice(None, None, max(1, -(-m // max_rows)))
+    rows = slice(None, None, thinning(m, _ENTRIES // p))
     R = np.asarray(X[rows] @ columns.T[:p].astype(X.dtype)) + columns.T[p:].sum(axis=0)
     copies = np.minimum(counts[rows], 1.0)
     return RowBasis(columns, rows, R, R * R, copies * shares[rows])

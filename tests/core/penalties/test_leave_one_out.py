@@ -14,6 +14,7 @@ from core.errors import UnusableError
 from core.losses import build_loss, parameter_groups
 from core.optimize.descent import solve_penalized
 from core.options import with_defaults
+from core.penalties import class_scores
 from core.penalties import leave_one_out_loss as loo_module
 from core.penalties.group_penalty import grouping
 from core.penalties.leave_one_out import NEAR, ScaleSearch
@@ -198,36 +199,16 @@ def test_wide_tables_are_worked_out_from_their_rows():
     assert np.isclose(leave_one_out_loss(loss, w, penalties).value, expected, rtol=1e-4)
 
 
-@pytest.mark.parametrize(
-    ("name", "rows", "columns", "C"),
-    [("logistic", 90, 6, 3.0), ("multinomial", 90, 6, 3.0), ("logistic", 40, 90, 30.0)],
-)
-def test_a_fit_foresees_what_other_penalties_give(name, rows, columns, C):
-    X, y = table(name, rows=rows, columns=columns, seed=8)
-    loss = build_loss(name, X, y)
-    values, model = [], None
-    for t in (-0.7, 0.0, 0.7):
-        penalties = penalties_of(loss, C * np.exp(t))
-        w = minimized(loss, penalties)
-        left_out = leave_one_out_loss(loss, w, penalties)
-        values.append((left_out.value, left_out.spread))
-        assert np.isclose(left_out.spread, spread_of(loss, w), rtol=1e-3)
-        model = left_out.model if t == 0.0 else model
-    predicted = [model.predicted(t) for t in (-0.7, 0.0, 0.7)]
-    np.testing.assert_allclose(predicted[1], values[1])
-    errors, changes = np.abs(np.subtract(predicted, values)), np.abs(np.diff(values, axis=0))
-    assert (errors < 0.3 * changes.max(axis=0)).all()
-
-
-@pytest.mark.parametrize("name", ["logistic", "multinomial"])
-def test_a_fit_points_to_the_weights_of_other_penalties(name):
-    X, y = table(name, rows=80, columns=5, seed=9)
-    loss = build_loss(name, X, y)
-    weights = {t: minimized(loss, penalties_of(loss, 2.0 * np.exp(t))) for t in (0.0, 0.5)}
-    model = leave_one_out_loss(loss, weights[0.0], penalties_of(loss, 2.0)).model
-    away = loss.point_at(weights[0.0]).value, loss.point_at(model.weights(0.5)).value
-    there = loss.point_at(weights[0.5]).value
-    assert abs(away[1] - there) < 0.2 * abs(away[0] - there)
+def test_some_rows_tell_what_all_of_them_tell(monkeypatch):
+    X, y = table("multinomial", rows=900, columns=12, seed=11)
+    loss = build_loss("multinomial", X, y)
+    penalties = penalties_of(loss, 2.0)
+    w = minimized(loss, penalties)
+    whole = leave_one_out_loss(loss, w, penalties).value
+    monkeypatch.setattr(class_scores, "_ENOUGH_ROWS", 90)
+    some = leave_one_out_loss(loss, w, penalties).value
+    # The fitted loss of these rows alone is 24 % too low, three times what is added.
+    assert abs(some - whole) < 0.4 * (whole - loss.point_at(w).value)
 
 
 def test_a_rough_fit_gives_the_value_of_an_exact_one():
@@ -357,8 +338,8 @@ def test_a_group_that_is_nearly_switched_off_sets_the_others_no_limit():
 def noisy_classes() -> tuple[np.ndarray, np.ndarray]:
     """Five classes that overlap alike everywhere."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(900, 10))
-    Z = X @ rng.normal(size=(10, 5)) + rng.gumbel(size=(900, 5))
+    X = rng.normal(size=(1200, 10))
+    Z = X @ rng.normal(size=(10, 5)) + rng.gumbel(size=(1200, 5))
     return X, Z.argmax(axis=1)
 
 
