@@ -12,6 +12,7 @@ from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from exported_files import RUN, exported, script_output, tuned_run, write_table
 from sklearn.base import clone
@@ -40,6 +41,7 @@ from core.tuning.events import (
 )
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem_setup import build_problem, read_data
+from core.tuning.results.training_rows import training_rows_of
 from core.tuning.scores.metrics import codes_of, predict_all
 
 
@@ -105,6 +107,50 @@ def test_no_cell_is_quoted_where_examples_are_to_stay(finish_run, run_outside, t
         assert "colour" in hidden
     printed = script_output(run_outside, tmp_path / "False.py", tmp_path)
     assert f"tuned: {made.score:.6f}" in printed
+
+
+@pytest.fixture
+def marked_run(finish_run, tmp_path):
+    """A run on a table whose every cell is found again wherever it is written."""
+    random = np.random.default_rng(0)
+    day = pd.Timestamp("1987-01-01") + pd.to_timedelta(random.integers(0, 900, 120), unit="D")
+    table = pd.DataFrame(
+        {
+            "size": [float(f"{size:.3f}8371") for size in random.uniform(1, 9, 120)],
+            "count": random.integers(70_000, 90_000, 120) * 1000 + 377,
+            "colour": random.choice(["qzred", "qzgreen", "qzblue"], 120),
+            "note": [f"qznote{row}" for row in range(120)],
+            "day": day.strftime("%d.%m.%Y"),
+        }
+    )
+    table["goal"] = np.where(table["size"] + (table["colour"] == "qzred") > 5.4, "good", "bad")
+    table.to_csv(tmp_path / "marked.csv", index=False)
+    plan = Plan(DataPlan(str(tmp_path / "marked.csv"), target="goal"), "forest", "random", trials=2)
+    dataset = read_data(plan.data)
+    run = finished_run(finish_run(plan, dataset).folder)
+    return replace(run, takeaway=replace(run.takeaway, training=training_rows_of(dataset))), table
+
+
+def test_without_examples_no_cell_is_in_any_file_beside_the_model(marked_run, tmp_path):
+    run, table = marked_run
+    dates = pd.to_datetime(table["day"], dayfirst=True)
+    cells = {*map(str, table.drop(columns="goal").to_numpy().ravel()), *map(str, dates.dt.date)}
+
+    def cells_in(run):
+        folder = tmp_path / f"examples {run.allows_examples}"
+        folder.mkdir()
+        for ending in (".skops", ".json", ".html", ".py", ".mlflow"):
+            export_run(run, folder / f"tuned{ending}")
+        files = {path for path in folder.rglob("*") if path.suffix != ".skops" and path.is_file()}
+        texts = {path.name: path.read_text(encoding="utf-8") for path in files}
+        return {name: {c for c in cells if c in text} for name, text in texts.items()}
+
+    hidden, shown = cells_in(without_examples(run)), cells_in(run)
+    levels = {"qzred", "qzgreen", "qzblue"}
+    assert hidden.pop("tuned.py") <= levels  # it encodes them
+    assert set().union(*hidden.values()) == set()
+    for name in ("input_example.json", "tuned.skops.card.md", "README.md"):
+        assert shown[name]
 
 
 def test_a_report_without_examples_holds_no_pictures_and_words_of_topics(make_run):
