@@ -34,6 +34,7 @@ LEAVES = 1.0  # seconds from the end of its pipe, or from SIGTERM, until a proce
 STALLED = 3.0  # seconds without a byte, after which a message is given up half-way
 BEAT_SECONDS = 0.5  # between two items of a forked process at most
 MEMORY_SECONDS = 0.25  # between two looks at the memory of this process
+MAIN_THREAD = "MainThread"  # Python's name of it; a copy keeps the name of the thread that made it
 PARENT_SECONDS = 0.25  # between two looks whether a parent still runs
 _QUERY_PROCESS = 0x1000  # PROCESS_QUERY_LIMITED_INFORMATION of Windows
 _SIGNAL_OF_PARENTS_END = 1  # PR_SET_PDEATHSIG
@@ -100,7 +101,9 @@ class OwnedProcess:
                 name=f"tunescope {name}",
                 daemon=not group,
             )
-            self._process.start()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DeprecationWarning)  # other threads, where it forks
+                self._process.start()
         except BaseException:
             self.pipe.close()
             raise
@@ -184,10 +187,8 @@ def stream_from_fork(
     """
     if sys.platform != "linux":  # elsewhere system libraries do not survive a copy
         return (yield from stream)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # other threads: see `_serve_stream`
-        context, arguments = multiprocessing.get_context("fork"), (stream, inbox, memory)
-        process = OwnedProcess(context, _serve_stream, *arguments, name=name, group=True)
+    context, arguments = multiprocessing.get_context("fork"), (stream, inbox, memory)
+    process = OwnedProcess(context, _serve_stream, *arguments, name=name, group=True)
     # The copy has what was in it.
     inbox.clear()
     ended = False
@@ -221,11 +222,7 @@ def _serve_stream(
     """Main function of a forked process."""
     # A group of its own, so that its children are killed with it.
     os.setpgid(0, 0)
-    # The socket is the parent's, who would take a signal here for one of its own.
-    signal.set_wakeup_fd(-1)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is the parent's to handle
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    watch_parent()
+    leave_to_parent()
     if "multiprocessing.forkserver" in sys.modules:  # that of the parent serves no other process
         multiprocessing.forkserver._forkserver._forkserver_pid = None  # type: ignore[attr-defined]
     if memory:
@@ -253,12 +250,21 @@ def _send_stream(pipe: Any, stream: Generator[Any, None, Any], inbox: deque[Any]
             pipe.send(("error", error))
 
 
+def leave_to_parent() -> None:
+    """Leave interrupts to the parent, heed SIGTERM, and end soon after the parent."""
+    # The socket is the parent's, who would take a signal here for one of its own.
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    watch_parent()
+
+
 def watch_parent() -> None:
     """Leave soon after the parent has ended: the system sees to it, or a thread. Not on Windows."""
-    parent, owner = os.getppid(), multiprocessing.parent_process()
-    # At once, also while compiled code keeps Python busy. Only below a fork server, which has one
-    # thread: elsewhere the end of the thread that started this process would count as its parent's.
-    if sys.platform == "linux" and owner is not None and owner.pid != parent:
+    parent = os.getppid()
+    # At once, also while compiled code keeps Python busy. Only in a copy made by a main thread: the
+    # end of another thread would count as the parent's.
+    if sys.platform == "linux" and threading.main_thread().name == MAIN_THREAD:
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(_SIGNAL_OF_PARENTS_END, signal.SIGKILL)
     threading.Thread(target=_leave_with, args=(parent,), daemon=True).start()

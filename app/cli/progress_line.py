@@ -187,8 +187,8 @@ class ProgressLine:
                 self._drawn = True
         if self._ended is None:
             self._ended = threading.Event()
-            ended = (self._ended,)
-            threading.Thread(target=self._tick_until, args=ended, daemon=True).start()
+            target, arguments = self._tick_until, (self._ended,)
+            threading.Thread(target=target, args=arguments, name="progress", daemon=True).start()
 
     def _drawn_text(self) -> str:
         minutes, seconds = divmod(int(AWAKE.seconds - self._began), 60)

@@ -12,9 +12,10 @@ import multiprocessing
 import multiprocessing.util
 import os
 import shutil
-import signal
 import sys
 import tempfile
+import threading
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from multiprocessing import connection
@@ -25,7 +26,7 @@ from typing import Any, Protocol
 from core.awake_timer import AWAKE
 from core.datasets.memory_limit import TrialMemory, memory_failure
 from core.errors import UnusableError, write_error
-from core.processes import LEAVES, OwnedProcess, memory_in_use, watch_parent
+from core.processes import LEAVES, MAIN_THREAD, OwnedProcess, leave_to_parent, memory_in_use
 from core.space import Setting
 from core.tuning.events import Event
 from core.tuning.runs.run_lock import hold_run_lock, lock_holder
@@ -97,11 +98,8 @@ def shorten_sockets() -> ScratchFolder | None:
             scratch_folder = ScratchFolder("sockets", folder)
             break
     else:
-        raise UnusableError(
-            "the name of the folder for temporary files is too long for the sockets of trials",
-            where=usual,
-            cure="name a shorter one in TMPDIR",
-        )
+        problem = "the name of the folder for temporary files is too long for the sockets of trials"
+        raise UnusableError(problem, where=usual, cure="name a shorter one in TMPDIR")
     before, tempfile.tempdir = tempfile.tempdir, str(scratch_folder.path)
     try:
         multiprocessing.util.get_temp_dir()  # cached for the life of the process
@@ -122,14 +120,23 @@ def _has_room(folder: str) -> bool:
 
 
 NEARLY_ALL = 0.7  # of its bytes, with which a process that crashes is taken to have lacked memory
+MEASURE_SECONDS = 0.4  # between two measurements of memory
 STARTED = "begun"  # sent by a process when it starts a trial
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
-def _context() -> Any:
+# Threads of ours, which hold no lock that a copy of this process takes.
+COPIED_THREADS = {MAIN_THREAD, "clock", "heartbeat", "interrupts", "listener", "progress"}
+
+
+def _context(memory: int | None) -> Any:
+    """How a process of trials is started that may take so many bytes, None for the usual share."""
+    is_ours = {thread.name for thread in threading.enumerate()} <= COPIED_THREADS
+    if sys.platform == "linux" and is_ours and memory is None:
+        return multiprocessing.get_context("fork")  # nothing is imported a second time
     if "forkserver" in multiprocessing.get_all_start_methods():
         shorten_sockets()
-        # A fork of this process would inherit locks that its threads hold just now.
+        # A fork of this process would inherit its memory, and locks that other threads hold.
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload(["core.tuning.trials.executors"])
         return context
@@ -199,7 +206,6 @@ class ProcessExecutor(TrialExecutor):
 
     def __init__(self, work: ScoringJob, workers: int = 1, time_limit: float | None = None) -> None:
         self.limit = time_limit
-        self._context = _context()
         self._folder = ScratchFolder("folds")
         self._file = self._folder.path / "work.joblib"
         import joblib
@@ -214,7 +220,8 @@ class ProcessExecutor(TrialExecutor):
         self._idle: list[OwnedProcess] = []
         # Written first: a folder for temporary files may lie in memory.
         self._memory = TrialMemory.allot(workers, work.memory)
-        self._sizes: dict[OwnedProcess, int] = {}  # bytes of the busy ones, when last looked at
+        self._sizes: dict[int, int] = {}  # bytes by process id, when last measured
+        self._measured = -math.inf
         self._busy: dict[OwnedProcess, _RunningTrial] = {}
         self._lost: list[TrialResult] = []  # trials that no process could be started for
 
@@ -250,7 +257,8 @@ class ProcessExecutor(TrialExecutor):
     def _started(self) -> OwnedProcess:
         with _one_thread(), _without_script():
             arguments, name = (str(self._file), self._memory), "process of this trial"
-            return OwnedProcess(self._context, serve_trials, *arguments, name=name)
+            context = _context(self._memory.planned)
+            return OwnedProcess(context, serve_trials, *arguments, name=name)
 
     def wait_for_results(self, seconds: float) -> list[TrialResult]:
         timeout = min(seconds, self._until_overdue())
@@ -272,7 +280,7 @@ class ProcessExecutor(TrialExecutor):
             message: TrialResult | str = worker.pipe.recv()
         except (EOFError, OSError):
             del self._busy[worker]
-            took, size = AWAKE.seconds - busy.since, self._sizes.get(worker, 0)
+            took, size = AWAKE.seconds - busy.since, self._sizes.get(worker.pid, 0)
             why = worker.end_process(LEAVES)
             if size > NEARLY_ALL * self._memory.share:  # libraries crash where memory is refused
                 why = memory_failure(size)
@@ -295,17 +303,28 @@ class ProcessExecutor(TrialExecutor):
 
     def _oversized(self) -> Iterator[TrialResult]:
         """End the largest trial where all of them leave too little memory to other programs."""
-        self._sizes = {worker: memory_in_use([worker.pid]) or 0 for worker in self._busy}
-        if self._sizes and self._memory.is_short(sum(self._sizes.values())):
-            worker = max(self._sizes, key=lambda worker: self._sizes[worker])
-            busy, size = self._busy.pop(worker), self._sizes[worker]
+        if not self._measure() or not self._busy:
+            return
+        sizes = {worker: self._sizes[worker.pid] for worker in self._busy}
+        if self._memory.is_short(sum(sizes.values())):
+            worker = max(sizes, key=lambda worker: sizes[worker])
+            busy, size = self._busy.pop(worker), sizes[worker]
             worker.end_process()
             took, why = AWAKE.seconds - busy.since, memory_failure(size)
             yield TrialResult(busy.number, busy.setting, (), took, failure=why)
 
+    def _measure(self) -> bool:
+        """Measure the processes, unless that was just done: the system walks through all pages."""
+        if is_due := time.monotonic() - self._measured >= MEASURE_SECONDS:
+            self._measured = time.monotonic()
+            pids = [os.getpid(), *(worker.pid for worker in [*self._idle, *self._busy])]
+            self._sizes = {pid: memory_in_use([pid]) or 0 for pid in pids}
+        return is_due
+
     @property
     def memory(self) -> int | None:
-        return memory_in_use([os.getpid(), *(worker.pid for worker in [*self._idle, *self._busy])])
+        self._measure()
+        return sum(self._sizes.values()) or None
 
     def close(self) -> None:
         for worker in [*self._idle, *self._busy]:
@@ -371,9 +390,10 @@ def _without_script() -> Iterator[None]:
 def serve_trials(pipe: Connection, file: str, memory: TrialMemory) -> None:
     """Main function of a trial process: load the folds, then score requests from the pipe."""
     import joblib
+    from threadpoolctl import threadpool_limits
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is the run's to handle
-    watch_parent()  # a trial must not outlive a killed run
+    leave_to_parent()  # a trial must not outlive a killed run
+    threadpool_limits(1)  # of libraries that a copy of the run's process has with it
     # A fit that would take more than this fails, and the process lives on.
     bound, work = memory.limit_process(), None
     try:

@@ -299,7 +299,8 @@ from core.tuning.trials.executors import ProcessExecutor
 if __name__ == "__main__":
     X = np.arange(40.0)[:, None]
     fold = FoldData(X[:20], X[:20, 0], X[20:], X[20:, 0])
-    executor = ProcessExecutor(ScoringJob("linear", "regression", "mse", 0, (), (fold, fold)))
+    job = ScoringJob("linear", "regression", "mse", 0, (), (fold, fold), memory=7 * 10**8)
+    executor = ProcessExecutor(job)
     executor.submit(0, {"alpha": 1.0})
     (outcome,) = executor.wait_for_results(100.0) or executor.wait_for_results(100.0)
     print(outcome.failure or "fine", flush=True)
