@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -11,7 +11,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 from scipy.stats import qmc
 
-from core.gp.acquisition import Acquisition
+from core.gp.acquisition import Acquisition, log_probability_of_improvement
 from core.gp.domain import SearchDomain
 from core.gp.kernels import Array
 from core.gp.regression import ResponseSurface
@@ -134,13 +134,33 @@ def scattered_around(domain: SearchDomain, incumbent: Array, random: np.random.G
     return np.vstack([domain.snap_points(sparse), domain.snap_points(cloud[::2])])
 
 
+@dataclass(frozen=True)
+class Constraint:
+    """What must not be below a threshold, both standardized."""
+
+    surface: ResponseSurface
+    threshold: float
+
+
+def log_feasibility(constraints: Sequence[Constraint], points: Array) -> tuple[Array, Array]:
+    """Σ log P(kept), shape (m,), and its slopes: a term of log EI (Gardner and others 2014)."""
+    value, slope = np.zeros(len(points)), np.zeros(points.shape)
+    for constraint in constraints:
+        mean, sd, mean_slope, sd_slope = constraint.surface.posterior_gradients(points)
+        log_p, by_mean, by_sd = log_probability_of_improvement(mean, sd, constraint.threshold)
+        value += log_p
+        slope += by_mean[:, None] * mean_slope + by_sd[:, None] * sd_slope
+    return value, slope
+
+
 class AcquisitionSearch:
     """Maximizes acquisition functions of one posterior over one domain.
 
     Candidates are a scrambled Sobol set and a cloud around the incumbent, the point (width,) of the
     standardized response `best`, without the `tried_points` (any, width); the best few that lie
     apart are climbed with exact gradients; whole numbers and choices then try their neighbours.
-    `ascent_options`: of `maximize_from_starts`.
+    `constraints`: weigh points by the probability that they are kept; `ascent_options`: of
+    `maximize_from_starts`.
     """
 
     ascent_options: ClassVar[dict[str, Any]] = {}
@@ -153,10 +173,12 @@ class AcquisitionSearch:
         incumbent: Array,
         tried_points: Array,
         random: np.random.Generator,
+        constraints: Sequence[Constraint] = (),
     ) -> None:
-        self._arguments = regression, domain, best, incumbent, tried_points, random
+        self._arguments = regression, domain, best, incumbent, tried_points, random, constraints
         self.regression, self.domain, self.best = regression, domain, best
         self.incumbent, self.tried_points, self.random = incumbent, tried_points, random
+        self.constraints = constraints
         self.tree = cKDTree(tried_points) if len(tried_points) else None
 
     @cached_property
@@ -193,7 +215,7 @@ class AcquisitionSearch:
 
     def _log_prior(self, points: Array) -> tuple[Array, Array]:
         """A term added to the acquisition, shape (m,), and its slopes, shape (m, width)."""
-        return np.zeros(len(points)), np.zeros(points.shape)
+        return log_feasibility(self.constraints, points)
 
     def _acquisition_values(self, acquisition: Acquisition, points: Array) -> Array:
         values = acquisition(*self.regression.posterior(points), self.best)[0]
@@ -297,7 +319,8 @@ class InteriorSearch(AcquisitionSearch):
     """A search with a prior against the edges, for acquisitions that are logarithms."""
 
     def _log_prior(self, points: Array) -> tuple[Array, Array]:
-        return interior_prior(self.domain, points)
+        terms = super()._log_prior(points), interior_prior(self.domain, points)
+        return terms[0][0] + terms[1][0], terms[0][1] + terms[1][1]
 
 
 class LocalSearch(AcquisitionSearch):

@@ -33,8 +33,16 @@ from core.gp.domain import SearchDomain
 from core.gp.gp_fitting import GpFitter
 from core.gp.kernels import Array
 from core.gp.pathwise import PosteriorDraws
-from core.gp.proposal import ENUMERATED, SAME, AcquisitionSearch, Proposal, scattered_around
-from core.gp.regression import GpPosterior, Surrogate, response_to_beat
+from core.gp.proposal import (
+    ENUMERATED,
+    SAME,
+    AcquisitionSearch,
+    Constraint,
+    Proposal,
+    log_feasibility,
+    scattered_around,
+)
+from core.gp.regression import GpPosterior, Surrogate
 from core.gp.shared_search import SharedCandidates, SharedSearch
 from core.gp.warping import ScoreWarp, predicted_scores, scale_of, warp_of
 from core.samplers.gp_options import EbHypOptions, GpOptions, HybridOptions, VariableOptions
@@ -51,6 +59,7 @@ from core.space import Axis, Setting
 
 SMALL_IMPROVEMENT = 1e-3  # of the scores' standard deviation
 SMALL_DEVIATION = 0.05
+BEYOND_WORST = 10.0  # below the worst response every point improves, and feasibility decides
 NEAR_EVERY = 2  # of so many trials one is searched near the best
 MIN_SHOWN_TRIALS = 2  # trials from which on the surrogate is shown, before it decides
 REPLACEMENTS = 32  # start points at hand where the trial's own is taken
@@ -81,8 +90,9 @@ class GpSampler(ProposingSampler, Generic[OptionsT]):
 
     def prepare_space(self, space: SearchSpace) -> None:
         self._domain = space.domain
-        self._reader = ObservationReader(space)
+        self._reader = ObservationReader(space, models_constraints=True)
         self._fitter = self._new_fitter(always_learn=self.options.always_learn)
+        self._constraint_fitters = dict[str, GpFitter]()
         self._shared: SharedCandidates | None = None
 
     def _new_fitter(self, *, always_learn: bool) -> GpFitter:
@@ -105,23 +115,40 @@ class GpSampler(ProposingSampler, Generic[OptionsT]):
     def _next_point(
         self, study: Study, trial: FrozenTrial, observed: Observations, regression: GpPosterior
     ) -> tuple[Array, str]:
-        best, where = response_to_beat(regression)
-        incumbent = observed.points[where]
-        if len(observed.pending) >= CROWD:
+        k, constraints = observed.best, self._constraints(trial, observed)
+        best, incumbent = float(regression.z[k]), observed.points[k]
+        if observed.violations[k] > 0.0:  # no trial is feasible
+            best = float(regression.z.min()) - BEYOND_WORST
+        if len(observed.pending) >= CROWD and not constraints:
             shared_search = self._shared_search(trial, observed, regression, best, incumbent)
             proposal, reason = self._choose_proposal(shared_search, trial)
             if proposal is not None:
                 return proposal.point, reason
         # Workers must not crowd at one point, and the search leaves a region that keeps failing.
-        surface = condition_on_pending(regression, observed)
+        surface, domain = condition_on_pending(regression, observed), self._domain
         # Where every setting was tried, one is tried again: noise may be left to see through.
         for points in (observed.tried_points, observed.tried_points[:0]):
             random = self.random_generator(trial, SEARCH)
-            search = AcquisitionSearch(surface, self._domain, best, incumbent, points, random)
+            search = AcquisitionSearch(
+                surface, domain, best, incumbent, points, random, constraints
+            )
             proposal, reason = self._choose_proposal(search, trial)
             if proposal is not None:
                 return proposal.point, reason
         return incumbent, reason
+
+    def _constraints(self, trial: FrozenTrial, observed: Observations) -> list[Constraint]:
+        constraints = []
+        for name in sorted(set().union(*observed.constraints)):
+            rows = [k for k, values in enumerate(observed.constraints) if name in values]
+            values = np.clip([observed.constraints[k][name] for k in rows], -1e100, 1e100)
+            # However large some are, what is near 0 decides (as in Eriksson & Poloczek 2021).
+            shrunk = np.arcsinh(values / (float(np.median(np.abs(values))) or 1.0))
+            scale, random = scale_of(shrunk, maximize=False), self.random_generator(trial, FIT)
+            fitter = self._constraint_fitters.setdefault(name, self._new_fitter(always_learn=False))
+            surface = fitter.fit(observed.points[rows], scale.to_responses(shrunk), random)
+            constraints.append(Constraint(surface, float(scale.to_responses([0.0])[0])))
+        return constraints
 
     def _shared_search(
         self,
@@ -230,7 +257,6 @@ class GpSampler(ProposingSampler, Generic[OptionsT]):
 
     def _describe(self, regression: GpPosterior, observed: Observations, point: Array) -> None:
         warp, hyper = self._score_warp(observed), regression.kernel.hyper
-        best = np.argmax(observed.scores if observed.maximize else -observed.scores)
         self.surrogate = Surrogate(
             trials=len(observed.scores),
             points=observed.points.tolist(),
@@ -246,7 +272,7 @@ class GpSampler(ProposingSampler, Generic[OptionsT]):
             spread=warp.spread,
             maximize=observed.maximize,
             acquisition=self.options.acquisition,
-            incumbent=observed.points[best].tolist(),
+            incumbent=observed.points[observed.best].tolist(),
             next=point.tolist(),
         )
 
@@ -311,6 +337,7 @@ class EbHypSampler(GpSampler[EbHypOptions]):
         conditioned = condition_on_pending(regression, without_pending)
         draw = PosteriorDraws(conditioned, self.random_generator(trial, DRAW))
         log_likelihood = draw(candidates)[0]
+        log_likelihood += log_feasibility(self._constraints(trial, observed), candidates)[0]
         probabilities = posterior(log_likelihood, prior, self.options.temperature)
         self.effective = float(1.0 / np.sum(probabilities**2))
         note_more(study, trial, EFFECTIVE, self.effective)

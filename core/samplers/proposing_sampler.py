@@ -11,6 +11,7 @@ import threading
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -40,11 +41,23 @@ class Observations:
     pending: Array  # trials that are running, shape (any, width)
     failed: Array  # trials without a finite score, or pruned, shape (any, width)
     maximize: bool
+    constraints: list[dict[str, float]]  # of those with a score, each kept where it is at most 0
 
     @property
     def tried_points(self) -> Array:
         """All points of finished and running trials, shape (any, width)."""
         return np.vstack([self.points, self.pending, self.failed])
+
+    @cached_property
+    def violations(self) -> Array:
+        """The sum of what exceeds 0 in each trial's constraints, shape (n,)."""
+        return np.array([sum(max(v, 0.0) for v in c.values()) for c in self.constraints])
+
+    @cached_property
+    def best(self) -> int:
+        """Which trial has the best score among the feasible; the least violation without them."""
+        losses = -self.scores if self.maximize else self.scores
+        return int(np.lexsort((losses, self.violations))[0])
 
     def has_tried(self, point: Array) -> bool:
         points = self.tried_points
@@ -54,8 +67,9 @@ class Observations:
 class ObservationReader:
     """Reads a study's observations; every trial is read once when it has finished."""
 
-    def __init__(self, space: SearchSpace) -> None:
+    def __init__(self, space: SearchSpace, *, models_constraints: bool = False) -> None:
         self.space = space
+        self.models_constraints = models_constraints  # otherwise an infeasible trial has failed
         self._start_over("")
 
     def _start_over(self, study_name: str) -> None:
@@ -64,6 +78,7 @@ class ObservationReader:
         self._running: dict[int, Array] = {}
         self._points: dict[int, Array] = {}  # with a score, in the order in which they finished
         self._scores, self._failed = list[float](), list[Array]()
+        self._constraints = list[dict[str, float]]()
 
     def read(self, study: Study, new_trial: FrozenTrial) -> Observations:
         """The observations of a study, without the trial that is being asked."""
@@ -88,11 +103,14 @@ class ObservationReader:
                 self.space.to_unit_vector(trials[number].params),
                 _finite_score(trials[number]),
             )
-            if score is None:
+            constraints = _constraints(trials[number])
+            is_usable = self.models_constraints or max(constraints.values(), default=0.0) <= 0.0
+            if score is None or not is_usable:
                 self._failed.append(point)
             else:
                 self._points[number] = point
                 self._scores.append(score)
+                self._constraints.append(constraints)
         return Observations(
             points=self._stacked(self._points.values()),
             scores=np.array(self._scores),
@@ -100,6 +118,7 @@ class ObservationReader:
             pending=self._stacked(self._running.values()),
             failed=self._stacked(self._failed),
             maximize=study.direction == StudyDirection.MAXIMIZE,
+            constraints=list(self._constraints),
         )
 
     def _stacked(self, points: Iterable[Array]) -> Array:
@@ -110,6 +129,13 @@ class ObservationReader:
 def _finite_score(trial: FrozenTrial) -> float | None:
     value = trial.values[0] if trial.state == TrialState.COMPLETE and trial.values else math.nan
     return float(value) if math.isfinite(value) else None
+
+
+def _constraints(trial: FrozenTrial) -> dict[str, float]:
+    # The list of another sampler's `constraints_func`, and what Optuna 5's `set_constraint` keeps.
+    notes = trial.system_attrs
+    values = {str(k): value for k, value in enumerate(notes.get("constraints") or ())}
+    return values | {name: v for name, v in notes.items() if name.startswith("constraints:")}
 
 
 def condition_on_pending(surface: S, observed: Observations, worst: float | None = None) -> S:
