@@ -9,6 +9,7 @@ import pytest
 from app.worker.messages import Export, Exported, Message
 from core.tuning.events import ModelSelected, RunResumed, TrialExcluded, TrialFinished
 from core.tuning.runs.past_runs import list_runs
+from tests.app.worker.fake_engine import IN_TRIAL
 
 
 def reach(qtbot, session, state):
@@ -173,6 +174,8 @@ def test_stopping_a_trial_that_never_ends_still_ends_with_results(opened, qtbot)
     opened.set_plan(trials=3, options={"trial_seconds": 600, "stubborn": True})
     opened.start()
     qtbot.waitUntil(lambda: len(opened.events) >= 2, timeout=60_000)
+    # Its event is seen before the worker is in it, where a stop is still heard.
+    qtbot.waitUntil((opened.run_folder / IN_TRIAL).exists, timeout=60_000)
     first = opened._worker.process_id
     opened.stop()
     reach(qtbot, opened, "finished")

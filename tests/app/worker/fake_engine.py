@@ -51,6 +51,7 @@ def _traced():
 if "coverage" in sys.modules and sys.modules["coverage"].Coverage.current() is not None:
     _traced()
 
+IN_TRIAL = "in trial"  # a file of the run, once a stubborn trial is being tried
 MODELS = [
     ModelAdvice("svm", "Support vector machine"),
     ModelAdvice("logistic", "Logistic regression", recommended=True),
@@ -135,11 +136,11 @@ class Engine:
     def tune(self, request, folder, requests):
         run = RunFolder(folder)
         past = run.all_events()
-        for event in self._events(request, past, requests):
+        for event in self._events(request, run, past, requests):
             run.append(event)
             yield event
 
-    def _events(self, request, past, requests):
+    def _events(self, request, run, past, requests):
         plan = request.plan
         how = plan.options
         done = sum(isinstance(e, TrialFinished) for e in past)
@@ -158,7 +159,10 @@ class Engine:
                 os.kill(os.getpid(), signal.SIGSTOP)
             if number == how.get("half_said_at") and not past:
                 say_half()
-            self._try(how.get("trial_seconds", 0.0), how.get("stubborn", False))
+            if how.get("stubborn"):
+                signal.signal(signal.SIGTERM, signal.SIG_IGN)
+                (run.path / IN_TRIAL).touch()
+            self._try(how.get("trial_seconds", 0.0))
             for beat in range(how.get("surrogates", 0)):
                 yield SurrogateFitted(trials=beat)
             yield TrialFinished(number=number, setting={"C": 1.0}, score=number / 100)
@@ -170,9 +174,7 @@ class Engine:
         results = Results(test={"accuracy": 1.0}, stopped_because=because)
         yield RunFinished(because="done", results=results)
 
-    def _try(self, seconds, stubborn):
-        if stubborn:
-            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    def _try(self, seconds):
         until = time.monotonic() + seconds
         while time.monotonic() < until:
             time.sleep(0.005)
