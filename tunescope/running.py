@@ -28,7 +28,7 @@ from core.datasets.groups import groups_from_file
 from core.datasets.raw_table import formats_of
 from core.errors import UnusableError
 from core.export.finished_run import FinishedRun, finished_run
-from core.export.report.run_card import run_card
+from core.export.report.report_page import run_card
 from core.figures.run_pictures import run_pictures
 from core.records import to_plain
 from core.space import Setting
@@ -497,6 +497,7 @@ class TunedRun:
 def export_study(run: TunedRun | str | Path, storage: str | Path) -> str:
     """Write a run as a study of Optuna, which optuna-dashboard opens; returns the study's name.
 
+    A run of several models, as `auto` makes it, is a study for each, NAME/MODEL: NAME is returned.
     `run`: an opened run, a folder's path, or a name. `storage`: the path of a journal (`.log`) or
     SQLite file, created if missing; or a URL, such as `sqlite:///study.db`. Raises UnusableError:
     no trials, the storage has a study of this name, or it cannot be written.

