@@ -115,12 +115,13 @@ def sparse_earlier(kernel: Kernel, U: Array, X: Array, block: int = BLOCK) -> Sp
     """The earlier trials X (n, any) seen through U (m, any); n m (m + block) flops, once."""
     kernel = kernel.reaching(U)
     C = cholesky(kernel.cross_covariance(U, U) + _NUGGET * np.eye(len(U)))
-    V = solve_lower(C, np.asfortranarray(kernel.cross_covariance(U, X)))
-    G, A = np.empty_like(V), np.eye(len(U))
+    G, A = np.empty((len(U), len(X)), order="F"), np.eye(len(U))
+    # V block by block: whole, its making would go through the memory five times.
     for start in range(0, len(X), block):
         rows = slice(start, start + block)
-        L, _ = jittered_cholesky(kernel.covariance(X[rows]) - V[:, rows].T @ V[:, rows], MIN_JITTER)
-        white = solve_lower(L, V[:, rows].T)
+        V = solve_lower(C, np.asfortranarray(kernel.cross_covariance(U, X[rows])))
+        L, _ = jittered_cholesky(kernel.covariance(X[rows]) - V.T @ V, MIN_JITTER)
+        white = solve_lower(L, V.T)
         A += white.T @ white
         G[:, rows] = solve_lower(L, white, transposed=True).T
     eigenvalues, E = np.linalg.eigh(A)
