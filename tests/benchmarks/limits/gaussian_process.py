@@ -11,8 +11,16 @@ import numpy as np
 import optuna
 from scipy.linalg import cho_factor, solve_triangular
 
+from core.datasets.reading import read_dataset
+from core.estimators.multi_model import split_model_setting
 from core.samplers.bayes import GpSampler, HybridSampler
 from core.samplers.proposing_sampler import AnnotatedTpeSampler
+from core.space import unit_vector
+from core.tuning.events import TrialStarted
+from core.tuning.plan import DataPlan, Plan
+from core.tuning.problem_setup import build_problem
+from core.tuning.race.multi_model_study import MultiModelStudy
+from core.tuning.scores.scoring import TrialResult
 from limits.work import Work, seconds
 
 SPACE = {f"x{i}": optuna.distributions.FloatDistribution(0.0, 1.0) for i in range(4)}
@@ -95,6 +103,28 @@ def crowded(make_sampler: Callable[[], optuna.samplers.BaseSampler]) -> Callable
     return measured
 
 
+def crowded_race() -> float:
+    """Mean seconds of the same in a race of perceptrons alone."""
+    plan = Plan(DataPlan("sample:iris"), "auto", "race", trials=5000, folds=3)
+    problem = build_problem(plan, read_dataset("sample:iris"))
+    perceptron = problem.single_model("mlp")
+    study = MultiModelStudy(problem, {"mlp": perceptron})
+
+    def tell(started: TrialStarted) -> None:
+        setting = split_model_setting(started.setting)[1]
+        score = 1.0 - ((unit_vector(perceptron.space, setting) - 0.4) ** 2).mean()
+        study.tell(TrialResult(started.number, started.setting, (score,) * 3, 0.1))
+
+    for _ in range(100):
+        tell(study.ask())
+    begin = time.process_time()
+    running = deque(study.ask() for _ in range(WORKERS))
+    for _ in range(100):
+        tell(running.popleft())
+        running.append(study.ask())
+    return (time.process_time() - begin) / (WORKERS + 100)
+
+
 def scoring(trials: int) -> Callable[[], float]:
     """Seconds of one Cholesky factor and the variances of so many candidates."""
 
@@ -138,4 +168,8 @@ WORK += tuple(
         ("hybrid", lambda: HybridSampler(seed=0)),
         ("tpe", lambda: AnnotatedTpeSampler(seed=0)),
     )
+)  # fmt: skip
+WORK += (
+    Work(f"ask of a race of perceptrons, {WORKERS} running", 0.01, crowded_race, scoring(100),
+         f"1 factor of 100, {CANDIDATES} variances"),
 )  # fmt: skip
