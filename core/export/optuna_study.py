@@ -156,9 +156,7 @@ def _frozen_trial(
     if event.number in state.excluded:
         notes["excluded"] = True
     # Runs of earlier versions may lack the start of a trial: it is counted back.
-    began = max(0.0, event.seconds - getattr(end, "took", 0.0))
-    if start is not None:
-        began = start.seconds
+    began = start.seconds if start else max(0.0, event.seconds - getattr(end, "took", 0.0))
     frozen_trial = create_trial(
         state=kind,
         value=value,

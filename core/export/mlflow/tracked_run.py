@@ -22,8 +22,10 @@ from core.tuning.scores.scoring import one_line_error
 MAX_METRICS, MAX_PARAMS = 1000, 100  # of one call
 MAX_LETTERS = 500  # of a parameter
 _PASSWORD = re.compile(r"//[^@/]*@")  # with the name before it, in addresses
-# It would tell its makers of every call, refuse folders, and ask a silent server for minutes.
+# It would tell its makers of every call, refuse folders, ask a silent server for minutes, and print
+# addresses behind signs that not every terminal writes.
 _DEFAULTS = {
+    "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",
     "MLFLOW_DISABLE_TELEMETRY": "true",
     "MLFLOW_ALLOW_FILE_STORE": "true",
     "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2",
@@ -101,10 +103,7 @@ def _parameters(run: FinishedRun) -> Iterator[tuple[str, str]]:
     facts |= {f"tuned {name}": value for name, value in run.results.setting.items()}
     facts |= {f"penalty {group}": C for group, C in takeaway.penalties.items()}
     # Names that differ in strange signs alone are one parameter, which has one value.
-    plain_facts = {
-        _plain_name(name): plain_text(value, MAX_LETTERS) for name, value in facts.items()
-    }
-    yield from plain_facts.items()
+    yield from {_plain_name(k): plain_text(v, MAX_LETTERS) for k, v in facts.items()}.items()
 
 
 def _points(run: FinishedRun, began: int) -> Iterator[tuple[str, float, int, int]]:

@@ -1,8 +1,11 @@
 """MLflow models: a loader that needs no Tunescope, by hand and by MLflow; runs on a server."""
 
 import json
+import os
+import sys
 from dataclasses import replace
 from types import SimpleNamespace
+from unittest.mock import MagicMock
 
 import numpy as np
 import pandas as pd
@@ -189,6 +192,23 @@ def test_a_server_that_refuses_is_one_sentence(run, tmp_path):
     address = f"sqlite:///{tmp_path}/runs.db"
     _, failed = export_all(lambda: run, [address], {address: "mlflow"})
     assert "MLflow cannot log the run there" in failed[address]
+
+
+def test_mlflow_prints_nothing_of_its_own(run, monkeypatch, capsys):
+    # As its client of a server does at a run's end: with signs that not every terminal writes.
+    def print_address(*_, **__):
+        if os.environ.get("MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT") != "true":
+            sys.stdout.write("🏃 View run")
+
+    monkeypatch.delenv("MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT", raising=False)
+    client = MagicMock(set_terminated=print_address)
+    fake = MagicMock(MlflowClient=lambda tracking_uri: client)
+    monkeypatch.setattr(tracked_run, "optional_module", lambda *_: fake)
+    address = "http://127.0.0.1:5000"
+    _, failed = export_all(lambda: run, [address], {address: "mlflow"})
+    assert not failed
+    assert client.log_artifacts.called
+    assert capsys.readouterr().out == ""
 
 
 def test_no_password_is_told(run, monkeypatch):
