@@ -132,6 +132,7 @@ COPIED_THREADS = {MAIN_THREAD, "clock", "heartbeat", "interrupts", "listener", "
 def _context(memory: int | None) -> Any:
     """How a process of trials is started that may take so many bytes, None for the usual share."""
     is_ours = {thread.name for thread in threading.enumerate()} <= COPIED_THREADS
+    is_ours = is_ours and "jax" not in sys.modules  # whose own threads hold locks
     if sys.platform == "linux" and is_ours and memory is None:
         return multiprocessing.get_context("fork")  # nothing is imported a second time
     if "forkserver" in multiprocessing.get_all_start_methods():

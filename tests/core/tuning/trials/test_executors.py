@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -342,3 +343,17 @@ def test_where_no_place_has_a_short_name_that_is_said(tmp_path, monkeypatch):
     monkeypatch.setattr(executors, "_short_folders", list)
     with pytest.raises(UnusableError, match="too long for the sockets of trials; name a shorter"):
         shorten_sockets.__wrapped__()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are copied on Linux alone")
+def test_a_process_is_copied_unless_threads_may_hold_locks(monkeypatch):
+    main_thread = threading.main_thread()
+    monkeypatch.setattr(threading, "enumerate", lambda: [main_thread])
+    monkeypatch.delitem(sys.modules, "jax", raising=False)
+    assert executors._context(None).get_start_method() == "fork"
+    assert executors._context(10**9).get_start_method() == "forkserver"
+    monkeypatch.setattr(threading, "enumerate", lambda: [main_thread, threading.Thread(name="x")])
+    assert executors._context(None).get_start_method() == "forkserver"
+    monkeypatch.setattr(threading, "enumerate", lambda: [main_thread])
+    monkeypatch.setitem(sys.modules, "jax", executors)
+    assert executors._context(None).get_start_method() == "forkserver"
