@@ -49,7 +49,8 @@ _FORMATS = (
 )
 _SAMPLE, _FIRST = 20_000, 20
 _EXCHANGED = str.maketrans("md", "dm")
-_RUN = re.compile(r"\d+|[^\W\d_]+|\s+")
+_SIZES = {1: "9", 2: "9", 4: "Y"}  # of runs of digits
+_DIGITS, _LETTERS, _BLANKS = map(re.compile, (r"\d+", r"[^\W\d_]+", r"\s+"))
 # What a part of a form looks like: Y four digits, 9 one or two, # others, a letters.
 _PARTS = {"%Y": "Y", "%f": "9Y#", "%z": ("+Y", "-Y", "+9:9", "-9:9", "a")}
 _PARTS |= dict.fromkeys(("%b", "%B", "%a", "%p", "%Z"), "a")
@@ -114,13 +115,10 @@ def date_forms(words: Sequence[str], share: float = 1.0, name: str = "") -> list
 @lru_cache(64)
 def _shape(text: str) -> str:
     """As of the forms: 25.12.2023 is 9.9.Y."""
-    return _RUN.sub(lambda run: _run_mark(run.group()), text) if len(text) < 40 else ""
-
-
-def _run_mark(run: str) -> str:
-    if run.isdecimal():
-        return "9" if len(run) <= 2 else "Y" if len(run) == 4 else "#"
-    return " " if run.isspace() else "a"
+    if len(text) >= 40:
+        return ""
+    words = _BLANKS.sub(" ", _LETTERS.sub("a", text))
+    return _DIGITS.sub(lambda digits: _SIZES.get(len(digits.group()), "#"), words)
 
 
 def _shapes_of(form: str) -> list[str]:

@@ -58,7 +58,7 @@ _MIN_ROWS = 10  # with fewer rows, that all values differ means nothing
 _MAX_COUNTED_ROWS, _SAMPLE_ROWS, _MAX_SAMPLE_DISTINCT = 50_000, 10_000, 1000
 _MAX_CATEGORY_LETTERS, _MAX_CATEGORY_WORDS = 40, 5  # on average; longer texts are running text
 _FIRST, _LONGEST_SAMPLE = 200, 10_000  # texts whose lengths are averaged; letters looked at
-_MAX_FREQUENT, _LONG_SAMPLE = 20, 1000  # texts that tell whether they are sentences
+MAX_FREQUENT, LONG_SAMPLE = 20, 1000  # texts that tell whether they are sentences
 _LONGEST_NAME = 1000  # letters of a number, a date or a name, on average
 
 
@@ -224,7 +224,7 @@ def count_values(values: pd.Series, *, has_missing: bool = True) -> ColumnCount:
     if is_running_text(values):
         # Factorizing would keep every long text once more.
         different = {hash(text) for text in values if isinstance(text, str)}
-        is_long = _are_long(_evenly_spaced(values, _LONG_SAMPLE).dropna().tolist())
+        is_long = are_long(_evenly_spaced(values, LONG_SAMPLE).dropna().tolist())
         return ColumnCount(int(values.isna().sum()), len(different), is_long=is_long)
     if values.dtype.kind not in "iuf":
         return count_levels(text_levels(values))
@@ -250,16 +250,26 @@ def _different(numbers: np.ndarray) -> int:
 def count_levels(levels: TextLevels) -> ColumnCount:
     """The counts of a column of texts."""
     codes, cells = levels.codes, levels.cells
-    distinct, spread = len(cells), codes[:: _step(len(codes), _SAMPLE_ROWS)]
+    distinct, spread = len(cells), codes[:: spread_step(len(codes))]
     spread = spread[spread >= 0]
     order, firsts = pd.factorize(spread)  # in their order of appearance
-    if len(codes) > _MAX_COUNTED_ROWS and len(firsts) > _MAX_SAMPLE_DISTINCT:
+    if has_many_levels(len(codes), len(firsts)):
         distinct = len(firsts)
-    frequent = np.argsort(-np.bincount(order), kind="stable")[:_MAX_FREQUENT]
+    frequent = np.argsort(-np.bincount(order), kind="stable")[:MAX_FREQUENT]
+    some = codes[:: _step(len(codes), LONG_SAMPLE)].tolist()
     names = tuple(str(cells[code]) for code in firsts[frequent])
-    some = codes[:: _step(len(codes), _LONG_SAMPLE)].tolist()
-    is_long = _are_long([str(cells[code])[:_LONGEST_SAMPLE] for code in some if code >= 0])
+    is_long = are_long([str(cells[code]) for code in some if code >= 0])
     return ColumnCount(int(np.count_nonzero(codes < 0)), distinct, names, is_long)
+
+
+def spread_step(rows: int) -> int:
+    """The distance of the evenly spaced rows by which levels are counted first."""
+    return _step(rows, _SAMPLE_ROWS)
+
+
+def has_many_levels(rows: int, distinct: int) -> bool:
+    """Whether so many levels in evenly spaced rows of a column are enough to know."""
+    return rows > _MAX_COUNTED_ROWS and distinct > _MAX_SAMPLE_DISTINCT
 
 
 def _step(rows: int, count: int) -> int:
@@ -280,7 +290,7 @@ def _frequent_of(values: pd.Series, count: ColumnCount) -> tuple[str, ...]:
     if count.frequent:
         return count.frequent
     frequencies = _evenly_spaced(values, _SAMPLE_ROWS).value_counts()
-    return tuple(str(value) for value in frequencies.index[:_MAX_FREQUENT])
+    return tuple(str(value) for value in frequencies.index[:MAX_FREQUENT])
 
 
 def _kind_of_numbers(
@@ -317,12 +327,17 @@ def _all_differ(values: pd.Series, distinct: int, count: int) -> bool:
     return distinct >= sample_size and int(values.nunique()) == count
 
 
-def _are_long(texts: Sequence[str]) -> bool:
+def are_long(texts: Sequence[str]) -> bool:
+    """Whether texts are sentences, on average."""
+    texts = [text[:_LONGEST_SAMPLE] for text in texts]
     letters = sum(map(len, texts)) / max(1, len(texts))
     if letters > _MAX_CATEGORY_LETTERS or letters / 2 + 1 <= _MAX_CATEGORY_WORDS:
         return letters > _MAX_CATEGORY_LETTERS  # there are at most half as many words
     running_text = "\0".join(texts)
-    blanks = len(_BLANKS.findall(running_text)) + len(UNDIVIDED.findall(running_text)) / 2
+    if running_text.isascii():  # counting is some twenty times as fast as a search
+        blanks = len(running_text.split()) - 1.0
+    else:
+        blanks = len(_BLANKS.findall(running_text)) + len(UNDIVIDED.findall(running_text)) / 2
     return blanks / len(texts) + 1 > _MAX_CATEGORY_WORDS
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from core.datasets.arrow_texts import plain_texts
 from core.datasets.cell_values import (
     ColumnFormat,
     TextLevels,
@@ -118,17 +119,24 @@ def with_formats(raw: RawTable, options: FormatOptions) -> RawTable:
         is_number = values.dtype.kind in "iuf"
         if not (are_finite := _are_finite(values)):
             findings += _infinity_findings(values, raw.line_of)
-        levels = None if is_number or is_running_text(values) else text_levels(values)
-        if options.formats is None:
-            guess = _guessed(values, options, raw, plain_numbers, levels)
+        levels = None
+        if (plain := _plain_guess(values, options, raw)) is not None:
+            guess, counts[name] = plain
+            cells, strays = values, values[:0]
         else:
-            guess = GuessedFormat(options.formats.get(name, plain_numbers if is_number else PLAIN))
-        # The usual column of numbers, by far the most frequent: nothing is copied and nothing
-        # looked at.
-        if are_finite and guess.form is plain_numbers and name not in raw.units:
-            counts[name] = count_values(values, has_missing=False)
-            continue
-        cells, strays = _cells_and_strays(values, guess.form, levels)
+            if not is_number and not is_running_text(values):
+                levels = text_levels(values)
+            if options.formats is None:
+                guess = _guessed(values, options, raw, plain_numbers, levels)
+            else:
+                form = options.formats.get(name, plain_numbers if is_number else PLAIN)
+                guess = GuessedFormat(form)
+            # The usual column of numbers, by far the most frequent: nothing is copied and nothing
+            # looked at.
+            if are_finite and guess.form is plain_numbers and name not in raw.units:
+                counts[name] = count_values(values, has_missing=False)
+                continue
+            cells, strays = _cells_and_strays(values, guess.form, levels)
         # Too many words for a column of numbers: it is one of words.
         if not are_few(strays, len(values)) and options.formats is None:
             guess = guess_format(values, "category", levels=levels)
@@ -244,9 +252,34 @@ def _guessed(
         return guess or GuessedFormat(plain_numbers)
     if not (kind or reading) and levels is None:
         return GuessedFormat(PLAIN)  # running text
-    delimiter = str(raw.source.read_csv.get("sep", ","))
-    typed = raw.source.format in ("parquet", "feather", "arff")  # these say what is text
-    return guess_format(values, kind, reading, delimiter=delimiter, typed=typed, levels=levels)
+    return guess_format(
+        values, kind, reading, delimiter=_delimiter(raw), typed=_is_typed(raw), levels=levels
+    )
+
+
+def _plain_guess(
+    values: pd.Series, options: FormatOptions, raw: RawTable
+) -> tuple[GuessedFormat, ColumnCount] | None:
+    """The format of texts that are read as they are written, told by some of them; else None."""
+    if options.formats is not None or any(_wishes(str(values.name), options)):
+        return None
+    if (texts := plain_texts(values)) is None:
+        return None
+    if texts.are_iso_dates():
+        return GuessedFormat(ColumnFormat("date", date_format="ISO8601")), texts.count
+    levels = TextLevels(np.arange(len(texts.words)), texts.words)
+    guess = guess_format(values, delimiter=_delimiter(raw), typed=_is_typed(raw), levels=levels)
+    if guess.sentence or guess.form.missing or guess.form.kind not in ("category", "yes/no"):
+        return None
+    return guess, texts.count
+
+
+def _delimiter(raw: RawTable) -> str:
+    return str(raw.source.read_csv.get("sep", ","))
+
+
+def _is_typed(raw: RawTable) -> bool:
+    return raw.source.format in ("parquet", "feather", "arff")  # these say what is text
 
 
 def _are_amounts(numbers: np.ndarray) -> bool:

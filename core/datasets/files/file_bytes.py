@@ -298,19 +298,23 @@ def _unreadable(name: str, error: OSError) -> UnusableError:
 @contextmanager
 def file_faults(name: str) -> Iterator[None]:
     """Turn errors while reading a file (vanished, forbidden, damaged) into an UnusableError."""
-    broken = UnusableError(
-        "the compressed file is broken or cut short", where=name, cure="download or pack it again"
-    )
     try:
         yield
-    except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zipfile.BadZipFile):
-        raise broken from None
-    except NotImplementedError:  # zipfile lacks this compression method
-        raise broken from None
     except OSError as error:
-        if error.errno is None:  # "Invalid data stream" of bz2
-            raise broken from None
-        raise _unreadable(name, error) from None
+        if error.errno is not None:
+            raise _unreadable(name, error) from None
+        raise _broken(name) from None  # "Invalid data stream" of bz2, or a bad gzip file
+    except _BROKEN:
+        raise _broken(name) from None
+
+
+# NotImplementedError: zipfile lacks this compression method.
+_BROKEN = (EOFError, NotImplementedError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
+
+
+def _broken(name: str) -> UnusableError:
+    fault, cure = "the compressed file is broken or cut short", "download or pack it again"
+    return UnusableError(fault, where=name, cure=cure)
 
 
 @contextmanager

@@ -158,6 +158,8 @@ def delimiter_of(
         fits = len(rows[0]) in (width, width - 1) and len(rows[0]) > 1
         named = [cell.strip() for cell in rows[0]] if len(rows[0]) > 1 else []
         has_required = bool(required_column) and required_column in named
+        if best is not None and best[0] >= 2 and not (fits or has_required):
+            continue  # it would be worth 1.9 at most
         if not has_required and _is_prose(start, rows, delimiter, share, fits):
             continue
         score = round(share, 2) + fits + 3 * has_required

@@ -1,0 +1,90 @@
+"""Columns of texts whose buffers are asked read as those whose every text is looked at."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.datasets import raw_table
+from core.datasets.dataset import DataSource
+from core.datasets.files.csv_table import _joined_chunks
+from core.datasets.raw_table import FormatOptions, RawTable, with_formats
+
+pytest.importorskip("pyarrow")
+ROWS = 60_000  # beyond which many levels are counted in some of the rows
+
+
+@cache
+def _cells(kind: str) -> list[str | None]:
+    rng = np.random.default_rng(0)
+    many = [f"item {number} of the shop" for number in rng.integers(0, 10**6, ROWS)]
+    days = np.datetime64("2020-01-01") + rng.integers(0, 900, ROWS)
+    texts = {
+        "few": rng.choice(["red", "green", "dark grey"], ROWS).tolist(),
+        "many": many,
+        "dates": days.astype(str).tolist(),
+        "times": [f"{day}T10:00:00" for day in days.astype(str)],
+        "answers": rng.choice(["no", "yes"], ROWS).tolist(),
+        "other case": rng.choice(["Red", "red"], ROWS).tolist(),
+        "codes": [f"{number:06d}" for number in rng.integers(0, 10**5, ROWS)],
+        "amounts": [f"${number / 100:.2f}" for number in rng.integers(0, 10**6, ROWS)],
+        "whole": rng.choice(["3.0", "4.0", "x"], ROWS).tolist(),
+        "sentences": [f"{text} was sold again and again." for text in many],
+    }
+    last = {"blank": "red ", "nothing": "N/A", "letter": "rosé", "gap": None, "first day": "0000"}
+    return texts[kind] if kind in texts else [*many[:-1], last[kind]]
+
+
+KINDS = (
+    *("few", "many", "dates", "times", "answers", "other case", "codes", "amounts", "whole"),
+    *("sentences", "blank", "nothing", "letter", "gap", "first day"),
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "rows"),
+    [(kind, 40) for kind in KINDS]
+    + [(kind, ROWS) for kind in ("few", "many", "times", "nothing", "letter", "gap", "first day")],
+)
+def test_a_column_reads_the_same_with_and_without_a_look_at_every_text(kind, rows, monkeypatch):
+    column = pd.Series(_cells(kind)[-rows:], dtype="str", name=kind)
+    raw = RawTable("t.csv", column.to_frame(), DataSource("t.csv", "csv", {}, {}, ""), int)
+    quick = with_formats(raw, FormatOptions())
+    monkeypatch.setattr(raw_table, "plain_texts", lambda values: None)
+    slow = with_formats(raw, FormatOptions())
+    pd.testing.assert_frame_equal(quick.table, slow.table)
+    assert quick.source.formats == slow.source.formats
+    assert quick.readings == slow.readings
+    assert quick.findings == slow.findings
+    quick_count, slow_count = quick.counts.get(kind), slow.counts.get(kind)
+    assert (quick_count and quick_count.missing) == (slow_count and slow_count.missing)
+    assert (quick_count and quick_count.is_long) == (slow_count and slow_count.is_long)
+    if kind in ("few", "dates", "answers") or rows < ROWS:
+        assert quick_count == slow_count
+
+
+def test_chunks_are_joined_as_one_call_reads_them(tmp_path: Path):
+    rows = 5000
+    table = pd.DataFrame(
+        {
+            "whole, then not": [*range(rows - 1), 0.5],
+            "gaps": [None, *range(rows - 1)],
+            "word": ["a", "b"] * (rows // 2),
+        }
+    )
+    table.to_csv(tmp_path / "t.csv", index=False)
+    with pd.read_csv(tmp_path / "t.csv", chunksize=700) as chunks:
+        joined = _joined_chunks(chunks, ["word"])
+    pd.testing.assert_frame_equal(joined, pd.read_csv(tmp_path / "t.csv"))
+
+
+@pytest.mark.parametrize("last", ["7", "x", "TRUE"])
+def test_chunks_of_other_types_than_the_first_are_not_joined(tmp_path: Path, last):
+    lines = ["word,number", *["a,1"] * 2000, f"7,{last}", *[f"7,{last}"] * 2000]
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    with pd.read_csv(tmp_path / "t.csv", chunksize=1000) as chunks:
+        assert _joined_chunks(chunks, ["word"]) is None
