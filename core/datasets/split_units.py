@@ -6,7 +6,7 @@ Copies on both sides make scores optimistic. With few distinct values, or units,
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -26,7 +26,6 @@ from core.wording import shortened_text
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 LARGEST_UNIT = 0.2  # of all items, one fold of five; more frequent items are no copies
-_FEW_COLUMNS, _EXAMINED_COLUMNS, _FIRST_ROWS, _BLOCK_ROWS = 4, 30, 1000, 2**14
 _CHANCE_ROWS = 5000  # distinct rows for the probability that two are equal by chance
 
 
@@ -50,42 +49,42 @@ def equal_items(dataset: Dataset) -> np.ndarray:
             texts = texts.str.strip().map(plain_letters)
         else:
             texts = texts.str.casefold().str.split().str.join(" ")
-        return _codes_of_hashes(_table_hashes(texts.to_frame()), (texts == "").to_numpy(dtype=bool))
-    # Where all rows differ in a few numeric columns, the other ones are not hashed.
-    if _differ_in_numbers(table):
-        return np.arange(len(table))
-    return pd.factorize(_table_hashes(table))[0]
+        return _codes_of_hashes(texts.to_numpy(), (texts == "").to_numpy(dtype=bool))
+    return _row_codes(table, {column.name: column.distinct for column in dataset.columns})
 
 
-def _differ_in_numbers(table: pd.DataFrame) -> bool:
-    names = number_names(table)[:_EXAMINED_COLUMNS]
-    # Columns with many different values tell rows apart soonest.
-    head = np.sort(table[names].iloc[:_FIRST_ROWS].to_numpy(dtype=float), axis=0)
-    different = np.count_nonzero(head[1:] > head[:-1], axis=0)
-    best = [names[index] for index in np.argsort(-different, kind="stable")[:_FEW_COLUMNS]]
-    return any(
-        _all_differ(_number_hashes(table.iloc[:_FIRST_ROWS], some))
-        and _all_differ(_number_hashes(table, some))
-        for some in (best[: _FEW_COLUMNS // 2], best)
-    )
+def _row_codes(table: pd.DataFrame, distinct: Mapping[str, int]) -> np.ndarray:
+    """A code for every row, the same for those that are equal in every column."""
+    numbers = set(number_names(table))
+    # Columns with many different values tell rows apart soonest, and numbers most quickly.
+    names = sorted(table, key=lambda name: (name not in numbers, -distinct.get(name, 0)))
+    hashes, rows = np.zeros(len(table), dtype=np.uint64), np.arange(len(table))
+    for count, name in enumerate(names, 1):
+        values = table[name] if len(rows) == len(table) else table[name].iloc[rows]
+        hashes[rows] = _mix_bits(hashes[rows] + _column_bits(values))
+        if count > 1 and count & (count - 1) == 0:  # a look takes as long as a column
+            # What differs from all others is not looked at in the rest of the columns.
+            rows = rows[_have_twins(hashes[rows])]
+            if not len(rows):
+                return np.arange(len(table))
+    return pd.factorize(hashes)[0]
 
 
-def _number_hashes(table: pd.DataFrame, names: list[str]) -> np.ndarray:
-    columns = [table[name].to_numpy(dtype=np.float64, na_value=np.nan) for name in names]
-    # In blocks, since a pass over a whole column per step would be bound by memory.
-    hashes = np.zeros(len(table), dtype=np.uint64)
-    for first in range(0, len(table), _BLOCK_ROWS):  # which the processor's cache holds
-        block = hashes[first : first + _BLOCK_ROWS]
-        for column in columns:
-            values = column[first : first + _BLOCK_ROWS] + 0.0  # −0 is 0
-            values[np.isnan(values)] = np.nan  # NaNs of one bit pattern
-            block[:] = _mix_bits(block + values.view(np.uint64))
-    return hashes
+def _column_bits(values: pd.Series) -> np.ndarray:
+    if values.dtype.kind in "iu":
+        return values.to_numpy().astype(np.uint64)
+    if values.dtype.kind != "f":
+        return pd.factorize(values)[0].astype(np.uint64)
+    amounts = values.to_numpy(dtype=np.float64) + 0.0  # −0 is 0
+    amounts[np.isnan(amounts)] = np.nan  # NaNs of one bit pattern
+    return amounts.view(np.uint64)
 
 
-def _all_differ(hashes: np.ndarray) -> bool:
+def _have_twins(hashes: np.ndarray) -> np.ndarray:
     ordered = np.sort(hashes)
-    return bool((ordered[1:] != ordered[:-1]).all())
+    if (ordered[1:] != ordered[:-1]).all():
+        return np.zeros(len(hashes), dtype=bool)
+    return pd.Series(hashes).duplicated(keep=False).to_numpy()
 
 
 def item_codes(dataset: Dataset, rows: np.ndarray | None = None) -> np.ndarray:
@@ -139,10 +138,6 @@ def shared_items(dataset: Dataset, test: Dataset) -> tuple[int, int]:
     return int(np.isin(codes[train_count:], codes[:train_count]).sum()), len(codes) - train_count
 
 
-def _table_hashes(table: pd.DataFrame) -> np.ndarray:
-    return pd.util.hash_pandas_object(table, index=False).to_numpy()
-
-
 def _matrix_hashes(matrix: sparse.csr_matrix) -> np.ndarray:
     values = np.ascontiguousarray(matrix.data, dtype=np.float64)
     column_hashes = matrix.indices.astype(np.uint64) * _GOLDEN
@@ -156,7 +151,8 @@ def _matrix_hashes(matrix: sparse.csr_matrix) -> np.ndarray:
 
 def _sequence_hashes(dataset: Dataset) -> np.ndarray:
     assert dataset.table is not None
-    tokens = _table_hashes(dataset.table.drop(columns=dataset.sequence_name, errors="ignore"))
+    features = dataset.table.drop(columns=dataset.sequence_name, errors="ignore")
+    tokens = _row_codes(features, {}).astype(np.uint64)
     codes = item_codes(dataset)
     starts = np.flatnonzero(np.diff(codes, prepend=-1))  # the rows of a sequence are adjacent
     lengths = np.bincount(codes)
