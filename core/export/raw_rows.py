@@ -18,11 +18,9 @@ from core.datasets.column_format import MAX_TRIED, chosen_format, date_forms, nu
 from core.datasets.dataset import SampleFacts
 from core.datasets.files import libsvm
 from core.datasets.files.csv_table import TextFile
-from core.datasets.files.delimited_rows import Dialect, has_fitting_quotes
-from core.datasets.files.file_bytes import TextSource, decode_head, open_bytes
+from core.datasets.files.file_bytes import decode_head, open_bytes
 from core.datasets.files.file_parts import FilePart
 from core.datasets.files.libsvm import looks_like_libsvm
-from core.datasets.files.quotes import quote_reading
 from core.datasets.files.table_reader import TableReader
 from core.datasets.raw_table import kinds_like, number_format, stray_finding, stray_texts
 from core.errors import UnusableError
@@ -73,13 +71,6 @@ def card_of(pipeline: Any) -> ModelCard | None:
         return None
 
 
-# How cells are written, which is all that a model file may set of a reader.
-_READ_OPTIONS: dict[str, type | tuple[type, ...]] = {
-    **dict.fromkeys(("sep", "decimal", "thousands", "quotechar", "escapechar"), str),
-    **dict.fromkeys(("keep_default_na", "index_col", "skipinitialspace"), bool),
-    **dict.fromkeys(("skiprows", "quoting"), int),
-    **{"na_values": (list, dict), "dtype": dict},
-}
 _MORE = " More follow further down."
 _PAIR = re.compile(rb"\d+:\S+")
 
@@ -175,20 +166,20 @@ def _unlabelled(file: TextFile, zero_based: bool | None = None) -> tuple[sparse.
 
 
 def _feature_table(table_file: TableReader, card: ModelCard, notes: ReadNotes) -> pd.DataFrame:
-    features = card.features
-    table, formats = None, formats_of_card(card)
-    if isinstance(table_file, TextFile) and card.format in ("csv", "sample"):
-        table = _read_like_training(table_file, card)
-    # Written otherwise than the training file: the sniffing reader finds out how.
-    if table is None:
-        kinds = kinds_like(formats)
-        raw = table_file.read(kinds)
-        strays = {f.column: f.sentence for f in raw.findings if f.column in formats}
-        if strays:  # as texts, which say in which rows they stand
-            raw = table_file.read(kinds | dict.fromkeys(strays, "category"))
-        notes.strays |= strays
-        table = _name_by_position(raw.table, card)
-        table = table.set_axis(_column_names(table, features), axis=1)
+    features, formats = card.features, formats_of_card(card)
+    kinds = kinds_like(formats)
+    if isinstance(table_file, TextFile):
+        # A few rows may hide which decimal sign they are written with; the model's card tells.
+        signs, dialect = number_format(card.read_csv), table_file.sniff(features[0])
+        if (signs.decimal, signs.thousands) != (dialect.decimal, dialect.thousands):
+            kinds = dict.fromkeys(formats, "category")
+    raw = table_file.read(kinds, required_column=features[0])
+    strays = {f.column: f.sentence for f in raw.findings if f.column in formats}
+    if strays:  # as texts, which say in which rows they stand
+        raw = table_file.read(kinds | dict.fromkeys(strays, "category"))
+    notes.strays |= strays
+    table = _name_by_position(raw.table, card)
+    table = table.set_axis(_column_names(table, features), axis=1)
     missing = [name for name in features if name not in table.columns]
     if missing:
         raise _missing_columns_error(table_file.path, missing, list(map(str, table)), card)
@@ -259,62 +250,10 @@ def _feature_cells(values: pd.Series, form: ColumnFormat, notes: ReadNotes) -> p
     return cells
 
 
-def _read_like_training(source: TextSource, card: ModelCard) -> pd.DataFrame | None:
-    # None where the training file's arguments do not fit this file.
-    if not card.read_csv or "names" in card.read_csv:
-        return None
-    arguments: dict[str, Any] = {**_arguments(card.read_csv), "encoding": source.start[0]}
-    try:
-        with open_bytes(source.path, source.compression) as file:
-            # The names first: the rows are read only if these are the model's.
-            header = pd.read_csv(file, **{**arguments, "nrows": 0})
-        names = _column_names(header, card.features)
-        if not set(card.features) <= set(names) or len(set(names)) < len(names):
-            return None
-        if not has_fitting_quotes(source, _dialect_of(arguments, names)):
-            return None
-        # Names that differ by blanks or Unicode form alone get the model's spelling.
-        if names != list(header.columns):
-            arguments |= {"header": 0, "names": names}
-        with open_bytes(source.path, source.compression) as file:
-            table = pd.read_csv(file, **arguments)
-    except (ValueError, TypeError, OSError, EOFError):
-        return None  # the closer look of the sniffing reader finds the words
-    dtypes = arguments.get("dtype", {})
-    numbers = [name for name in card.features if name not in dtypes]
-    # A word makes a column of numbers text: the sniffing reader says in which row it stands.
-    fits = all(pd.api.types.is_numeric_dtype(table[name].dtype) for name in numbers)
-    return table if fits else None
-
-
-def _dialect_of(arguments: dict[str, Any], names: list[str]) -> Dialect:
-    sep = arguments.get("sep", ",")
-    has_row_names = "index_col" not in arguments
-    return Dialect(
-        encoding=arguments["encoding"],
-        delimiter=" " if len(sep) > 1 else sep,
-        quote=arguments.get("quotechar", '"'),
-        reading=quote_reading(arguments, None),
-        skip=arguments.get("skiprows", 0),
-        header=tuple(names),
-        width=len(names) + has_row_names,
-        extra="names" if has_row_names else "",
-        padded=bool(arguments.get("skipinitialspace", False)),
-    )
-
-
 def _column_names(table: pd.DataFrame, features: list[str]) -> list[str]:
     feature_of = {cell_text(name): name for name in features}
     names = [str(name) for name in table.columns]
     return [name if name in features else feature_of.get(cell_text(name), name) for name in names]
-
-
-def _arguments(options: dict[str, Any]) -> dict[str, Any]:
-    pairs = ((name, options.get(name)) for name in _READ_OPTIONS)
-    arguments = {name: value for name, value in pairs if isinstance(value, _READ_OPTIONS[name])}
-    if len(str(arguments.get("sep", ","))) > 1 and arguments["sep"] != r"\s+":
-        del arguments["sep"]  # any pattern, which could take for ever
-    return arguments
 
 
 def _name_by_position(table: pd.DataFrame, card: ModelCard) -> pd.DataFrame:
