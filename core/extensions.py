@@ -32,13 +32,8 @@ def extension_errors() -> list[str]:
 class Registry(Mapping[str, T], Generic[T]):
     """The program's own entries by name, then those of entry points, read when first needed.
 
-    An entry that cannot be imported, fails its check or has a used name is omitted, see
-    `extension_errors`.
-
-    Args:
-        group: of the entry points ("tunescope.models").
-        own_entries: the program's entries; each has a `name`.
-        check: raises an exception for an unusable entry.
+    `group` is that of the entry points ("tunescope.models"). An entry that cannot be imported, has
+    a used name, or for which `check` raises an exception is omitted, see `extension_errors`.
     """
 
     def __init__(self, group: str, own_entries: Iterable[T], check: Callable[[Any], None]) -> None:

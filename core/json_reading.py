@@ -21,11 +21,7 @@ _PREPARED: set[type] = set()
 
 
 def read_as(kind: type[T], plain: Any) -> T:
-    """A dataclass from its fields in JSON.
-
-    Raises:
-        ValueError: a field is missing or has another type; the message names it.
-    """
+    """A dataclass from its fields in JSON; a ValueError names one that lacks or is no such type."""
     _field_types(kind)
     try:
         return msgspec.convert(plain, kind)

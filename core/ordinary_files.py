@@ -12,13 +12,9 @@ MOST_BYTES = 1 << 30  # of one file in a run folder but its events
 
 
 def open_ordinary(path: Path, most: int = MOST_BYTES) -> BinaryIO:
-    """The file, open to read; a pipe or a device, which could last for ever, is refused.
+    """The file, open to read; an OSError where it cannot be read or has more bytes than `most`.
 
-    Args:
-        most: the bytes that it may have.
-
-    Raises:
-        OSError: it cannot be read, is no ordinary file, or is longer.
+    A pipe or a device, which could last for ever, is refused like that as well.
     """
     # Not to wait where a pipe has this name.
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))

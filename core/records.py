@@ -43,7 +43,7 @@ class Record:
 
 
 def to_plain(value: Any) -> Any:
-    """Records, also in lists and dictionaries, as JSON holds them."""
+    """Records, also in lists and dictionaries, and numbers of numpy, as JSON holds them."""
     if isinstance(value, Record):
         return {key: to_plain(getattr(value, key)) for key in value}
     if is_dataclass(value) and not isinstance(value, type):
@@ -56,7 +56,8 @@ def to_plain(value: Any) -> Any:
         return {key: to_plain(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):
         return [to_plain(inner) for inner in value]
-    return value
+    # Of numpy's numbers; a text may have an attribute of that name.
+    return value.item() if hasattr(value, "item") and not isinstance(value, str) else value
 
 
 def strict_json(value: Any) -> Any:

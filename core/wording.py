@@ -54,7 +54,10 @@ def format_number(value: float | None, digits: int = 3) -> str:
     # log10(1000) may be a hair below 3.
     size = math.floor(math.log10(abs(value)) + 1e-12)
     if not -5 <= size <= 6:
-        return _powered(value, size, digits)
+        front = f"{value / 10.0**size:.{digits - 1}f}".rstrip("0").rstrip(".")
+        if front == "1":
+            return power_of_ten(size)
+        return f"{_localized(front)}×{power_of_ten(size)}"
     mark = "," if abs(value) >= _MIN_MARKED else ""
     text = f"{value:{mark}.{max(0, digits - 1 - size)}f}"
     text = text.rstrip("0").rstrip(".") if "." in text else text
@@ -177,13 +180,6 @@ def shortened_text(value: object, max_letters: int = 60) -> str:
         mark = f" … ({format_integer(len(text) - room)} characters left out) … "
     end = room // 3  # the first words say more than the last
     return text[: room - end] + mark + text[len(text) - end :]
-
-
-def _powered(value: float, size: int, digits: int) -> str:
-    front = f"{value / 10.0**size:.{digits - 1}f}".rstrip("0").rstrip(".")
-    if front == "1":
-        return power_of_ten(size)
-    return f"{_localized(front)}×{power_of_ten(size)}"
 
 
 def _localized(text: str) -> str:

@@ -29,10 +29,7 @@ def whole_file(path: Path, *, is_private: bool = False) -> Iterator[Path]:
     """A draft to fill, which replaces `path` when the block ends without an exception.
 
     Links stay and access rights are kept. A device or a pipe is written directly. A new file that
-    is private can be read by its owner alone, whatever the umask.
-
-    Raises:
-        OSError: it cannot be written.
+    is private can be read by its owner alone, whatever the umask. An OSError: it cannot be written.
     """
     real = Path(os.path.realpath(path))
     # A link that leads back to itself is not resolved.

@@ -13,6 +13,7 @@ from sklearn.pipeline import Pipeline
 
 from core.datasets.molecules import bracket_pairs
 from core.datasets.task import Task
+from core.losses.class_labels import label_codes
 
 
 def baseline_pipeline(task: str, preparation: Any) -> Pipeline:
@@ -65,9 +66,7 @@ class MostFrequentLabel(ClassifierMixin, BaseEstimator):
 
     def log_losses(self, X: pd.DataFrame, y: Any) -> np.ndarray:
         """−log p(label) of every token in nats; an unknown label has p = 1e-15."""
-        code_of = {label: code for code, label in enumerate(self.classes_.tolist())}
-        codes = np.array([code_of.get(label, -1) for label in np.asarray(y).tolist()])
-        shares = self.predict_proba(X)
+        codes, shares = label_codes(y, self.classes_), self.predict_proba(X)
         probability = np.take_along_axis(shares, np.maximum(codes, 0)[:, None], axis=1)[:, 0]
         return -np.log(np.maximum(np.where(codes < 0, 0.0, probability), 1e-15))
 

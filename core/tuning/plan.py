@@ -117,10 +117,9 @@ class Plan:
 
 
 def plan_from_dict(plain: Mapping[str, Any]) -> Plan:
-    """The plan that `Plan.as_dict` gave. Fields of newer versions are ignored.
+    """The plan that `Plan.as_dict` gave; a ValueError where a field is missing or of another type.
 
-    Raises:
-        ValueError: a field is missing or has another type.
+    Fields of newer versions are ignored.
     """
     data = plain.get("data")
     if not isinstance(data, Mapping):
@@ -142,11 +141,9 @@ def evaluation_of(plan: Plan, task: str, rows: int, kind: str) -> str:
     """
     evaluation, data = plan.evaluation, plan.data
     if evaluation and evaluation not in EVALUATIONS:
-        raise UnusableError(
-            f"there is no evaluation “{evaluation}”",
-            where="option evaluation",
-            cure="choose auto, " + " or ".join(EVALUATIONS),
-        )
+        problem = f"there is no evaluation “{evaluation}”"
+        cure = "choose auto, " + " or ".join(EVALUATIONS)
+        raise UnusableError(problem, where="option evaluation", cure=cure)
     if evaluation == "nested":
         _check_nested(plan, task)
     if evaluation:
@@ -159,20 +156,13 @@ def evaluation_of(plan: Plan, task: str, rows: int, kind: str) -> str:
 
 def _check_nested(plan: Plan, task: str) -> None:
     if not Task(task).is_table:
-        raise UnusableError(
-            "nested cross-validation is for tables of numbers or classes",
-            where="option evaluation",
-            cure="choose evaluation test",
-        )
+        problem = "nested cross-validation is for tables of numbers or classes"
+        raise UnusableError(problem, where="option evaluation", cure="choose evaluation test")
     if plan.data.test_file:
-        raise UnusableError(
-            "nested cross-validation tests every row of the first file, none of the second",
-            where="option evaluation",
-            cure="leave out the second file, or choose evaluation test",
-        )
+        problem = "nested cross-validation tests every row of the first file, none of the second"
+        cure = "leave out the second file, or choose evaluation test"
+        raise UnusableError(problem, where="option evaluation", cure=cure)
     if plan.data.latest:
-        raise UnusableError(
-            "nested cross-validation tests every row, not the latest ones",
-            where="option evaluation",
-            cure="draw the rows at random, or choose evaluation test",
-        )
+        problem = "nested cross-validation tests every row, not the latest ones"
+        cure = "draw the rows at random, or choose evaluation test"
+        raise UnusableError(problem, where="option evaluation", cure=cure)

@@ -50,6 +50,7 @@ MAX_PARALLEL_VALUES = 2.5e7  # of a table, to which several members are fitted a
 # Between two divisions of the same rows into folds: a prime, so that the divisions of two runs
 # whose seeds are neighbours are not the same.
 _NEXT_SEED = 7919
+Split = tuple[np.ndarray, np.ndarray]  # rows to fit on, rows to score on
 MAX_CROSS_VALIDATED_ROWS = 8000  # of several models; of more, one fifth is precise enough
 
 
@@ -70,7 +71,7 @@ class Problem:
     rare: RareClass | None = None  # the rarest class of the training rows, where it is rare
     axes: tuple[Axis, ...] = ()  # the first space of a resumed run, where it is another
     # (rows to tune and fit on, rows to test on) of every outer fold of nested cross-validation
-    outer: tuple[tuple[np.ndarray, np.ndarray], ...] = ()
+    outer: tuple[Split, ...] = ()
     is_one_of_several: bool = False  # whether its rows are prepared as those of other models too
 
     @cached_property
@@ -300,8 +301,8 @@ class Problem:
         return Pipeline([("prepare", self.preparation()), ("model", self.estimator(setting))])
 
     @cached_property
-    def splits(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """(rows to fit on, rows to score on) of every fold of the training rows."""
+    def splits(self) -> list[Split]:
+        """Every fold of the training rows."""
         # validation: the first of five folds; training: all rows for both.
         if self.validation_scheme == "training":
             return [(self.train_rows, self.train_rows)]
@@ -354,7 +355,7 @@ class Problem:
 
 def repeated_folds(
     dataset: Dataset, rows: np.ndarray, count: int, times: int, seed: int
-) -> list[tuple[np.ndarray, np.ndarray]]:
+) -> list[Split]:
     """Folds of some rows, division after division; the first one as for this seed alone."""
     divisions = [
         cross_validation_folds(dataset, rows, count, seed + _NEXT_SEED * repeat)

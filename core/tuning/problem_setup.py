@@ -26,7 +26,7 @@ from core.estimators.registry import MODELS, model_named
 from core.tuning.candidate_models import usual_minutes
 from core.tuning.events import RunStarted
 from core.tuning.plan import DECODINGS, GAMMA_CHOICES, OUTER_FOLDS, DataPlan, Plan, evaluation_of
-from core.tuning.problem import Problem
+from core.tuning.problem import Problem, Split
 from core.tuning.ranges import check_searched
 from core.tuning.scores.imbalance import class_counts, costs_of, rare_class, recommended_metric
 from core.tuning.scores.metrics import METRICS
@@ -87,11 +87,9 @@ def build_problem(plan: Plan, dataset: Dataset) -> Problem:
         metric = registry_entry(METRICS, "metric", plan.metric)
         if dataset.task not in metric.tasks:
             task_metrics = [name for name, m in METRICS.items() if dataset.task in m.tasks]
-            raise UnusableError(
-                f"{plan.metric} does not measure this task ({dataset.task})",
-                where="option metric",
-                cure="choose one of " + ", ".join(task_metrics),
-            )
+            fault = f"{plan.metric} does not measure this task ({dataset.task})"
+            cure = "choose one of " + ", ".join(task_metrics)
+            raise UnusableError(fault, where="option metric", cure=cure)
     train, test, outer = divide_train_test(plan, dataset, strategy.kind)
     options = strategy.option_values(plan.options)
     rare, reason = rare_class(dataset.task, class_counts(dataset, train)), ""
@@ -125,11 +123,8 @@ def build_problem(plan: Plan, dataset: Dataset) -> Problem:
 
 def _check_validation(problem: Problem) -> None:
     if problem.validation_scheme == "training" and problem.model.training_score is None:
-        raise UnusableError(
-            f"{problem.model.name} can only be judged by rows that it has not seen",
-            where="option judged",
-            cure="choose cv or validation",
-        )
+        fault = f"{problem.model.name} can only be judged by rows that it has not seen"
+        raise UnusableError(fault, where="option judged", cure="choose cv or validation")
 
 
 def as_first_started(problem: Problem, started: RunStarted | None) -> Problem:
@@ -164,7 +159,7 @@ def as_first_started(problem: Problem, started: RunStarted | None) -> Problem:
 
 def divide_train_test(
     plan: Plan, dataset: Dataset, kind: str
-) -> tuple[np.ndarray, np.ndarray, tuple[tuple[np.ndarray, np.ndarray], ...]]:
+) -> tuple[np.ndarray, np.ndarray, tuple[Split, ...]]:
     """The training rows, the test rows, and the outer folds of nested cross-validation."""
     all_rows = np.arange(dataset.rows)
     if evaluation_of(plan, dataset.task, dataset.rows, kind) == "nested":
@@ -184,9 +179,7 @@ def divide_train_test(
     return train, test, ()
 
 
-def _outer_folds(
-    dataset: Dataset, rows: np.ndarray, seed: int
-) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
+def _outer_folds(dataset: Dataset, rows: np.ndarray, seed: int) -> tuple[Split, ...]:
     outer_folds = tuple(cross_validation_folds(dataset, rows, OUTER_FOLDS, seed))
     for fit_rows, _ in outer_folds:
         # Inner folds need a row of each class to fit on and another one to score on.
@@ -221,11 +214,9 @@ def check_pair(model: Model, strategy: Strategy, task: str) -> None:
             f"{_fitting_strategies('trials', task)}",
         )
     if model.name == SEVERAL and not strategy.several:
-        raise UnusableError(
-            f"{strategy.name} tunes one model, not several in one run",
-            where="option strategy",
-            cure="choose strategy race, and how it tunes each model by its option search",
-        )
+        problem = f"{strategy.name} tunes one model, not several in one run"
+        cure = "choose strategy race, and how it tunes each model by its option search"
+        raise UnusableError(problem, where="option strategy", cure=cure)
     if strategy.tasks and task not in strategy.tasks:
         raise UnusableError(
             f"{strategy.name} cannot do {task}, only {' and '.join(strategy.tasks)}",
@@ -286,11 +277,9 @@ def _largest_numbers(features: pd.DataFrame | sparse.csr_matrix) -> Iterator[tup
 def _unsquarable_error(
     dataset: Dataset, column: str, noun: str, size: str, number: float
 ) -> UnusableError:
-    return UnusableError(
-        f"the {noun} are too {size} to be squared (about {number:.0e})",
-        where=f"{dataset.name}, column {column}",
-        cure="correct them, or give them in another unit",
-    )
+    problem = f"the {noun} are too {size} to be squared (about {number:.0e})"
+    cure = "correct them, or give them in another unit"
+    return UnusableError(problem, where=f"{dataset.name}, column {column}", cure=cure)
 
 
 def check_budget(plan: Plan) -> None:
@@ -312,11 +301,9 @@ def check_budget(plan: Plan) -> None:
             raise UnusableError(f"“{time:g}” is out of range", where=name, cure=cure)
     _ = plan.max_bytes  # raises
     if plan.decoding not in DECODINGS:
-        raise UnusableError(
-            f"there is no decoding “{plan.decoding}”",
-            where="option decoding",
-            cure="choose one of " + ", ".join(DECODINGS),
-        )
+        problem = f"there is no decoding “{plan.decoding}”"
+        cure = "choose one of " + ", ".join(DECODINGS)
+        raise UnusableError(problem, where="option decoding", cure=cure)
     if plan.data.test_size is not None and not 0 < plan.data.test_size < 1:
         raise UnusableError(
             f"“{plan.data.test_size}” is out of range", where="test size", cure="give 0.05 to 0.9"
@@ -326,17 +313,13 @@ def check_budget(plan: Plan) -> None:
 def check_gamma(plan: Plan) -> None:
     """Raise UnusableError unless γ, its choice and the wanted sensitivity are in range."""
     if plan.gamma_by not in GAMMA_CHOICES:
-        raise UnusableError(
-            f"there is no way “{plan.gamma_by}” to choose γ",
-            where="option gamma",
-            cure="choose one of " + ", ".join(GAMMA_CHOICES),
-        )
+        fault = f"there is no way “{plan.gamma_by}” to choose γ"
+        cure = "choose one of " + ", ".join(GAMMA_CHOICES)
+        raise UnusableError(fault, where="option gamma", cure=cure)
     if not 0 < plan.gamma < math.inf:
         problem, cure = f"γ = {plan.gamma:g} is out of range", "give a number above 0"
         raise UnusableError(problem, where="option gamma", cure=cure)
     if not 0 < plan.sensitivity <= 1:
-        raise UnusableError(
-            f"a sensitivity of {plan.sensitivity:g} is out of range",
-            where="option sensitivity",
-            cure="give a share of the true pairs, above 0 and up to 1",
-        )
+        fault = f"a sensitivity of {plan.sensitivity:g} is out of range"
+        cure = "give a share of the true pairs, above 0 and up to 1"
+        raise UnusableError(fault, where="option sensitivity", cure=cure)

@@ -54,11 +54,9 @@ def searched_axes(
     axis_by_name = {axis.name: axis for axis in axes}
     for name in (*ranges, *fixed):
         if name not in axis_by_name:
-            raise UnusableError(
-                f"the model has no setting “{shortened_text(name)}” that is searched",
-                where=f"range of {shortened_text(name)}",
-                cure=nearest_names_cure(axis_by_name, shortened_text(name)),
-            )
+            fault = f"the model has no setting “{shortened_text(name)}” that is searched"
+            cure = nearest_names_cure(axis_by_name, shortened_text(name))
+            raise UnusableError(fault, where=f"range of {shortened_text(name)}", cure=cure)
         if name in ranges and name in fixed:
             problem, where = "it has both a range and a fixed value", f"range of {name}"
             raise UnusableError(problem, where=where, cure="give one of them")
@@ -105,11 +103,9 @@ def check_searched(plan: Plan, strategy: Strategy, model: str, space: Sequence[A
     """Raise UnusableError unless a plan of trials has something to search."""
     changed_names = [*plan.ranges, *plan.fixed]
     if strategy.several and changed_names:
-        raise UnusableError(
-            f"{model} tunes each model over its own ranges",
-            where=f"range of {shortened_text(changed_names[0])}",
-            cure="choose one model to change its ranges",
-        )
+        where = f"range of {shortened_text(changed_names[0])}"
+        cure = "choose one model to change its ranges"
+        raise UnusableError(f"{model} tunes each model over its own ranges", where=where, cure=cure)
     if not strategy.several:
         check_free(space, 2 if strategy.numbers_only else 1, strategy.name)
 
@@ -119,11 +115,8 @@ def check_free(axes: Sequence[Axis], min_free: int, strategy: str) -> None:
     free_names = [axis.name for axis in axes if axis.is_free]
     # A model without any setting still has its default to be scored.
     if axes and not free_names:
-        raise UnusableError(
-            "every setting is fixed, so that nothing is left to search",
-            where="ranges",
-            cure="leave at least one of them free",
-        )
+        problem = "every setting is fixed, so that nothing is left to search"
+        raise UnusableError(problem, where="ranges", cure="leave at least one of them free")
     if len(free_names) < min(min_free, len(axes)):
         raise UnusableError(
             f"{strategy} searches {min_free} settings or more, and only {free_names[0]} is left",
@@ -152,11 +145,9 @@ def value_of(axis: Axis, value: Any) -> Any:
         ends = f"from {shortest_number(axis.low)} to {shortest_number(axis.high)}"
         if not axis.is_free:
             ends = f"at {shortest_number(axis.low)} alone"
-        raise UnusableError(
-            f"{shortest_number(number)} lies outside of what this run searches, {ends}",
-            where=axis.name,
-            cure="give a value inside, or start a run with another range",
-        )
+        problem = f"{shortest_number(number)} lies outside of what this run searches, {ends}"
+        cure = "give a value inside, or start a run with another range"
+        raise UnusableError(problem, where=axis.name, cure=cure)
     return number
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from core.datasets.dataset import Dataset
 from core.errors import UnusableError
 from core.processes import ProcessLostError
+from core.tuning import problem_setup
 from core.tuning.cluster.shared_executor import SharedExecutor
 from core.tuning.events import (
     DatasetFacts,
@@ -37,14 +38,6 @@ from core.tuning.learning.learning_run import LearningRun
 from core.tuning.patience import stop_rule_text
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import Problem, baseline_score
-from core.tuning.problem_setup import (
-    MAX_WORKERS,
-    as_first_started,
-    build_problem,
-    check_same_data,
-    read_data,
-    with_row_count,
-)
 from core.tuning.results.conclude import KEPT, evaluate_and_keep
 from core.tuning.results.test_evaluation import EvaluationContext
 from core.tuning.runs.fit_events import has_display
@@ -76,7 +69,7 @@ class NewRun:
         return [text for text in texts if text]
 
     def with_workers(self, count: int) -> NewRun:
-        return replace(self, plan=self.plan.changed(workers=min(count, MAX_WORKERS)))
+        return replace(self, plan=self.plan.changed(workers=min(count, problem_setup.MAX_WORKERS)))
 
     def events(self, folder: RunFolder, **options: Any) -> Generator[Event, None, None]:
         """Its stream, recorded in a folder; `options` as of `tune`."""
@@ -85,9 +78,9 @@ class NewRun:
 
 def prepare_run(data: DataPlan, plan_of: Callable[[DataPlan, Dataset], Plan]) -> NewRun:
     """Read the data and check the plan for them, which `plan_of` makes from their row count."""
-    dataset = read_data(data)
-    plan = plan_of(with_row_count(data, dataset), dataset)
-    return NewRun(plan, dataset, build_problem(plan, dataset))
+    dataset = problem_setup.read_data(data)
+    plan = plan_of(problem_setup.with_row_count(data, dataset), dataset)
+    return NewRun(plan, dataset, problem_setup.build_problem(plan, dataset))
 
 
 @dataclass(frozen=True)
@@ -111,8 +104,6 @@ def tune(
     """Run a plan, or go on with an interrupted or finished run of it.
 
     Args:
-        plan: of the run.
-        dataset: of ``plan.data``.
         folder: records every event before it is yielded, and keeps the fitted model; None for
             neither.
         past: the recorded events of the run to go on with; started trials are started again.
@@ -123,8 +114,7 @@ def tune(
 
     Yields:
         RunStarted (or RunResumed), HistoryRead if used, the strategy's own events, TuningEnded,
-            then
-        RunFinished or RunFailed.
+            then RunFinished or RunFailed.
     """
     recorded_run = past if isinstance(past, RecordedRun) else RecordedRun(past)
     past = recorded_run.events
@@ -133,18 +123,20 @@ def tune(
     state = state_from_events(past)
     # A resumed run keeps the metric and the space of its first start, whatever today's version
     # recommends.
-    problem = as_first_started(build_problem(plan, dataset), state.started if past else None)
+    problem = problem_setup.as_first_started(
+        problem_setup.build_problem(plan, dataset), state.started if past else None
+    )
     began = "the data has changed since this run began"
     cure = "put the old file back, or start a new run"
-    check_same_data(dataset, state.started.dataset.fingerprint, began, cure)
+    problem_setup.check_same_data(dataset, state.started.dataset.fingerprint, began, cure)
     if not past:
         check_fit_time(problem)
     clock = RunClock(state.seconds)
     requests = deque() if requests is None else requests
-    context = EvaluationContext(state, clock, read_before(past), requests)
+    context = EvaluationContext(problem, state, clock, folder, read_before(past), requests)
     if folder is not None and executor is ProcessExecutor:
         executor = partial(SharedExecutor, folder.path)  # others may join it
-    stream = _run_events(problem, context, recorded_run, folder, history, executor)
+    stream = _run_events(context, recorded_run, history, executor)
     if folder is None:
         yield from clock.stamped(stream)
         return
@@ -163,15 +155,13 @@ def _record_event(folder: RunFolder, event: Event, state: RunState) -> Generator
 
 
 def _run_events(
-    problem: Problem,
     context: EvaluationContext,
     recorded_run: RecordedRun,
-    folder: RunFolder | None,
     history: Callable[[], History] | None,
     executor: Callable[..., TrialExecutor],
 ) -> Generator[Event, None, None]:
-    state, past = context.state, recorded_run.events
-    name = state.started.remembered_as
+    problem, state, folder = context.problem, context.state, context.folder
+    past, name = recorded_run.events, state.started.remembered_as
     folder_path = folder.path if folder is not None else None
     open_history = RunHistory(problem, history, name, folder_path, fresh=not past)
     with contextlib.closing(open_history) as run_history:
@@ -203,9 +193,7 @@ def _run_events(
     fitted_models = ensemble.models.member_models() if ensemble else {}
     because, learned = run.because, run.taken_learned()
     try:
-        results = yield from evaluate_and_keep(
-            problem, context, because, folder, learned, fitted_models
-        )
+        results = yield from evaluate_and_keep(context, because, learned, fitted_models)
     # The end is computed in a process of its own; where that is lost, all trials are kept.
     except ProcessLostError as error:
         yield RunFailed(sentence=f"{error} {KEPT}")

@@ -8,7 +8,8 @@ import pandas as pd
 from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
-from core.estimators.structured.crf_tagger import codes_of, share_among_tokens
+from core.estimators.structured.crf_tagger import share_among_tokens
+from core.losses.class_labels import label_codes
 from core.losses.rna.decode import maximum_expected_accuracy
 from core.losses.rna.pair_scores import pair_counts
 
@@ -58,7 +59,7 @@ class AveragedTagger(ClassifierMixin, _Average):
         logs = [np.log(w) + tagger.log_likelihoods(X, y) for tagger, w in self._weighted_members()]
         sequence_logs = logsumexp(logs, axis=0)
         starts = self.members_[0][1].encoding_.encode_tokens(X).starts
-        codes = codes_of(self.classes_, y)
+        codes = label_codes(y, self.classes_)
         return share_among_tokens(sequence_logs, starts, codes, lambda: self.predict_proba(X))
 
 

@@ -8,6 +8,7 @@ import pandas as pd
 from sklearn.base import ClassifierMixin
 
 from core.estimators.structured.penalized_estimator import PenalizedEstimator
+from core.losses.class_labels import label_codes
 from core.losses.crf.chain import log_likelihoods, marginals, viterbi
 from core.losses.crf.crf_loss import CrfLoss, build_crf
 from core.losses.crf.encoding import ParameterNames
@@ -66,7 +67,7 @@ class CrfTagger(ClassifierMixin, PenalizedEstimator):
 
     def log_losses(self, X: pd.DataFrame, y: Any) -> np.ndarray:
         """−log p(all labels of the sequence), an equal part for each token; shape (tokens,)."""
-        codes = codes_of(self.classes_, y)
+        codes = label_codes(y, self.classes_)
         starts = self.encoding_.encode_tokens(X).starts
         return share_among_tokens(
             self.log_likelihoods(X, y), starts, codes, lambda: self.predict_proba(X)
@@ -74,15 +75,8 @@ class CrfTagger(ClassifierMixin, PenalizedEstimator):
 
     def log_likelihoods(self, X: pd.DataFrame, y: Any) -> np.ndarray:
         """Log p(all labels) of every sequence, shape (sequences,); −inf with an unknown label."""
-        codes, tokens = codes_of(self.classes_, y), self.encoding_.encode_tokens(X)
+        codes, tokens = label_codes(y, self.classes_), self.encoding_.encode_tokens(X)
         return log_likelihoods(self.w_, len(self.classes_), tokens, codes)
-
-
-def codes_of(classes: np.ndarray, y: Any) -> np.ndarray:
-    """The place of every label among the sorted classes, shape (tokens,); −1 for an unknown one."""
-    y = np.asarray(y).astype(classes.dtype)
-    index = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
-    return np.where(classes[index] == y, index, -1)
 
 
 def share_among_tokens(

@@ -24,15 +24,8 @@ from core.tuning.averaging.ensemble import member_weights
 from core.tuning.problem import Problem, take_rows
 from core.tuning.run_results import EnsembleResults, OmittedTrial
 from core.tuning.runs.state import RunState
+from core.tuning.scores import scoring
 from core.tuning.scores.metrics import predict_all, targets_of
-from core.tuning.scores.scoring import (
-    FoldData,
-    ScoringJob,
-    fit_estimator,
-    fit_warnings_ignored,
-    one_line_error,
-    score_setting,
-)
 
 TWO_MEMBERS = 20  # finished trials
 Item = TypeVar("Item")
@@ -72,13 +65,15 @@ def fit_averaged_model(
         try:
             estimator = fitted_models.get(number)
             if estimator is None:
-                estimator = fit_estimator(job, state.setting_of(number), fold)
+                estimator = scoring.fit_estimator(job, state.setting_of(number), fold)
             predictions = predict_all(estimator, fold.score_X, classes, task=task, y=fold.score_y)
             if not is_averageable(predictions):
                 raise ValueError("its predictions are not all numbers")
             return _Member(number, weight_by_trial[number], estimator)
         except Exception as error:  # a fit may fail in any way, and costs this member only
-            return OmittedTrial(number, f"Trial {number} is left out: {one_line_error(error)}")
+            return OmittedTrial(
+                number, f"Trial {number} is left out: {scoring.one_line_error(error)}"
+            )
 
     members = _fit_in_parallel(fit_member, weight_by_trial, problem)
     fitted_members = [member for member in members if isinstance(member, _Member)]
@@ -99,7 +94,7 @@ def fit_averaged_model(
     return AveragedModel(pipeline, fitted_members[0].number, summary, remarks)
 
 
-def final_weights(problem: Problem, state: RunState, job: ScoringJob) -> dict[int, float]:
+def final_weights(problem: Problem, state: RunState, job: scoring.ScoringJob) -> dict[int, float]:
     """{trial: weight above 0} of the members, the best first."""
     # Those of the last update; computed again if there was none or a trial was excluded since.
     if problem.strategy.several:
@@ -130,12 +125,12 @@ def _weights_of_several(state: RunState) -> dict[int, float]:
 
 
 def _log_densities(
-    problem: Problem, state: RunState, member_numbers: list[int], job: ScoringJob
+    problem: Problem, state: RunState, member_numbers: list[int], job: scoring.ScoringJob
 ) -> np.ndarray | None:
     """Log densities of held-out rows, predicted again; None where there are none."""
     if not job.returns_predictions:
         return None
-    results = [score_setting(job, n, state.setting_of(n)) for n in member_numbers]
+    results = [scoring.score_setting(job, n, state.setting_of(n)) for n in member_numbers]
     if any(not result.predictions for result in results):
         return None
     target = np.concatenate([problem.dataset.target[rows] for _, rows in problem.splits])
@@ -143,7 +138,7 @@ def _log_densities(
     return log_densities(y, [concatenate_predictions(result.predictions) for result in results])
 
 
-def _prepared_fold(problem: Problem) -> tuple[Any, FoldData]:
+def _prepared_fold(problem: Problem) -> tuple[Any, scoring.FoldData]:
     # Kept models were fitted without the validation rows; the others are fitted like them.
     is_held_out = problem.validation_scheme == "validation" and problem.keeps_models
     rows = problem.splits[0][0] if is_held_out else problem.train_rows
@@ -151,14 +146,14 @@ def _prepared_fold(problem: Problem) -> tuple[Any, FoldData]:
     prepare = clone(problem.preparation())
     X = prepare.fit_transform(take_rows(features, rows), target[rows])
     test_X, test_y = problem.test_data
-    return prepare, FoldData(X, target[rows], prepare.transform(test_X), test_y)
+    return prepare, scoring.FoldData(X, target[rows], prepare.transform(test_X), test_y)
 
 
 def _fit_in_parallel(
     fit: Callable[[int], Item], numbers: Iterable[int], problem: Problem
 ) -> list[Item]:
     # Filters are those of all threads: each fit's own ones end while others go on.
-    with fit_warnings_ignored(), ThreadPoolExecutor(problem.refits_at_once) as pool:
+    with scoring.fit_warnings_ignored(), ThreadPoolExecutor(problem.refits_at_once) as pool:
         return list(pool.map(fit, numbers))
 
 
@@ -169,11 +164,8 @@ def with_choice_of_test_rows(
 
     After the test, the test rows' own choice of weights counts by their share of the rows. This
     recovers a third or more of the .001 in accuracy and log loss, .02 in R², that a choice by 70 %
-    of the rows loses (tests/benchmarks/bench_ingredients.py).
-
-    Args:
-        pipeline: the average fitted on the training rows.
-        summary: with the weights that these rows chose.
+    of the rows loses (tests/benchmarks/bench_ingredients.py). `pipeline` is the average fitted on
+    the training rows, `summary` has the weights that these chose.
     """
     if not problem.strategy.several or len(summary.members) < 2 or not len(problem.test_rows):
         return summary
@@ -209,13 +201,13 @@ def refit_average(problem: Problem, summary: EnsembleResults) -> Pipeline:
     X, y = problem.training_data
     prepare = clone(problem.preparation())
     prepared = prepare.fit_transform(X, y)
-    fold = FoldData(prepared, y, prepared, y)
+    fold = scoring.FoldData(prepared, y, prepared, y)
     job = problem.scoring_job(folds=[fold])
     settings = dict(zip(summary.members, summary.settings, strict=True))
     weights = dict(zip(summary.members, summary.weights, strict=True))
 
     def fit_member(number: int) -> _Member:
-        return _Member(number, weights[number], fit_estimator(job, settings[number], fold))
+        return _Member(number, weights[number], scoring.fit_estimator(job, settings[number], fold))
 
     fitted_members = _fit_in_parallel(fit_member, settings, problem)
     return Pipeline([("prepare", prepare), ("model", _combined_estimator(problem, fitted_members))])

@@ -258,13 +258,9 @@ def member_weights(
     maximize: bool,
     logs: np.ndarray | None,
 ) -> np.ndarray:
-    """The weights of members, shape (T,); greedy without densities is uniform.
+    """The weights of members, the best first, shape (T,): uniform, tempered or greedy.
 
-    Args:
-        kind: uniform, tempered or greedy.
-        scores: {trial: f}.
-        members: the best first.
-        logs: for greedy, log densities of held-out rows under every member, shape (n, T).
+    The last needs `logs`, the members' log densities of held-out rows, (n, T), or is uniform.
     """
     if kind == "tempered":
         return averaging.tempered_weights(scores, members, maximize=maximize)
@@ -297,9 +293,8 @@ def with_corrected_scores(
 ) -> EnsembleUpdated:
     """An update whose scores are those expected on new rows, with their intervals.
 
-    Args:
-        update: of the end, with the scores of the average and of the single best.
-        folds_by_trial: the predictions of all trials for the folds of `holdout_folds`.
+    The update is that of the end, with the scores of the average and of the single best;
+    `folds_by_trial` has all trials' predictions for the folds of `holdout_folds`.
     """
     folds, targets = holdout_folds(problem)
     units = problem.units.codes[np.concatenate(folds)]  # a row may be held out repeatedly
@@ -325,27 +320,21 @@ def predictions_by_fold(
 ) -> tuple[Predictions, ...]:
     """A trial's predictions for every holdout fold of `holdout_folds`."""
     if problem.fold_repeats > 1:
-        return _predictions_of_repeats(problem, result, folds)
+        repeat_count, held_out_rows = problem.fold_repeats, [rows for _, rows in problem.splits]
+        count = len(held_out_rows) // repeat_count
+        folds_of_repeat = [fold[: len(fold) // repeat_count] for fold in folds]
+        fold_predictions: list[list[Predictions]] = [[] for _ in folds]
+        for start in range(0, len(held_out_rows), count):
+            repeat_predictions = concatenate_predictions(result.predictions[start : start + count])
+            rows = np.concatenate(held_out_rows[start : start + count])
+            fold_positions = _fold_positions(rows, folds_of_repeat)
+            for predictions, positions in zip(fold_predictions, fold_positions, strict=True):
+                predictions.append(repeat_predictions.subset(positions))
+        return tuple(concatenate_predictions(predictions) for predictions in fold_predictions)
     if len(result.predictions) > 1:
         return result.predictions
-    positions = _fold_positions(problem.splits[0][1], folds)
-    return tuple(_take_predictions(result.predictions[0], rows) for rows in positions)
-
-
-def _predictions_of_repeats(
-    problem: Problem, result: TrialResult, folds: Sequence[np.ndarray]
-) -> tuple[Predictions, ...]:
-    repeat_count, held_out_rows = problem.fold_repeats, [rows for _, rows in problem.splits]
-    count = len(held_out_rows) // repeat_count
-    folds_of_repeat = [fold[: len(fold) // repeat_count] for fold in folds]
-    fold_predictions: list[list[Predictions]] = [[] for _ in folds]
-    for start in range(0, len(held_out_rows), count):
-        repeat_predictions = concatenate_predictions(result.predictions[start : start + count])
-        rows = np.concatenate(held_out_rows[start : start + count])
-        fold_positions = _fold_positions(rows, folds_of_repeat)
-        for predictions, positions in zip(fold_predictions, fold_positions, strict=True):
-            predictions.append(repeat_predictions.subset(positions))
-    return tuple(concatenate_predictions(predictions) for predictions in fold_predictions)
+    fold_positions = _fold_positions(problem.splits[0][1], folds)
+    return tuple(_take_predictions(result.predictions[0], rows) for rows in fold_positions)
 
 
 def _fold_positions(rows: np.ndarray, folds: Sequence[np.ndarray]) -> list[np.ndarray]:

@@ -122,6 +122,10 @@ def _modeling_facts(summary: DatasetSummary) -> ModelingFacts:
     counts = {entry.label: entry.count for entry in summary.classes}
     rows, task, structured = summary.rows, summary.task, summary.structured
     training = max(1, round(rows * share))
+    groups = {name: columns for name, columns in summary.prefixes.items() if name != OTHER}
+    column_count = sum(len(columns) for columns in groups.values())
+    # Names that begin alike by chance make small groups, or leave most columns out.
+    min_columns = max(3 * len(groups), summary.features / 2)
     return ModelingFacts(
         task=task,
         rows=rows,
@@ -131,7 +135,7 @@ def _modeling_facts(summary: DatasetSummary) -> ModelingFacts:
         training=training,
         learning=rows if rows < FEW_ROWS and task.is_table else training,
         sparse=summary.format == "libsvm" and summary.features > _VERY_WIDE,
-        groups=_prefix_groups(summary),
+        groups=tuple(groups) if len(groups) > 1 and column_count >= min_columns else (),
         items=structured.items if structured else "",
         words=structured.vocabulary if isinstance(structured, DocumentSummary) else 0,
         rare=rare_class(task, counts) is not None,
@@ -142,15 +146,6 @@ def _modeling_facts(summary: DatasetSummary) -> ModelingFacts:
 def _has_texts(summary: DatasetSummary) -> bool:
     has_text = any(column.kind == "text" for column in summary.feature_columns)
     return has_text and summary.task.is_table
-
-
-def _prefix_groups(summary: DatasetSummary) -> tuple[str, ...]:
-    """The groups of column names, if they cover most columns with a few in each."""
-    groups = {name: columns for name, columns in summary.prefixes.items() if name != OTHER}
-    column_count = sum(len(columns) for columns in groups.values())
-    # Names that begin alike by chance make small groups, or leave most columns out.
-    min_columns = max(3 * len(groups), summary.features / 2)
-    return tuple(groups) if len(groups) > 1 and column_count >= min_columns else ()
 
 
 def _input_count(column: ColumnSummary) -> int:
@@ -171,7 +166,10 @@ def _obstacle(model: Model, facts: ModelingFacts) -> str:
             return "It predicts classes, and here a number is to be predicted."
         return "It predicts numbers, and here classes are to be predicted."
     if not facts.task.has_target:
-        return _too_few_texts(model, facts)
+        if facts.training >= model.minibatch:
+            return ""
+        texts = f"{model.minibatch} texts at a time"
+        return f"It learns from {texts}, and here are {facts.training:,} to train on."
     if needs := missing_package_text(model.extra):
         return f"It needs {needs}."
     # Of a category with more levels than these it takes means of the target.
@@ -180,13 +178,6 @@ def _obstacle(model: Model, facts: ModelingFacts) -> str:
         need = 8e-9 * facts.rows * inputs
         return f"It would need {need:,.0f} GB of memory for {inputs:,} columns."
     return ""
-
-
-def _too_few_texts(model: Model, facts: ModelingFacts) -> str:
-    if facts.training >= model.minibatch:
-        return ""
-    texts = f"{model.minibatch} texts at a time"
-    return f"It learns from {texts}, and here are {facts.training:,} to train on."
 
 
 def _missing_package(model: Model, facts: ModelingFacts) -> tuple[str, str]:
@@ -220,6 +211,8 @@ def _strategy_offer(
                 continue
             if (model.learned or strategy.kind == "trials") and strategy.suits(space):
                 suggestions[name] = strategy.suggests(facts, space)
+    columns = facts.columns + (TEXT_WIDTH if facts.texts else 0)
+    minutes = minutes_for(facts.rows, columns, facts.classes)
     advice = StrategyAdvice(
         name=strategy.name,
         title=strategy.title,
@@ -229,7 +222,7 @@ def _strategy_offer(
         shows=strategy.shows,
         options=tuple(strategy.options),
         default_trials=strategy.default_trials,
-        default_minutes=_default_minutes(facts) if strategy.several else None,
+        default_minutes=minutes if strategy.several else None,
         groups=_suiting_groups(strategy.kind, facts),
         uses_history=strategy.uses_history,
     )
@@ -246,11 +239,6 @@ def _strategies(model: str, offers: Mapping[str, _Offer]) -> list[StrategyAdvice
         for name in suggestions
     ]
     return sorted(entries, key=lambda entry: not entry.recommended)
-
-
-def _default_minutes(facts: ModelingFacts) -> float:
-    columns = facts.columns + (TEXT_WIDTH if facts.texts else 0)
-    return minutes_for(facts.rows, columns, facts.classes)
 
 
 def _suiting_groups(kind: str, facts: ModelingFacts) -> str:

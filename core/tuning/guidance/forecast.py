@@ -200,11 +200,9 @@ def check_fit_time(problem: Problem) -> None:
     bases = molecules.str.len().max()
     unlimited = replace(problem, plan=problem.plan.changed(minutes=None))
     minutes = math.ceil(estimate_of(unlimited).seconds / 60)
-    raise UnusableError(
-        f"one fit of {counted} of up to {bases:,} bases takes {_estimate_text(seconds)}",
-        where=f"{problem.plan.minutes:g} minutes",
-        cure=f"give at least {count_text(minutes, 'minute')}, or leave the longest molecules out",
-    )
+    fault = f"one fit of {counted} of up to {bases:,} bases takes {_estimate_text(seconds)}"
+    cure = f"give at least {count_text(minutes, 'minute')}, or leave the longest molecules out"
+    raise UnusableError(fault, where=f"{problem.plan.minutes:g} minutes", cure=cure)
 
 
 def _by_epochs(problem: Problem, X: Any, y: np.ndarray, epochs: int) -> float:

@@ -298,8 +298,7 @@ def _start_new_file(path: Path, patience: float) -> OpenFile:
 def read_switches(path: Path) -> list[tuple[str, str]]:
     """The person's switches, as far as a possibly damaged file can be read."""
     try:
-        address = f"file:{quote(str(path.resolve()))}?mode=ro"
-        with closing(sqlite3.connect(address, timeout=1.0, uri=True)) as database:
+        with connection_to(path, "mode=ro", patience=1.0) as database:
             rows = database.execute("SELECT name, value FROM switches").fetchall()
     except (sqlite3.Error, OSError):
         return []
@@ -333,11 +332,13 @@ def _read_only(path: Path) -> OpenFile:
     database.text_factory = _decode_text
     try:
         try:
-            _copy_into(path, "mode=ro", database)
+            with connection_to(path, "mode=ro") as source:
+                source.backup(database)
         except sqlite3.OperationalError:
             # Reading in write-ahead mode needs companion files; where they cannot be made, nobody
             # writes the file, and it is opened as immutable.
-            _copy_into(path, "mode=ro&immutable=1", database)
+            with connection_to(path, "mode=ro&immutable=1") as source:
+                source.backup(database)
         _refuse_strangers(database, path)
         database.execute("BEGIN")
         migrate(database, path)
@@ -353,10 +354,10 @@ def _read_only(path: Path) -> OpenFile:
     return OpenFile(database, False, notice)
 
 
-def _copy_into(path: Path, mode: str, target: sqlite3.Connection) -> None:
+def connection_to(path: Path, mode: str, patience: float = PATIENCE) -> closing[sqlite3.Connection]:
+    """A connection that does not write, closed after its block."""
     address = f"file:{quote(str(path.resolve()))}?{mode}"
-    with closing(sqlite3.connect(address, timeout=PATIENCE, uri=True)) as source:
-        source.backup(target)
+    return closing(sqlite3.connect(address, timeout=patience, uri=True))
 
 
 REPLACED = 3  # times that the file may be replaced while it is opened

@@ -192,13 +192,12 @@ def values_in(setting: Mapping[str, Any], axes: Sequence[str]) -> str | None:
 
 
 Rows = Iterable[Sequence[Any]]
+SettingReader = Callable[[Rows], list[Setting | None]]  # None where values do not fit the space
 Row = tuple[Any, ...]
 T = TypeVar("T")
 
 
-def setting_reader(
-    space: Sequence[Axis], names: Sequence[str]
-) -> Callable[[Rows], list[Setting | None]]:
+def setting_reader(space: Sequence[Axis], names: Sequence[str]) -> SettingReader:
     """A function that makes settings of rows of values, None where they do not fit the space.
 
     `names`: of the values, in order.
@@ -268,21 +267,11 @@ def _read_choice(axis: Axis, value: Any) -> Any:
 
 def write_dataset(database: sqlite3.Connection, record: DatasetRecord, origin: str) -> int | None:
     """Write a dataset without its trials; its row's number, None where the id exists."""
+    texts = (record.id, record.began, record.model, record.task, record.metric, record.strategy)
     written = database.execute(
-        "INSERT OR IGNORE INTO datasets (id, began, model, task, metric, maximize, strategy, "
+        "INSERT OR IGNORE INTO datasets (id, began, model, task, metric, strategy, maximize, "
         "log_rows, log_features, classes, axes, origin) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
-        (
-            record.id,
-            record.began,
-            record.model,
-            record.task,
-            record.metric,
-            int(record.maximize),
-            record.strategy,
-            *record.statistics,
-            json.dumps(record.axes),
-            origin,
-        ),
+        (*texts, int(record.maximize), *record.statistics, json.dumps(record.axes), origin),
     )
     return written.lastrowid if written.rowcount == 1 else None
 
@@ -401,9 +390,7 @@ def _sound_rows(rows: Iterable[Row], parse: Callable[[Row], T]) -> Iterator[T]:
 
 
 def earlier_dataset(
-    database: sqlite3.Connection,
-    candidate: UnreadDataset,
-    read: Callable[[Rows], list[Setting | None]],
+    database: sqlite3.Connection, candidate: UnreadDataset, read: SettingReader
 ) -> EarlierDataset | None:
     """A candidate with those of its trials that `read` accepts; None without any."""
     rows = database.execute(
@@ -419,20 +406,14 @@ def earlier_dataset(
         return None
     from core.samplers.transfer.history import EarlierDataset  # imports numpy
 
-    return EarlierDataset(
-        candidate.id,
-        candidate.statistics,
-        tuple(setting for setting, _ in fit),
-        tuple(score for _, score in fit),
-        candidate.maximize,
-        candidate.starter,
-    )
+    known, (fit_settings, scores) = (candidate.id, candidate.statistics), zip(*fit, strict=True)
+    return EarlierDataset(*known, fit_settings, scores, candidate.maximize, candidate.starter)
 
 
 def read_records(database: sqlite3.Connection, excluded_origin: str) -> list[DatasetRecord]:
     """All but those of one origin, in order of insertion."""
     rows = database.execute(
-        "SELECT number, id, began, model, task, metric, maximize, strategy, log_rows, "
+        "SELECT number, id, began, model, task, metric, strategy, maximize, log_rows, "
         "log_features, classes, axes FROM datasets WHERE origin != ? ORDER BY number",
         (excluded_origin,),
     ).fetchall()
@@ -451,19 +432,11 @@ def _parse_trial(row: Row) -> StoredTrial:
 
 
 def _parse_record(row: Row, trials: tuple[StoredTrial, ...]) -> DatasetRecord:
-    names = sound_names(_parse_values(row[11]))
-    return DatasetRecord(
-        id=sound_text(row[1]),
-        began=sound_text(row[2]),
-        model=sound_text(row[3]),
-        task=sound_text(row[4]),
-        metric=sound_text(row[5]),
-        maximize=bool(row[6]),
-        strategy=sound_text(row[7]),
-        statistics=sound_statistics(row[8:11]),
-        axes=names,
-        trials=tuple(trial for trial in trials if len(trial.values) == len(names)),
-    )
+    id, began, model, task, metric, strategy = map(sound_text, row[1:7])
+    scored = (model, task, metric, bool(row[7]))
+    statistics, names = sound_statistics(row[8:11]), sound_names(_parse_values(row[11]))
+    trials = tuple(trial for trial in trials if len(trial.values) == len(names))
+    return DatasetRecord(id, began, *scored, strategy, statistics, names, trials)
 
 
 def read_entries(database: sqlite3.Connection) -> tuple[list[HistoryEntry], int]:
@@ -482,21 +455,11 @@ def read_entries(database: sqlite3.Connection) -> tuple[list[HistoryEntry], int]
 def _parse_entry(row: Row) -> HistoryEntry:
     log_rows, log_features, classes = sound_statistics(row[6:9])
     id, began, model, task, metric, strategy = map(sound_text, row[:6])
-    return HistoryEntry(
-        id,
-        began,
-        model,
-        task,
-        metric,
-        strategy,
-        rows=round(math.exp(log_rows)),
-        features=round(math.exp(log_features)),
-        classes=round(classes),
-        trials=row[10],
-        best=row[11],
-        starter=row[9] == STARTER,
-        imported=row[9] in (FILE, OPTUNA),
-    )
+    sizes = round(math.exp(log_rows)), round(math.exp(log_features)), round(classes)
+    origin, trials, best = row[9:]
+    origins = origin == STARTER, origin in (FILE, OPTUNA)
+    texts = (id, began, model, task, metric, strategy)
+    return HistoryEntry(*texts, *sizes, trials, best, *origins)
 
 
 def _parse_names(text: str) -> tuple[str, ...]:

@@ -6,15 +6,12 @@ import hashlib
 import json
 import math
 import re
-import sqlite3
 import sys
 from collections.abc import Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import optuna
 from optuna.storages import BaseStorage, JournalStorage, RDBStorage
@@ -32,6 +29,7 @@ from core.estimators.registry import MODELS
 from core.ordinary_files import open_ordinary
 from core.samplers.transfer.history import Statistics
 from core.space import Axis
+from core.tuning.history.database import connection_to
 from core.tuning.history.dataset_records import (
     DatasetRecord,
     StoredTrial,
@@ -112,7 +110,8 @@ def _trials_by_model(study: Study, model: str) -> dict[str, StudyTrials]:
         if trial_model in MODELS and all(key.startswith(prefix) for key in params if key != MODEL):
             name = str(trial_model)
             params = {key.removeprefix(prefix): params[key] for key in params if key != MODEL}
-        if _has_score(trial):
+        # Of several objectives nothing is judged here: the study is refused by that name later.
+        if len(trial.values or ()) != 1 or math.isfinite(trial.values[0]):
             trials_by_model.setdefault(name, []).append((trial.number, params, trial.values[0]))
     return trials_by_model or {model: []}
 
@@ -152,11 +151,9 @@ def _studies(storage: str, study: str | None, where: str) -> list[Study]:
     except Exception as error:  # whatever a storage, its driver or a damaged file may raise
         words = getattr(error, "strerror", None) or str(error)
         lines = words.strip().splitlines() or [type(error).__name__]
-        raise UnusableError(
-            f"this storage of Optuna cannot be read ({lines[0].rstrip('.')})",
-            where=where,
-            cure="give a storage URL, or the path of a journal or SQLite file",
-        ) from error
+        problem = f"this storage of Optuna cannot be read ({lines[0].rstrip('.')})"
+        cure = "give a storage URL, or the path of a journal or SQLite file"
+        raise UnusableError(problem, where=where, cure=cure) from error
 
 
 def _open_storage(storage: str, where: str) -> BaseStorage:
@@ -191,8 +188,7 @@ def refuse_other_texts(path: Path, where: str) -> None:
 
 def refuse_other_databases(path: Path, where: str) -> None:
     """Raise UnusableError unless an SQLite file is Optuna's, which writes tables into any."""
-    address = f"file:{quote(str(path.resolve()))}?mode=ro"
-    with closing(sqlite3.connect(address, uri=True)) as database:
+    with connection_to(path, "mode=ro") as database:
         tables = {row[0] for row in database.execute("SELECT name FROM sqlite_master")}
     if not {"studies", "trials", "trial_params"} <= tables:
         raise UnusableError("this database holds no studies of Optuna", where=where)
@@ -225,18 +221,10 @@ def _as_record(
     sentences = [f"{subject} has {problem}." for problem in problems]
     if not stored_trials:
         return None, sentences
-    record = DatasetRecord(
-        id=_identity(study, model, names, metric, facts.statistics),
-        began=_start_time(study.get_trials(deepcopy=False)[0]),
-        model=model.name,
-        task=task,
-        metric=metric.name,
-        maximize=metric.maximize,
-        strategy="optuna",
-        statistics=facts.statistics,
-        axes=names,
-        trials=stored_trials,
-    )
+    id = _identity(study, model, names, metric, facts.statistics)
+    began = _start_time(study.get_trials(deepcopy=False)[0])
+    scored = (model.name, task, metric.name, metric.maximize, "optuna")
+    record = DatasetRecord(id, began, *scored, facts.statistics, names, stored_trials)
     return record, sentences
 
 
@@ -272,11 +260,6 @@ def _has_direction(study: Study, metric: Metric) -> bool:
 def _usual_metric(study: Study, task: str) -> Metric:
     usual = METRICS[default_metric(task)]
     return usual if _has_direction(study, usual) else METRICS[Task(task).averaged_metric]
-
-
-def _has_score(trial: FrozenTrial) -> bool:
-    # Of several objectives nothing is judged here: the study is refused by that name later.
-    return len(trial.values or ()) != 1 or math.isfinite(trial.values[0])
 
 
 def _misfits(space: Sequence[Axis], rows: Sequence[tuple[Any, ...]]) -> list[str]:

@@ -28,11 +28,9 @@ class RunHistory:
     It begins a dataset (for each of several models) with the first full trial, before that trial's
     event: one missing at a resumption was deleted, and stays so.
 
-    Args:
-        opened: opens the history; None to read and write nothing.
-        name: id of this run's dataset; "" for none, a prefix for several models.
-        folder: where the run stores what it reads, if anywhere.
-        fresh: whether the run is new. One that began with the history switched off stays out.
+    `opened` opens the history, None to read and write nothing; `name` is the id of this run's
+    dataset, "" for none, a prefix for several models; `folder` is where the run stores what it
+    reads, if anywhere. A run that is not `fresh` and began with the history off stays out.
     """
 
     def __init__(

@@ -36,7 +36,7 @@ from core.samplers.transfer.history import (
     teaching_datasets,
 )
 from core.space import Setting
-from core.tuning.history import dataset_records
+from core.tuning.history import dataset_records, traces
 from core.tuning.history.database import (
     PATIENCE,
     STARTER_EDITION,
@@ -60,12 +60,6 @@ from core.tuning.history.dataset_records import (
     sound_score,
     sound_statistics,
     sound_text,
-)
-from core.tuning.history.traces import (
-    erase_traces,
-    forget_copies,
-    forget_in_readers,
-    remove_companions,
 )
 from core.writing import write_whole
 
@@ -197,11 +191,10 @@ class History:
     def datasets_for(
         self, facts: RunMetadata, *, without: str = "", max_datasets: int = MAX_DATASETS
     ) -> tuple[EarlierDataset, ...]:
-        """Earlier datasets with the same model, metric and kind of task; none while switched off.
+        """The nearest earlier datasets with the same model, metric and kind of task.
 
-        Args:
-            facts: of the present run; only trials whose settings fit its axes count.
-            max_datasets: the nearest ones are taken, in order of insertion.
+        They are in order of insertion, with the trials that fit the axes of the present run, of
+        which the `facts` are; none while the history is switched off.
         """
         with self._file.reading() as database:
             if not self.enabled:
@@ -250,13 +243,13 @@ class History:
     def forget_dataset(self, id: str) -> None:
         """Irrecoverably, in every file."""
         self._delete_datasets("id = ?", id)
-        self.notices += forget_in_readers(self.path, {id})
-        self.notices += forget_copies(self.path, {id})
+        self.notices += traces.forget_in_readers(self.path, {id})
+        self.notices += traces.forget_copies(self.path, {id})
 
     def forget_all(self) -> None:
         self._delete_datasets("1", removes_starter=True)
-        self.notices += forget_in_readers(self.path, None)
-        self.notices += forget_copies(self.path, None)
+        self.notices += traces.forget_in_readers(self.path, None)
+        self.notices += traces.forget_copies(self.path, None)
 
     def forget_starter(self) -> int:
         """For good; how many datasets."""
@@ -301,14 +294,11 @@ class History:
         *,
         metric: str = "",
     ) -> ImportCounts:
-        """Import Optuna studies of one of the program's models.
+        """Import Optuna studies of one of the program's models; all of them where none is named.
 
-        Args:
-            storage: a URL (sqlite:///studies.db, mysql://…), or the path of a journal or SQLite
-                file.
-            statistics: of the dataset that was tuned on; see `statistics_of`.
-            study: None for all of the storage.
-            metric: of the studies' values; "" for the task's default.
+        `storage` is a URL (sqlite:///studies.db, mysql://…), or the path of a journal or SQLite
+        file; `statistics`, as of `statistics_of`, are those of the dataset that was tuned on;
+        `metric` is that of the studies' values, "" for the task's default.
         """
         from core.tuning.history.optuna_studies import studies_as_records
 
@@ -331,7 +321,7 @@ class History:
                 set_switch(database, "starter", "removed")
             deleted = dataset_records.delete_datasets(database, condition, *values)
         with self._file.translated_errors():
-            erased = erase_traces(self._file.database, self.path)
+            erased = traces.erase_traces(self._file.database, self.path)
         self._file.reopen_if_replaced()
         if not erased:
             self.notices.append(
@@ -346,9 +336,7 @@ class History:
             if self._file.switch_value("starter") in final_values:
                 return
         with self._file.writing() as database:
-            if (
-                self._file.switch_value("starter") not in final_values
-            ):  # now that no other can write
+            if self._file.switch_value("starter") not in final_values:  # no other can write now
                 # The first edition was scored on the samples, those rows included that test.
                 dataset_records.delete_datasets(database, "origin = ?", dataset_records.STARTER)
                 self._write_starter(database)
@@ -356,9 +344,8 @@ class History:
     @staticmethod
     def _write_starter(database: sqlite3.Connection) -> int:
         set_switch(database, "starter", STARTER_EDITION)
-        return dataset_records.write_records(database, starter_records(), dataset_records.STARTER)[
-            0
-        ]
+        records, origin = starter_records(), dataset_records.STARTER
+        return dataset_records.write_records(database, records, origin)[0]
 
 
 def _nearest_first(
@@ -398,7 +385,7 @@ def forget_everything(path: Path | None = None) -> DeletionCounts:
     try:
         with hold_file_lock(path):
             path.unlink(missing_ok=True)
-            remove_companions(path)
+            traces.remove_companions(path)
     except OSError as error:
         raise write_error("the history", path, error) from error
     with History(path, starter=False) as history:
@@ -428,10 +415,8 @@ def records_in(text: str) -> tuple[list[DatasetRecord], list[str]]:
     if type(version) is not int or not isinstance(content.get("datasets"), list):
         raise _no_history()
     if version > VERSION:
-        raise UnusableError(
-            f"the file is of a newer version ({version}) than this program knows ({VERSION})",
-            cure="update Tunescope",
-        )
+        problem = f"the file is of a newer version ({version}) than this program knows ({VERSION})"
+        raise UnusableError(problem, cure="update Tunescope")
     records, left_out = [], []
     for number, plain in enumerate(content["datasets"], start=1):
         try:

@@ -115,9 +115,7 @@ def reads_history(path: Path, ids: Collection[str] | None) -> bool:
 def forget_in(path: Path, ids: Collection[str] | None) -> None:
     """Overwrite datasets in a run's events; `ids` None for all but the starter history.
 
-    Raises:
-        OSError: the file cannot be written.
-        ValueError: it is damaged.
+    An OSError where the file cannot be written, a ValueError where it is damaged.
     """
     with path.open("r+b") as file:
         new_index: dict[int, int] = {}  # {index of a dataset before: now}

@@ -31,7 +31,7 @@ from core.optimize.descent import per_weight, solve_penalized
 from core.optimize.loss import Loss
 from core.options import StrategyOptions
 from core.tuning.learning.training import PenaltyFit, PenaltyTraining
-from core.tuning.problem import Problem, take_rows
+from core.tuning.problem import Problem, Split, take_rows
 from core.tuning.scores.metric import safe_ratio
 from core.tuning.scores.structured_metrics import GAMMAS, OWN
 from core.wording import count_text
@@ -97,7 +97,7 @@ def holdout_pairs(problem: Problem, training: PenaltyTraining) -> list[tuple[Los
     is_single = options.validation == "holdout"
     count = HOLDOUT_PARTS if is_single else options.folds
     splits = cross_validation_folds(problem.dataset, problem.train_rows, count, problem.plan.seed)
-    return [training.loss_pair(problem, *split) for split in (splits[:1] if is_single else splits)]
+    return [training.loss_pair(problem, split) for split in (splits[:1] if is_single else splits)]
 
 
 def holdout_remarks(problem: Problem, training: PenaltyTraining) -> tuple[str, ...]:
@@ -157,10 +157,9 @@ def compare_with_default(
             remark=f"With {units.count_text} to train on, too few could be held "
             "out to see whether the learned penalties do better than the default."
         )
-    fit_rows, held_rows = cross_validation_folds(
-        problem.dataset, problem.train_rows, fold_count, problem.plan.seed
-    )[fold]
-    fit, _ = training.loss_pair(problem, fit_rows, held_rows)
+    dataset, seed = problem.dataset, problem.plan.seed
+    split = cross_validation_folds(dataset, problem.train_rows, fold_count, seed)[fold]
+    (fit, _), held_rows = training.loss_pair(problem, split), split[1]
     # The same part is fitted with both penalties, so that nothing else tells them apart.
     fitted = (_minimizing_weights(fit, training, c, w, _CLOSE) for c in (C, np.ones_like(C)))
     learned, default = (_unit_losses(problem, training, v, held_rows) for v in fitted)
@@ -214,9 +213,9 @@ def choose_gamma(
     dataset, total = problem.dataset, np.zeros((len(GAMMAS), 3))
     count = min(_FOLD_COUNT, len(problem.train_rows))
     folds = cross_validation_folds(dataset, problem.train_rows, count, problem.plan.seed)
-    for fit_rows, held_rows in folds:
-        model = _fit_fold_model(problem, pipeline, learned, fit_rows, held_rows)
-        X, y = take_rows(dataset.features, held_rows), dataset.target[held_rows]
+    for split in folds:
+        model = _fit_fold_model(problem, pipeline, learned, split)
+        X, y = take_rows(dataset.features, split[1]), dataset.target[split[1]]
         # Beside those of `GAMMAS`, a row of the counts is of the model's own γ.
         total += model.pair_counts(X, y).sum(axis=0)[:OWN]
     if problem.plan.gamma_by == "f1":
@@ -245,17 +244,13 @@ def at_sensitivity(pairs: np.ndarray, min_sensitivity: float) -> GammaChoice:
 
 
 def _fit_fold_model(
-    problem: Problem,
-    pipeline: Pipeline,
-    learned: PenaltyFit | None,
-    fit_rows: np.ndarray,
-    held_rows: np.ndarray,
+    problem: Problem, pipeline: Pipeline, learned: PenaltyFit | None, split: Split
 ) -> Any:
     if learned is None:
-        X, y = take_rows(problem.dataset.features, fit_rows), problem.dataset.target[fit_rows]
+        X, y = take_rows(problem.dataset.features, split[0]), problem.dataset.target[split[0]]
         return clone(pipeline).fit(X, y)[-1]
     training = learned.training
-    fit, _ = training.loss_pair(problem, fit_rows, held_rows)
+    fit, _ = training.loss_pair(problem, split)
     C = np.array([learned.penalties[name] for name in training.group_names])
     # Begun at the weights on all rows, which are close.
     w = _minimizing_weights(fit, training, C, learned.w, _GAMMA_TOLERANCE)

@@ -17,7 +17,7 @@ from core.losses.rna.rna_loss import RnaLoss, build_rna
 from core.optimize.loss import Loss
 from core.tuning.events import FoldedMolecule, LabelledSequence, MoleculesFolded, SequencesLabelled
 from core.tuning.learning.training import PenaltyTraining
-from core.tuning.problem import Problem, take_rows
+from core.tuning.problem import Problem, Split, take_rows
 
 _EXAMPLES = 5  # of the training rows: the test set stays unused
 _TOKENS, _BASES = (5, 40), (20, 150)  # lengths that can be read on a screen
@@ -40,12 +40,8 @@ class _StructuredTraining(PenaltyTraining):
     def counted(self) -> np.ndarray:
         return self.loss.seen_parameters
 
-    def loss_pair(
-        self, problem: Problem, fit_rows: np.ndarray, held_rows: np.ndarray
-    ) -> tuple[Loss, Loss]:
-        fit, held = (
-            self.loss.for_data(*_loss_data(problem.dataset, rows)) for rows in (fit_rows, held_rows)
-        )
+    def loss_pair(self, problem: Problem, split: Split) -> tuple[Loss, Loss]:
+        fit, held = (self.loss.for_data(*_loss_data(problem.dataset, rows)) for rows in split)
         return fit, held
 
     def fitted_model(self, w: np.ndarray, penalties: dict[str, float]) -> Any:
@@ -175,12 +171,10 @@ def _rna_training(problem: Problem, rows: np.ndarray) -> RnaTraining:
 def structured_groups(
     spec: Any, names: Sequence[str], sources: Sequence[str]
 ) -> tuple[list[str], np.ndarray]:
-    """The groups of the parameters of a structured model.
+    """The groups of the parameters of a structured model, by their `names` and `sources`.
 
-    Args:
-        spec: as in `Plan.groups`, where a column is a source: initial, transition and every
-            feature column, or every motif.
-        names: of the parameters, as `sources`.
+    `spec` is as in `Plan.groups`, where a column is a source: initial, transition and every feature
+    column, or every motif.
     """
     if spec == "prefix":
         columns = [c for c in dict.fromkeys(sources) if c not in ("initial", "transition")]

@@ -16,7 +16,7 @@ from core.losses.linear.linear_loss import LinearLoss
 from core.losses.registry import TableLoss, as_estimator, build_loss, parameter_groups
 from core.optimize.loss import Loss
 from core.tuning.events import Event
-from core.tuning.problem import Problem, fit_prepared, take_rows
+from core.tuning.problem import Problem, Split, fit_prepared, take_rows
 
 
 @dataclass(frozen=True)
@@ -42,9 +42,7 @@ class PenaltyTraining:
         """How often each occurs, shape (n,); None where this means nothing."""
         return None
 
-    def loss_pair(
-        self, problem: Problem, fit_rows: np.ndarray, held_rows: np.ndarray
-    ) -> tuple[Loss, Loss]:
+    def loss_pair(self, problem: Problem, split: Split) -> tuple[Loss, Loss]:
         """The losses of two parts of the training rows, with the same parameters."""
         raise NotImplementedError
 
@@ -83,10 +81,8 @@ class TableTraining(PenaltyTraining):
     # what a numeric target was divided by; penalties and norms are those of the quotient
     unit: float = 1.0
 
-    def loss_pair(
-        self, problem: Problem, fit_rows: np.ndarray, held_rows: np.ndarray
-    ) -> tuple[TableLoss, TableLoss]:
-        dataset = problem.dataset
+    def loss_pair(self, problem: Problem, split: Split) -> tuple[TableLoss, TableLoss]:
+        dataset, (fit_rows, held_rows) = problem.dataset, split
         # Fitted on the rows to fit alone: held-out rows must not tell it their means.
         prepare = clone(problem.preparation())
         matrices = [
@@ -96,7 +92,8 @@ class TableTraining(PenaltyTraining):
         # Such a preparation may lack a category: its column is then zero.
         selection = _selection(output_names(prepare), output_names(self.prepare))
         if selection is not None:
-            matrices = [_select_columns(X, selection) for X in matrices]
+            products = [X @ selection for X in matrices]
+            matrices = [X if sparse.issparse(X) else np.asarray(X) for X in products]
         fit_X, held_X = matrices
         return (
             self.loss.for_data(fit_X, _in_unit(dataset.target[fit_rows], self.unit)),
@@ -166,11 +163,6 @@ def _selection(source_names: list[str], target_names: list[str]) -> sparse.csr_m
     rows, columns = np.array(pairs, dtype=int).reshape(-1, 2).T
     ones = np.ones(len(rows))
     return sparse.csr_matrix((ones, (rows, columns)), shape=(len(source_names), len(target_names)))
-
-
-def _select_columns(X: Any, selection: sparse.csr_matrix) -> Any:
-    product = X @ selection
-    return product if sparse.issparse(X) else np.asarray(product)
 
 
 @dataclass(frozen=True)

@@ -9,14 +9,7 @@ import numpy as np
 
 from core.samplers.transfer.history import TuningHistory
 from core.space import Setting, unit_vector
-from core.tuning.events import (
-    Event,
-    ModelScreened,
-    SurrogateFitted,
-    TrialFailed,
-    TrialFinished,
-    TrialStarted,
-)
+from core.tuning import events
 from core.tuning.problem import Problem
 from core.tuning.race.allocation import expected_improvement
 from core.tuning.scores.scoring import TrialResult
@@ -65,7 +58,7 @@ class ModelArm:
     def __post_init__(self) -> None:
         self._starts = starts_of(self.problem)
         self._numbers: dict[int, int] = {}  # {number in the run: number in this model's study}
-        self._proposal: TrialStarted | None = None
+        self._proposal: events.TrialStarted | None = None
 
     @cached_property
     def _own_study(self) -> AskTellStudy:
@@ -77,7 +70,7 @@ class ModelArm:
 
     # The screening -------------------------------------------------------------------------------
 
-    def add_screening(self, event: ModelScreened) -> None:
+    def add_screening(self, event: events.ModelScreened) -> None:
         """Add a screening; the setting is this model's own."""
         score = -math.inf if event.score is None else self.sign * event.score
         self.screening_seconds += event.took
@@ -137,7 +130,7 @@ class ModelArm:
         return max(full_trials, key=lambda trial: trial.score, default=None)
 
     @property
-    def proposal(self) -> TrialStarted:
+    def proposal(self) -> events.TrialStarted:
         """Its sampler's next trial, asked for once until it is taken."""
         # Models wait for their turn with it: asking twice would start a second trial.
         if self._proposal is None:
@@ -146,15 +139,17 @@ class ModelArm:
             self._proposal = replace(trial_start, reason="past") if past else trial_start
         return self._proposal
 
-    def take_proposal(self, number: int) -> TrialStarted:
+    def take_proposal(self, number: int) -> events.TrialStarted:
         proposal, self._proposal = self.proposal, None
         self._numbers[number] = proposal.number
         return replace(proposal, number=number)
 
-    def surrogate(self) -> SurrogateFitted | None:
+    def surrogate(self) -> events.SurrogateFitted | None:
         fitted = self._own_study.surrogate()
         run_numbers = {study_number: number for number, study_number in self._numbers.items()}
-        if not isinstance(fitted, SurrogateFitted) or not set(fitted.numbers) <= set(run_numbers):
+        if not isinstance(fitted, events.SurrogateFitted) or not set(fitted.numbers) <= set(
+            run_numbers
+        ):
             return None
         numbers = [run_numbers[study_number] for study_number in fitted.numbers]
         return replace(fitted, model=self.name, numbers=numbers)
@@ -181,19 +176,19 @@ class ModelArm:
         trial = ScoredTrial(outcome.number, setting, unit, score, folds, outcome.took, behind)
         self.scored_trials.append(trial)
 
-    def replay_trials(self, past: Sequence[Event]) -> None:
+    def replay_trials(self, past: Sequence[events.Event]) -> None:
         """Replay an interrupted run, with this model's settings and the run's numbers."""
-        study_events: list[Event] = []
+        study_events: list[events.Event] = []
         for event in past:
-            if isinstance(event, TrialStarted):
+            if isinstance(event, events.TrialStarted):
                 self._numbers.setdefault(event.number, len(self._numbers))
-            if isinstance(event, (TrialStarted, TrialFinished, TrialFailed)):
+            if isinstance(event, (events.TrialStarted, events.TrialFinished, events.TrialFailed)):
                 study_events.append(replace(event, number=self._numbers[event.number]))
         # Otherwise screenings may still follow, which decide how the study starts.
         if study_events:
             self._own_study.replay_trials(study_events)
         for event in past:
-            if isinstance(event, (TrialFinished, TrialFailed)):
+            if isinstance(event, (events.TrialFinished, events.TrialFailed)):
                 self._count_result(_recorded_result(event))
 
     def expected_seconds(self, setting: Setting, fit_rows: int, folds: int) -> float:
@@ -224,19 +219,15 @@ class ModelArm:
 
     def _seconds_from(self, trial: ScoredTrial, setting: Setting, folds: int) -> float:
         seconds = max(trial.seconds, _MIN_SECONDS) * folds / max(1, len(trial.folds))
-        return seconds * self._relative_cost(trial, setting)
-
-    def _relative_cost(self, trial: ScoredTrial, setting: Setting) -> float:
         # Known are axes such as the number of trees, to which the time is proportional.
         names = [n for n in self.problem.model.dearer if trial.setting.get(n) and n in setting]
-        return math.prod(float(setting[name]) / float(trial.setting[name]) for name in names)
+        ratios = (float(setting[name]) / float(trial.setting[name]) for name in names)
+        return seconds * math.prod(ratios)
 
     def expected_gain(self, best: float, scale: float, leader_screening: float) -> float:
-        """The expected improvement of the best score of all by its next trial.
+        """The expected improvement of the `best` score of all by its next trial.
 
-        Args:
-            best: that score; `scale`: of scores.
-            leader_screening: the screening's score of the model that has the best score.
+        `leader_screening` is the screening's score of the model that has the best score.
         """
         expected, deviation = self._expected(best, scale, leader_screening)
         return expected_improvement(expected, deviation, best)
@@ -258,9 +249,9 @@ class ModelArm:
         return self.sign * proposal.expected, own_deviation or proposal.uncertainty
 
 
-def _recorded_result(event: TrialFinished | TrialFailed) -> TrialResult:
+def _recorded_result(event: events.TrialFinished | events.TrialFailed) -> TrialResult:
     number, setting, took = event.number, event.setting, event.took
-    if isinstance(event, TrialFailed):
+    if isinstance(event, events.TrialFailed):
         return TrialResult(number, setting, (), took, event.reason or "no reason was given")
     estimate = event.score if event.behind else None
     return TrialResult(number, setting, tuple(event.fold_scores), took, estimate=estimate)

@@ -22,14 +22,7 @@ from core.tuning.events import (
 )
 from core.tuning.history.run_history import history_of, settings_in, warm_start_history
 from core.tuning.problem import Problem
-from core.tuning.race.allocation import (
-    MIN_TRIALS,
-    ArmChoice,
-    ArmEstimate,
-    RemainingBudget,
-    next_model,
-    scale_of_scores,
-)
+from core.tuning.race import allocation
 from core.tuning.race.model_arm import ModelArm, ScoredTrial
 from core.tuning.runs.trial_table import fold_error
 from core.tuning.scores.scoring import Incumbent, TrialResult
@@ -67,7 +60,7 @@ class MultiModelStudy:
             for name, arm_problem in problem_by_model.items()
         }
         self._model_by_trial: dict[int, str] = {}
-        self._choice = ArmChoice("", "")
+        self._choice = allocation.ArmChoice("", "")
         # The models when the last choice was made, the best first, and that choice.
         self.compared = ModelsCompared()
         self.exhausted_reason = ""
@@ -120,8 +113,8 @@ class MultiModelStudy:
     def ask(self, seconds_left: float = math.inf, share: float = 1.0) -> TrialStarted:
         """The next setting of the most promising model; a `share` of the run is left."""
         estimates = self._arm_estimates()
-        budget = RemainingBudget(seconds_left, share, len(self._model_by_trial))
-        self._choice = next_model(estimates, self._score_scale, budget)
+        budget = allocation.RemainingBudget(seconds_left, share, len(self._model_by_trial))
+        self._choice = allocation.next_model(estimates, self._score_scale, budget)
         # Before the proposal is taken: the leaderboard would ask for the next one too early.
         self.compared = self._leaderboard()
         number = len(self._model_by_trial)
@@ -147,7 +140,7 @@ class MultiModelStudy:
         """What a trial is ended early against; None for a model's first ones of so few seconds."""
         # An average gains by members that are worse alone, and knows trials on all folds alone.
         arm = self.arms[split_model_setting(started.setting)[0]]
-        is_first = arm.started_count <= MIN_TRIALS and self.expected_seconds <= seconds
+        is_first = arm.started_count <= allocation.MIN_TRIALS and self.expected_seconds <= seconds
         best, spread = self.best_trial, self._fold_spread
         if is_first or best is None or spread is None:
             return None
@@ -183,10 +176,10 @@ class MultiModelStudy:
     def _usable_arms(self) -> list[ModelArm]:
         return [arm for arm in self.arms.values() if not arm.failed]
 
-    def _arm_estimates(self) -> list[ArmEstimate]:
+    def _arm_estimates(self) -> list[allocation.ArmEstimate]:
         best, scale = self.best_trial, self._score_scale
         return [
-            ArmEstimate(
+            allocation.ArmEstimate(
                 arm.name,
                 arm.started_count,
                 arm.screening_score,
@@ -218,7 +211,7 @@ class MultiModelStudy:
     def _score_scale(self) -> float:
         arms = self.arms.values()
         scores = [arm.best_trial.score if arm.best_trial else arm.screening_score for arm in arms]
-        return scale_of_scores(scores, self._score_noise)
+        return allocation.scale_of_scores(scores, self._score_noise)
 
     @property
     def _score_noise(self) -> float:

@@ -176,16 +176,11 @@ class RaceRun(TrialRun):
         waited = self._clock.seconds - best.ended
         return waited >= PATIENCE_SHARE * 60 * minutes and not self._study.has_untried_models
 
-    @property
-    def _share_left(self) -> float:
-        """Of the time or the trials."""
+    def _start_trial(self, executor: TrialExecutor) -> Generator[Event, None, None]:
         minutes, total = self._problem.minutes, self._state.total
         time_share = 1.0 if minutes is None else self._remaining_seconds / self._budget_seconds
         trial_share = 1.0 - self._state.done_count / total if total else 1.0
-        return max(0.0, min(time_share, trial_share))
-
-    def _start_trial(self, executor: TrialExecutor) -> Generator[Event, None, None]:
-        started = self._study.ask(self._remaining_seconds, self._share_left)
+        started = self._study.ask(self._remaining_seconds, max(0.0, min(time_share, trial_share)))
         compared = self._study.compared
         self._state.consume(compared)
         yield compared

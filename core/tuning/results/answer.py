@@ -3,18 +3,11 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from core import wording
 from core.tuning.events import RunStarted, TopicsFound
 from core.tuning.run_results import ConfusionCounts, PairCounts, Results
 from core.tuning.scores.metrics import METRICS
 from core.tuning.scores.score import difference_text, metric_in_short, score_text
-from core.wording import (
-    amount_text,
-    count_text,
-    format_integer,
-    list_text,
-    quoted,
-    with_short_names,
-)
 
 RARE = 0.2  # share of the rows up to which finding a class is told by itself
 MAX_NAMED = 2  # classes that are never predicted
@@ -47,14 +40,14 @@ def answer_of(results: Results, started: RunStarted, topics: TopicsFound | None 
     """The answer to "is it good, did tuning help, and what now?"."""
     ability = _ability(results, started, topics)
     if never := never_predicted(results):
-        ability += f" It never predicts {list_text(quoted(never), MAX_NAMED)}."
+        ability += f" It never predicts {wording.list_text(wording.quoted(never), MAX_NAMED)}."
     telling = started.dataset.telling or []
     step: Step = "leak" if telling else _next_step(results)
     is_gain = results.gain.real and results.gain.is_positive
     picture = _picture_of(results, started.dataset.target_unit or "")
-    names = list_text(quoted(telling), MAX_NAMED)
+    names = wording.list_text(wording.quoted(telling), MAX_NAMED)
     advice = _ADVICE[step].format(units=results.task.units, columns=names)
-    ability, advice = with_short_names(ability), with_short_names(advice)
+    ability, advice = wording.with_short_names(ability), wording.with_short_names(advice)
     return Answer(ability, _tuning_text(results), advice, step, is_gain, picture)
 
 
@@ -67,7 +60,7 @@ def _picture_of(results: Results, unit: str) -> AnswerPicture | None:
     without, by_model = results.baseline_test.get("mae"), results.test.get("mae")
     if without is None or by_model is None or not (longest := max(without, by_model)):
         return None
-    texts = amount_text(without, unit), amount_text(by_model, unit)
+    texts = wording.amount_text(without, unit), wording.amount_text(by_model, unit)
     return AnswerPicture(without / longest, by_model / longest, texts)
 
 
@@ -83,7 +76,7 @@ def _ability(results: Results, started: RunStarted, topics: TopicsFound | None) 
         for topic in topics.topics:  # each by its likeliest word that names none before
             names += [word for word in topic.words if word not in names][:1]
         more = " …" if topics.count > MAX_TOPICS else "."
-        return f"{count_text(topics.count, 'topic')}: {', '.join(names[:MAX_TOPICS])}{more}"
+        return f"{wording.count_text(topics.count, 'topic')}: {', '.join(names[:MAX_TOPICS])}{more}"
     metric = results.metric
     name, tested = metric_in_short(metric), _tested_text(results)
     value = score_text(results.test.get(metric), metric)
@@ -97,7 +90,7 @@ def _classes_text(results: Results) -> str:
     scale = 1000 if right.rows >= 1000 and 0.995 <= right.tuned / right.rows < 1.0 else 100
     count = min(round(scale * right.tuned / right.rows), scale - (right.tuned < right.rows))
     new = "" if results.is_optimistic else "new "
-    sentence = f"Right for {count} of {format_integer(scale)} {new}{results.task.units}"
+    sentence = f"Right for {count} of {wording.format_integer(scale)} {new}{results.task.units}"
     if right.baseline is not None:
         constant = _constant_label(confusion)
         subject = f"always “{constant}”" if constant else results.baseline or "the baseline"
@@ -106,8 +99,8 @@ def _classes_text(results: Results) -> str:
     if rare is None or confusion is None:
         return f"{sentence}."
     row = confusion.tuned[rare]
-    label, total = confusion.labels[rare], format_integer(sum(row))
-    return f"{sentence}. It finds {format_integer(row[rare])} of {total} “{label}”."
+    label, total = confusion.labels[rare], wording.format_integer(sum(row))
+    return f"{sentence}. It finds {wording.format_integer(row[rare])} of {total} “{label}”."
 
 
 def _constant_label(confusion: ConfusionCounts | None) -> str:
@@ -130,11 +123,11 @@ def _rare_class(confusion: ConfusionCounts | None) -> int | None:
 def _numbers_text(results: Results, unit: str) -> str:
     error = results.test["mae"]
     assert error is not None
-    sentence = f"Off by {amount_text(error, unit)} on average"
+    sentence = f"Off by {wording.amount_text(error, unit)} on average"
     if (baseline := results.baseline_test.get("mae")) is None:
         return f"{sentence}."
     subject = results.baseline or "the baseline"
-    return f"{sentence}; {subject} would be off by {amount_text(baseline, unit)}."
+    return f"{sentence}; {subject} would be off by {wording.amount_text(baseline, unit)}."
 
 
 def pairs_summary(counts: PairCounts) -> str:

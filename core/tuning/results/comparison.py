@@ -10,7 +10,7 @@ import numpy as np
 from core.datasets.task import Task
 from core.datasets.units import Units
 from core.evaluation.unit_intervals import MIN_UNITS
-from core.records import Record
+from core.records import Record, strict_json
 from core.space import Setting
 from core.tuning.run_results import (
     Calibration,
@@ -27,7 +27,7 @@ from core.tuning.run_results import (
 )
 from core.tuning.scores.intervals import ScoreIntervals, score_intervals
 from core.tuning.scores.metric import Metric, Predictions, safe_ratio
-from core.tuning.scores.predictions import BASELINE, DEFAULT, TUNED, ComparedPredictions
+from core.tuning.scores.predictions import BASELINE, DEFAULT, TUNED, AllScores, ComparedPredictions
 from core.tuning.scores.score import difference_text
 from core.tuning.scores.structured_metrics import GAMMAS, OWN
 from core.wording import count_text
@@ -96,7 +96,7 @@ def results_of(predictions: ComparedPredictions, comparison: ComparisonContext) 
         optimism=optimism,
         optimism_error=None if optimism is None else error,
     )
-    results = with_details(results, task, predictions, comparison.classes, comparison.seed)
+    results = _with_details(results, predictions, comparison)
     remarks = [
         *_remarks(comparison, over_default, over_baseline),
         *_few_rows_remarks(results, predictions.units.count),
@@ -110,10 +110,7 @@ def results_of(predictions: ComparedPredictions, comparison: ComparisonContext) 
 
 
 def _gain_over(
-    metric: Metric,
-    scores: Mapping[str, Mapping[str, float]],
-    reference: str,
-    intervals: ScoreIntervals,
+    metric: Metric, scores: AllScores, reference: str, intervals: ScoreIntervals
 ) -> Gain:
     interval = intervals.differences[reference]
     low, high = sorted(metric.signed_gain(edge) for edge in (interval.low, interval.high))
@@ -192,30 +189,21 @@ def _optimism_remarks(metric: Metric, optimism: float | None, error: float) -> l
 def _to_json(value: Any) -> Any:
     if isinstance(value, Record):
         return replace(value, **{f.name: _to_json(getattr(value, f.name)) for f in fields(value)})
-    if isinstance(value, dict):
-        return {key: _to_json(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_to_json(inner) for inner in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    return strict_json(value)
 
 
 _BINS = 10
 _MAX_PREDICTIONS = 500
 
 
-def with_details(
-    results: Results,
-    task: Task,
-    predictions: ComparedPredictions,
-    classes: Sequence[Any],
-    seed: int,
+def _with_details(
+    results: Results, predictions: ComparedPredictions, comparison: ComparisonContext
 ) -> Results:
-    """The results with the parts that depend on the task; `seed` chooses rows to show."""
+    """The results with the parts that depend on the task."""
     y, tuned, by_model = predictions.y, predictions.tuned, predictions.by_model
+    task, classes = Task(comparison.task), comparison.classes
     if task.has_numbers:
-        return replace(results, predictions=_prediction_pairs(y, tuned, seed))
+        return replace(results, predictions=_prediction_pairs(y, tuned, comparison.seed))
     if task.has_pairs:
         pairs, curve = molecule_results(by_model)
         return replace(results, pairs=pairs, curve=curve)

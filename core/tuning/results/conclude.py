@@ -100,12 +100,13 @@ def conclude(
         sentence = f"The run was stopped before its first {first} ended; there is nothing to keep."
         last: RunFinished | RunStopped | RunFailed = RunFailed(sentence=sentence)
     else:
-        context = EvaluationContext(state, clock, read_before(events), stopped=True)
+        before = read_before(events)
+        context = EvaluationContext(problem, state, clock, folder, before, stopped=True)
         because = state.tuning_ended.because if state.tuning_ended else because
         # Tuning was over and only the test was cut off: that is the end it had come to.
         ended = RunFinished if state.tuning_ended else RunStopped
         try:
-            results = _drain_events(evaluate_and_keep(problem, context, because, folder, None))
+            results = _drain_events(evaluate_and_keep(context, because))
             last = ended(because=because, results=results)
         except ProcessLostError as error:
             last = RunFailed(sentence=f"{error} {KEPT}")
@@ -168,29 +169,22 @@ def _drain_events(concluding: Generator[Event, None, Results]) -> Results:
 
 
 def evaluate_and_keep(
-    problem: Problem,
     context: EvaluationContext,
     because: str,
-    folder: RunFolder | None,
-    learned: PenaltyFit | None,
+    learned: PenaltyFit | None = None,
     fitted_models: Mapping[int, Any] | None = None,
 ) -> Generator[Event, None, Results]:
     """Test the winner against the default and the baseline; write it, fitted on all rows.
 
-    `learned` and `fitted_models` are as of `fit_tuned_model`. A ProcessLostError says that the
-    process that does so was lost, or took too long.
-
-    Yields:
-        The events of testing outer folds, of waiting for a disk, and Progress.
+    `learned` and `fitted_models` are as of `fit_tuned_model`. Events are those of testing outer
+    folds, of waiting for a disk, and Progress. A ProcessLostError says that the process that does
+    so was lost, or took too long.
     """
-    start, minutes = context.clock.seconds, problem.plan.minutes
+    start, plan = context.clock.seconds, context.problem.plan
     # The end may take as long as the tuning; that of a run of seconds a minute.
-    limit = math.inf if minutes is None else max(MIN_ENDING_SECONDS, 60 * minutes)
-    stream = context.clock.stamped(
-        _results_of(problem, context, because, folder, learned, fitted_models or {})
-    )
-    beat = _beat(context, start + limit)
-    memory = problem.plan.max_bytes or run_bytes()
+    limit = math.inf if plan.minutes is None else max(MIN_ENDING_SECONDS, 60 * plan.minutes)
+    stream = context.clock.stamped(_results_of(context, because, learned, fitted_models or {}))
+    beat, memory = _beat(context, start + limit), plan.max_bytes or run_bytes()
     events = stream_from_fork(stream, context.requests, name=NAME, beat=beat, memory=memory)
     while True:
         try:
@@ -214,20 +208,18 @@ def _beat(context: EvaluationContext, end_seconds: float) -> Callable[[], Progre
 
 
 def _results_of(
-    problem: Problem,
     context: EvaluationContext,
     because: str,
-    folder: RunFolder | None,
     learned: PenaltyFit | None,
     fitted_models: Mapping[int, Any],
 ) -> Generator[Event, None, Results]:
-    state, clock = context.state, context.clock
+    problem, state, clock = context.problem, context.state, context.clock
     end_seconds = _refit_end(problem, clock.seconds)
     if problem.strategy.kind == "penalties" and learned is None:
         learned = recorded_fit(problem, state)
     fit_start = clock.seconds
     if problem.is_nested:
-        predictions = yield from predictions_of_folds(problem, context, learned)
+        predictions = yield from predictions_of_folds(context, learned)
         fit_start = clock.seconds
         tuned_model = fit_tuned_model(problem, state, learned, fitted_models)
         fit_seconds = clock.seconds - fit_start
@@ -255,10 +247,8 @@ def _results_of(
         untried=untried_models(state) or None,
         validation_interval=tuned_model.validation_interval,
     )
-    final_fit = yield from _refit_and_write(
-        problem, context, folder, tuned_model, last_start, end_seconds
-    )
-    repeated = repeats_tuning(problem, context)
+    final_fit = yield from _refit_and_write(context, tuned_model, last_start, end_seconds)
+    repeated = repeats_tuning(context)
     facts = _evaluation_facts(problem, refitted=final_fit.is_refitted, repeated=repeated)
     results = replace(results, evaluation=facts)
     if results.is_optimistic:
@@ -343,12 +333,7 @@ class _FinalFit:
 
 
 def _refit_and_write(
-    problem: Problem,
-    context: EvaluationContext,
-    folder: RunFolder | None,
-    tested_model: TunedModel,
-    last_start: float,
-    end_seconds: float,
+    context: EvaluationContext, tested_model: TunedModel, last_start: float, end_seconds: float
 ) -> Generator[Event, None, _FinalFit]:
     """Write the final model: fitted on all rows in its process, or the tested one, if that is lost.
 
@@ -356,32 +341,30 @@ def _refit_and_write(
     """
 
     def refit() -> Generator[Event, None, _FinalFit]:
-        final_model, remarks = refit_on_all_rows(problem, tested_model)
-        yield from _write_patiently(problem, context, folder, tested_model, final_model)
+        final_model, remarks = refit_on_all_rows(context.problem, tested_model)
+        yield from _write_patiently(context, tested_model, final_model)
         return _FinalFit(final_model is not tested_model, remarks, final_model.ensemble)
 
-    if not has_other_rows(problem):
+    if not has_other_rows(context.problem):
         return (yield from refit())
-    beat, memory = _beat(context, end_seconds), problem.plan.max_bytes or run_bytes()
+    plan = context.problem.plan
+    beat, memory = _beat(context, end_seconds), plan.max_bytes or run_bytes()
     try:
         if context.clock.seconds > last_start:
-            raise ProcessLostError(f"{time_is_up(problem.plan.minutes or 0.0).capitalize()}.")
+            raise ProcessLostError(f"{time_is_up(plan.minutes or 0.0).capitalize()}.")
         events = stream_from_fork(refit(), context.requests, name=NAME, beat=beat, memory=memory)
         return (yield from events)
     except ProcessLostError as error:
-        yield from _write_patiently(problem, context, folder, tested_model, tested_model)
+        yield from _write_patiently(context, tested_model, tested_model)
         return _FinalFit(False, (f"{KEPT_TESTED} {error}",), tested_model.ensemble)
 
 
 def _write_patiently(
-    problem: Problem,
-    context: EvaluationContext,
-    folder: RunFolder | None,
-    tested_model: TunedModel,
-    final_model: TunedModel,
+    context: EvaluationContext, tested_model: TunedModel, final_model: TunedModel
 ) -> Generator[Event, None, None]:
-    if folder is None:
+    if context.folder is None:
         return
+    problem, folder = context.problem, context.folder
     write_model = partial(_write_model, problem, folder, tested_model, final_model)
     if context.stopped:
         write_model()

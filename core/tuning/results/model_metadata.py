@@ -77,7 +77,7 @@ class ModelMetadata:
         """JSON for `read_metadata`, with {} for an object that is None."""
         plain = {field.name: getattr(self, field.name) for field in fields(self)}
         objects = ("source", "test_source", "judged", "sampled")
-        plain |= {name: _to_json(to_plain(plain[name])) or {} for name in objects}
+        plain |= {name: to_plain(plain[name]) or {} for name in objects}
         plain["columns"] = [_column_fields(column) for column in self.columns]
         plain["training"] = self.training.as_dict() if self.training else {}
         return json.dumps(plain, ensure_ascii=False)
@@ -120,13 +120,13 @@ def model_metadata(
         train_rows=[int(row) for row in train_rows],
         test_rows=[int(row) for row in test_rows],
         fitted_rows=[int(row) for row in fitted_rows],
-        classes=_to_json(list(dataset.classes)),
+        classes=to_plain(list(dataset.classes)),
         test_source=dataset.test.source if dataset.test is not None else None,
         group_names=list(penalties.penalties),
         output_names=list(output_names),
-        penalties=_to_json(penalties.penalties),
-        group_of_output=_to_json(list(penalties.group_of_output)),
-        noise_variance=_to_json(penalties.noise_variance),
+        penalties=to_plain(penalties.penalties),
+        group_of_output=to_plain(list(penalties.group_of_output)),
+        noise_variance=to_plain(penalties.noise_variance),
         findings=[finding.sentence for finding in dataset.findings],
         readings=[reading.full_sentence for reading in dataset.readings],
         encodings=list(encodings),
@@ -187,11 +187,3 @@ def _column_fields(column: Column) -> dict[str, Any]:
     column_fields = {name: getattr(column, name) for name in _OF_COLUMN}
     counts = {"missing": int(column.missing), "distinct": int(column.distinct)}
     return {**column_fields, **counts, "categories": list(column.categories)}
-
-
-def _to_json(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(key): _to_json(inner) for key, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_to_json(inner) for inner in value]
-    return value.item() if hasattr(value, "item") else value

@@ -30,6 +30,7 @@ from core.tuning.learning.training import PenaltyFit
 from core.tuning.problem import Problem, fit_prepared
 from core.tuning.results.tuned_model import TunedModel, fit_tuned_model
 from core.tuning.runs.run_clock import RunClock
+from core.tuning.runs.run_folder import RunFolder
 from core.tuning.runs.state import RunState
 from core.tuning.scores.predictions import ComparedPredictions, predictions_by
 
@@ -38,10 +39,12 @@ SOON = 5.0  # seconds of learning that are repeated in every fold also where a r
 
 @dataclass(frozen=True)
 class EvaluationContext:
-    """How a run went, as far as its test needs it."""
+    """A run, as far as its test needs it, and how it went."""
 
+    problem: Problem
     state: RunState
     clock: RunClock
+    folder: RunFolder | None = None  # which keeps the model
     history: tuple[HistoryRead, ...] = ()  # of several models one each
     requests: deque[Event] = field(default_factory=deque)  # events that a person asks for meanwhile
     stopped: bool = False  # whether it was stopped before its own end
@@ -66,7 +69,7 @@ def predictions_of_test(problem: Problem, tuned: Any) -> ComparedPredictions:
     return predictions_by(models, *problem.test_data, dataset.task, dataset.classes, units)
 
 
-def repeats_tuning(problem: Problem, context: EvaluationContext) -> bool:
+def repeats_tuning(context: EvaluationContext) -> bool:
     """Whether the whole tuning is repeated in every outer fold, as nested cross-validation asks.
 
     Not after a person stops a long run, as it takes five times as long: the final setting is then
@@ -74,32 +77,30 @@ def repeats_tuning(problem: Problem, context: EvaluationContext) -> bool:
     """
     if context.is_shortened:
         return False
-    is_learner = problem.strategy.kind == "penalties"
+    is_learner = context.problem.strategy.kind == "penalties"
     return not context.stopped or (is_learner and context.clock.seconds <= SOON)
 
 
 def predictions_of_folds(
-    problem: Problem, context: EvaluationContext, learned: PenaltyFit | None
+    context: EvaluationContext, learned: PenaltyFit | None
 ) -> Generator[Event, None, ComparedPredictions]:
     """The contestants' predictions of all rows, each by models made without it.
 
-    `learned` is a penalty learner's state after all rows.
-
-    Yields:
-        FoldTested at the start and after every fold; Progress in between, so that a stop is heard.
+    `learned` is a penalty learner's state after all rows. FoldTested comes at the start and after
+    every fold; Progress in between, so that a stop is heard.
     """
-    count, fold_predictions = len(problem.outer), []
-    yield FoldTested(fold=0, folds=count)
-    for index, rows in enumerate(problem.outer):
-        fold_problem = problem.with_rows(*rows)
-        if repeats_tuning(problem, context):
-            tuned = yield from _repeat_tuning(fold_problem, context, count - index)
+    folds, fold_predictions = context.problem.outer, []
+    yield FoldTested(fold=0, folds=len(folds))
+    for index, rows in enumerate(folds):
+        fold_problem = context.problem.with_rows(*rows)
+        if repeats_tuning(context):
+            tuned = yield from _repeat_tuning(fold_problem, context, len(folds) - index)
         else:
             penalty_fit = None if learned is None else refit_penalties(fold_problem, learned)
             tuned = fit_tuned_model(fold_problem, context.state, penalty_fit, {})
         fold_predictions.append(predictions_of_test(fold_problem, tuned.pipeline))
         yield from _apply_requests(context)
-        yield FoldTested(fold=index + 1, folds=count)
+        yield FoldTested(fold=index + 1, folds=len(folds))
     return pool_folds(fold_predictions)
 
 

@@ -81,10 +81,7 @@ def fit_tuned_model(
 ) -> TunedModel:
     """The result of tuning, fitted on the problem's training rows, with its threshold.
 
-    Args:
-        problem: the run's, or that of an outer fold.
-        learned: the penalty learner's state, where available (saves a fit).
-        fitted_models: {trial: fitted estimator} of an average's members, likewise.
+    The penalty learner's state and an average's {trial: fitted member} save fits where available.
     """
     candidate = selected_candidate(problem, state)
     is_own = candidate is None or candidate.kind == AVERAGE or is_learned(problem, candidate)
@@ -175,10 +172,8 @@ def refit_on_all_rows(
 ) -> tuple[TunedModel, tuple[str, ...]]:
     """The tested model fitted again on all rows, its setting and penalties kept.
 
-    So are the weights of an average, but for what the test rows have to say about them.
-
-    Returns:
-        The winner, or `tested_model` itself with sentences where it was not fitted again.
+    So are the weights of an average, but for what the test rows have to say about them. It is
+    `tested_model` itself, with sentences, where it was not fitted again.
     """
     rows = problem.fitted_rows
     is_sampled = problem.dataset.sampled is not None

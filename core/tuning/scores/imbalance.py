@@ -62,12 +62,10 @@ def recommended_metric(
     costs: bool = False,
     several: bool = False,
 ) -> RecommendedMetric:
-    """The metric of a run where none was chosen.
+    """The metric of a run where none was chosen; the task's `usual` one where no class is rare.
 
-    Args:
-        usual: the metric of the task where no class is rare.
-        probabilities: whether the model gives class probabilities without more fits.
-        costs: whether a threshold is chosen by costs of mistakes.
+    `probabilities`: whether the model gives them without more fits; `costs`: whether a threshold is
+    chosen by costs of mistakes.
     """
     if costs and rare is None:
         why = "A threshold by what mistakes cost rests on probabilities"

@@ -16,19 +16,13 @@ Rows that nested cross-validation tests are judged together, each as a little le
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import stats
 
-from core.evaluation.edge_intervals import (
-    ClassEstimate,
-    area_interval,
-    f1_interval,
-    paired_interval,
-    recall_interval,
-)
+from core.evaluation import edge_intervals
 from core.evaluation.influence import fold_rows
 from core.evaluation.paired_tests import difference_interval, discordant, mcnemar, share_interval
 from core.evaluation.unit_intervals import bounded_interval, distance_interval, spread_of
@@ -39,6 +33,7 @@ from core.tuning.scores.predictions import (
     CONTESTANTS,
     DEFAULT,
     TUNED,
+    AllScores,
     ComparedPredictions,
 )
 from core.tuning.scores.unit_scores import left_out_scores
@@ -69,42 +64,33 @@ class ScoreIntervals:
 
 
 def score_intervals(
-    metric: Metric,
-    predictions: ComparedPredictions,
-    scores: Mapping[str, Mapping[str, float]],
-    is_default: bool = False,
+    metric: Metric, predictions: ComparedPredictions, scores: AllScores, is_default: bool = False
 ) -> ScoreIntervals:
     """The intervals of a metric, by the method that suits it and the rows.
 
-    Args:
-        metric: a contestant without its kind of predictions has no interval.
-        scores: of `predictions.all_scores`, the estimates that the intervals are of.
-        is_default: whether the tuned setting is the default one: the gain is exactly 0.
+    A contestant without its kind of predictions has none. `scores` are `predictions.all_scores`;
+    where the tuned setting `is_default`, the gain is exactly 0.
     """
-    outputs = predictions.outputs_for(metric)
     if metric.right is not None:
-        array = getattr(outputs[TUNED], metric.needs)
+        array = getattr(predictions.tuned, metric.needs)
         # Of sequences a unit, of tables a row is right or wrong.
         is_independent = len(metric.right(predictions.y, array)) == predictions.units.count
         if is_independent and not predictions.units.is_time:
-            return _mcnemar_intervals(metric, predictions, outputs, is_default)
+            return _mcnemar_intervals(metric, predictions, is_default)
     if metric.name in CLASS_ESTIMATES and not (
         predictions.units.has_groups or predictions.units.is_time
     ):
         return _class_intervals(metric, predictions, scores, is_default)
-    return _unit_intervals(metric, predictions, outputs, scores)
+    return _unit_intervals(metric, predictions, scores)
 
 
 def _mcnemar_intervals(
-    metric: Metric,
-    predictions: ComparedPredictions,
-    outputs: dict[str, Predictions],
-    is_default: bool,
+    metric: Metric, predictions: ComparedPredictions, is_default: bool
 ) -> ScoreIntervals:
     assert metric.right is not None
-    weight, differences = predictions.row_weight, {}
-    arrays = {name: getattr(output, metric.needs) for name, output in outputs.items()}
-    right = {name: metric.right(predictions.y, array) for name, array in arrays.items()}
+    weight, differences, right = predictions.row_weight, {}, {}
+    for name, output in predictions.outputs_for(metric).items():
+        right[name] = metric.right(predictions.y, getattr(output, metric.needs))
     rows = len(right[TUNED]) * weight
     method = "exact McNemar" if predictions.folds is None else "McNemar"
     for name in REFERENCES:
@@ -118,10 +104,7 @@ def _mcnemar_intervals(
 
 
 def _class_intervals(
-    metric: Metric,
-    predictions: ComparedPredictions,
-    all_scores: Mapping[str, Mapping[str, float]],
-    is_default: bool,
+    metric: Metric, predictions: ComparedPredictions, all_scores: AllScores, is_default: bool
 ) -> ScoreIntervals:
     estimate_of = CLASS_ESTIMATES[metric.name]
     y, folds, weight = predictions.y, predictions.folds, predictions.row_weight
@@ -137,7 +120,7 @@ def _class_intervals(
     for name in REFERENCES:
         ends, compared = _NONE, estimates.get(name)
         if tuned is not None and compared is not None:
-            ends = paired_interval(tuned, compared)
+            ends = edge_intervals.paired_interval(tuned, compared)
             if is_default and name == DEFAULT and (tuned.influence == compared.influence).all():
                 ends = (0.0, 0.0)
         differences[name] = DifferenceInterval(*ends, "paired rows of classes")
@@ -145,11 +128,9 @@ def _class_intervals(
 
 
 def _unit_intervals(
-    metric: Metric,
-    predictions: ComparedPredictions,
-    outputs: dict[str, Predictions],
-    all_scores: Mapping[str, Mapping[str, float]],
+    metric: Metric, predictions: ComparedPredictions, all_scores: AllScores
 ) -> ScoreIntervals:
+    outputs = predictions.outputs_for(metric)
     if predictions.folds is not None and metric.needs == "scores":
         outputs = {name: _rank_in_folds(o, predictions.folds) for name, o in outputs.items()}
     arrays, units = left_out_scores(
@@ -185,18 +166,18 @@ def _rank_in_folds(output: Predictions, folds: np.ndarray) -> Predictions:
 
 def _recall_estimate(
     value: float, y: np.ndarray, labels: np.ndarray, _folds: np.ndarray | None, row_weight: float
-) -> ClassEstimate:
+) -> edge_intervals.ClassEstimate:
     _, index, rows = np.unique(y, return_inverse=True, return_counts=True)
     is_right = (labels == y).astype(float)
     right, step = np.bincount(index, is_right), 1.0 / (rows * len(rows))
     phi = (is_right - (right / rows)[index]) * step[index] / math.sqrt(row_weight)
-    ends = recall_interval(right * row_weight, rows * row_weight)
-    return ClassEstimate(value, ends, phi, step / row_weight)
+    ends = edge_intervals.recall_interval(right * row_weight, rows * row_weight)
+    return edge_intervals.ClassEstimate(value, ends, phi, step / row_weight)
 
 
 def _f1_estimate(
     value: float, y: np.ndarray, labels: np.ndarray, _folds: np.ndarray | None, row_weight: float
-) -> ClassEstimate:
+) -> edge_intervals.ClassEstimate:
     codes, index = np.unique(np.concatenate([y, labels]), return_inverse=True)
     C = len(codes)
     actual, called = np.split(index, 2)
@@ -206,13 +187,13 @@ def _f1_estimate(
     fall = 2.0 * np.diag(confusion) / rows**2
     phi = (2.0 * (actual == called) / rows[actual] - fall[actual] - fall[called]) / C
     step = (2.0 / rows - fall + (fall.sum() - fall) / max(C - 1, 1)) / C
-    ends = f1_interval(confusion * row_weight)
-    return ClassEstimate(value, ends, phi / math.sqrt(row_weight), step / row_weight)
+    ends = edge_intervals.f1_interval(confusion * row_weight)
+    return edge_intervals.ClassEstimate(value, ends, phi / math.sqrt(row_weight), step / row_weight)
 
 
 def _area_estimate(
     value: float, y: np.ndarray, scores: np.ndarray, folds: np.ndarray | None, row_weight: float
-) -> ClassEstimate | None:
+) -> edge_intervals.ClassEstimate | None:
     """None where all rows, or those of every fold, are of one class."""
     rows = np.unique(y, return_counts=True)[1] * row_weight
     if not math.isfinite(value):
@@ -220,14 +201,14 @@ def _area_estimate(
     phi = auc_influence(y, scores, folds) / math.sqrt(row_weight)
     # Of two classes both areas are one.
     kinds = (rows[1:], rows[:1]) if len(rows) == 2 else (rows, rows.sum() - rows)
-    ends = area_interval(value, float(phi @ phi), *kinds)
+    ends = edge_intervals.area_interval(value, float(phi @ phi), *kinds)
     below = 1.0 / (rows.sum() - rows)
     step = (1.0 / rows + (below.sum() - below) / (len(rows) - 1)) / len(rows)
-    return ClassEstimate(value, ends, phi, _AREA_STEP * step)
+    return edge_intervals.ClassEstimate(value, ends, phi, _AREA_STEP * step)
 
 
 # (score, y, what the metric needs, the fold of each row, r) -> the estimate
-CLASS_ESTIMATES: dict[str, Callable[..., ClassEstimate | None]] = {
+CLASS_ESTIMATES: dict[str, Callable[..., edge_intervals.ClassEstimate | None]] = {
     "balanced_accuracy": _recall_estimate,
     "f1": _f1_estimate,
     "auc": _area_estimate,

@@ -208,12 +208,9 @@ def predict_all(
 ) -> Predictions:
     """All predictions of a fitted estimator for n rows.
 
-    Args:
-        estimator: a classifier or regressor, a model of sequences, molecules or topics, or a
-            pipeline that ends in one.
-        classes: of the dataset, sorted. Those that the estimator never saw get probability 0.
-        task: needed for sequences, structures and topics.
-        y: the true targets, needed for sequences and structures.
+    `classes` are those of the dataset, sorted; one that the estimator never saw has probability 0.
+    Models of sequences and structures need the task and the true targets `y`, those of topics the
+    task.
     """
     dataset_task = Task(task)
     if dataset_task.has_pairs:

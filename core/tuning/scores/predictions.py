@@ -21,6 +21,7 @@ from core.tuning.scores.metrics import METRICS, predict_all, targets_of
 
 _QUICK, _REPEATED = 0.1, 0.02  # seconds of a prediction that is repeated, and of its repetitions
 TUNED, DEFAULT, BASELINE = CONTESTANTS = ("tuned", "default", "baseline")
+AllScores = dict[str, dict[str, float]]  # {contestant: {metric: score}}
 
 
 @dataclass(frozen=True)
@@ -67,9 +68,9 @@ class ComparedPredictions:
         is_finite = np.isfinite(scores)
         return float(scores[is_finite].mean()) if is_finite.any() else float("nan")
 
-    def all_scores(self, task: str) -> dict[str, dict[str, float]]:
-        """{contestant: {metric: score}} of every metric of a task that is available."""
-        scores_by_model: dict[str, dict[str, float]] = {name: {} for name in CONTESTANTS}
+    def all_scores(self, task: str) -> AllScores:
+        """The scores of every metric of a task that is available."""
+        scores_by_model: AllScores = {name: {} for name in CONTESTANTS}
         for metric in METRICS.values():
             if task in metric.tasks:
                 for name, output in self.outputs_for(metric).items():

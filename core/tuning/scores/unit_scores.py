@@ -24,10 +24,8 @@ def left_out_scores(
 ) -> tuple[np.ndarray, Units]:
     """The models' scores without each unit, (models, G), and the units that were left out.
 
-    Args:
-        y: codes or numbers, shape (n,).
-        units: moments are joined to blocks of time, in order.
-        max_cells: units × rows that are weighed; with more, the scores are right to first order.
+    Units that are moments are joined to blocks of time, in order. With more than `max_cells`, units
+    × rows, the scores are right to first order.
     """
     n = len(y)
     if units.count < 2:  # nothing is there without it

@@ -54,14 +54,8 @@ class AskTellStudy:
     """A strategy's sampler in a study in memory, resumed by repeating its asks and tells.
 
     The first trial is the default setting; a strategy with a history starts from that instead, and
-    tries the default second.
-
-    Args:
-        problem: of one model.
-        history: of earlier datasets.
-        starts: settings that are tried after the default, before the sampler is asked.
-        starts_are: their reason: "start", or "past" for the best of earlier datasets.
-        default_first: whether the default setting comes first whatever the history.
+    tries the default second, unless `default_first`. Then come the `starts`, of which `starts_are`
+    is the reason: "start", or "past" for the best of earlier datasets.
     """
 
     def __init__(
@@ -287,11 +281,12 @@ class TrialRun:
     def _run_trials(self, executor: TrialExecutor) -> Generator[Event, None, None]:
         while True:
             yield from self._handle_requests()
-            yield from self._start_trials(executor)
+            while executor.free_slots > 0 and self._may_ask(executor):
+                yield from self._start_trial(executor)
             if not executor.running:
                 return
             yield from self._collect_results(executor)
-            if self._gives_up:
+            if self._time_is_up and not self._waits_for_first:
                 yield from self._abandon_trials()
                 return
 
@@ -353,11 +348,6 @@ class TrialRun:
     def _model_trial(self, event: TrialFinished) -> tuple[str, TrialFinished]:
         return self._problem.model.name, event
 
-    def _record_trial(self, event: TrialFinished) -> None:
-        name, trial = self._model_trial(event)
-        if name in self._problem_by_model:
-            self._run_history.record_trial(self._problem_by_model[name], trial)
-
     def _restore_history(self, past: Sequence[Event]) -> None:
         # A kill may have come between a row and the event, a power failure after the event.
         model_trials = [self._model_trial(e) for e in past if isinstance(e, TrialFinished)]
@@ -389,10 +379,6 @@ class TrialRun:
         for event in ensemble.updates():
             self._state.consume(event)
             yield event
-
-    def _start_trials(self, executor: TrialExecutor) -> Generator[Event, None, None]:
-        while executor.free_slots > 0 and self._may_ask(executor):
-            yield from self._start_trial(executor)
 
     def _start_trial(self, executor: TrialExecutor) -> Generator[Event, None, None]:
         started = self._study.ask()
@@ -441,10 +427,6 @@ class TrialRun:
         return None
 
     @property
-    def _gives_up(self) -> bool:
-        return self._time_is_up and not self._waits_for_first
-
-    @property
     def _waits_for_first(self) -> bool:
         """Whether a run that is shorter than its first trial may go on until that has ended."""
         minutes = self._problem.minutes or 0.0
@@ -458,7 +440,9 @@ class TrialRun:
             # The limit follows the mean time of the trials so far.
             executor.limit = self.time_limit
             if isinstance(event, TrialFinished):
-                self._record_trial(event)
+                name, trial = self._model_trial(event)
+                if name in self._problem_by_model:
+                    self._run_history.record_trial(self._problem_by_model[name], trial)
             yield event
             yield from self._report_result(outcome)
             yield from self._run_history.notices()

@@ -80,7 +80,7 @@ def told_of(seed: int, validation: str) -> Telling:
     C = dict(zip(names, last.C, strict=True))
     pairs = [(t, n) for t in names for n in names if t.startswith("true") and n.startswith("noise")]
     orders = [level_of[n] - level_of[t] for t, n in pairs if t in level_of and n in level_of]
-    _, new = training.loss_pair(problem, problem.train_rows, problem.test_rows)
+    _, new = training.loss_pair(problem, (problem.train_rows, problem.test_rows))
     return Telling(
         any(C[n] < C[t] for t, n in pairs),
         any(order < 0 for order in orders),

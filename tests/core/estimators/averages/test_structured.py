@@ -71,6 +71,13 @@ def test_one_tagger_alone_is_itself():
     assert average.decoding == "posterior"
 
 
+def test_a_label_that_begins_like_a_class_is_an_unknown_one():
+    # An array of short texts would cut it down to the class.
+    _, tagger = _taggers()[0]
+    y = np.where(np.arange(10) == 4, "Nx", TAGS)
+    assert np.isneginf(tagger.log_likelihoods(TOKENS, y)).tolist() == [False, False, True, False]
+
+
 def test_a_tagger_that_never_saw_a_label_is_refused():
     with pytest.raises(UnusableError, match='never saw the class "Q"'):
         average_models("sequence", _taggers(), WEIGHTS, ("N", "Q", "V"))

@@ -168,14 +168,14 @@ def test_models_without_probabilities_get_them(wine, model):
 
 def test_a_member_that_cannot_be_fitted_is_left_out_and_said(events, wine, monkeypatch):
     best = events[-1].results["ensemble"]["settings"][0]
-    fit_estimator = at_the_end.fit_estimator
+    fit_estimator = at_the_end.scoring.fit_estimator
 
     def failing(work, setting, fold):
         if setting == best:
             raise ValueError("no")
         return fit_estimator(work, setting, fold)
 
-    monkeypatch.setattr(at_the_end, "fit_estimator", failing)
+    monkeypatch.setattr(at_the_end.scoring, "fit_estimator", failing)
     results = conclude(PLAN, wine, events[:-1]).results
     ensemble = results["ensemble"]
     assert (len(ensemble["members"]), ensemble["weights"]) == (1, [1.0])

@@ -283,7 +283,9 @@ from history_facts import FACTS
 
 path, kills = Path(sys.argv[1]), int(sys.argv[2])
 random.seed(20141)
-for _ in range(kills):
+done, told = 0, 0
+while done < kills or told <= kills:  # on a busy computer the first ones come before any trial
+    done += 1
     ours, theirs = os.pipe()
     child = os.fork()
     if child == 0:
@@ -295,15 +297,17 @@ for _ in range(kills):
                 history.add_trial(id, number, {"C": 1.0 + number}, 0.5)
                 os.write(theirs, f"{id} {number}\\n".encode())
     os.close(theirs)
-    time.sleep(random.uniform(0.0, 0.04))
+    time.sleep(random.uniform(0.0, 0.04) * max(1, done - kills))
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
-    with open(ours, "rb") as told:
-        for line in told.read().split(b"\\n")[:-1]:  # the last one may be torn
+    with open(ours, "rb") as output:
+        for line in output.read().split(b"\\n")[:-1]:  # the last one may be torn
             print(line.decode())
+            told += 1
     with History(path, starter=False) as history:  # opens after every single kill
         assert history.notices == [], history.notices
         assert history.enabled
+print(done)
 """
 
 EIGHT = """
@@ -344,13 +348,13 @@ def trials_in(path: Path) -> Counter:
 @pytest.mark.slow
 def test_twenty_kills_lose_no_finished_trial_and_double_none(tmp_path):
     path = tmp_path / "history.sqlite3"
-    told = [line.split() for line in program_output(KILLED, path, 20).splitlines()]
-    found = trials_in(path)
+    *lines, kills = program_output(KILLED, path, 20).splitlines()
+    told, found = [line.split() for line in lines], trials_in(path)
     assert len(told) > 20
     assert {(id, int(number)) for id, number in told} <= found.keys()
     assert set(found.values()) == {1}
     # A kill falls at most between a commit and its being told.
-    assert len(found) - len(told) <= 20
+    assert len(found) - len(told) <= int(kills)
 
 
 @pytest.mark.slow

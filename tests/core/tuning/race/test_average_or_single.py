@@ -83,8 +83,8 @@ def result_of(events):
 def test_a_member_of_the_average_is_tested_alone_without_another_fit(problem, state, monkeypatch):
     fits = []
     monkeypatch.setattr(candidates, "fit_with_remarks", lambda *given: fits.append(given))
-    course = EvaluationContext(state, RunClock(0.0))
-    results = result_of(evaluate_and_keep(problem, course, "", None, None))
+    course = EvaluationContext(problem, state, RunClock(0.0))
+    results = result_of(evaluate_and_keep(course, ""))
     assert results["taken"] == "average"
     (told,) = (one for one in results["candidates"] if one["kind"] == candidates.BEST)
     assert not fits
@@ -116,8 +116,8 @@ def test_the_rows_that_tested_an_average_choose_the_weights_of_the_one_that_is_k
     assert sum(weights.values()) == pytest.approx(1.0)
     assert kept.pipeline[-1].weights == pytest.approx(kept.ensemble.weights)
     assert not remarks
-    course = EvaluationContext(state, RunClock(0.0))
-    results = result_of(evaluate_and_keep(problem, course, "", None, None))
+    course = EvaluationContext(problem, state, RunClock(0.0))
+    results = result_of(evaluate_and_keep(course, ""))
     assert results.ensemble.weights == pytest.approx(kept.ensemble.weights)
     assert evaluation_text(results).endswith("all 178 rows, which also chose its weights.")
     single_rows = problem.with_rows(problem.fitted_rows, problem.test_rows[:0])
@@ -127,8 +127,8 @@ def test_the_rows_that_tested_an_average_choose_the_weights_of_the_one_that_is_k
 def test_a_trial_that_ran_when_the_time_was_up_has_not_failed(problem, state):
     for number, reason in ((90, ABANDONED), (91, "It crashed.")):
         state.consume(TrialFailed(number=number, setting={"model": "knn"}, reason=reason))
-    course = EvaluationContext(state, RunClock(0.0))
-    assert result_of(evaluate_and_keep(problem, course, "", None, None)).failed == 1
+    course = EvaluationContext(problem, state, RunClock(0.0))
+    assert result_of(evaluate_and_keep(course, "")).failed == 1
 
 
 def test_a_run_states_the_corrected_scores(problem):

@@ -176,8 +176,8 @@ def test_what_a_row_is_told_does_not_depend_on_its_own_target(tmp_path):
     dataset = read_data(plan.data)
 
     def told():
-        context = EvaluationContext(RunState(), RunClock())
-        return drained(predictions_of_folds(build_problem(plan, dataset), context, None))
+        context = EvaluationContext(build_problem(plan, dataset), RunState(), RunClock())
+        return drained(predictions_of_folds(context, None))
 
     first = told()
     held = np.concatenate([rows for _, rows in build_problem(plan, dataset).outer])
