@@ -40,6 +40,7 @@ from core.ordinary_files import open_ordinary
 from core.records import JsonObject
 from core.samplers.search_space import distributions
 from core.tuning.events import (
+    Event,
     HyperGradientStep,
     PenaltyStep,
     TrialFailed,
@@ -78,9 +79,7 @@ def export_study(run: RunFolder, storage: Path | str) -> str:
         trials = list(_step_trials(state))
         studies = [_StudyContent(name, trials, _study_attributes(state))] if trials else []
     else:
-        starts = {e.number: e for e in events if isinstance(e, TrialStarted)}
-        ends: dict[int, End] = {e.number: e for e in events if isinstance(e, End)}
-        studies = _studies_of_models(name, state, starts, ends)
+        studies = _studies_of_models(name, state, events)
     if not studies:
         fault = "nothing was tried in this run yet"
         raise UnusableError(fault, where=str(run.path), cure="let it continue")
@@ -103,9 +102,9 @@ def _study_attributes(state: RunState) -> JsonObject:
     return {**plan_facts, **{f"dataset {name}": value for name, value in dataset_facts.items()}}
 
 
-def _studies_of_models(
-    name: str, state: RunState, starts: Mapping[int, TrialStarted], ends: Mapping[int, End]
-) -> list[_StudyContent]:
+def _studies_of_models(name: str, state: RunState, events: Sequence[Event]) -> list[_StudyContent]:
+    starts = {e.number: e for e in events if isinstance(e, TrialStarted)}
+    ends: dict[int, End] = {e.number: e for e in events if isinstance(e, End)}
     run_model = state.started.run_plan.model
     params_by_model: dict[str, dict[int, Params]] = {}  # {model: {number of a trial: parameters}}
     for number in sorted({*starts, *ends}):
@@ -169,17 +168,18 @@ def _frozen_trial(
 
 
 def _step_trials(state: RunState) -> Iterator[FrozenTrial]:
-    steps: list[PenaltyStep | HyperGradientStep] = [*state.steps, *state.gradients]
+    steps: list[tuple[PenaltyStep | HyperGradientStep, float, Mapping[str, float]]] = [
+        *((step, step.objective, step.penalties) for step in state.steps),
+        *((s, s.holdout_loss, {g: math.exp(d) for g, d in s.d.items()}) for s in state.gradients),
+    ]
     # Optuna takes finite values alone, and a 0 would end the logarithmic axis.
     params = [
-        {f"penalty {group}": C for group, C in _step_penalties(step).items() if 0 < C < math.inf}
-        for step in steps
+        {f"penalty {group}": C for group, C in penalties.items() if 0 < C < math.inf}
+        for _, _, penalties in steps
     ]
     spaces = _param_distributions(state, params)
     previous_seconds = state.started.seconds
-    for step, step_params in zip(steps, params, strict=True):
-        learned_on = isinstance(step, HyperGradientStep)
-        objective = step.holdout_loss if isinstance(step, HyperGradientStep) else step.objective
+    for (step, objective, _), step_params in zip(steps, params, strict=True):
         finite = math.isfinite(objective)
         frozen_trial = create_trial(
             state=TrialState.COMPLETE if finite else TrialState.FAIL,
@@ -187,17 +187,11 @@ def _step_trials(state: RunState) -> Iterator[FrozenTrial]:
             params=step_params,
             distributions={name: spaces[name] for name in step_params},
             user_attrs=_user_attributes(
-                {"step": step.step, "fits": step.fits, "held out": learned_on}
+                {"step": step.step, "fits": step.fits, "held out": bool(state.gradients)}
             ),
         )
         yield _with_times(frozen_trial, state, previous_seconds, step.seconds)
         previous_seconds = step.seconds
-
-
-def _step_penalties(step: Any) -> dict[str, float]:
-    if isinstance(step, HyperGradientStep):
-        return {group: math.exp(d) for group, d in step.d.items()}
-    return dict(step.penalties)
 
 
 def _with_times(trial: FrozenTrial, state: RunState, began: float, ended: float) -> FrozenTrial:
@@ -372,13 +366,12 @@ def _trial_row(trial: FrozenTrial, number: int, study: int) -> models.TrialModel
         )
     for step, raw_value in trial.intermediate_values.items():
         stored, sort = Intermediate.intermediate_value_to_stored_repr(raw_value)
-        intermediate_row = Intermediate(
-            step=step, intermediate_value=stored, intermediate_value_type=sort
+        row.intermediate_values.append(
+            Intermediate(step=step, intermediate_value=stored, intermediate_value_type=sort)
         )
-        row.intermediate_values.append(intermediate_row)
     for name, raw_value in trial.user_attrs.items():
-        attribute_row = models.TrialUserAttributeModel(key=name, value_json=json.dumps(raw_value))
-        row.user_attributes.append(attribute_row)
+        text = json.dumps(raw_value)
+        row.user_attributes.append(models.TrialUserAttributeModel(key=name, value_json=text))
     return row
 
 

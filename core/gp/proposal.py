@@ -17,6 +17,7 @@ from core.gp.kernels import Array
 from core.gp.regression import ResponseSurface
 from core.optimize.armijo import SUFFICIENT
 
+Constraint = tuple[ResponseSurface, float]  # a posterior and what it must not be below
 ObjectiveFunction = Callable[[Array], tuple[Array, Array]]
 
 
@@ -134,20 +135,12 @@ def scattered_around(domain: SearchDomain, incumbent: Array, random: np.random.G
     return np.vstack([domain.snap_points(sparse), domain.snap_points(cloud[::2])])
 
 
-@dataclass(frozen=True)
-class Constraint:
-    """What must not be below a threshold, both standardized."""
-
-    surface: ResponseSurface
-    threshold: float
-
-
 def log_feasibility(constraints: Sequence[Constraint], points: Array) -> tuple[Array, Array]:
     """Σ log P(kept), shape (m,), and its slopes: a term of log EI (Gardner and others 2014)."""
     value, slope = np.zeros(len(points)), np.zeros(points.shape)
-    for constraint in constraints:
-        mean, sd, mean_slope, sd_slope = constraint.surface.posterior_gradients(points)
-        log_p, by_mean, by_sd = log_probability_of_improvement(mean, sd, constraint.threshold)
+    for surface, threshold in constraints:
+        mean, sd, mean_slope, sd_slope = surface.posterior_gradients(points)
+        log_p, by_mean, by_sd = log_probability_of_improvement(mean, sd, threshold)
         value += log_p
         slope += by_mean[:, None] * mean_slope + by_sd[:, None] * sd_slope
     return value, slope

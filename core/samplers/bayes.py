@@ -138,7 +138,7 @@ class GpSampler(ProposingSampler, Generic[OptionsT]):
         return incumbent, reason
 
     def _constraints(self, trial: FrozenTrial, observed: Observations) -> list[Constraint]:
-        constraints = []
+        constraints = list[Constraint]()
         for name in sorted(set().union(*observed.constraints)):
             rows = [k for k, values in enumerate(observed.constraints) if name in values]
             values = np.clip([observed.constraints[k][name] for k in rows], -1e100, 1e100)
@@ -147,7 +147,7 @@ class GpSampler(ProposingSampler, Generic[OptionsT]):
             scale, random = scale_of(shrunk, maximize=False), self.random_generator(trial, FIT)
             fitter = self._constraint_fitters.setdefault(name, self._new_fitter(always_learn=False))
             surface = fitter.fit(observed.points[rows], scale.to_responses(shrunk), random)
-            constraints.append(Constraint(surface, float(scale.to_responses([0.0])[0])))
+            constraints.append((surface, float(scale.to_responses([0.0])[0])))
         return constraints
 
     def _shared_search(

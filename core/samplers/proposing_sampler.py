@@ -99,11 +99,9 @@ class ObservationReader:
         for number in [n for n in self._running if trials[n].state is not running]:
             del self._running[number]
             # Anew: parameters of a branch may have been asked for since.
-            point, score = (
-                self.space.to_unit_vector(trials[number].params),
-                _finite_score(trials[number]),
-            )
-            constraints = _constraints(trials[number])
+            trial = trials[number]
+            point, score = self.space.to_unit_vector(trial.params), _finite_score(trial)
+            constraints = _constraints(trial)
             is_usable = self.models_constraints or max(constraints.values(), default=0.0) <= 0.0
             if score is None or not is_usable:
                 self._failed.append(point)

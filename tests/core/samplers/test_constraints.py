@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import norm
 
 from core.gp.kernels import Hyperparameters, Stationary
-from core.gp.proposal import Constraint, log_feasibility
+from core.gp.proposal import log_feasibility
 from core.gp.regression import ExactPosterior
 from core.samplers.bayes import EbHypSampler, GpSampler
 from core.samplers.proposing_sampler import RandomSampler
@@ -109,13 +109,13 @@ def test_the_probability_that_all_constraints_are_kept():
     for threshold in (-0.3, 0.6):
         X, kernel = random.random((6, 2)), Hyperparameters(np.full(2, 0.4), 1.0, 1e-4)
         surface = ExactPosterior(Stationary("matern52", kernel), X, random.standard_normal(6))
-        constraints.append(Constraint(surface, threshold))
+        constraints.append((surface, threshold))
     points = random.random((5, 2))
     value, slope = log_feasibility(constraints, points)
     expected = 0.0
-    for constraint in constraints:
-        mean, sd = constraint.surface.posterior(points)
-        expected = expected + norm.logsf(constraint.threshold, mean, sd)
+    for surface, threshold in constraints:
+        mean, sd = surface.posterior(points)
+        expected = expected + norm.logsf(threshold, mean, sd)
     np.testing.assert_allclose(value, expected)
     for k in range(2):
         step = 1e-5 * np.eye(2)[k]
