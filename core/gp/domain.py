@@ -32,7 +32,7 @@ class Condition:
     hiding_values: frozenset[float] = frozenset()  # numbers, or indices of choices
 
 
-def _axis_ends(axis: Axis) -> tuple[float, float, float, float]:
+def axis_ends(axis: Axis) -> tuple[float, float, float, float]:
     """Where the first and last number lie on the axis, and in the unit interval."""
     low, high = axis.to_unit(axis.low)[0], axis.to_unit(axis.high)[0]
     if axis.log:
@@ -42,7 +42,7 @@ def _axis_ends(axis: Axis) -> tuple[float, float, float, float]:
 
 def unit_values(axis: Axis, values: Array) -> Array:
     """The entries of the unit vector for numbers of any shape, clipped; NaN stays NaN."""
-    start, end, low, high = _axis_ends(axis)
+    start, end, low, high = axis_ends(axis)
     numbers = np.clip(values, axis.low, axis.high)
     position = np.log(numbers) if axis.log else numbers
     return np.asarray(low + (position - start) * ((high - low) / ((end - start) or 1.0)))
@@ -122,7 +122,7 @@ class SearchDomain:
 
     @staticmethod
     def _from_unit(axis: Axis, units: Array) -> Array:
-        start, end, low, high = _axis_ends(axis)
+        start, end, low, high = axis_ends(axis)
         position = start + (units - low) / (high - low) * (end - start)
         return np.clip(np.rint(np.exp(position) if axis.log else position), axis.low, axis.high)
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from core.gp.domain import unit_values
+from core.gp.domain import axis_ends, unit_values
 from core.gp.kernels import Array, Indices
 from core.space import Axis, Setting
 
@@ -79,9 +79,7 @@ def _values_and_slopes(axis: Axis, units: Array) -> tuple[Array, Array]:
     """The value of an axis at unit values, not rounded and never negative, and its slope."""
     if axis.high <= axis.low:
         return np.full(len(units), max(axis.low, 0.0)), np.zeros(len(units))
-    first, last = axis.to_unit(axis.low)[0], axis.to_unit(axis.high)[0]
-    ends = axis.low, axis.high
-    low, high = map(math.log, ends) if axis.log else ends
+    low, high, first, last = axis_ends(axis)
     rate = (high - low) / (last - first)
     position = low + (np.clip(units, first, last) - first) * rate
     values = np.exp(position) if axis.log else position
