@@ -51,7 +51,7 @@ class Observations:
     @cached_property
     def violations(self) -> Array:
         """The sum of what exceeds 0 in each trial's constraints, shape (n,)."""
-        return np.array([sum(max(v, 0.0) for v in c.values()) if c else 0.0 for c in self.constraints])
+        return np.array([sum(max(v, 0) for v in c.values()) if c else 0 for c in self.constraints])
 
     @cached_property
     def best(self) -> int:
