@@ -174,7 +174,7 @@ _SAMPLE_FOR_TRACES = 10
 _BASIS = 25  # factors that a decomposition of as many columns costs
 # Conjugate gradients that have cost more than the Hessian, or a sample, would, so many times, are
 # worth them as their preconditioner; beyond this many parameters it takes too much memory.
-_PATIENCE = 2.0
+_PATIENCE = 0.7
 _LARGEST_HESSIAN = 3000
 _ROWS_A_PARAMETER = 10
 # A sample is factored anew where a penalty has changed by more than this share.

@@ -58,8 +58,8 @@ from core.penalties.unit_share import counting_units
 
 _LANCZOS_STEPS = 100
 # Relative residual at which a probe is solved well enough; its quadrature errs by the square. Where
-# C still moves far, a multiple of what log C moved by.
-_CLOSE, _ROUGH, _CLOSE_A_MOVE = 3e-3, 3e-2, 0.05
+# C still moves far, a multiple of what log C moved by; at C = 1 γ only says where to go first.
+_CLOSE, _ROUGH, _ROUGHEST, _CLOSE_A_MOVE = 3e-3, 3e-2, 0.3, 0.05
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,6 @@ _LONGEST = 3.0
 # An update after which −log evidence is larger by this share is taken back, the first ones apart;
 # below the least share of an update the learner ends.
 _WORSE, _UNTESTED, _MIN_UPDATE_SHARE = 0.02, 2, 1.0 / 64
-# Products a probe at C = 1: its γ only says where to go first.
 # Probes: so many for small groups; each parameter of a group is a draw of its own, so that large
 # groups need fewer.
 _PROBES, _MIN_PROBES = 8, 2
@@ -253,7 +252,7 @@ def _in_turns(state: _State, fits: int, options: EvidenceOptions) -> Iterator[Le
             continue
         state.share = min(1.0, 2.0 * state.share)
         gained = abs(last - state.objective) / max(1.0, abs(last))
-        settled = _residual(state) < options.tolerance and gained < 1e-3 * options.tolerance
+        settled = _residual(state) < options.tolerance and gained < 1e-2 * options.tolerance
         is_last = settled or number == options.max_steps
         yield _make_step(state, number, iterations, fits + number, is_last=is_last)
         if is_last:
@@ -280,7 +279,7 @@ def _first_state(
         loss = FixedNoise(inner, inner.noise_variance(point.w))
         point = loss.point_at(point.w)
     newton = Newton(loss, traces=True)
-    effective = effective_parameters(newton, point, C, grouped, signs, _ROUGH)
+    effective = effective_parameters(newton, point, C, grouped, signs, _ROUGHEST)
     return _State(inner, back, grouped, signs, loss, newton, point, C, effective)
 
 
@@ -324,9 +323,7 @@ def _starting_ridges(
 ) -> tuple[GroupedMarginal, np.ndarray, np.ndarray]:
     """The marginal likelihood, the better of two ρ to start at, and a unit for each ρ."""
     marginal = GroupedMarginal(inner, grouped)
-    of_columns = inner.design.squares(inner.row_weights)
-    of_columns[: inner.design.column_count] -= inner.examples * inner.means**2
-    sums = np.maximum(grouped.group_sums(of_columns), np.finfo(float).tiny)
+    sums = np.maximum(grouped.group_sums(inner.column_squares()), np.finfo(float).tiny)
     shared = np.where(grouped.is_empty, 1.0, sums / inner.examples)
     # Noise and groups with equal shares in y's variance, or the best single penalty.
     single = np.full(grouped.group_count, best_single(in_eigenbasis(inner))[0])
@@ -379,11 +376,8 @@ def _equal_shares(inner: LinearLoss, grouped: Grouping) -> tuple[float, np.ndarr
     """σ² and C where noise and every group have an equal share in the target's variance."""
     # Unlike C = 1 this start depends neither on the target's unit nor on the number of columns.
     total = inner.total / (np.count_nonzero(~grouped.is_empty) + 1)
-    columns = inner.design.squares(inner.row_weights)[: inner.design.column_count]
-    columns -= inner.examples * inner.means**2
-    columns = np.append(columns, np.zeros(inner.size - len(columns)))
     floor = max(inner.noise.floor, np.finfo(float).tiny)
-    C = grouped.group_sums(columns) / max(total, floor)
+    C = grouped.group_sums(inner.column_squares()) / max(total, floor)
     return max(total, floor) / inner.examples, np.where(grouped.is_empty, 1.0, C)
 
 

@@ -15,6 +15,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -53,7 +54,14 @@ class Grouping:
 
     def group_sums(self, values: np.ndarray) -> np.ndarray:
         """Sums over every group of values (n,), shape (k,)."""
+        if self.group_count == 1:  # many times as fast as to count
+            return np.array([values @ self._membership])
         return np.bincount(self.groups + 1, weights=values, minlength=self.group_count + 1)[1:]
+
+    @cached_property
+    def _membership(self) -> np.ndarray:
+        """1.0 for every parameter of a group, shape (n,)."""
+        return (self.groups >= 0).astype(float)
 
     def per_parameter(self, C: np.ndarray) -> np.ndarray:
         """c_i = C_π(i), 0 for an unpenalized parameter, shape (n,)."""

@@ -27,6 +27,8 @@ from scipy.linalg import blas
 _BLOCK_ENTRIES = 1 << 18
 # Below this a single-precision copy costs more than it saves; above it, too much memory.
 _SINGLE = (300_000, 500_000_000)
+# Products of sparse rows with so few vectors are faster by themselves.
+_FEW = 3
 # A multiplication of sparse rows takes so many times one of dense rows.
 _SPARSE_SLOWNESS = 100
 
@@ -85,7 +87,12 @@ class DesignMatrix:
         if v.ndim == 1:
             z = self.X @ v[:p]
             return z + v[p] if self.intercept else z
-        z = (self.X @ v[:, :p].T).T if self.is_sparse else v[:, :p] @ self.X.T
+        if not self.is_sparse:
+            z = v[:, :p] @ self.X.T
+        elif len(v) <= _FEW:
+            z = np.array([self.X @ direction for direction in v[:, :p]])
+        else:
+            z = (self.X @ v[:, :p].T).T
         if self.intercept:
             z += v[:, p:]
         return z
@@ -234,10 +241,14 @@ def _take_columns(X: Any, columns: np.ndarray) -> Any:
 
 def _varying(X: Any, fit_intercept: bool) -> np.ndarray:
     if _is_sparse(X):
-        # Both count the zeros that are not stored.
-        high, low = X.max(axis=0).toarray().ravel(), X.min(axis=0).toarray().ravel()
-        varies = high != low
-        return np.flatnonzero(varies if fit_intercept else varies | (high != 0))
+        # Columns of stored values alone, which may be equal, are few.
+        counts = np.bincount(X.indices[X.data != 0.0], minlength=X.shape[1])
+        varies = counts > 0
+        if fit_intercept:
+            full_columns = np.flatnonzero(counts >= len(X.indptr) - 1)
+            full = X[:, full_columns]
+            varies[full_columns] = (full.max(axis=0) != full.min(axis=0)).toarray().ravel()
+        return np.flatnonzero(varies)
     first = X[0] if fit_intercept else np.zeros(X.shape[1])
     # Nearly every column differs within a few rows; only the others are read to their end.
     varies = (X[:32] != first).any(axis=0)

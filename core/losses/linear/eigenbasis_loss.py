@@ -166,7 +166,7 @@ class _LinearAt(_QuadraticAt):
         return None if H is None else H / self._variance
 
     def diagonal(self) -> np.ndarray:
-        return self._linear.design.squares(self._linear.row_weights) / self._variance
+        return self._linear.square_diagonal() / self._variance
 
 
 class _EigenbasisAt(_QuadraticAt):

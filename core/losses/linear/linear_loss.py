@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg import blas
 
 from core.losses.linear.design import DesignMatrix, design_of, total_weight
 from core.optimize.loss import Correction, HessianCosts, Loss, LossPoint
@@ -167,6 +168,20 @@ class LinearLoss(Loss):
             square[p, p] = m
         return square
 
+    def column_squares(self) -> np.ndarray:
+        """The sums of the squares of the centred columns, 0 for the intercept, shape (q,)."""
+        p, squares = self.design.column_count, np.zeros(self.size)
+        if self.has_gram:
+            squares[:p] = np.diagonal(self.normal_equations()[0])
+        else:
+            squares[:p] = self.design.squares(self.row_weights)[:p] - self.examples * self.means**2
+        return squares
+
+    def square_diagonal(self) -> np.ndarray:
+        """The diagonal of AᵀA, shape (q,)."""
+        ones = np.ones(self.size - self.design.column_count)
+        return self.column_squares() + self.examples * np.append(self.means**2, ones)
+
     def square_product(self, v: np.ndarray) -> np.ndarray:
         """AᵀA v, for v (q,) or each row of (r, q)."""
         if not self.has_gram:
@@ -226,8 +241,8 @@ class LinearLoss(Loss):
         if (m * self.means**2 > 1e8 * variances).any() and not self.design.is_sparse:
             X, y = self.centred()  # the difference below would lose half of the digits
             return X.T @ X, X.T @ y
-        raw -= np.outer(m * self.means, self.means)
-        return raw, self._b
+        # In place: a second matrix would take a tenth of the time of the product.
+        return blas.dger(-m, self.means, self.means, a=raw.T, overwrite_a=1).T, self._b
 
 
 class ResidualPoint(LossPoint):
@@ -260,7 +275,7 @@ class LinearAt(ResidualPoint):
         super().__init__(w, loss.noise, *loss.rss_and_slope(w))
 
     def diagonal(self) -> np.ndarray:
-        return self._weight * self._loss.design.squares(self._loss.row_weights)
+        return self._weight * self._loss.square_diagonal()
 
     def majorizer_product(self, v: np.ndarray) -> np.ndarray:
         return self._weight * self._loss.square_product(v)

@@ -145,6 +145,10 @@ class LogisticAt(LossPoint):
         return self._design.weighted_gram(self._weights)
 
     def diagonal(self) -> np.ndarray:
+        return self._diagonal
+
+    @cached_property
+    def _diagonal(self) -> np.ndarray:
         return self._design.squares(self._weights)
 
     def rough_product(self) -> LinearMap:
