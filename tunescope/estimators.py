@@ -26,7 +26,7 @@ from tunescope.penalties import (
     sentences_as_value_errors,
     weighted_rows,
 )
-from tunescope.running import SparseTable, check_cells, tune
+from tunescope.running import SparseTable, tune
 
 _KINDS = {"b": "yes/no", "M": "date", "i": "number", "u": "number", "f": "number"}
 TARGET = "target"
@@ -71,10 +71,7 @@ class _TunedEstimator(BaseEstimator):
 
     def _tune_models(self, rows: Any, target: np.ndarray, task: str) -> Self:
         if self.n_jobs == 0:
-            raise ValueError(
-                "n_jobs=0 is no number of processes; give 1 or more, -1 for as many as there are "
-                "processors, or None to try settings in this process"
-            )
+            raise ValueError("n_jobs=0 is no number of processes; give 1 or more, -1, or None")
         plan: dict[str, Any] = {
             "minutes": self.minutes,
             "trials": self.trials,
@@ -108,9 +105,6 @@ class _TunedEstimator(BaseEstimator):
     def _checked_rows(self, X: Any, y: Any = "no_validation", *, reset: bool) -> Any:
         """CSR, or a table of columns that files can name."""
         X = X.to_pandas() if hasattr(X, "to_pandas") else X
-        if isinstance(X, pd.DataFrame):
-            with sentences_as_value_errors():
-                check_cells(X)
         checks: dict[str, Any] = {"ensure_all_finite": "allow-nan", "ensure_min_samples": 1 + reset}
         if not (is_table := isinstance(X, pd.DataFrame)):
             X = check_array(X, accept_sparse="csr", dtype=None, estimator=self, **checks)

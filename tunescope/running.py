@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
+from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -49,7 +50,7 @@ from core.tuning.runs.state import RunState, state_from_events
 from core.tuning.trials.executors import InProcessExecutor, ProcessExecutor, TrialExecutor
 from core.tuning.tune import prepare_run
 from core.tuning.tune import tune as tune_events
-from core.wording import list_text
+from core.wording import count_text, list_text
 from core.writing import whole_file
 from tunescope.progress_bar import progress_bar
 from tunescope.run_picture import Picture
@@ -76,7 +77,23 @@ def read(data: Table, target: str = "", **options: Any) -> ReadingReport:
     """
     with tempfile.TemporaryDirectory(prefix="tunescope-") as scratch:
         plan = DataPlan("", target=target, **options)
-        return report_on(with_file(plan, data, Path(scratch) / "rows.csv"))
+        report = report_on(with_file(plan, data, Path(scratch) / "rows.csv"))
+        return _ShownReport(**vars(report))
+
+
+class _ShownReport(ReadingReport):
+    """The same as a notebook shows it: what was found, and a table of the columns."""
+
+    def _repr_html_(self) -> str:
+        sentences = [finding.sentence for finding in self.findings]
+        if self.target:
+            sentences.insert(0, f"{count_text(self.rows, 'row')} to predict “{self.target}” from.")
+        names = {"name": "column", "kind_text": "read as", "role": "role", "missing": "missing"}
+        names |= {"distinct": "distinct", "note": "note", "encoding": "what a model gets"}
+        table = pd.DataFrame(map(to_plain, self.columns))[list(names)].rename(columns=names)
+        with pd.option_context("display.max_colwidth", None):
+            html = table.to_html(index=False)
+        return "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences) + html
 
 
 def with_file(plan: DataPlan, data: Table, draft: Path) -> DataPlan:
@@ -96,15 +113,13 @@ def file_of(data: Table, draft: Path) -> str:
         return str(draft)
     if not isinstance(data, pd.DataFrame):
         return str(data) if str(data).startswith("sample:") else str(Path(data).absolute())
-    check_cells(data)
+    _check_cells(data)
     data.to_csv(draft, index=False)
     return str(draft)
 
 
-def check_cells(table: pd.DataFrame) -> None:
-    """Raise UnusableError where a column holds lists, dicts or other values of several values."""
-    for index, name in enumerate(table.columns):
-        values = table.iloc[:, index]
+def _check_cells(table: pd.DataFrame) -> None:
+    for name, values in table.items():
         if values.dtype.kind != "O" or not pd.api.types.infer_dtype(values).startswith("mixed"):
             continue
         for row, value in enumerate(values):

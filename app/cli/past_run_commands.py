@@ -24,15 +24,7 @@ from app.cli.tune_arguments import (
 from app.cli.tune_command import FollowedRun, follow_run, give_result, result_text
 from core.errors import UnusableError
 from core.records import JsonObject
-from core.tuning.events import (
-    ClusterWorker,
-    Event,
-    ModelSelected,
-    RunFailed,
-    RunFinished,
-    RunStopped,
-    to_json,
-)
+from core.tuning.events import Event, ModelSelected, RunFailed, RunFinished, RunStopped, to_json
 from core.tuning.ranges import setting_text
 from core.tuning.runs import past_runs
 from core.tuning.runs.run_folder import RunFolder, runs_root
@@ -42,6 +34,7 @@ from core.wording import count_text, printable_text
 
 if TYPE_CHECKING:
     from core.export.exportable_models import ExportableModel
+    from core.tuning.events import ClusterWorker
 
 MAX_NAME = 24  # letters of a column in the list of runs
 
@@ -80,11 +73,16 @@ def _list_runs(arguments: argparse.Namespace) -> int:
     summaries, left_out = past_runs.list_runs()
     for sentence in left_out.values():
         print_remark(f"Left out: {sentence}")
-    workers = _workers_of(summaries)
+    workers: dict[Path, list[ClusterWorker]] = {}
+    if open_runs := [run.path for run in summaries if run.state in ("running", "interrupted")]:
+        from core.tuning.cluster.shared_folder import workers_of
+
+        workers = workers_of(map(Path, open_runs))
     if arguments.json:
-        workers_by_run = [workers.get(Path(run.path), []) for run in summaries]
-        pairs = zip(summaries, workers_by_run, strict=True)
-        entries = [{**asdict(run), "workers": [asdict(w) for w in group]} for run, group in pairs]
+        entries = [
+            {**asdict(run), "workers": list(map(asdict, workers.get(Path(run.path), ())))}
+            for run in summaries
+        ]
         print(json.dumps(entries))
         return 0
     if summaries:
@@ -92,15 +90,6 @@ def _list_runs(arguments: argparse.Namespace) -> int:
     elif not left_out:
         print_remark("There are no runs yet. Start one with: tunescope tune FILE")
     return 0
-
-
-def _workers_of(summaries: list[past_runs.RunSummary]) -> dict[Path, list[ClusterWorker]]:
-    paths = [Path(run.path) for run in summaries if run.state in ("running", "interrupted")]
-    if not paths:
-        return {}
-    from core.tuning.cluster.shared_folder import workers_of
-
-    return workers_of(paths)
 
 
 def _print_runs(

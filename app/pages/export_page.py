@@ -206,13 +206,8 @@ class ExportPage(Page):
         self.chooser.changed.connect(self._on_model_chosen)
         words = "Leave rows and values of the data out, but for what a model needs"
         self.without_data = QCheckBox(words)
-        self.without_data.setToolTip(
-            plain_tooltip(
-                "Report, numbers, model card and MLflow's example then have the names of columns "
-                "and classes alone. Models and the script keep the categories and words that they "
-                "need to predict."
-            )
-        )
+        words = "Columns and classes stay named, in models and script categories and words as well."
+        self.without_data.setToolTip(plain_tooltip(words))
         self.without_data.hide()
         self.use_lines = UseLinesCard()
         self._grid = QGridLayout()

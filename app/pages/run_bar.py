@@ -226,13 +226,12 @@ class _Tile(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def show_worker(self, worker: ClusterWorker) -> None:
-        # Without its domain, or the computer would be what is elided; an address is kept whole.
+        # Without its domain, or the computer would be what is elided; an address stays whole.
         is_address = worker.host.replace(".", "").isdigit()
         host = worker.host if is_address else worker.host.partition(".")[0]
-        self._name = " · ".join(filter(None, (worker.name, host)))
+        self._name, name = (" · ".join(filter(None, (worker.name, h))) for h in (host, worker.host))
         self._activity = activity_text(worker)
         self._load = worker.load if worker.usable else 0.0
-        name = " · ".join(filter(None, (worker.name, worker.host)))
         self.setToolTip(plain_tooltip(f"{name}: {self._activity}"))
         self.update()
 

@@ -330,9 +330,8 @@ def activity_text(worker: ClusterWorker) -> str:
         return "cannot be used"
     if not worker.trials:
         return "at work for others" if worker.load else "idle"
-    screenings = [number for number in worker.trials if number < 0]
     numbers = [str(number) for number in worker.trials if number >= 0]
-    words = [f"trial {numbers[0]}" if len(numbers) == 1 else f"trials {', '.join(numbers)}"]
-    words = [*(words if numbers else []), *(["a screening"] if screenings else [])]
+    words = [f"trial{'s' if len(numbers) > 1 else ''} {', '.join(numbers)}"] if numbers else []
+    words += ["a screening"] if len(numbers) < len(worker.trials) else []
     share = f" ({len(worker.trials)} of {worker.threads})" if worker.threads > 1 else ""
     return " and ".join(words) + share

@@ -176,3 +176,14 @@ def test_without_a_notebook_nothing_is_shown_unless_asked(tmp_path, capsys):
     assert "done" in "".join(capsys.readouterr())
     assert ended.events[-1].because == "enough had been tried"
     assert type(events[-1]).__name__ == "RunFinished"
+
+
+def test_what_was_read_is_a_table_and_text_is_escaped():
+    table = pd.DataFrame({HOSTILE: np.arange(60) % 7, "y": np.arange(60) % 2, "empty": None})
+    html = tunescope.read(table, "y")._repr_html_()
+    shown = Elements(html)
+    assert "script" not in [name for name, _ in shown.found]
+    assert shown.open == []
+    assert [name for name, _ in shown.found].count("tr") == 1 + 3
+    assert HOSTILE in shown.text
+    assert "60 rows to predict “y” from." in shown.text

@@ -10,8 +10,9 @@ import threading
 import time
 import types
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from core.awake_timer import AWAKE
 from core.errors import UnusableError
@@ -124,12 +125,6 @@ CALM_SHARE = 0.8  # of these, after which a calm moment is taken for the next re
 VERSION_SECONDS = 0.3  # that a refresh waits for the versions of new workers
 
 
-class _WorkerInfo(NamedTuple):
-    name: str
-    host: str
-    threads: int
-
-
 class ClusterMonitor:
     """Watches the workers of a cluster, refreshing at most once a second.
 
@@ -139,6 +134,7 @@ class ClusterMonitor:
         allowed: the addresses of workers that may run trials; None for all.
         usable: the addresses of those that are connected now.
         remarks: sentences about workers that were not reported yet.
+        question: addresses of workers whose versions were asked for, and the open call.
     """
 
     def __init__(self, client: Any) -> None:
@@ -151,8 +147,8 @@ class ClusterMonitor:
         self._needed: tuple[str, ...] = ()
         self._versions_by_address: dict[str, Mapping[str, str]] = {}
         self._checked: dict[str, bool] = {}  # {address: whether it may be used}
-        self._question: tuple[list[str], BackgroundCall] | None = None
-        self._workers: dict[str, _WorkerInfo] = {}
+        self.question: tuple[list[str], BackgroundCall] | None = None
+        self._workers: dict[str, ClusterWorker] = {}
         self._processing: dict[str, tuple[str, ...]] = {}
         self._numbers: dict[str, list[int]] = {}  # of the trials that each was running
         self._refresh_time, self._last_seen = -REFRESH_SECONDS, WorkersSeen()
@@ -193,10 +189,6 @@ class ClusterMonitor:
         self._refresh_workers()
         return sum(self._workers[address].threads for address in self.usable)
 
-    @property
-    def has_open_question(self) -> bool:
-        return self._question is not None
-
     def processing(self) -> dict[str, str]:
         """{key of a future: address of its worker} now."""
         self.refresh_now()
@@ -226,18 +218,11 @@ class ClusterMonitor:
     def _worker_summary(self, address: str) -> ClusterWorker:
         worker = self._workers[address]
         numbers = self._numbers.get(address, [])
-        other_keys = self._processing.get(address, ())
-        if self.prefix:
-            other_keys = tuple(key for key in other_keys if not key.startswith(self.prefix))
-        trial_count = len(numbers) + len(other_keys)
-        return ClusterWorker(
-            name=worker.name,
-            host=worker.host,
-            threads=worker.threads,
-            load=round(min(1.0, trial_count / worker.threads), 2),
-            trials=sorted(numbers),
-            usable=self._checked.get(address, False),
-        )
+        keys = self._processing.get(address, ())
+        other_keys = [key for key in keys if not (self.prefix and key.startswith(self.prefix))]
+        load = round(min(1.0, (len(numbers) + len(other_keys)) / worker.threads), 2)
+        usable = self._checked.get(address, False)
+        return replace(worker, load=load, trials=sorted(numbers), usable=usable)
 
     def _refresh_workers(self) -> None:
         seconds = time.monotonic() - self._refresh_time
@@ -251,30 +236,27 @@ class ClusterMonitor:
         except (OSError, TimeoutError):
             return  # the next refresh may succeed
         self._numbers = {
-            address: self._running_numbers(keys, self._workers[address].threads)
+            address: [self.trials[key] for key in keys[: worker.threads] if key in self.trials]
             for address, keys in self._processing.items()
-            if address in self._workers
+            if (worker := self._workers.get(address))
         }
         self._ask_versions()
         self._check_workers()
 
-    def _running_numbers(self, keys: Sequence[str], threads: int) -> list[int]:
-        return [self.trials[key] for key in keys[:threads] if key in self.trials]
-
     def _ask_versions(self) -> None:
         new = sorted(set(self._workers) - set(self._versions_by_address))
         # One question at a time: a silent worker holds up the newcomers, never the trials.
-        if self._question is None and new:
+        if self.question is None and new:
             call = BackgroundCall(
                 lambda: self._client.run(sent_whole(), workers=new, on_error="return")
             )
-            self._question = new, call
-        if self._question is None:
+            self.question = new, call
+        if self.question is None:
             return
-        addresses, question = self._question
+        addresses, question = self.question
         if (answer := question.answer_within(VERSION_SECONDS)) is None:
             return
-        self._question = None
+        self.question = None
         for address in addresses:
             reply = answer.get(address) if isinstance(answer, dict) else answer
             if isinstance(reply, dict):
@@ -297,14 +279,14 @@ class ClusterMonitor:
         self.allowed = None if len(usable_workers) == len(self._workers) else sorted(usable_workers)
 
 
-def _known_workers(client: Any) -> dict[str, _WorkerInfo]:
+def _known_workers(client: Any) -> dict[str, ClusterWorker]:
     try:
         # Newer versions tell of five workers only, unless all are asked for.
         scheduler = client.scheduler_info(n_workers=-1)
     except TypeError:  # earlier versions give all of them
         scheduler = client.scheduler_info()
     return {
-        address: _WorkerInfo(
+        address: ClusterWorker(
             str(worker.get("name", address)),
             str(worker.get("host", "")),
             int(worker.get("nthreads", 1)),

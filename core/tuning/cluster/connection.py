@@ -65,8 +65,13 @@ def parse_cluster_address(
         # Whoever names certificates wants them used.
         address = f"{'tls' if ca or certificate else 'tcp'}://{address}"
     cluster_address = ClusterAddress(address, ca, certificate, key)
-    if not cluster_address.is_local:
-        _check_address(address)
+    match = _ADDRESS.fullmatch(address)
+    if not cluster_address.is_local and (match is None or not 0 < int(match["port"]) < 65536):
+        raise UnusableError(
+            f"“{address}” is no address of a scheduler",
+            where=OPTION,
+            cure="give tcp://HOST:PORT or tls://HOST:PORT as dask scheduler prints it, or local",
+        )
     files = {"tls-ca": ca, "tls-cert": certificate, "tls-key": key}
     named_files = {name: file for name, file in files.items() if file}
     if named_files and not address.startswith("tls://"):
@@ -76,29 +81,15 @@ def parse_cluster_address(
             cure="give an address that begins with tls://",
         )
     for name, file in named_files.items():
-        _check_file(name, file)
+        try:
+            open_ordinary(Path(file)).close()
+        except OSError as error:
+            raise UnusableError(
+                f"the file “{file}” cannot be read ({error.strerror or error})",
+                where=f"option {name}",
+                cure="name a PEM file that is there",
+            ) from error
     return cluster_address
-
-
-def _check_address(address: str) -> None:
-    match = _ADDRESS.fullmatch(address)
-    if match is None or not 0 < int(match["port"]) < 65536:
-        raise UnusableError(
-            f"“{address}” is no address of a scheduler",
-            where=OPTION,
-            cure="give tcp://HOST:PORT or tls://HOST:PORT as dask scheduler prints it, or local",
-        )
-
-
-def _check_file(name: str, file: str) -> None:
-    try:
-        open_ordinary(Path(file)).close()
-    except OSError as error:
-        raise UnusableError(
-            f"the file “{file}” cannot be read ({error.strerror or error})",
-            where=f"option {name}",
-            cure="name a PEM file that is there",
-        ) from error
 
 
 def data_transfer_warning(address: ClusterAddress) -> str:
@@ -164,7 +155,7 @@ CLOSE_SECONDS = 5.0
 SILENT = logging.CRITICAL + 1
 
 
-class ClusterConnection:
+class ClusterConnection(contextlib.AbstractContextManager["ClusterConnection"]):
     """A connected cluster, with at least one worker that can run trials."""
 
     def __init__(self, address: ClusterAddress, max_running: int | None = None) -> None:
@@ -173,8 +164,8 @@ class ClusterConnection:
         self.address, self._max_running = address, max_running
         self._stack = contextlib.ExitStack()
         try:
-            self._client = self._connect_client()
-            self._monitor = ClusterMonitor(self._client)
+            self.client = self._connect_client()
+            self._monitor = ClusterMonitor(self.client)
             self._await_workers()
         except BaseException:
             self.close()
@@ -221,9 +212,9 @@ class ClusterConnection:
     def _await_workers(self) -> None:
         end = time.monotonic() + WORKER_SECONDS
         while not self._monitor.threads:
-            if self._monitor.remarks and not self._monitor.has_open_question:
+            if self._monitor.remarks and not self._monitor.question:
                 raise_no_worker(self._monitor.remarks)
-            extra_seconds = VERSION_SECONDS if self._monitor.has_open_question else 0.0
+            extra_seconds = VERSION_SECONDS if self._monitor.question else 0.0
             if time.monotonic() > end + extra_seconds:
                 raise UnusableError(
                     f"no worker came within {WORKER_SECONDS:g} seconds",
@@ -242,23 +233,16 @@ class ClusterConnection:
     def threads(self) -> int:
         return self._monitor.threads
 
-    @property
-    def client(self) -> Any:
-        return self._client
-
     def executor(
         self, work: ScoringJob, _workers: int = 1, limit: float | None = None
     ) -> ClusterExecutor:
         """The executor of one run's trials; the cluster decides how many run at a time."""
-        return ClusterExecutor(self._client, work, self._max_running, limit, self._monitor)
+        return ClusterExecutor(self.client, work, self._max_running, limit, self._monitor)
 
     def close(self) -> None:
         """Disconnect; a local cluster ends."""
         with contextlib.suppress(OSError, TimeoutError):
             self._stack.close()
-
-    def __enter__(self) -> ClusterConnection:
-        return self
 
     def __exit__(self, *exception: object) -> None:
         self.close()

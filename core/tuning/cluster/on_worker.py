@@ -5,13 +5,14 @@ A worker's thread cannot be ended: it waits for a process, which stays for the r
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import pickle
 import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from core.tuning.scores.scoring import TrialRequest, TrialResult
 from core.tuning.trials.executors import ProcessExecutor
@@ -39,7 +40,12 @@ def run_trial(work: bytes, run: str, task: TrialRequest, limit: float) -> bytes:
 
 
 def _score_trial(work: bytes, run: str, task: TrialRequest, limit: float) -> TrialResult:
-    worker, key = _worker_and_key()
+    from distributed import get_worker
+
+    worker, key = cast(Any, None), ""
+    with contextlib.suppress(ValueError):  # of no worker's thread
+        worker = get_worker()
+        key = str(worker.get_current_task())
     # Pickled work: a worker without the program can hold and pass it on.
     executor = _take_executor(run, work)
     executor.limit = limit
@@ -98,16 +104,6 @@ def _keep_executor(run: str, executor: ProcessExecutor) -> None:
     sweep = threading.Timer(IDLE_SECONDS + 1, close_idle, ("",))
     sweep.daemon = True
     sweep.start()
-
-
-def _worker_and_key() -> tuple[Any, str]:
-    from distributed import get_worker
-
-    try:
-        worker = get_worker()
-        return worker, str(worker.get_current_task())
-    except ValueError:
-        return None, ""
 
 
 def _is_wanted(worker: Any, key: str) -> bool:

@@ -69,9 +69,9 @@ class Beat:
         return cls(0, f"process {os.getpid()}", platform.node(), versions=installed_versions())
 
     def summary(self, name: str = "", is_alive: bool = True) -> ClusterWorker:
-        load = round(min(1.0, len(self.trials) / max(1, self.threads)), 2)
-        trials = sorted(self.trials)
-        return ClusterWorker(name or self.name, self.host, self.threads, load, trials, is_alive)
+        trials, threads = sorted(self.trials), self.threads
+        load = round(min(1.0, len(trials) / max(1, threads)), 2)
+        return ClusterWorker(name or self.name, self.host, threads, load, trials, is_alive)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import os
 import signal
 import time
 
+import numpy as np
 import pytest
 
 pytest.importorskip("distributed", reason="dask.distributed is not installed (the extra cluster)")
@@ -17,7 +18,7 @@ from core.tuning.events import RunFinished, TrialFailed, TrialFinished, TrialSta
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem_setup import read_data
 from core.tuning.runs.run_folder import RunFolder
-from core.tuning.scores.scoring import ScoringJob, TrialResult
+from core.tuning.scores.scoring import FoldData, ScoringJob, TrialResult
 from core.tuning.tune import tune
 
 pytestmark = [
@@ -111,7 +112,8 @@ def test_a_trial_whose_worker_dies_is_tried_elsewhere(cluster, tmp_path, monkeyp
     held.__module__ = "__main__"
     monkeypatch.setattr(room, "run_trial", held)
     place = tmp_path / "told"
-    executor = cluster.executor(ScoringJob("svm", "binary", str(place), 0, (), ()))
+    fold = FoldData(np.zeros((3, 1)), np.zeros(3), np.zeros((2, 1)), np.zeros(2))
+    executor = cluster.executor(ScoringJob("svm", "binary", str(place), 0, (), (fold,)))
     try:
         executor.submit(0, {"C": 1.0})
         end = time.monotonic() + 120
