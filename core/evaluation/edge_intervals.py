@@ -16,11 +16,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import optimize, special
+from scipy import optimize
 
-from core.evaluation.paired_tests import LEVEL, share_interval
+from core.evaluation.paired_tests import Z, share_interval
 
-Z = float(special.ndtri(0.5 + LEVEL / 2))
 _NEAR = 1e-9
 # Rows of the rarer kind at which an area's own variance and that of its model weigh the same,
 # at θ̂ = ½. Of 2 to 8, on binormal, exponential and rounded scores, 4 was nearest to 95 %.

@@ -20,6 +20,7 @@ import numpy as np
 from scipy import optimize, special
 
 LEVEL = 0.95
+Z = float(special.ndtri(0.5 + LEVEL / 2))
 # The variance of rows that folds test is s²/n of all rows (Bayle, Bayle, Janson & Mackey 2020,
 # "Cross-validation confidence intervals for test error", theorem 3) for learners that a row hardly
 # changes. Of means, discriminants, neighbours and tuned ones on 50 to 200 normal rows it is 1.0 to
@@ -42,17 +43,16 @@ def difference_interval(won: float, lost: float, rows: float) -> tuple[float, fl
     statistic (b − c − nΔ) / √(n (2q + Δ(1 − Δ))), with q at its maximum likelihood for this Δ, is
     not significant.
     """
-    z = float(special.ndtri(0.5 + LEVEL / 2))
     gain = (won - lost) / rows
-    low = _interval_end(won, lost, rows, z)
-    high = -_interval_end(lost, won, rows, z)
+    low = _interval_end(won, lost, rows)
+    high = -_interval_end(lost, won, rows)
     # Where the score test alone rejects Δ = 0, and the exact test does not, 0 is inside.
     if mcnemar(won, lost) >= 1.0 - LEVEL:
         low, high = min(low, 0.0), max(high, 0.0)
     return min(low, gain), max(high, gain)
 
 
-def _interval_end(won: float, lost: float, rows: float, z: float) -> float:
+def _interval_end(won: float, lost: float, rows: float) -> float:
     """The smallest Δ that the score test does not reject."""
 
     def excess_score(gain: float) -> float:
@@ -60,7 +60,7 @@ def _interval_end(won: float, lost: float, rows: float, z: float) -> float:
         C = -lost * gain * (1.0 - gain)
         q = (-B + math.sqrt(max(0.0, B * B - 8.0 * rows * C))) / (4.0 * rows)
         variance = rows * max(0.0, 2.0 * q + gain * (1.0 - gain))
-        return won - lost - rows * gain - z * math.sqrt(variance)
+        return won - lost - rows * gain - Z * math.sqrt(variance)
 
     top = (won - lost) / rows - _NEAR
     if top <= -1.0 or excess_score(top) >= 0.0:
@@ -70,10 +70,9 @@ def _interval_end(won: float, lost: float, rows: float, z: float) -> float:
 
 def share_interval(right: float, rows: float) -> tuple[float, float]:
     """The score interval of a share of rows that are right (Wilson 1927)."""
-    z = float(special.ndtri(0.5 + LEVEL / 2))
-    share, weight = right / rows, z * z / rows
+    share, weight = right / rows, Z * Z / rows
     middle = (share + weight / 2) / (1 + weight)
-    half_width = z * math.sqrt(share * (1 - share) / rows + weight / (4 * rows)) / (1 + weight)
+    half_width = Z * math.sqrt(share * (1 - share) / rows + weight / (4 * rows)) / (1 + weight)
     low, high = max(0.0, middle - half_width), min(1.0, middle + half_width)
     # Rounding must not leave out the end that the observed share lies on.
     return (0.0 if right == 0 else low), (1.0 if right == rows else high)

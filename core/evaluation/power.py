@@ -121,10 +121,8 @@ def nested_parts(
 ) -> list[np.ndarray]:
     """Indices of the rows of each part, sorted; every part holds the smaller ones.
 
-    Args:
-        labels: codes of classes, (rows,), each in every part, two rows at least; or None.
-        groups: codes of rows that stay together, (rows,); None where each is its own group.
-        rows, shares, seed: how many; growing, the last 1; of the order.
+    Each class of `labels`, (rows,), has two rows at least in every part; rows of one of `groups`,
+    (rows,), stay together. `shares` grow, the last is 1; `seed` is that of the order.
     """
     generator = np.random.default_rng(seed)
     if groups is not None:

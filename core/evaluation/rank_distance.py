@@ -106,12 +106,9 @@ def rank_distance(
 ) -> RankDistance | None:
     """The distance from training rows; None where they are too few.
 
-    Args:
-        values: numbers and codes of categories, NaN for missing, (n, p).
-        categories: how many categories each column has, (p,); 0 for numbers, -1 for what no
-            distance is taken of.
-        units: which rows belong together, (n,).
-        seed: of the folds.
+    `values`, (n, p), are numbers and codes of categories, NaN for missing; `categories` says how
+    many each column has, 0 for numbers, −1 for what no distance is taken of; `units`, (n,), which
+    rows belong together; `seed` is that of the folds.
     """
     n, (names, codes) = len(values), np.unique(units, return_inverse=True)
     if n < MIN_ROWS or len(names) < 2:

@@ -11,14 +11,8 @@ from typing import Any
 from core.datasets.task import Task
 from core.errors import UnusableError
 from core.estimators.optional_parts import OPTIONAL_DEPENDENCIES, check_installed, is_installed
-from core.export import model_card
+from core.export import destination, model_card
 from core.export.bundle import carrier
-from core.export.destination import (
-    check_destination,
-    is_address,
-    write_whole_file,
-    write_whole_folder,
-)
 from core.export.exportable_models import STRUCTURED, TUNED, export_variants_of
 from core.export.files import json_file, model_file
 from core.export.finished_run import FinishedRun
@@ -155,9 +149,9 @@ def export_run(
     if exporter.joins:
         write(run, path)
     elif exporter.is_folder:
-        write_whole_folder(path, partial(write, run))
+        destination.write_whole_folder(path, partial(write, run))
     else:
-        write_whole_file(path, partial(write, run))
+        destination.write_whole_file(path, partial(write, run))
     if has_card:
         model_card.write_beside(run, path, exporter.name)
     return path
@@ -170,9 +164,8 @@ def export_all(
 ) -> tuple[list[str], dict[str, str]]:
     """Write several files, each on its own: the written ones, and {path: sentence} of the others.
 
-    Args:
-        paths: of an MLflow tracking server or database the address.
-        formats: {path: the name of an exporter}; other paths go by their endings.
+    A path may be the address of an MLflow tracking server or database. `formats` is {path: the name
+    of an exporter}; other paths go by their endings.
     """
     written, failed = [], {}
     run: FinishedRun | None = None
@@ -197,7 +190,7 @@ def export_all(
 
 
 def _is_tracking(path: Path | str, format: str | None) -> bool:
-    return format == MLFLOW and is_address(path)
+    return format == MLFLOW and destination.is_address(path)
 
 
 def _check_model(exporter: Exporter, path: Path, which: str) -> None:
@@ -211,9 +204,7 @@ def check_export(
 ) -> None:
     """UnusableError where an export cannot succeed, before hours of tuning.
 
-    Args:
-        task, model: of the run; "" where unknown yet.
-        which: of its models (core.export.exportable_models).
+    `task` and `model` of the run are "" where unknown yet; `which` is one of its models.
     """
     if _is_tracking(path, format):
         check_installed(MLFLOW)
@@ -222,7 +213,7 @@ def check_export(
     exporter = exporter_for(path, format, task, model)
     _check_model(exporter, path, which)
     check_installed(exporter.extra)
-    check_destination(path, exporter.is_folder)
+    destination.check_destination(path, exporter.is_folder)
     if exporter.has_card:
         model_card.check_beside(path)
 

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
-from sklearn.pipeline import Pipeline
-
 from core.datasets.column_format import NOTHING
 from core.datasets.dataset import Dataset, DataSource
 from core.datasets.preparation import output_names
@@ -35,7 +33,7 @@ from core.tuning.events import (
     TrialFailed,
 )
 from core.tuning.plan import Plan
-from core.tuning.problem import Problem, take_rows
+from core.tuning.problem import take_rows
 from core.tuning.problem_setup import build_problem, read_data
 from core.tuning.results.model_metadata import ModelMetadata, read_metadata
 from core.tuning.results.training_rows import training_rows_of
@@ -113,13 +111,11 @@ class FinishedRun:
         facts = self.results.evaluation
         return facts is not None and facts.kind == "nested"
 
-    def test_score_text(self, form: str = ".6f") -> str:
+    def test_score_text(self) -> str:
         """The metric and its score on test rows: "accuracy on test rows 0.912300"."""
-        metric = self.results.metric
-        if metric not in self.results.test:
-            return f"{metric.replace('_', ' ')} on test rows not measured"
-        formatted_score = score_text(self.results.test[metric], form)
-        return f"{metric.replace('_', ' ')} on test rows {formatted_score}"
+        metric, scores = self.results.metric, self.results.test
+        score = score_text(scores[metric]) if metric in scores else "not measured"
+        return f"{metric.replace('_', ' ')} on test rows {score}"
 
     def events_of_kind(self, kind: type[E]) -> list[E]:
         return [event for event in self.events if isinstance(event, kind)]
@@ -168,11 +164,8 @@ def finished_run(
 
 
 def _nothing_yet(folder: RunFolder) -> UnusableError:
-    return UnusableError(
-        "this run has no fitted model yet",
-        where=str(folder.path),
-        cure="let it finish, or stop it and keep the best",
-    )
+    cure = "let it finish, or stop it and keep the best"
+    return UnusableError("this run has no fitted model yet", where=str(folder.path), cure=cure)
 
 
 _SHOW_ROWS = (SequencesLabelled, MoleculesFolded, ImagesDrawn)
@@ -341,7 +334,7 @@ def with_selected_model(
     # The rows that the tuned model learned from, so that the two can be compared.
     rows = problem.fitted_rows
     remarks = fit_with_remarks(pipeline, take_rows(dataset.features, rows), dataset.target[rows])
-    training = training_rows_of(dataset, rows)
+    training, is_structured = training_rows_of(dataset, rows), dataset.task.is_structured
     # What was learned, decided or judged for the tuned model says nothing of another one.
     selected_run = replace(
         run,
@@ -358,17 +351,11 @@ def with_selected_model(
             group_of_output=[],
             noise_variance=None,
             threshold=None,
-            output_names=_prepared_names(problem, pipeline),
+            output_names=[] if is_structured else output_names(pipeline.named_steps["prepare"]),
             training=training,
         ),
     )
     return selected_run if run.allows_examples else without_examples(selected_run)
-
-
-def _prepared_names(problem: Problem, pipeline: Pipeline) -> list[str]:
-    if problem.dataset.task.is_structured:
-        return []
-    return output_names(pipeline.named_steps["prepare"])
 
 
 _KEPT_RESULTS = (

@@ -47,10 +47,8 @@ _LIMITS = (
 def card_text(run: FinishedRun, format: str) -> str:
     """The card in Markdown, with front matter as model hubs read it; it shows no row.
 
-    Of values it has the ends of ranges, and categories of at least MIN_COMMON rows.
-
-    Args:
-        format: the name of the exporter.
+    Of values it has the ends of ranges, and categories of at least MIN_COMMON rows; `format` is
+    the name of the exporter.
     """
     full_run, run = run, without_examples(run)
     results, is_tuned = run.results, run.selected_name == TUNED

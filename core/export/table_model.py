@@ -15,8 +15,7 @@ from core.datasets.cell_values import ColumnFormat, read_cells
 class TableModel:
     """The model of a skops file; `trusted`: the types that may be in it.
 
-    Args:
-        formats: how the cells of each feature are written; none of a matrix.
+    `formats` says how the cells of each feature are written; none of a matrix.
     """
 
     def __init__(

@@ -9,12 +9,7 @@ from core.tuning.scores.score import (
     score_text,
     signed_difference,
 )
-from core.tuning.why.answer_types import (
-    ColumnImportance,
-    LearningCurve,
-    SettingImportance,
-    ThresholdTally,
-)
+from core.tuning.why import answer_types
 from core.wording import format_decimals, format_integer, format_number, percent, shortened_text
 
 INTERVAL = "95\u00a0% confidence interval "
@@ -25,7 +20,7 @@ MAX_LABEL = 40  # letters of a class in a sentence beside its counts
 MAX_ALIKE_GROUPS = 2  # groups of alike columns that are named
 
 
-def columns_text(answer: ColumnImportance) -> str:
+def columns_text(answer: answer_types.ColumnImportance) -> str:
     """Columns that are nearly equal or left out."""
     sentences = []
     for group in answer.alike[:MAX_ALIKE_GROUPS]:
@@ -59,7 +54,7 @@ def loss_text(metric: str, loss: float | None) -> str:
     return difference_text(metric, loss)
 
 
-def settings_text(answer: SettingImportance) -> str:
+def settings_text(answer: answer_types.SettingImportance) -> str:
     """The joint share of the settings, and the trials behind it."""
     shared_effect = percent(answer.together)
     sentences = [f"The other {shared_effect} lies in several settings together, or in chance."]
@@ -70,7 +65,7 @@ def settings_text(answer: SettingImportance) -> str:
     return " ".join(sentences)
 
 
-def learning_text(answer: LearningCurve) -> str:
+def learning_text(answer: answer_types.LearningCurve) -> str:
     """Whether more rows would help."""
     last = {
         "yes": "Twice as many rows may help again, usually by less.",
@@ -85,7 +80,7 @@ def learning_text(answer: LearningCurve) -> str:
     return f"{verdict} {interval} {last.get(answer.answer or '', '')}".strip()
 
 
-def learning_verdict(answer: LearningCurve) -> str:
+def learning_verdict(answer: answer_types.LearningCurve) -> str:
     """What twice the rows gained."""
     if not answer.done:
         return "More sizes are being tried …"
@@ -116,7 +111,7 @@ def threshold_text(
     )
 
 
-def areas_text(tally: ThresholdTally) -> str:
+def areas_text(tally: answer_types.ThresholdTally) -> str:
     """The areas under both curves with their intervals and baselines."""
     first, second = area_text(tally.area), area_text(tally.precision)
     if INTERVAL in first:  # said once

@@ -142,25 +142,19 @@ MarkKind = TypeVar("MarkKind", Dots, Lines, Band, Bars, Labels, EndNames, EdgeMa
 
 @dataclass(frozen=True)
 class FigureAxis:
-    """An axis with the range that is to be seen.
-
-    Attributes:
-        maximize: of a score, whether more of it is better.
-        exact: whether the range is that and no more; else it may be rounded up, and kept.
-        air: a share of the range that is added below it.
-        full_range: of all, where from `low` to `high` some are missing.
-        is_cut_at_end: whether long choices lose their ends; else their middles.
-    """
+    """An axis with the range that is to be seen."""
 
     title: str = ""
     scale: Scale = LINEAR
-    maximize: bool | None = None
+    maximize: bool | None = None  # of a score, whether more of it is better
     low: float = math.nan
     high: float = math.nan
+    # whether the range is that and no more; else it may be rounded up, and kept
     exact: bool = False
-    air: float = 0.0
+    air: float = 0.0  # a share of the range that is added below it
+    # of all, where from `low` to `high` some are missing
     full_range: tuple[float, float] | None = None
-    is_cut_at_end: bool = False
+    is_cut_at_end: bool = False  # whether long choices lose their ends; else their middles
 
 
 def score_axis(
@@ -178,21 +172,15 @@ def score_axis(
 
 @dataclass(frozen=True)
 class Figure:
-    """One plot.
-
-    Attributes:
-        marks: the lowest first; names are unique.
-        description: the picture in a sentence.
-        table: makes its twin, headers and rows; asked only where it is shown.
-        legend: (name of a mark or "", words); dots of the same label lie on the sample of a line.
-    """
+    """One plot."""
 
     title: str
     x: FigureAxis
     y: FigureAxis
-    marks: tuple[Mark, ...]
-    description: str
-    table: Callable[[], Table]
+    marks: tuple[Mark, ...]  # the lowest first; names are unique
+    description: str  # the picture in a sentence
+    table: Callable[[], Table]  # makes its twin, headers and rows; asked only where it is shown
+    # (name of a mark or "", words); dots of the same label lie on the sample of a line
     legend: tuple[tuple[str, str], ...] = field(default=())
 
     def mark(self, kind: type[MarkKind], name: str) -> MarkKind:

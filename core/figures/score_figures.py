@@ -14,18 +14,8 @@ from core.estimators.multi_model import MODEL
 from core.evaluation.calibration_bin import CalibrationBin
 from core.figures import figure as plot
 from core.figures.scales import Scale, near_range, score_scale
+from core.tuning import run_results
 from core.tuning.results.result_facts import member_count
-from core.tuning.run_results import (
-    USUAL_GAMMA,
-    CandidateResults,
-    GammaValues,
-    Interval,
-    PairCurves,
-    PredictionPairs,
-    Results,
-    Scores,
-    completed_candidates,
-)
 from core.tuning.scores.score import metric_in_short, score_text, score_texts
 from core.wording import amount_text, format_decimals, format_number, quoted
 
@@ -37,20 +27,15 @@ FLOOR, TALL, BAR = -0.2, 0.14, 0.02  # of the bars of counts: where, how high, h
 
 @dataclass(frozen=True)
 class ResultPicture:
-    """A figure with the question that it answers.
-
-    Attributes:
-        waiting: what will appear in its place, and when.
-        width: of its card in the report.
-    """
+    """A figure with the question that it answers."""
 
     name: str
     title: str
     question: str
-    waiting: str
-    is_suitable: Callable[[Results], bool]
-    figure: Callable[[Results], plot.Figure]
-    width: Literal["wide", "half", "narrow"] = "half"
+    waiting: str  # what will appear in its place, and when
+    is_suitable: Callable[[run_results.Results], bool]
+    figure: Callable[[run_results.Results], plot.Figure]
+    width: Literal["wide", "half", "narrow"] = "half"  # of its card in the report
     has_legend: bool = False
 
 
@@ -68,9 +53,9 @@ class ScoreRow:
     is_taken: bool = False  # told apart from the others
 
 
-def score_rows(results: Results) -> list[ScoreRow]:
+def score_rows(results: run_results.Results) -> list[ScoreRow]:
     """The candidates, or the tuned model and the default one, from top to bottom."""
-    if candidates := completed_candidates(results):
+    if candidates := run_results.completed_candidates(results):
         return [
             _score_row(_candidate_name(c, results), results, c.test, c.test_interval, c.taken)
             for c in candidates
@@ -86,7 +71,11 @@ def score_rows(results: Results) -> list[ScoreRow]:
 
 
 def _score_row(
-    name: str, results: Results, test: Scores | None, interval: Interval | None, is_taken: bool
+    name: str,
+    results: run_results.Results,
+    test: run_results.Scores | None,
+    interval: run_results.Interval | None,
+    is_taken: bool,
 ) -> ScoreRow:
     low, high = interval or (None, None)
     score = (test or {}).get(results.metric)
@@ -94,7 +83,7 @@ def _score_row(
     return ScoreRow(name, score, low, high, is_taken)
 
 
-def _candidate_name(candidate: CandidateResults, results: Results) -> str:
+def _candidate_name(candidate: run_results.CandidateResults, results: run_results.Results) -> str:
     count = candidate.members or member_count(results)
     names = {
         "best": "The best",
@@ -110,7 +99,7 @@ def _candidate_name(candidate: CandidateResults, results: Results) -> str:
     return "Tuned setting" if candidate.kind == "best" else name
 
 
-def score_figure(results: Results) -> plot.Figure:
+def score_figure(results: run_results.Results) -> plot.Figure:
     """The models that may be taken on test rows, and what is reached without one."""
     metric = results.metric
     measured = f"{metric_in_short(metric)} on test {results.task.units}"
@@ -222,9 +211,9 @@ def _share_text(right: int, total: int) -> str:
 # Predicted values ------------------------------------------------------------------------------
 
 
-def predicted_figure(results: Results) -> plot.Figure:
+def predicted_figure(results: run_results.Results) -> plot.Figure:
     """Predicted against actual values of test rows."""
-    pairs = results.predictions or PredictionPairs()
+    pairs = results.predictions or run_results.PredictionPairs()
     actual, tuned = np.array(pairs.actual, float), np.array(pairs.tuned, float)
     low, high = plot.range_of(actual, tuned)
     unit = results.target_unit or ""
@@ -258,7 +247,7 @@ PREDICTED = ResultPicture(
 # Calibration -----------------------------------------------------------------------------------
 
 
-def result_bins(results: Results) -> list[CalibrationBin]:
+def result_bins(results: run_results.Results) -> list[CalibrationBin]:
     """The bins of the results, without intervals."""
     curve = results.calibration
     if curve is None:
@@ -322,16 +311,18 @@ CALIBRATION = ResultPicture(
 # Base pairs ------------------------------------------------------------------------------------
 
 
-def _pair_points(results: Results, who: str) -> np.ndarray:
+def _pair_points(results: run_results.Results, who: str) -> np.ndarray:
     """γ, % found, % right; shape (count, 3), NaN where no pair is called."""
-    curves = results.curve or PairCurves()
+    curves = results.curve or run_results.PairCurves()
     curve = curves.tuned if who == "tuned" else curves.default
     rows = [[math.nan if value is None else value for value in row] for row in curve]
     return np.array(rows, dtype=float).reshape(-1, 3) * [1.0, 100.0, 100.0]
 
 
-def _scored_point(results: Results, who: str, points: np.ndarray) -> np.ndarray:
-    gammas = results.gamma or GammaValues(USUAL_GAMMA, USUAL_GAMMA)
+def _scored_point(results: run_results.Results, who: str, points: np.ndarray) -> np.ndarray:
+    gammas = results.gamma or run_results.GammaValues(
+        run_results.USUAL_GAMMA, run_results.USUAL_GAMMA
+    )
     pairs, gamma = results.pairs, gammas.tuned if who == "tuned" else gammas.default
     is_scored = points[:, 0] == gamma
     # A γ that was chosen need not be one of the curve: its point is made of the counts.
@@ -343,7 +334,7 @@ def _scored_point(results: Results, who: str, points: np.ndarray) -> np.ndarray:
     return np.array([[gamma, *shares]])
 
 
-def pairs_figure(results: Results) -> plot.Figure:
+def pairs_figure(results: run_results.Results) -> plot.Figure:
     """Sensitivity over precision while γ goes from cautious to generous."""
     styles: tuple[tuple[str, str, str, plot.Symbol, int], ...] = (
         ("default", "default setting", "muted", "diamond", 13),

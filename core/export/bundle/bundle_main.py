@@ -22,12 +22,10 @@ from core.export.bundle.csv_rows import (
 
 
 def run_packed(packed_model: str, predict_table: Callable[..., Any], arguments: list[str]) -> int:
-    """Predict the rows of one file; returns the exit status.
+    """Predict the rows of one file by a model's npz file in base 85; returns the exit status.
 
-    Args:
-        packed_model: the model's npz file in base 85, in any number of lines.
-        predict_table: (arrays, text, tell) -> header and rows.
-        arguments: the file to read and the file to write, or standard output.
+    `predict_table` makes the header and rows of (arrays, text, report); the arguments are the file
+    to read and the file to write, or standard output.
     """
     model = io.BytesIO(base64.b85decode("".join(packed_model.split())))
     return run_file(model, predict_table, arguments)

@@ -42,6 +42,7 @@ from core.ordinary_files import open_ordinary
 from core.records import JsonObject, to_plain
 
 Arrays = dict[str, np.ndarray]
+Content = tuple[Arrays, JsonObject]  # a model's arrays between kind and settings, and settings
 Report = Callable[[int, int], None]
 MODEL, PROGRAM = "model.npz", "predict.py"  # in folders
 _ENTRY_TIME = (1980, 1, 1, 0, 0, 0)  # the same bytes for the same run
@@ -64,8 +65,8 @@ class Carrier:
     modules: tuple[str, ...]  # of the program, each after those that it imports from
     # (arrays, text of a file, report) -> header and rows; in one of the modules
     predict_table: Callable[[Mapping[str, np.ndarray], str, Report], tuple[list[str], list[Any]]]
-    # (run, fitted members, their weights) -> the arrays between kind and settings, and settings
-    arrays: Callable[[FinishedRun, list[Any], np.ndarray | None], tuple[Arrays, JsonObject]]
+    # (run, fitted members, their weights) -> what the file holds
+    arrays: Callable[[FinishedRun, list[Any], np.ndarray | None], Content]
     check: Callable[[Arrays], None] = lambda arrays: None  # ValueError for parts that do not fit
     program: str = PROGRAM  # its file name
     needs: str = "numpy"  # the libraries of the program in a folder

@@ -35,14 +35,10 @@ class ColumnTransform:
 
 
 def prepare_columns(settings: dict[str, Any], text: str) -> np.ndarray:
-    """The prepared columns of a text's rows, (rows, columns).
+    """The prepared columns of a text's rows, (rows, columns), or UnreadableError.
 
-    Args:
-        settings: "parts", one a column or a few, and "reading", how the training file was written;
-            or "width", the number of features of LIBSVM lines, and "zero_based".
-
-    Raises:
-        UnreadableError: a column is missing, or a cell cannot be used.
+    The settings are "parts", one a column or a few, and "reading", how the training file was
+    written; or "width", the number of features of LIBSVM lines, and "zero_based".
     """
     if "width" in settings:
         return _libsvm_rows(text, settings["width"], 0 if settings["zero_based"] else 1)

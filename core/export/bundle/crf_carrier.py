@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from core.export.bundle.carrier import READING_MODULES, Arrays, Carrier
+from core.export.bundle.carrier import READING_MODULES, Arrays, Carrier, Content
 from core.export.bundle.parameter_arrays import (
     check_parameters,
     parameter_arrays,
@@ -47,9 +47,7 @@ class EncodingDocument(Record):
     columns: list[ColumnDocument] | None = None
 
 
-def _arrays(
-    run: FinishedRun, members: list[Any], weights: np.ndarray | None
-) -> tuple[Arrays, JsonObject]:
+def _arrays(run: FinishedRun, members: list[Any], weights: np.ndarray | None) -> Content:
     # All members of an average encode tokens alike.
     first, decoding = members[0], run.pipeline[-1].decoding
     arrays = parameter_arrays(members, weights)

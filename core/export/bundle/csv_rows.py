@@ -26,20 +26,18 @@ from core.datasets.files.quotes import (
     scan_line,
 )
 
+Columns = tuple[dict[str, list[str]], list[int]]  # {column: cells}, the line every row ends in
+
 
 @dataclass(frozen=True)
 class CellFormat:
-    """How the file that a model was trained on was written, as far as cells depend on it.
-
-    Attributes:
-        padded: whether blanks begin cells.
-        missing: the words for a missing value, of all columns or {column: words}.
-    """
+    """How the file that a model was trained on was written, as far as cells depend on it."""
 
     quote: str
-    padded: bool
+    padded: bool  # whether blanks begin cells
     decimal: str
     thousands: str | None
+    # the words for a missing value, of all columns or {column: words}
     missing: list[str] | dict[str, list[str]]
     encoding: str = ""
     # of the quotes; None for doubled ones
@@ -86,18 +84,13 @@ def text_of(data: bytes, encoding: str = "") -> str:
     return data.decode("latin-1")
 
 
-def columns_of(
-    text: str, needed: list[str], cell_format: CellFormat = PLAIN_CELLS
-) -> tuple[dict[str, list[str]], list[int]]:
-    """{column: cells} of the `needed` columns and all others, and the line that every row ends in.
+def columns_of(text: str, needed: list[str], cell_format: CellFormat = PLAIN_CELLS) -> Columns:
+    """{column: cells} of all columns, and the line that every row ends in; or UnreadableError.
 
     Quotes are read as in the training file; where they do not fit so, as they do fit. Columns
     called "column 1" and so on, where the file has no such names, are told by their place: the
-    training file had no header. `text` is CSV with a header, or CoNLL or FASTA.
-
-    Raises:
-        UnreadableError: a column is missing, a row has another number of cells than the header,
-            or there is no row.
+    training file had no header. `text` is CSV with a header, or CoNLL or FASTA. Refused are a text
+    without rows or a `needed` column, and a row with more or fewer cells than the header.
     """
     if (table := _columns_of_trade(text, needed)) is not None:
         return table
@@ -112,9 +105,7 @@ def columns_of(
     raise fault
 
 
-def _columns_of_trade(
-    text: str, needed: list[str]
-) -> tuple[dict[str, list[str]], list[int]] | None:
+def _columns_of_trade(text: str, needed: list[str]) -> Columns | None:
     lines = text.splitlines()
     first = next((line for line in lines if line.strip()), "")
     try:
@@ -131,9 +122,7 @@ def _columns_of_trade(
     return dict(zip(tokens.names, tokens.columns, strict=True)), tokens.lines
 
 
-def _columns_as(
-    text: str, needed: list[str], cell_format: CellFormat
-) -> tuple[dict[str, list[str]], list[int]]:
+def _columns_as(text: str, needed: list[str], cell_format: CellFormat) -> Columns:
     first = next((line for line in text.splitlines() if line.strip()), "")
     own_names = {unicodedata.normalize("NFC", name): name for name in needed}
     split = (_split_cells(first, delimiter, cell_format) for delimiter in DELIMITERS)
@@ -231,11 +220,7 @@ def number_of(cell: str, line: int, column: str, cell_format: CellFormat) -> flo
 
 
 def libsvm_pairs(text: str) -> Iterator[tuple[int, list[tuple[int, float]]]]:
-    """(line, its pairs index:value) of every LIBSVM line, with or without a label.
-
-    Raises:
-        UnreadableError: what is no pair.
-    """
+    """(line, its pairs index:value) of LIBSVM lines; UnreadableError for what is no pair."""
     for line_number, line in enumerate(text.splitlines(), start=1):
         cells = line.partition("#")[0].split()
         pairs = []

@@ -12,24 +12,16 @@ from typing import Any
 import numpy as np
 
 from core.datasets.raw_table import formats_of
-from core.export.bundle.carrier import (
-    READING_MODULES,
-    Arrays,
-    Carrier,
-    folder_settings,
-    weight_shares,
-)
+from core.export.bundle import carrier
 from core.export.bundle.column_transforms import column_transforms, transform_document
 from core.export.bundle.dlgm_prediction import predict_table
 from core.export.finished_run import FinishedRun
 from core.records import JsonObject, to_plain
 
 
-def _arrays(
-    run: FinishedRun, members: list[Any], weights: np.ndarray | None
-) -> tuple[Arrays, JsonObject]:
-    arrays: Arrays = {
-        "weights": weight_shares(members, weights),
+def _arrays(run: FinishedRun, members: list[Any], weights: np.ndarray | None) -> carrier.Content:
+    arrays: carrier.Arrays = {
+        "weights": carrier.weight_shares(members, weights),
         "classes": np.asarray(run.pipeline.classes_),
     }
     for t, member in enumerate(members):
@@ -45,17 +37,17 @@ def _arrays(
             "formats": {name: to_plain(forms[name]) for name in run.takeaway.feature_names},
         }
     activations = [member.activation for member in members]
-    return arrays, {**folder_settings(run), **columns, "activations": activations}
+    return arrays, {**carrier.folder_settings(run), **columns, "activations": activations}
 
 
-CARRIER = Carrier(
+CARRIER = carrier.Carrier(
     version=1,
     does="Predicts the classes of new rows.",
     files="NEW.csv has the columns that the model was trained on, in any order; cells may be "
     "written in other ways, and the target may be absent. OUT.csv gets the class, and the "
     "probability of every class, averaged over all models of the average.",
     modules=(
-        *READING_MODULES,
+        *carrier.READING_MODULES,
         "core.estimators.dlgm.network",
         "core.datasets.cell_values",
         "core.export.bundle.column_preparation",

@@ -18,13 +18,8 @@ def predict_table(
 ) -> tuple[list[str], list[list[Any]]]:
     """Header and rows: the likeliest class and the probability of each, averaged over the members.
 
-    Args:
-        arrays: the members.
-        text: CSV with the columns that they were trained on, or LIBSVM lines.
-        report: (rows done, rows) from time to time.
-
-    Raises:
-        UnreadableError: a column is missing, or a cell is no number.
+    The text is CSV with the columns that they were trained on, or LIBSVM lines; an UnreadableError
+    says that a column is missing, or a cell is no number.
     """
     settings, classes = json.loads(str(arrays["settings"])), arrays["classes"].tolist()
     X = prepare_columns(settings, text)

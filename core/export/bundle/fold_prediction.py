@@ -22,13 +22,8 @@ def predict_table(
 ) -> tuple[list[str], list[list[Any]]]:
     """Header and rows: a molecule's name, if any, letters, structure, and `structure_confidence`.
 
-    Args:
-        arrays: the model.
-        text: CSV with a column of letters; a column called id, name, molecule or accession is kept.
-        report: (molecules done, molecules) after every one.
-
-    Raises:
-        UnreadableError: a column is missing, or a letter is no base.
+    The text is CSV with a column of letters; one called id, name, molecule or accession is kept. An
+    UnreadableError says that a column is missing, or a letter is no base.
     """
     settings = json.loads(str(arrays["settings"]))
     column, shortest = settings["sequence"], settings["shortest_hairpin"]
@@ -86,9 +81,7 @@ def _warn_ambiguous(molecules: list[str]) -> None:
 def structure_confidence(probabilities: Any, structure: str) -> tuple[float, float | str]:
     """The expected share of right bases, and the mean probability of the pairs, "" without pairs.
 
-    Args:
-        probabilities: of base pairs i < j, (L, L).
-        structure: L characters.
+    The probabilities are those of base pairs i < j, (L, L), of a structure of L characters.
     """
     unpaired = 1.0 - probabilities.sum(axis=0) - probabilities.sum(axis=1)
     open_positions: list[int] = []

@@ -16,6 +16,7 @@ from core.export.bundle.carrier import (
     READING_MODULES,
     Arrays,
     Carrier,
+    Content,
     csv_bytes,
     folder_settings,
     model_members,
@@ -24,15 +25,12 @@ from core.export.bundle.carrier import (
 from core.export.bundle.parameter_arrays import raise_unless
 from core.export.bundle.topic_prediction import predict_table
 from core.export.finished_run import FinishedRun
-from core.records import JsonObject
 
 MAX_TOPIC_WORDS = 20
 MAX_STEPS = 1000  # for a document; ours have 100
 
 
-def _arrays(
-    run: FinishedRun, members: list[Any], weights: np.ndarray | None
-) -> tuple[Arrays, JsonObject]:
+def _arrays(run: FinishedRun, members: list[Any], weights: np.ndarray | None) -> Content:
     counting = run.pipeline.named_steps["prepare"].named_steps["columns"]
     columns = getattr(counting, "kept_", None)
     arrays = {

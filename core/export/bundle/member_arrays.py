@@ -10,9 +10,7 @@ def weighted_mean(
 ) -> np.ndarray:
     """Σ_t share_t × what member t predicts; what a single model predicts.
 
-    Args:
-        arrays: "weights", (n,) of one model or (T, n); for these "shares", (T,).
-        predict_member: parameters (n,) -> probabilities.
+    The arrays are "weights", (n,) of one model or (T, n), and for these "shares", (T,).
     """
     if arrays["weights"].ndim == 1:
         return predict_member(arrays["weights"])

@@ -136,11 +136,7 @@ def bundle_modules(modules: Iterable[ModuleType]) -> SourceBundle:
 
 
 def program_text(description: str, modules: Iterable[str], blocks: Sequence[str]) -> str:
-    """A program of modules, each after those that it imports from, and of blocks behind them.
-
-    Args:
-        description: paragraphs of the docstring.
-    """
+    """A program of modules, each after those that it imports from, and of blocks behind them."""
     source_bundle = bundle_modules(map(importlib.import_module, modules))
     description = description.replace("\\", "\\\\").replace('"""', "'''")
     head = [f'"""{description}\n"""', "", "from __future__ import annotations", ""]

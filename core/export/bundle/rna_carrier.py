@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from core.export.bundle.carrier import READING_MODULES, Arrays, Carrier
+from core.export.bundle.carrier import READING_MODULES, Arrays, Carrier, Content
 from core.export.bundle.fold_prediction import predict_table
 from core.export.bundle.parameter_arrays import (
     check_parameters,
@@ -15,12 +15,9 @@ from core.export.bundle.parameter_arrays import (
 from core.export.finished_run import FinishedRun
 from core.losses.rna import PREDICTION_MODULES
 from core.losses.rna.parameters import NAMES
-from core.records import JsonObject
 
 
-def _arrays(
-    run: FinishedRun, members: list[Any], weights: np.ndarray | None
-) -> tuple[Arrays, JsonObject]:
+def _arrays(run: FinishedRun, members: list[Any], weights: np.ndarray | None) -> Content:
     first, column = members[0], run.takeaway.feature_names[0]
     options = {"gamma": first.gamma, "shortest_hairpin": first.shortest_hairpin}
     return parameter_arrays(members, weights), settings_of_run(run, column, **options)

@@ -36,13 +36,8 @@ def predict_table(
 ) -> tuple[list[str], list[list[Any]]]:
     """Header and rows: every token's sequence, label, and the probability of every label.
 
-    Args:
-        arrays: the model.
-        text: CSV with the sequence and the feature columns in any order; the target may be there.
-        report: (tokens done, tokens) at the end.
-
-    Raises:
-        UnreadableError: a column is missing, a number is none, or a sequence comes back.
+    The text is CSV with the sequence and the feature columns in any order; the target may be there.
+    An UnreadableError says that a column is missing, a number is none, or a sequence comes back.
     """
     settings = json.loads(str(arrays["settings"]))
     cell_format, sequence = cell_format_of(settings), settings["sequence"]

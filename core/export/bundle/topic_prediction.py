@@ -21,15 +21,9 @@ def predict_table(
     """Header and rows: what every document is about, and how well its words were foretold.
 
     The share of every topic of the best member; the log density of a random half of the words given
-    the other half, averaged over the members, in nats; and how many words that half has.
-
-    Args:
-        arrays: the members, and the words that they know.
-        text: CSV with the column of texts, or LIBSVM lines of counts.
-        report: (documents done, documents) from time to time.
-
-    Raises:
-        UnreadableError: a column is missing, or a count is no whole number.
+    the other half, averaged over the members, in nats; and how many words that half has. The text
+    is CSV with the column of texts, or LIBSVM lines of counts; an UnreadableError says that the
+    column is missing, or a count is no whole number.
     """
     settings = json.loads(str(arrays["settings"]))
     documents = _documents(arrays, settings, text)

@@ -5,9 +5,7 @@ LogisticRegression; of linear models λ_j = σ² C_j of ``Ridge(alpha=λ)``.
 """
 
 import json
-import math
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +15,7 @@ from core.export.bundle.column_transforms import to_dense
 from core.export.bundle.parameter_arrays import model_document
 from core.export.exportable_models import TUNED
 from core.export.finished_run import FinishedRun, file_name_of, members_of
-from core.records import JsonObject, to_plain
+from core.records import JsonObject, strict_json, to_plain
 from core.tuning.run_results import EnsembleResults
 from core.tuning.runs.model_runs import model_leaderboard
 
@@ -34,7 +32,7 @@ _TUNED_SCORES = (
 
 def write(run: FinishedRun, path: Path) -> None:
     """Write the run's numbers."""
-    document = _to_strict_json(as_document(run))
+    document = strict_json(as_document(run))
     text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
     path.write_text(text + "\n", encoding="utf-8")
 
@@ -213,14 +211,3 @@ def _trial_documents(run: FinishedRun) -> list[JsonObject]:
         if trial.failure
     ]
     return sorted(finished + failed, key=lambda trial: trial["number"])
-
-
-def _to_strict_json(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {str(key): _to_strict_json(entry) for key, entry in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_to_strict_json(element) for element in value]
-    # JSON has neither NaN nor infinity.
-    if isinstance(value, (float, np.floating)):
-        return float(value) if math.isfinite(value) else None
-    return value.item() if isinstance(value, np.generic) else value

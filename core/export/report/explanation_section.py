@@ -7,15 +7,8 @@ from collections.abc import Sequence
 from core.errors import UnusableError
 from core.export.exportable_models import TUNED
 from core.export.finished_run import FinishedRun
+from core.export.report import html
 from core.export.report.figure_svg import SIZES, figure_svg
-from core.export.report.html import (
-    TABLE,
-    collapsible,
-    figure_card,
-    html_table,
-    paragraphs,
-    section_card,
-)
 from core.figures import explanation_figures as figures
 from core.figures.explanation_text import columns_text, learning_text, loss_text, settings_text
 from core.figures.score_figures import calibration_figure
@@ -55,13 +48,13 @@ def explanation_sections(run: FinishedRun) -> list[str]:
                     "Learning curve: the same setting, fitted on fewer training rows. Line: 95 % "
                     "confidence interval."
                 )
-                verdict = paragraphs([learning_text(curve)])
+                verdict = html.paragraphs([learning_text(curve)])
                 learning = figures.learning_figure(curve)
-                sections.append(figure_card(question, learning, below=verdict))
+                sections.append(html.figure_card(question, learning, below=verdict))
     if problem:
         why = "Which columns matter, and where it is wrong, is not in this report."
-        body = paragraphs([f"{why} {problem}"])
-        sections.append(section_card("What else could be asked", "", body))
+        body = html.paragraphs([f"{why} {problem}"])
+        sections.append(html.section_card("What else could be asked", "", body))
     return sections
 
 
@@ -92,23 +85,22 @@ def answers_of(run: FinishedRun) -> tuple[dict[str, answer_types.Answer], str]:
 
 def _column_sections(importance: answer_types.ColumnImportance, examples: bool) -> list[str]:
     shown = importance.columns[:MAX_BARS]
-    has_weights = any(column.weight is not None for column in importance.columns)
     body = figure_svg(figures.columns_figure(importance, shown)) if shown else ""
-    body += paragraphs([columns_text(importance)])
-    body += collapsible(TABLE, _losses_table(importance, importance.columns, has_weights))
+    body += html.paragraphs([columns_text(importance)])
+    body += html.collapsible(html.TABLE, _losses_table(importance, importance.columns))
     if importance.alike:
-        table = _losses_table(importance, importance.groups, False)
-        body += collapsible("Correlated columns together", table)
+        table = _losses_table(importance, importance.groups)
+        body += html.collapsible("Correlated columns together", table)
     question = (
         f"Permutation importance: how much worse the score of {importance.rows:,} test rows "
         "becomes if a column is shuffled, of the model that was fitted without them. Line: 95 % "
         "confidence interval."
     )
-    sections = [section_card("Which columns matter?", question, body)]
+    sections = [html.section_card("Which columns matter?", question, body)]
     if examples:
         question = "Thick: the mean over test rows, with its 95 % confidence interval. Pale: rows."
         sections += [
-            figure_card(question, figures.dependence_figure(dependence), "half")
+            html.figure_card(question, figures.dependence_figure(dependence), "half")
             for dependence in (importance.dependence or {}).values()
             if not dependence.problem
         ]
@@ -116,10 +108,9 @@ def _column_sections(importance: answer_types.ColumnImportance, examples: bool) 
 
 
 def _losses_table(
-    importance: answer_types.ColumnImportance,
-    losses: Sequence[answer_types.ScoreLoss],
-    has_weights: bool,
+    importance: answer_types.ColumnImportance, losses: Sequence[answer_types.ScoreLoss]
 ) -> str:
+    has_weights = any(getattr(loss, "weight", None) is not None for loss in losses)
     header = ("column", "loss of score", "low", "high", *["weight, scaled"] * has_weights)
     rows = [
         (
@@ -129,7 +120,7 @@ def _losses_table(
         )
         for loss in losses
     ]
-    return html_table(header, rows, row_heads=True)
+    return html.html_table(header, rows, row_heads=True)
 
 
 def _row_sections(run: FinishedRun, diagnostics: answer_types.RowDiagnostics) -> list[str]:
@@ -143,7 +134,7 @@ def _row_sections(run: FinishedRun, diagnostics: answer_types.RowDiagnostics) ->
             "numbers: rows."
         )
         sections += [
-            figure_card(question, calibration_figure(bins, label), "half")
+            html.figure_card(question, calibration_figure(bins, label), "half")
             for label in labels
             if (bins := diagnostics.of[label].calibration)
         ]
@@ -163,13 +154,13 @@ def _residuals_section(run: FinishedRun, residuals: answer_types.Residuals) -> s
         if has_rows or not name
         for b in bins
     ]
-    table = html_table(("over", "at", "mean", "low", "high", "rows"), rows)
+    table = html.html_table(("over", "at", "mean", "low", "high", "rows"), rows)
     question = (
         "Residuals: above the line the prediction is too high. Large dots: the mean of an eighth "
         "of the test rows, with its 95 % confidence interval."
     )
-    body = figure_svg(figure) + collapsible(f"{TABLE}, over every column too", table)
-    return section_card(figure.title, question, body)
+    body = figure_svg(figure) + html.collapsible(f"{html.TABLE}, over every column too", table)
+    return html.section_card(figure.title, question, body)
 
 
 def _curves_section(label: str, diagnostics: answer_types.ClassDiagnostics) -> str:
@@ -179,14 +170,16 @@ def _curves_section(label: str, diagnostics: answer_types.ClassDiagnostics) -> s
     # Some 40 rows can be read; the curve beside them has all.
     indices = {*range(0, len(rows), max(1, len(rows) // 40))}
     indices |= {marked_index} - {None}
-    table = html_table([diagnostics.scale, *headers[1:]], [rows[i] for i in sorted(indices)])
+    table = html.html_table([diagnostics.scale, *headers[1:]], [rows[i] for i in sorted(indices)])
     pictures = "".join(f"<div>{figure_svg(curve, *SIZES['half'])}</div>" for curve in curves)
     body = f'<div class="cards">{pictures}</div>'
-    body += paragraphs(f"{curve.title}: {curve.description}" for curve in curves)
+    body += html.paragraphs(f"{curve.title}: {curve.description}" for curve in curves)
     question = f"“{label}” against the rest. Dashed: baseline."
     if marked_index is not None:
         question += " The large dot is the threshold that the model decides by."
-    return section_card(figures.THRESHOLD, question, body + collapsible(TABLE, table))
+    return html.section_card(
+        figures.THRESHOLD, question, body + html.collapsible(html.TABLE, table)
+    )
 
 
 def _wrong_rows_section(diagnostics: answer_types.RowDiagnostics) -> str:
@@ -202,11 +195,11 @@ def _wrong_rows_section(diagnostics: answer_types.RowDiagnostics) -> str:
     for line, actual, predicted, sure, row in cells:
         far = sure if is_regression or sure is None else f"{100 * sure:.0f}\u00a0%"
         rows.append([str(line), actual, predicted, *([far] * has_distances), *row[:MAX_CELLS]])
-    body = html_table((*header, *wrong.headers[:MAX_CELLS]), rows)
+    body = html.html_table((*header, *wrong.headers[:MAX_CELLS]), rows)
     if len(wrong.headers) > MAX_CELLS:
-        body += paragraphs([f"The first {MAX_CELLS} columns."])
+        body += html.paragraphs([f"The first {MAX_CELLS} columns."])
     question = "Test rows, the worst first, as they are in the file."
-    return section_card("Which rows is it most wrong about?", question, body)
+    return html.section_card("Which rows is it most wrong about?", question, body)
 
 
 def settings_sections(run: FinishedRun) -> list[str]:
@@ -226,5 +219,5 @@ def settings_sections(run: FinishedRun) -> list[str]:
         "How much of the differences between the trials' scores each setting explains by itself. "
         "Line: 95 % interval over resampled trials."
     )
-    below = paragraphs([settings_text(answer)])
-    return [figure_card(question, figures.settings_figure(answer), below=below)]
+    below = html.paragraphs([settings_text(answer)])
+    return [html.figure_card(question, figures.settings_figure(answer), below=below)]

@@ -56,12 +56,9 @@ def html_table(
     row_heads: bool = False,
     marked: frozenset[tuple[int, int]] = frozenset(),
 ) -> str:
-    """A table of `cell_text`, numbers aligned right.
+    """A table of `cell_text`, numbers aligned right, row `best` and cells `marked` highlighted.
 
-    Args:
-        best: the row to highlight.
-        row_heads: whether the first cell of a row is its name.
-        marked: cells (row, column) to highlight.
+    `row_heads`: whether the first cell of a row is its name.
     """
     rows = [list(row) for row in rows]
     numeric = [_is_numeric([row[i] for row in rows]) for i in range(len(header))]

@@ -10,6 +10,7 @@ from core.estimators.model_settings import title_of
 from core.export.finished_run import EnsembleMember, FinishedRun, members_of
 from core.export.report.figure_svg import SIZES, figure_svg
 from core.export.report.html import cell_text, figure_card, html_table, paragraphs, section_card
+from core.figures.figure import Table
 from core.figures.member_figures import member_bars_figure, member_name
 from core.figures.run_figures import average_figure, scored_averages
 from core.figures.score_figures import ScoreRow, intervals_figure
@@ -97,9 +98,7 @@ def _members_section(run: FinishedRun, members: list[EnsembleMember]) -> str:
     return section_card("Who is in the average?", _WEIGHTS.get(ensemble.kind, ""), body)
 
 
-def _member_columns(
-    run: FinishedRun, members: list[EnsembleMember]
-) -> tuple[list[str], list[list[Any]]]:
+def _member_columns(run: FinishedRun, members: list[EnsembleMember]) -> Table:
     if run.tunes_several_models:
         return ["model", "setting"], [model_and_setting(run, m.setting) for m in members]
     labels, names = run.labels_of(run.plan.model), _differing_settings(members)

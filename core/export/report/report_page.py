@@ -1,7 +1,8 @@
-"""The report: one self-contained HTML page of the gain, the plots, and the run."""
+"""The report: one self-contained HTML page of the gain, the plots, and the run; in short a card."""
 
 from __future__ import annotations
 
+import base64
 from dataclasses import replace
 from html import escape
 from pathlib import Path
@@ -9,13 +10,14 @@ from pathlib import Path
 from core.export.finished_run import FinishedRun, model_noun
 from core.export.report.explanation_section import explanation_sections, settings_sections
 from core.export.report.history_section import history_sections
-from core.export.report.html import fact_list, paragraphs, section_card, style_sheet
-from core.export.report.models_section import average_sections, model_sections
-from core.export.report.results_section import result_sections
+from core.export.report.html import fact_list, paragraphs, section_card, style_sheet, svg_file
+from core.export.report.models_section import average_sections, leaderboard_table, model_sections
+from core.export.report.results_section import result_sections, scores_table
 from core.export.report.structured_section import picture_sections, topic_sections
-from core.figures.score_figures import CALIBRATION
+from core.figures.score_figures import CALIBRATION, SCORES
 from core.tuning.results.answer import answer_of
 from core.tuning.results.result_facts import result_facts
+from core.tuning.runs.model_runs import model_leaderboard
 from core.tuning.scores.metrics import METRICS
 from core.tuning.strategies.registry import STRATEGIES
 from core.wording import duration_text, format_integer
@@ -95,3 +97,23 @@ def _overview_section(run: FinishedRun) -> str:
         sentences.append(f"The run ended because: {because.rstrip('.')}.")
     body = fact_list(shown) + paragraphs(sentences)
     return section_card("In short", "", body, "long")
+
+
+def run_card(run: FinishedRun) -> str:
+    """A run in a few lines of HTML for notebooks, whose style its tables have."""
+    answer, picture = answer_of(run.results, run.started, run.state.topics), ""
+    if SCORES.is_suitable(run.results):
+        figure = SCORES.figure(run.results)
+        svg = base64.b64encode(svg_file(figure, "half").encode()).decode()
+        words = escape(f"{figure.title} {figure.description}")
+        # An image's own style touches nothing else on the page.
+        picture = f'<img alt="{words}" src="data:image/svg+xml;base64,{svg}">'
+    leaderboard = model_leaderboard(run.state) if run.tunes_several_models else []
+    table = scores_table(run.results)
+    if leaderboard:
+        table = leaderboard_table(leaderboard, run.started.metric)
+    return (
+        f"<div><p><strong>{escape(answer.ability)}</strong></p>"
+        f"<p>{escape(answer.tuning)} {escape(answer.advice)}</p><p>{escape(lead_text(run))}</p>"
+        f"{picture}{table}</div>"
+    )

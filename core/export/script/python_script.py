@@ -487,7 +487,13 @@ def score_expression(run: FinishedRun, code: CodeWriter) -> str:
         method = _score_method(run) if output == "scores" else output
         return f"{function}(y_test, model.{method}(X_test), model.classes_)"
     if output == "scores":
-        return _area_expression(run, function)
+        scores = f"model.{_score_method(run)}(X_test)"
+        if run.takeaway.task.has_two_classes:
+            second = "[:, 1]" if "proba" in scores else ""
+            return f"{function}(y_test, {scores}{second})"
+        # Each class against the rest, averaged over those that occur.
+        pairs = f"zip(model.classes_, {scores}.T)"
+        return f"np.nanmean([{function}(y_test == label, own) for label, own in {pairs}])"
     if has_unseen_classes and metric in _CODED_METRICS:
         codes = (f"places({y}, model.classes_)" for y in ("y_test", "model.predict(X_test)"))
         return f"{function}({', '.join(codes)}{extra_arguments})"
@@ -509,13 +515,3 @@ def _may_have_unseen_classes(run: FinishedRun) -> bool:
 
 def _score_method(run: FinishedRun) -> str:
     return "predict_proba" if hasattr(run.pipeline, "predict_proba") else "decision_function"
-
-
-def _area_expression(run: FinishedRun, function: str) -> str:
-    scores = f"model.{_score_method(run)}(X_test)"
-    if run.takeaway.task.has_two_classes:
-        second = "[:, 1]" if "proba" in scores else ""
-        return f"{function}(y_test, {scores}{second})"
-    # Each class against the rest, averaged over those that occur.
-    pairs = f"zip(model.classes_, {scores}.T)"
-    return f"np.nanmean([{function}(y_test == label, own) for label, own in {pairs}])"
