@@ -46,7 +46,7 @@ class HelpPage:
         return (self.key, *_ANCHOR.findall(self.text))
 
     @property
-    def links(self) -> tuple[str, ...]:
+    def linked_anchors(self) -> tuple[str, ...]:
         return tuple(_LINK.findall(self.text))
 
 
@@ -75,7 +75,9 @@ def pages_by_key() -> dict[str, HelpPage]:
 
 
 def _all_pages() -> Iterator[HelpPage]:
-    for topic in _topic_keys():
+    written = sorted(path.stem for path in FOLDER.glob("*.md"))
+    # A page that nobody has put in order yet is at the end, and can be read.
+    for topic in dict.fromkeys((*TOPICS, *written)):
         yield HelpPage(topic, _topic_text(topic))
         if topic == "model":
             for model in MODELS.values():
@@ -84,18 +86,9 @@ def _all_pages() -> Iterator[HelpPage]:
             for strategy in STRATEGIES.values():
                 yield HelpPage(f"strategy-{strategy.name}", strategy_page(strategy), "strategy")
         if topic == "papers":
-            yield from _paper_pages()
-
-
-def _paper_pages() -> Iterator[HelpPage]:
-    for key in dict.fromkeys(_PAPER_LINK.findall(_topic_text("papers"))):
-        yield HelpPage(key, (FOLDER / "papers" / f"{key}.md").read_text(encoding="utf-8"), "papers")
-
-
-def _topic_keys() -> list[str]:
-    written = sorted(path.stem for path in FOLDER.glob("*.md"))
-    # A page that nobody has put in order yet is at the end, and can be read.
-    return [*TOPICS, *(topic for topic in written if topic not in TOPICS)]
+            for key in dict.fromkeys(_PAPER_LINK.findall(_topic_text("papers"))):
+                text = (FOLDER / "papers" / f"{key}.md").read_text(encoding="utf-8")
+                yield HelpPage(key, text, "papers")
 
 
 def _topic_text(topic: str) -> str:
@@ -241,12 +234,6 @@ def views_of(strategy: str) -> list[tuple[str, str]]:
     return [(title, question) for title, question in views]
 
 
-@cache
-def references() -> dict[str, str]:
-    """{source of a strategy: reference}."""
-    return dict(read_help("references.json"))
-
-
 def _example(strategy: Strategy, outcome: str, example: Example) -> list[str]:
     picture = f"![{strategy.title}, {outcome}](pictures/{strategy.name}-{outcome}.png)"
     paragraphs = [picture, example.seen]
@@ -286,5 +273,5 @@ def option_default_text(option: Option) -> str:
 def _source_text(source: str) -> str:
     if not source:
         return "No paper: it is Tunescope's own."
-    papers = [references().get(name, name) for name in source.split("; ")]
+    papers = [read_help("references.json").get(name, name) for name in source.split("; ")]
     return "\n".join(f"- {paper}" for paper in papers)

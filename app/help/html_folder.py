@@ -24,7 +24,11 @@ def write_help(folder: Path) -> Path:
         for picture in sorted(PICTURES.glob("*.png")):
             shutil.copyfile(picture, folder / "pictures" / picture.name)
         for page in pages_by_key().values():
-            write_whole(folder / file_of(page), _page_document(page))
+            up = page_of(page.parent) if page.parent else None
+            above = f' · <a href="{file_of(up)}">{escape(up.title)}</a>' if up else ""
+            nav = f'<nav><a href="{INDEX}">Help of Tunescope</a>{above}</nav>'
+            document = _html_document(page.title, f"{nav}\n{page_html(page.text, address)}")
+            write_whole(folder / file_of(page), document)
         write_whole(folder / INDEX, _index_document())
     except OSError as error:
         cure = "choose a folder that you may write to"
@@ -54,13 +58,6 @@ def address(link: str) -> str:
     if page is None:
         return INDEX
     return file_of(page) + (link if link[1:] != page.key else "")
-
-
-def _page_document(page: HelpPage) -> str:
-    up = page_of(page.parent) if page.parent else None
-    above = f' · <a href="{file_of(up)}">{escape(up.title)}</a>' if up else ""
-    nav = f'<nav><a href="{INDEX}">Help of Tunescope</a>{above}</nav>'
-    return _html_document(page.title, f"{nav}\n{page_html(page.text, address)}")
 
 
 def _index_document() -> str:

@@ -19,7 +19,7 @@ Link = Callable[[str], str]
 
 def page_html(text: str, link: Link = lambda to: to) -> str:
     """The body of a page; `link` maps “#anchor” or an address to an address."""
-    parser = _parser()
+    parser = _markdown_parser()
     tokens = parser.parse(text)
     for index, token in enumerate(tokens):
         if token.type == "heading_open":
@@ -40,7 +40,7 @@ def page_html(text: str, link: Link = lambda to: to) -> str:
 def without_markup(text: str) -> str:
     """The words of a text, without markup, anchors and pictures."""
     pieces = []
-    for token in _parser().parse(text):
+    for token in _markdown_parser().parse(text):
         children = [child for child in token.children or () if child.type != "image"]
         inline = "".join(" " if child.type == "softbreak" else child.content for child in children)
         pieces.append(token.content if token.children is None else _ANCHOR.sub("", inline))
@@ -48,7 +48,7 @@ def without_markup(text: str) -> str:
 
 
 @cache
-def _parser() -> MarkdownIt:
+def _markdown_parser() -> MarkdownIt:
     # Only now: words of the glossary are looked for in all that is pointed at, and few are shown.
     from markdown_it import MarkdownIt
 

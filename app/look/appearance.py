@@ -100,7 +100,10 @@ def start(app: QApplication) -> None:
 def apply_look() -> None:
     """Apply the stored scheme and text size everywhere."""
     app = application()
-    _state.theme = _theme_of(settings.colour_scheme())
+    scheme = settings.colour_scheme()
+    is_system_dark = QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
+    is_dark = scheme == "dark" or (scheme == "system" and is_system_dark)
+    _state.theme = DARK if is_dark else LIGHT
     _state.text_percent = settings.text_percent()
     # Qt styles every widget anew, hidden ones too, which takes a fifth of a second.
     app.setOverrideCursor(Qt.CursorShape.WaitCursor)
@@ -129,11 +132,6 @@ def _system_changed() -> None:
         apply_look()
 
 
-def _theme_of(scheme: str) -> Theme:
-    is_system_dark = QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
-    return DARK if scheme == "dark" or (scheme == "system" and is_system_dark) else LIGHT
-
-
 def _base_font(app: QApplication) -> QFont:
     system = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
     font = QFont(app.font())
@@ -147,36 +145,24 @@ def _base_font(app: QApplication) -> QFont:
 def palette(theme: Theme) -> QPalette:
     """Qt's palette from the tokens."""
     role = QPalette.ColorRole
-    colours = {
-        role.Window: theme.canvas,
-        role.WindowText: theme.ink,
-        role.Base: theme.paper,
-        role.AlternateBase: theme.canvas,
-        role.Text: theme.ink,
-        role.PlaceholderText: theme.muted,
-        role.Button: theme.paper,
-        role.ButtonText: theme.ink,
-        role.BrightText: theme.bad,
-        role.Highlight: theme.accent,
-        role.HighlightedText: theme.accent_text,
-        role.Accent: theme.accent,
-        role.Link: theme.accent,
-        role.LinkVisited: theme.accent,
-        role.ToolTipBase: theme.paper,
-        role.ToolTipText: theme.ink,
-        role.Light: theme.paper,
-        role.Midlight: theme.line,
-        role.Mid: theme.control,
-        role.Dark: theme.control,
-        role.Shadow: theme.control,
-    }
-    qt_palette = QPalette()
-    for name, colour in colours.items():
-        qt_palette.setColor(name, QColor(colour))
-    for name in (role.WindowText, role.Text, role.ButtonText):
-        qt_palette.setColor(QPalette.ColorGroup.Disabled, name, QColor(theme.muted))
-    qt_palette.setColor(QPalette.ColorGroup.Disabled, role.Highlight, QColor(theme.line))
-    qt_palette.setColor(QPalette.ColorGroup.Disabled, role.HighlightedText, QColor(theme.muted))
+    texts = (role.WindowText, role.Text, role.ButtonText)
+    colours = (
+        (theme.canvas, (role.Window, role.AlternateBase)),
+        (theme.paper, (role.Base, role.Button, role.ToolTipBase, role.Light)),
+        (theme.ink, (*texts, role.ToolTipText)),
+        (theme.muted, (role.PlaceholderText,)),
+        (theme.bad, (role.BrightText,)),
+        (theme.accent, (role.Highlight, role.Accent, role.Link, role.LinkVisited)),
+        (theme.accent_text, (role.HighlightedText,)),
+        (theme.line, (role.Midlight,)),
+        (theme.control, (role.Mid, role.Dark, role.Shadow)),
+    )
+    disabled = ((theme.muted, (*texts, role.HighlightedText)), (theme.line, (role.Highlight,)))
+    qt_palette, groups = QPalette(), QPalette.ColorGroup
+    for group, colours_of_group in ((groups.All, colours), (groups.Disabled, disabled)):
+        for colour, names in colours_of_group:
+            for name in names:
+                qt_palette.setColor(group, name, QColor(colour))
     return qt_palette
 
 
@@ -188,7 +174,6 @@ def stylesheet(theme: Theme) -> str:
         "small": f"{points(FONT_SMALL):g}pt",
         "heading": f"{points(FONT_HEADING):g}pt",
         "cardtitle": f"{points(FONT_CARD):g}pt",
-        "brand": f"{points(FONT_HEADING):g}pt",
         "target": str(TARGET),
         "inner": str(TARGET - 4),
         "radius": str(RADIUS),

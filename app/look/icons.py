@@ -1,6 +1,7 @@
 """Icons: SVGs tinted when they are painted."""
 
 from functools import lru_cache
+from pathlib import Path
 
 from PySide6.QtCore import QByteArray, QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QIcon, QIconEngine, QPainter, QPixmap
@@ -20,7 +21,9 @@ class _Tinted(QIconEngine):
         token = "muted" if mode == QIcon.Mode.Disabled else self._token
         side = min(rect.width(), rect.height())
         square = QRectF(rect.x(), rect.y(), side, side)
-        _svg_renderer(self._name, getattr(appearance.current(), token)).render(painter, square)
+        # Qt draws currentColor in black.
+        colours = (("currentColor", getattr(appearance.current(), token)),)
+        svg_renderer(FOLDER / f"{self._name}.svg", colours).render(painter, square)
 
     def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
         pixmap = QPixmap(size)
@@ -39,8 +42,10 @@ def tinted_icon(name: str, token: str = "ink") -> QIcon:
     return QIcon(_Tinted(name, token))
 
 
-@lru_cache(maxsize=256)
-def _svg_renderer(name: str, colour: str) -> QSvgRenderer:
-    svg = (FOLDER / f"{name}.svg").read_text(encoding="utf-8")
-    # Qt draws currentColor in black.
-    return QSvgRenderer(QByteArray(svg.replace("currentColor", colour).encode()))
+@lru_cache(maxsize=400)
+def svg_renderer(file: Path, colours: tuple[tuple[str, str], ...]) -> QSvgRenderer:
+    """A picture in which some colours are replaced, ((its own, shown), …)."""
+    svg = file.read_text(encoding="utf-8")
+    for own, shown in colours:
+        svg = svg.replace(own, shown)
+    return QSvgRenderer(QByteArray(svg.encode()))

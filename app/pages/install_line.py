@@ -11,14 +11,8 @@ from app.look import appearance
 from app.widgets.buttons import ShorteningLink
 from app.widgets.layouts import in_column
 from app.widgets.text_labels import apply_style, show_text, wrapping_label
+from core.estimators import package_installation as packages
 from core.estimators.facts import uncapitalized
-from core.estimators.package_installation import (
-    failure_text,
-    installation_refusal,
-    installing_command,
-    package_environment,
-    size_text,
-)
 from core.tuning.guidance.guidance_records import MissingModel
 from core.wording import list_text
 
@@ -66,7 +60,7 @@ class InstallLine(QWidget):
     def _show_offer(self, sentence: str = "", voice: str = "caption") -> None:
         self._clock.stop()
         names = list_text(uncapitalized(model.title) for model in self._models)
-        size = size_text(model.extra for model in self._models)
+        size = packages.size_text(model.extra for model in self._models)
         self.button.set_label(f"{len(self._models)} more can join: install {names} (up to {size})")
         show_text(self.words, sentence)
         apply_style(self.words, voice=voice)
@@ -77,12 +71,12 @@ class InstallLine(QWidget):
             self.process.terminate()
             QTimer.singleShot(_STOP_MILLISECONDS, self.process, self.process.kill)
             return
-        command = installing_command(model.extra for model in self._models)
-        if error := installation_refusal(command):
+        command = packages.installing_command(model.extra for model in self._models)
+        if error := packages.installation_refusal(command):
             self._show_offer(f"Not installed: {error.sentence}", "warning")
             return
         environment = QProcessEnvironment()
-        for name, value in package_environment().items():
+        for name, value in packages.package_environment().items():
             environment.insert(name, value)
         self.process.setProcessEnvironment(environment)
         self._output, self._start_time, self._is_cancelled = "", time.monotonic(), False
@@ -111,7 +105,7 @@ class InstallLine(QWidget):
         if self._is_cancelled:
             self._show_offer("Cancelled. The button continues where it stopped.")
         elif code:
-            self._show_offer(f"Not installed. {failure_text(self._output)}", "warning")
+            self._show_offer(f"Not installed. {packages.failure_text(self._output)}", "warning")
         else:
             self._show_offer("Installed; the table is read again.")
             # Python remembers which folders lacked the packages.

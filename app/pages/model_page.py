@@ -59,9 +59,10 @@ class ModelPage(Page):
                 rare=entry.rare,
                 picture=entry.picture,
                 scales=entry.scales,
-                spoken=" ".join([entry.cost, *_tried_text(entry)]),
+                spoken=f"{entry.cost} It tries {titles}." if titles else entry.cost,
             )
             for entry in advice.fitting_models
+            for titles in (", ".join(map(uncapitalized, entry.tries)),)
         ]
         self.cards.show_choices(choices, plan.model if plan else "")
         joining = [missing for entry in advice.fitting_models for missing in entry.lacking]
@@ -93,8 +94,3 @@ class _Reasons(CollapsibleSection):
         titles = ", ".join(uncapitalized(model.title) for model in models)
         self.set_title(f"{self._caption}: {titles}")
         self.words.setText("\n".join(f"{model.title}: {model.reason}" for model in models))
-
-
-def _tried_text(model: ModelAdvice) -> tuple[str, ...]:
-    titles = ", ".join(uncapitalized(title) for title in model.tries)
-    return (f"It tries {titles}.",) if titles else ()

@@ -9,14 +9,7 @@ from PySide6.QtCore import QEvent, QSignalBlocker, Signal
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QLineEdit, QWidget
 
 from app.look import appearance
-from app.text.plan_text import (
-    LEARNED,
-    OF_SEVERAL,
-    editable_number,
-    scale_of,
-    tunes_several_models,
-    with_decimal_point,
-)
+from app.text import plan_text as texts
 from app.widgets.buttons import LinkButton
 from app.widgets.cards import Card
 from app.widgets.layouts import LEFT, FlowLayout, add_to, clear_layout, in_grid
@@ -113,7 +106,7 @@ class RangeRow(QWidget):
         self.fix = QCheckBox("one value")
         self.fix.setAccessibleName(f"Fix {self.axis.label} to one value")
         self.fix.clicked.connect(self._on_fix_clicked)
-        scale = wrapping_label(scale_of(self.axis), "muted")
+        scale = wrapping_label(texts.scale_of(self.axis), "muted")
         controls: tuple[QWidget, ...] = (self.low, self.high, scale, self.fix)
         self._controls += [(control, column, 1) for column, control in enumerate(controls, start=1)]
 
@@ -145,7 +138,7 @@ class RangeRow(QWidget):
         self.high.setText("" if name in fixed else self._number_text(ends[1]))
 
     def _number_text(self, number: Any) -> str:
-        text = editable_number(number)
+        text = texts.editable_number(number)
         self._exact[text] = number
         return text
 
@@ -180,8 +173,8 @@ class RangeRow(QWidget):
 
     def _on_entered(self) -> None:
         is_fixed, axis = self.fix.isChecked(), self.axis
-        texts = self.low.text(), self.high.text()
-        numbers = [self._exact.get(text, with_decimal_point(text)) for text in texts]
+        entered = self.low.text(), self.high.text()
+        numbers = [self._exact.get(text, texts.with_decimal_point(text)) for text in entered]
         previous_entry = self.entry
         try:
             if is_fixed:
@@ -233,9 +226,9 @@ class RangesCard(Card):
             self.hide()
             return
         self.show()
-        notice = LEARNED if strategy.kind == "penalties" else ""
-        if tunes_several_models(strategy.name):
-            notice = OF_SEVERAL
+        notice = texts.LEARNED if strategy.kind == "penalties" else ""
+        if texts.tunes_several_models(strategy.name):
+            notice = texts.OF_SEVERAL
         show_text(self.notice, notice)
         axes = () if notice else self._model_axes()
         if _rows_of(axes) != _rows_of(self._axes):

@@ -32,7 +32,6 @@ MARK = 16  # pixels of a mark beside a line
 ROWS = 6  # seen without scrolling
 UNBOUNDED = 16777215  # Qt's QWIDGETSIZE_MAX
 TWO_LINES = 40  # pixels of a row, for names that have to be broken
-PADDING, LINE_GAP = 28, 10  # pixels left and right of a name, and above and below it
 MAX_ROWS = 7  # seen without scrolling
 
 
@@ -213,12 +212,8 @@ class DefaultComparisonCard(Card):
 
     def _fit_rows(self) -> None:
         header, row_heads = self.table.horizontalHeader(), self.table.verticalHeader()
-        metrics, min_height = self.table.fontMetrics(), appearance.pixels(TWO_LINES)
-        room = QRect(0, 0, header.sectionSize(0) - PADDING, 1000)
-        for row in range(row_heads.count()):
-            name = str(self.table.model().index(row, 0).data())
-            name_height = metrics.boundingRect(room, Qt.TextFlag.TextWordWrap, name).height()
-            row_heads.resizeSection(row, max(min_height, name_height + LINE_GAP))
+        row_heads.setMinimumSectionSize(appearance.pixels(TWO_LINES))
+        self.table.resizeRowsToContents()
         rows_height = sum(row_heads.sectionSize(row) for row in range(min(row_heads.count(), ROWS)))
         height = header.sizeHint().height() + rows_height + 6
         self.table.setMinimumHeight(height)

@@ -17,16 +17,8 @@ from app.pages.result_cards import AnswerLines, DefaultComparisonCard, FactsCard
 from app.pages.shared_cards import CopyButtons, RangeEdgeNotice
 from app.text.candidate_text import candidate_texts, completed_results
 from app.text.run_head import more_time_text
+from app.views import explanation_views as why
 from app.views.board import NARROW, grid_positions
-from app.views.explanation_views import (
-    ColumnsView,
-    DependenceView,
-    LearningView,
-    ResidualsView,
-    SettingsView,
-    WhyView,
-    WrongRowsView,
-)
 from app.views.penalty_views import GroupPenalties
 from app.views.plot.view import View
 from app.views.result_views import RESULT_VIEWS, CalibrationView, ModelsView, ResultView
@@ -40,13 +32,7 @@ from core.tuning.events import RunStarted
 from core.tuning.results.answer import Step, answer_of
 from core.tuning.results.result_facts import fact_sentences, member_count, plain_sentences
 from core.tuning.run_results import Results
-from core.tuning.why.answer_types import (
-    Answer,
-    ColumnImportance,
-    Dependence,
-    NoAnswer,
-    RowDiagnostics,
-)
+from core.tuning.why import answer_types as answers
 from core.tuning.why.questions import FOLDER, SOON, seconds_before
 from resources.theme import GAP
 
@@ -56,14 +42,15 @@ if TYPE_CHECKING:
     from core.tuning.plan import Plan
     from core.tuning.runs.past_runs import RunSummary
 
-WHY_VIEWS: tuple[type[WhyView[Answer]], ...] = (
-    ColumnsView,
-    DependenceView,
-    SettingsView,
+AnswerView = why.WhyView[answers.Answer]
+WHY_VIEWS: tuple[type[AnswerView], ...] = (
+    why.ColumnsView,
+    why.DependenceView,
+    why.SettingsView,
     ThresholdView,
-    ResidualsView,
-    WrongRowsView,
-    LearningView,
+    why.ResidualsView,
+    why.WrongRowsView,
+    why.LearningView,
 )
 TABLES = (DefaultComparisonCard, MembersCard, FactsCard)  # as high as their words
 # Requested without a click where it takes seconds.
@@ -93,16 +80,16 @@ class ExplanationRequests(QObject):
     """Requests explanations once each, and passes them to the views."""
 
     def __init__(
-        self, session: Session, views: dict[str, WhyView[Answer]], calibration: CalibrationView
+        self, session: Session, views: dict[str, AnswerView], calibration: CalibrationView
     ) -> None:
         super().__init__()
         self._session, self.views, self._calibration = session, views, calibration
         columns, dependence = views["columns"], views["dependence"]
-        assert isinstance(columns, ColumnsView)
-        assert isinstance(dependence, DependenceView)
+        assert isinstance(columns, why.ColumnsView)
+        assert isinstance(dependence, why.DependenceView)
         self._dependence_view = dependence
         self._requested_questions: set[str] = set()
-        self._dependence_by_column: dict[str, Dependence] = {}
+        self._dependence_by_column: dict[str, answers.Dependence] = {}
         self._chosen_column = ""  # of the dependence view
         self._is_fresh = False
         self._open_questions: set[str] = set()
@@ -156,14 +143,14 @@ class ExplanationRequests(QObject):
         self._open_questions.add("dependence")
         self._session.explain("dependence", column)
 
-    def _views_of(self, question: str) -> list[WhyView[Answer]]:
+    def _views_of(self, question: str) -> list[AnswerView]:
         return [view for view in self.views.values() if view.asks == question]
 
     def _on_answer(self, message: Explained) -> None:
         question, answer = message.request.question, message.answer
         if question == "dependence":
             self._show_dependence(message)
-        elif isinstance(answer, NoAnswer):
+        elif isinstance(answer, answers.NoAnswer):
             self._requested_questions.discard(question)
             for view in self._views_of(question):
                 view.show_refusal(answer.problem)
@@ -172,9 +159,9 @@ class ExplanationRequests(QObject):
         else:
             for view in self._views_of(question):
                 view.show_answer(answer)
-            if isinstance(answer, RowDiagnostics):
+            if isinstance(answer, answers.RowDiagnostics):
                 self._calibration.show_answer(answer)
-            if isinstance(answer, ColumnImportance) and answer.done:
+            if isinstance(answer, answers.ColumnImportance) and answer.done:
                 self._show_columns(answer)
         if answer.is_final:
             self._open_questions.discard(question)
@@ -182,7 +169,7 @@ class ExplanationRequests(QObject):
             last, self._last_question = self._last_question, ""
             self.ask(last)
 
-    def _show_columns(self, answer: ColumnImportance) -> None:
+    def _show_columns(self, answer: answers.ColumnImportance) -> None:
         self._dependence_by_column |= answer.dependence or {}
         names = [column.names[0] for column in answer.columns]
         self._dependence_view.set_columns(names)
@@ -191,11 +178,11 @@ class ExplanationRequests(QObject):
 
     def _show_dependence(self, message: Explained) -> None:
         column, answer = message.request.column, message.answer
-        if isinstance(answer, Dependence):
+        if isinstance(answer, answers.Dependence):
             self._dependence_by_column[column] = answer
         if column != self._chosen_column:
             return
-        if isinstance(answer, (NoAnswer, Dependence)) and answer.problem:
+        if isinstance(answer, (answers.NoAnswer, answers.Dependence)) and answer.problem:
             self._dependence_view.show_refusal(answer.problem)
         else:
             self._dependence_view.show_answer(answer)
@@ -257,7 +244,7 @@ class ResultsPage(Page):
     def steps(self) -> Iterator[Card]:
         return self._steps
 
-    def _finish(self) -> None:
+    def _make_all_cards(self) -> None:
         for _ in self._steps:
             pass
 
@@ -266,7 +253,7 @@ class ResultsPage(Page):
         for kind in RESULT_VIEWS:
             self.views[kind.name] = self._take_card(kind(parent=self))
             yield self.views[kind.name]
-        why_views: dict[str, WhyView[Answer]] = {}
+        why_views: dict[str, AnswerView] = {}
         for why_kind in WHY_VIEWS:
             why_views[why_kind.name] = self._take_card(why_kind(parent=self))
             yield why_views[why_kind.name]
@@ -315,12 +302,12 @@ class ResultsPage(Page):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._finish()
+        self._make_all_cards()
         if self._shape != self._shape_now():
             self._arrange_tab()
 
     def tour_target(self, name: str) -> QWidget | None:
-        self._finish()
+        self._make_all_cards()
         view = self.views.get(name)
         if view is not None and view in self._wanted:
             self.show_tab(self._tab_of(view))
@@ -343,7 +330,7 @@ class ResultsPage(Page):
         self.comparison_wanted.emit([run.path for run in self._same_data()])
 
     def refresh(self) -> None:
-        self._finish()
+        self._make_all_cards()
         results = self.session.results
         self.edge_notice.show_run(self.session.shown.state)
         self.candidates.set_selectable(self.session.state == "finished")
@@ -391,7 +378,7 @@ class ResultsPage(Page):
         results = replace(results, target_unit=unit)
         can_explain = self.session.run_folder is not None
         for card in self._cards:
-            if isinstance(card, WhyView) and not can_explain:
+            if isinstance(card, why.WhyView) and not can_explain:
                 continue
             if isinstance(card, ResultView) and card.is_suitable(results):
                 card.show_results(results)

@@ -11,14 +11,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.look import appearance
 from app.pages.input_fields import InputField, make_field, make_line_edit
-from app.text.prediction_text import (
-    NO_RANGES,
-    TYPICAL,
-    predicted_text,
-    prediction_interval_text,
-    test_row_text,
-    true_value_text,
-)
+from app.text.prediction_text import NO_RANGES, TYPICAL, predicted_text, prediction_interval_text
 from app.widgets.buttons import PlainButton
 from app.widgets.cards import Card
 from app.widgets.layouts import (
@@ -35,7 +28,7 @@ from app.widgets.text_labels import plain_tooltip, show_text, titled_control, wr
 from app.worker.messages import ModelDescribed, RowPredicted, TestRowFound
 from core.datasets.task import Task
 from core.export.using.row_answers import CellValue, ModelForm, RowPrediction, TestRow
-from core.wording import percent
+from core.wording import format_number, percent, shortened_text
 
 if TYPE_CHECKING:
     from app.session.session_requests import SessionPrediction
@@ -274,7 +267,8 @@ class RowPredictionForm(QWidget):
         if (test_row := answer.row) is None:
             self.source_label.setText(answer.problem)
             return
-        words = test_row_text(test_row)
+        line_text = f"{test_row.counted} {test_row.line:,} of the file"
+        words = f"Row {test_row.number:,} of the {test_row.count:,} in the test set, {line_text}."
         if self._form.refitted:
             words += (
                 " The model was fitted on all rows in the end, this one among them: its prediction"
@@ -309,7 +303,12 @@ class RowPredictionForm(QWidget):
         for name, field in self.fields.items():
             field.show_value(values.get(name))
         self._initial_form_values = self.values
-        show_text(self.answer.truth, true_value_text(test_row) if test_row else "")
+        truth = ""
+        if test_row is not None:
+            value = test_row.truth
+            shown = format_number(value, 4) if isinstance(value, float) else shortened_text(value)
+            truth = f"True value of {shortened_text(test_row.target)} in the file: {shown}"
+        show_text(self.answer.truth, truth)
         self._request_prediction()
 
     # Asking -----------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
 
+from app.look import appearance
 from app.pages.page import Page
 from app.preferences import preferences as settings
 from app.text.rail_text import run_text
@@ -22,21 +24,6 @@ from core.datasets.files.addresses import file_exists
 if TYPE_CHECKING:
     from app.session.session import Session
 
-# name: (title, sentence)
-OFFERED: dict[str, tuple[str, str]] = {
-    "groups": ("Useful and useless groups", "400 rows, two classes. Some groups are only noise."),
-    "breast-cancer": ("Breast cancer", "569 rows, two classes, 30 measurements."),
-    "iris": ("Iris flowers", "150 rows, three classes. Small and quick."),
-    "wine": ("Wines", "178 rows, three classes, 13 chemical values."),
-    "digits": ("Handwritten digits", "1,797 rows, ten classes, 64 points of a picture."),
-    "diabetes": ("Diabetes", "442 rows. A number is predicted."),
-    "clinic": ("A clinic's raw table", "600 rows with dates, categories and missing values."),
-    "prices": ("Flat prices", "500 rows. A number is predicted; most columns are noise."),
-    "reviews": ("Reviews", "500 texts with two other columns. Words tell who buys again."),
-    "tags": ("Parts of speech", "300 sentences, a tag for every word. Two columns are noise."),
-    "molecules": ("Folded molecules", "60 RNA molecules and the base pairs they form."),
-    "texts": ("Short texts", "400 texts about ten subjects. Topics are found without labels."),
-}
 HOW_IT_WORKS = (
     "Open a table with one row for each case. One column is what you want to predict.",
     (
@@ -47,6 +34,7 @@ HOW_IT_WORKS = (
     "Everything stays on this computer.",
 )
 SHOWN_FILES = 4
+SAMPLES = appearance.RESOURCES / "samples" / "samples.json"
 TOURED = "tour/answered"  # remembered once a person took the tour or did not want it
 
 
@@ -97,7 +85,11 @@ class StartPage(Page):
     def _make_samples(self) -> Card:
         card = Card("Or try a sample", "Small datasets that are shipped with the program.")
         open_sample = self.session.open_sample
-        tiles = (ActionTile(*words, partial(open_sample, name)) for name, words in OFFERED.items())
+        offered = json.loads(SAMPLES.read_text(encoding="utf-8"))
+        tiles = (
+            ActionTile(words["title"], words["in_short"], partial(open_sample, name))
+            for name, words in offered.items()
+        )
         card.body.addWidget(in_lines(*tiles, gap=10, column_width=200))
         self.tour_link = LinkButton("Take the tour", self.tour_wanted.emit, "play")
         self.tour_link.setToolTip("A minute on a sample: from the table to the exported model.")

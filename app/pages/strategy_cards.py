@@ -27,9 +27,7 @@ from core.wording import format_integer, format_value, shortened_text
 
 if TYPE_CHECKING:
     from app.session.session import Session
-    from core.datasets.dataset_summary import DatasetSummary
     from core.tuning.guidance.guidance_records import RunEstimate, StrategyAdvice
-    from core.tuning.scores.metric import Metric
 
 MAX_MINUTES = 60 * 24 * 7
 MAX_TRIALS = 100_000
@@ -273,8 +271,16 @@ class AdvancedCard(Card):
             value = value or None
         change_plan(self.session, **{name: value})
 
+    @property
+    def _dataset_task(self) -> Task:
+        return self.session.summary.task if self.session.summary else Task.UNKNOWN
+
     def _run_options(self) -> tuple[Option, ...]:
-        metrics, estimate = _task_metrics(self.session.summary), self.session.estimate
+        # Not for the first paint: metrics bring scipy.
+        from core.tuning.scores.metrics import METRICS
+
+        estimate, task = self.session.estimate, self._dataset_task
+        metrics = {name: metric for name, metric in METRICS.items() if task in metric.tasks}
         if estimate and estimate.metric and not self.session.current_plan.metric:
             self._recommended_metric = estimate.metric
         recommended = metrics.get(self._recommended_metric)
@@ -285,7 +291,7 @@ class AdvancedCard(Card):
         return (run_option("folds"), score, *of_all, *self._task_options(), run_option("refit"))
 
     def _task_options(self) -> tuple[Option, ...]:
-        task = self.session.summary.task if self.session.summary else Task.UNKNOWN
+        task = self._dataset_task
         if task.has_pairs:
             pairs_called = run_option("gamma_by", GAMMA_CHOICES)
             return (pairs_called, run_option("gamma"), run_option("sensitivity"))
@@ -304,11 +310,3 @@ def run_option(name: str, choices: Sequence[str] = (), labels: Sequence[str] = (
     labels = labels or [label.format(**facts) for label in fields.get("choice_labels", ())]
     words = {"help": fields["help"].format(**facts), "choice_labels": tuple(labels)}
     return Option(name, **fields | words, choices=tuple(choices))
-
-
-def _task_metrics(summary: DatasetSummary | None) -> dict[str, Metric]:
-    # Not for the first paint: metrics bring scipy.
-    from core.tuning.scores.metrics import METRICS
-
-    task = summary.task if summary else Task.UNKNOWN
-    return {name: metric for name, metric in METRICS.items() if task in metric.tasks}

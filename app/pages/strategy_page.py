@@ -11,7 +11,7 @@ from app.pages.page import Page
 from app.pages.ranges_card import RangesCard
 from app.pages.shared_cards import CopyButtons
 from app.pages.strategy_cards import AdvancedCard, BudgetCard, MistakesCard, ValuesCard
-from app.text.data_text import OWN, grouping_titles, is_nested, test_set_size
+from app.text.data_text import OWN, group_words, is_nested, test_set_size
 from app.text.history_text import matching_counts_text
 from app.text.plan_text import changed_ranges_text, holds_out, lists_values, tunes_several_models
 from app.text.rail_text import model_title
@@ -144,9 +144,9 @@ class StrategyPage(Page):
 
     def _show_ways(self) -> None:
         spec, summary = self.session.current_plan.groups, self.session.summary
-        titles = grouping_titles(summary.task if summary is not None else Task.UNKNOWN)
-        if isinstance(spec, str):
-            del titles[OWN]
+        way_is_own = not isinstance(spec, str)
+        ways = group_words(summary.task if summary is not None else Task.UNKNOWN).ways
+        titles = {way: words for way, words in ways.items() if way != OWN or way_is_own}
         self.ways.set_choices(titles, spec if isinstance(spec, str) else OWN)
 
     def _way_chosen(self) -> None:
@@ -232,12 +232,17 @@ class StrategyPage(Page):
         judged = RaceOptions.from_values(plan.options).judged
         if tunes_several_models(entry.name):
             return self._several_models_text(judged)
+        model = MODELS.get(plan.model)
+        # Averages judge by the training rows by default, as they do not of topics.
+        judges_itself = model is not None and (
+            model.training_score is not None and all(task.has_target for task in model.known_tasks)
+        )
         if judged == "validation":
             sentence = (
                 "Each trial fits the model once, on four fifths of the training rows, and scores "
                 "it on the others."
             )
-        elif judged == "training" or (judged == "automatic" and _judges_itself(plan.model)):
+        elif judged == "training" or (judged == "automatic" and judges_itself):
             sentence = (
                 "Each trial fits the model once, on all training data, and scores how well it "
                 "explains them."
@@ -268,11 +273,3 @@ class StrategyPage(Page):
     def _start_run(self) -> None:
         self.session.start()
         self.step_wanted.emit("tune")
-
-
-def _judges_itself(name: str) -> bool:
-    """Whether averages judge by the training rows by default, as they do not of topics."""
-    model = MODELS.get(name)
-    return model is not None and (
-        model.training_score is not None and all(task.has_target for task in model.known_tasks)
-    )

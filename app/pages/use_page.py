@@ -122,7 +122,7 @@ class FilePredictionCard(Card):
         self.empty.hide()
         self.doubt_box.setVisible(predictions.has_doubt)
         self._is_sorted = predictions.least_sure_first
-        self.settle()
+        self.show_settled()
         self.table.set_table((predictions.headers, predictions.rows))
         widest = appearance.pixels(360)
         for column in range(len(predictions.headers)):
@@ -144,7 +144,7 @@ class FilePredictionCard(Card):
         # Later: a table that was just filled has no width yet.
         QTimer.singleShot(0, self, lambda: self._scroll_to_answers(n_own))
 
-    def settle(self) -> None:
+    def show_settled(self) -> None:
         """Nothing is asked for any more: the rows are as they are."""
         self.progress_row.hide()
         self.doubt_box.setChecked(self._is_sorted)
@@ -186,7 +186,7 @@ class UsePage(Page):
         self.file_card.file_dropped.connect(self.predict_file)
         session.rows_predicted.connect(self._show_predictions)
         session.prediction.progress.connect(self.file_card.show_progress)
-        session.problem.connect(lambda _sentence: self.file_card.settle())
+        session.problem.connect(lambda _sentence: self.file_card.show_settled())
         session.run_changed.connect(self.request_refresh)
         session.run_replaced.connect(lambda: self.take_model(""))
         self.request_refresh()

@@ -63,14 +63,15 @@ def _candidate_text(
     )
     if tested.value is not None:
         scores.append(f"{tested.text} on test rows{tested.interval_phrase()}")
-    metric = metric_in_short(results.metric)
+    metric, seconds = metric_in_short(results.metric), candidate.row_seconds
     return CandidateText(
         key=candidate.kind,
         title=name,
         scores=f"{metric[:1].upper()}{metric[1:]}: {', '.join(scores)}." if scores else "",
         gain=_gain_text(candidate.gain, is_optimistic=results.is_optimistic and candidate.taken),
         setting=candidate.failure or (setting_cells(started, setting)[1] if setting else ""),
-        speed=_speed_text(candidate.row_seconds),
+        # Measured beside whatever else the computer did: one digit.
+        speed=f"{amount_text(float(f'{1 / seconds:.1g}'))} rows a second" if seconds else "",
         lacks_test=candidate.test is None and not candidate.failure,
         is_selected=candidate.taken,
         is_runs_choice=is_runs_choice,
@@ -82,13 +83,6 @@ def completed_results(results: Results, events: Iterable[Event]) -> Results:
     ends = [e.results for e in events if isinstance(e, (RunFinished, RunStopped))]
     earlier = [previous for previous in ends if previous is not None]
     return replace(results, candidates=completed_candidates(results, earlier) or None)
-
-
-def _speed_text(row_seconds: float | None) -> str:
-    if not row_seconds:
-        return ""
-    # Measured beside whatever else the computer did: one digit.
-    return f"{amount_text(float(f'{1 / row_seconds:.1g}'))} rows a second"
 
 
 def _gain_text(gain: Gain | None, *, is_optimistic: bool) -> str:

@@ -1,8 +1,9 @@
 """Text about the data: columns, target, classes, documents, groups, and what a person changes."""
 
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 
+from app.help.glossary import read_help
 from core.datasets.dataset_summary import (
     ColumnSummary,
     DatasetSummary,
@@ -322,53 +323,17 @@ def change_title(old_data: DataPlan, new_data: DataPlan) -> str:
 OWN = "own"
 
 
-def board_title_and_caption(task: Task) -> tuple[str, str]:
-    """The board's title and caption."""
-    if task.has_sequences:
-        return "Groups of parameters", (
-            "Parameters that belong together share one penalty: those of a column, of the first "
-            "label (initial), of what follows what (transition). Drag one into a group, or press "
-            "Enter on it."
-        )
-    if task.has_pairs:
-        return "Groups of parameters", (
-            "Parameters that belong together share one penalty: here are the 15 motifs that "
-            "molecules are made of. Drag one into a group, or press Enter on it."
-        )
-    return "Groups of columns", (
-        "Columns that belong together share one penalty. Drag a column into a group, or "
-        "press Enter on it. Used by linear and logistic models whose penalty is learned."
-    )
+@dataclass(frozen=True)
+class GroupWords:
+    """Words of the groups that share a penalty."""
+
+    title: str
+    caption: str
+    ways: dict[str, str]  # titles of the groupings, by the word of the plan
+    motifs: tuple[str, ...] = ()  # the kinds of parameters of a model of molecules
 
 
-def grouping_titles(task: Task) -> dict[str, str]:
-    """Titles of the groupings, by the word of the plan."""
-    if task.has_sequences:
-        return {
-            "single": "All parameters together",
-            "column": "By kind: first label, transitions, each column",
-            "prefix": "By kind, columns by the start of their names",
-            "each": "Each parameter by itself",
-            OWN: "My own groups",
-        }
-    if task.has_pairs:
-        return {
-            "single": "All parameters together",
-            "column": "By motif",
-            "each": "Each parameter by itself",
-            OWN: "My own groups",
-        }
-    return {
-        "single": "All columns together",
-        "prefix": "By the start of their names",
-        "column": "Each column by itself",
-        "each": "Each column and each category value by itself",
-        OWN: "My own groups",
-    }
-
-
-def default_group_names(task: Task) -> tuple[str, str]:
-    """Names of the group of all and of the rest."""
-    if task.is_structured:
-        return "all parameters", "other parameters"
-    return "all columns", "other columns"
+def group_words(task: Task) -> GroupWords:
+    """What is said of the groups of a task's parameters."""
+    kind = "sequences" if task.has_sequences else "molecules" if task.has_pairs else "tables"
+    return GroupWords(**read_help("groups.json")[kind])

@@ -72,7 +72,10 @@ def matching_counts_text(counts: HistoryCounts) -> str:
     if not counts.enabled:
         return "The history is off: it starts like a Gaussian process."
     count, similar, starter = counts.datasets, counts.similar, counts.starter
-    same = same_dataset_text(counts.same)
+    runs, same = count_text(counts.same or 0, "earlier run"), ""
+    if counts.same:
+        same = f" Left out: {runs} that may have been on this dataset, its test rows included"
+        same += " (as many columns and classes, half to double the rows)."
     if not count:
         words = f"The history holds nothing {'else ' if same else ''}for this model yet"
         return f"{words}: it starts like a Gaussian process.{same}"
@@ -84,13 +87,6 @@ def matching_counts_text(counts: HistoryCounts) -> str:
     if starter:
         sentence += f"; {'all' if starter == count else starter} shipped with Tunescope"
     return f"{sentence}.{same}"
-
-
-def same_dataset_text(count: int | None) -> str:
-    """The runs that do not count, as they may have been on this dataset; "" without any."""
-    runs = count_text(count or 0, "earlier run")
-    words = f" Left out: {runs} that may have been on this dataset, its test rows included"
-    return f"{words} (as many columns and classes, half to double the rows)." if count else ""
 
 
 NAMED_AXES = 3  # of a setting, in a sentence

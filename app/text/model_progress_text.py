@@ -46,7 +46,7 @@ def standing_text(row: model_runs.LeaderboardRow, run: RunState) -> str:
     is_over = run.tuning_ended is not None or run.ended is not None
     if row.state in ("failed", "slow"):
         return model_runs.STATES[row.state]
-    if row.model == leader(run):
+    if row.model == leading_model(run):
         return "leads"
     if not row.model:
         return "not ahead"
@@ -61,7 +61,7 @@ def standing_text(row: model_runs.LeaderboardRow, run: RunState) -> str:
     return model_runs.STATES[row.state] if is_over or (row.trials and row.gain <= 0) else "waits"
 
 
-def leader(run: RunState) -> str | None:
+def leading_model(run: RunState) -> str | None:
     """The model that leads, "" where the average does; None without a score."""
     average = model_runs.average_row(run)
     if average is not None and average.state == "leads":
@@ -149,7 +149,7 @@ def who_leads(run: RunState) -> str:
     metric, lead = run.started.metric, model_runs.average_lead(run)
     first, rivals = scored_rows[0], scored_rows[1:2]
     sentence = f"{title_of(first.model)} leads with {score_text(first.best, metric)}"
-    if leader(run) == "" and lead is not None:
+    if leading_model(run) == "" and lead is not None:
         rivals, size = [first], f" by {difference_text(metric, abs(lead))}" if lead else ""
         sentence = f"The average leads{size}"
     for row in rivals:
@@ -157,12 +157,6 @@ def who_leads(run: RunState) -> str:
     sentence += "."
     behind = [uncapitalized(title_of(row.model)) for row in rows if row.state == "behind"]
     return f"{sentence} Clearly behind: {', '.join(behind)}." if behind else sentence
-
-
-def what_failed(run: RunState) -> list[str]:
-    """A sentence for each model that could not be used."""
-    rows = model_runs.model_leaderboard(run)
-    return [f"{title_of(row.model)}: {row.why}" for row in rows if row.why]
 
 
 def baseline_text(run: RunState) -> str:

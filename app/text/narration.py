@@ -3,7 +3,7 @@
 import math
 
 from app.text.history_text import known_datasets_text, measured_against
-from app.text.model_progress_text import what_failed, what_is_next, who_leads
+from app.text.model_progress_text import what_is_next, who_leads
 from app.text.plan_text import setting_text, what_is_held_out
 from core.estimators.facts import uncapitalized
 from core.estimators.model_settings import model_and_values, title_of
@@ -12,6 +12,7 @@ from core.figures.example_figures import LabelPicture, PairPicture
 from core.penalties.penalty_order import MAX_TIMES, order_text, times_text
 from core.tuning import events
 from core.tuning.patience import trials_before_stop
+from core.tuning.runs.model_runs import model_leaderboard
 from core.tuning.runs.state import RunState
 from core.tuning.runs.trial_table import Trial
 from core.tuning.scores.score import difference_text, metric_in_short, score_text
@@ -59,7 +60,8 @@ def _finding_sentences(run: RunState) -> list[str]:
         sentences.append("The first trial was the setting that looked best on earlier datasets.")
     sentences += run.notices
     if run.tunes_several_models:
-        return [*sentences, who_leads(run), *what_failed(run), what_is_next(run)]
+        failed = [f"{title_of(row.model)}: {row.why}" for row in model_leaderboard(run) if row.why]
+        return [*sentences, who_leads(run), *failed, what_is_next(run)]
     best, default = run.best_trial, run.default_trial
     if run.ensemble is not None and which_is_ahead(run.ensemble, run):
         # which tells scores on other rows: two of the same trial would contradict each other
@@ -89,7 +91,10 @@ def _learning_sentences(run: RunState) -> list[str]:
         sentences.append(_contrast(step, off))
         sentences.append(_switched_off(off))
         if isinstance(step, events.HyperGradientStep):
-            sentences.append(_at_bound([group for group in step.at_bound if group not in off]))
+            at_bound = [group for group in step.at_bound if group not in off]
+            names = list_text(quoted(at_bound), MAX_LISTED_GROUPS)
+            if at_bound:
+                sentences.append(f"At the end of the allowed range: the penalty of {names}.")
     if run.labelled is not None:
         sentences.append(sequence_examples_text(run.labelled))
     if run.folded is not None:
@@ -152,7 +157,8 @@ def _excluded(run: RunState) -> list[str]:
 
 def _ended_trial_text(run: RunState, trial: Trial) -> str:
     if trial.failure:
-        reason = _as_sentence(trial.failure)
+        reason = trial.failure.strip() or "no reason was given"
+        reason += "" if reason.endswith((".", "!", "?")) else "."
         return f"Trial {trial.number} failed: {reason} The run continues without it."
     setting = setting_text(run.started, trial.setting)
     if trial.behind:
@@ -223,11 +229,6 @@ def _switched_off(groups: list[str]) -> str:
     return f"{len(groups)} groups are switched off and no longer count: {names}."
 
 
-def _at_bound(groups: list[str]) -> str:
-    names = list_text(quoted(groups), MAX_LISTED_GROUPS)
-    return f"At the end of the allowed range: the penalty of {names}." if groups else ""
-
-
 def _step_text(run: RunState) -> str:
     if isinstance(run.last_step, events.HyperGradientStep):
         return _gradient_step(run)
@@ -255,11 +256,6 @@ def _gradient_step(run: RunState) -> str:
             verb = "falls to"
     units, loss = run.started.dataset.task.units, format_number(event.holdout_loss, 4)
     return f"{when} the error on held-out {units} {verb} {loss}."
-
-
-def _as_sentence(reason: str) -> str:
-    text = reason.strip() or "no reason was given"
-    return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
 MAX_NAMED_MEMBERS = 3  # members listed with their weight

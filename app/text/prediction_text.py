@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.export.using.row_answers import RowPrediction, TestRow
+from core.export.using.row_answers import RowPrediction
 from core.tuning.results.training_columns import DATE, TrainingColumn, date_text
 from core.wording import count_text, format_number, percent, shortened_text
 
@@ -37,21 +37,6 @@ def prediction_interval_text(prediction: RowPrediction, interval: PredictionInte
         f"Prediction interval {low} to {high}: it should hold the true number in"
         f" {percent(interval.coverage)} of rows like the {interval.rows:,} test rows, whose"
         " errors give its width."
-    )
-
-
-def true_value_text(test_row: TestRow) -> str:
-    """The true value of a test row."""
-    truth = test_row.truth
-    value = format_number(truth, 4) if isinstance(truth, float) else shortened_text(truth)
-    return f"True value of {shortened_text(test_row.target)} in the file: {value}"
-
-
-def test_row_text(test_row: TestRow) -> str:
-    """The number of a test row and its line."""
-    return (
-        f"Row {test_row.number:,} of the {test_row.count:,} in the test set, "
-        f"{test_row.counted} {test_row.line:,} of the file."
     )
 
 

@@ -13,18 +13,7 @@ from app.views.plot.plot import Plot
 from app.views.plot.scrolled_views import ScrolledBars
 from app.views.plot.view import View
 from app.views.surrogate_view import WITH_HISTORY
-from core.figures.figure import (
-    Band,
-    Bars,
-    Dots,
-    Figure,
-    FigureAxis,
-    Labels,
-    Lines,
-    Table,
-    range_of,
-    score_axis,
-)
+from core.figures import figure as data
 from core.figures.scales import Scale
 from core.tuning import events
 from core.tuning.runs.state import ScoreStandardization
@@ -82,21 +71,24 @@ class NearestDatasets(ScrolledBars):
             "ended, its trials will be there for the next dataset."
         )
 
-    def figure(self) -> Figure:
+    def figure(self) -> data.Figure:
         datasets, rows = self.datasets(), np.arange(len(self.datasets()), dtype=float)
         ends = [100 * texts.similarity(dataset.distance) for dataset in datasets]
         starters = [bool(dataset.starter) for dataset in datasets]
         colours = ["control" if starter else "model" for starter in starters]
         names, words = self._fitting_texts(datasets, ends)
-        return Figure(
+        counts_text = texts.known_datasets_text(self.history, self.run.common)
+        size, distance = texts.dataset_size_text(datasets[0].statistics), datasets[0].distance
+        closeness = f"{round(ends[0])} % similar, distance {format_number(distance)}"
+        return data.Figure(
             self.title,
-            FigureAxis("", low=0.0, high=max(ends), exact=True),
-            FigureAxis("", Scale("choice", names)),
+            data.FigureAxis("", low=0.0, high=max(ends), exact=True),
+            data.FigureAxis("", Scale("choice", names)),
             (
-                Bars("bars", rows, 0.0, ends, colours, starters, "ink"),
-                Labels("words", ends, rows, words),
+                data.Bars("bars", rows, 0.0, ends, colours, starters, "ink"),
+                data.Labels("words", ends, rows, words),
             ),
-            self._nearest_text(datasets[0]),
+            f"{counts_text} The nearest has {size}; {closeness}.",
             self._datasets_table,
         )
 
@@ -136,13 +128,7 @@ class NearestDatasets(ScrolledBars):
         lines = [texts.dataset_size_text(size), *self._bar_texts(datasets[row], end)]
         return HoverText("\n".join(lines), end, float(row))
 
-    def _nearest_text(self, nearest: events.HistoryDataset) -> str:
-        sentence = texts.known_datasets_text(self.history, self.run.common)
-        percent = round(100 * texts.similarity(nearest.distance))
-        words = f"{percent} % similar, distance {format_number(nearest.distance)}."
-        return f"{sentence} The nearest has {texts.dataset_size_text(nearest.statistics)}; {words}"
-
-    def _datasets_table(self) -> Table:
+    def _datasets_table(self) -> data.Table:
         headers = ["rows", "columns", "classes", "similarity, %", "distance", "trials"]
         rows, axes = [], self.history.axes
         for dataset in self.datasets():
@@ -176,7 +162,7 @@ class StandardizationView(View):
     def _known_standards(self) -> list[tuple[int, ScoreStandardization]]:
         return sorted({s.trials: s for s in self.run.standards if s.trials}.items())
 
-    def figure(self) -> Figure:
+    def figure(self) -> data.Figure:
         run, standards = self.run, self._known_standards()
         last = max(float(np.max(run.numbers)), float(standards[-1][0]))
         end = max(last, run.total - 1.0)
@@ -184,21 +170,21 @@ class StandardizationView(View):
         borrowed, borrowed_low, borrowed_high = self._standard_lines(False, last + 0.5)
         clear = self.record.filtered() & ~run.is_excluded
         hollow = np.isfinite(run.scores) & ~clear
-        low, high = range_of(run.scores, own_low, own_high, borrowed_low, borrowed_high)
+        low, high = data.range_of(run.scores, own_low, own_high, borrowed_low, borrowed_high)
         metric, maximize = run.started.metric, run.started.maximize
-        return Figure(
+        return data.Figure(
             self.title,
-            FigureAxis(
+            data.FigureAxis(
                 "trial", Scale("whole"), None, -0.5 - 0.03 * end, end + 0.5 + 0.03 * end, exact=True
             ),
-            score_axis(metric, maximize, low, high),
+            data.score_axis(metric, maximize, low, high),
             (
-                Band("band", settled.x, own_low, own_high, opacity=0.24),
-                Band("borrowed band", borrowed.x, borrowed_low, borrowed_high, "control", 0.18),
+                data.Band("band", settled.x, own_low, own_high, opacity=0.24),
+                data.Band("earlier", borrowed.x, borrowed_low, borrowed_high, "control", 0.18),
                 settled,
                 borrowed,
-                Dots("others", run.numbers[hollow], run.scores[hollow], None, "control", 6),
-                Dots("dots", run.numbers[clear], run.scores[clear], "observed", "ink", 8),
+                data.Dots("others", run.numbers[hollow], run.scores[hollow], None, "control", 6),
+                data.Dots("dots", run.numbers[clear], run.scores[clear], "observed", "ink", 8),
             ),
             texts.standardization_text(
                 standards[-1][1], bool(run.history and run.history.datasets), metric
@@ -211,7 +197,9 @@ class StandardizationView(View):
         self.mark_trials(self.run.numbers, self.run.scores)
         self.set_question(f"{self.question} {self.describe()}")
 
-    def _standard_lines(self, settled: bool, end: float) -> tuple[Lines, np.ndarray, np.ndarray]:
+    def _standard_lines(
+        self, settled: bool, end: float
+    ) -> tuple[data.Lines, np.ndarray, np.ndarray]:
         standards = self._known_standards()
         until = [number - 0.5 for number, _ in standards[1:]] + [end]
         steps = [
@@ -221,14 +209,14 @@ class StandardizationView(View):
         ]
         begin, stop, mean, scale = np.array(steps, float).reshape(-1, 4).T
         x, mean, scale = np.column_stack([begin, stop]).ravel(), mean.repeat(2), scale.repeat(2)
-        line = Lines("mean", x, mean, width=2.2, label="usual score of this dataset")
+        line = data.Lines("mean", x, mean, width=2.2, label="usual score of this dataset")
         if not settled:
             label = "deviation of earlier datasets"
-            line = Lines("borrowed mean", x, mean, "control", 1.8, dashed=True, label=label)
+            line = data.Lines("borrowed mean", x, mean, "control", 1.8, dashed=True, label=label)
         limits = score_limits(self.run.started.metric)
         return line, np.clip(mean - scale, *limits), np.clip(mean + scale, *limits)
 
-    def _standards_table(self) -> Table:
+    def _standards_table(self) -> data.Table:
         return ["scores seen", "mean", "standard deviation", "taken from"], [
             [number, s.mean, s.scale, _source_of(s)] for number, s in self._known_standards()
         ]

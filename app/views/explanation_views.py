@@ -173,7 +173,7 @@ class ColumnsView(WhyView[answer_types.ColumnImportance], ScrolledBars):
         self.grouping.hide()  # until there are groups
         return [self.grouping, *super().controls()]
 
-    def losses(self) -> Sequence[answer_types.ScoreLoss]:
+    def shown_losses(self) -> Sequence[answer_types.ScoreLoss]:
         is_single = self.grouping.currentData() == "columns"
         return self.answer.columns if is_single else self.answer.groups
 
@@ -186,14 +186,14 @@ class ColumnsView(WhyView[answer_types.ColumnImportance], ScrolledBars):
         super().show_answer(answer)
 
     def choose_row(self, row: int) -> None:
-        losses = self.losses()
+        losses = self.shown_losses()
         if 0 <= row < len(losses):
             self.row = row
             self.redraw()
             self.column_chosen.emit(losses[row].names[0])
 
     def figure(self) -> Figure:
-        return figures.columns_figure(self.answer, self.losses())
+        return figures.columns_figure(self.answer, self.shown_losses())
 
     def caption_remark(self) -> str:
         return columns_text(self.answer)
@@ -201,7 +201,7 @@ class ColumnsView(WhyView[answer_types.ColumnImportance], ScrolledBars):
     def draw(self) -> None:
         super().draw()
         axis = self.shown_figure().x
-        self.row = min(self.row, len(self.losses()) - 1)
+        self.row = min(self.row, len(self.shown_losses()) - 1)
         # Left of where the bars begin, in the strip that the axis keeps free (its `air`).
         x = axis.low - 0.03 * ((axis.high - axis.low) or 1e-3)
         self.row_mark.set_style(pen(appearance.current().accent, 3.0))
@@ -224,7 +224,7 @@ class ColumnsView(WhyView[answer_types.ColumnImportance], ScrolledBars):
             assert isinstance(event, QKeyEvent)
             moves: dict[int, int] = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
             if event.key() in moves:
-                self.row = max(0, min(len(self.losses()) - 1, self.row + moves[event.key()]))
+                self.row = max(0, min(len(self.shown_losses()) - 1, self.row + moves[event.key()]))
                 self._keep_in_sight()
                 self.redraw()
                 return True

@@ -35,13 +35,19 @@ class PosteriorView(SurrogateView):
     surrogates = WITH_HISTORY
 
     @property
-    def common(self) -> events.JointSurfaceFitted:
+    def joint_fit(self) -> events.JointSurfaceFitted:
         assert self.run.common is not None
         return self.run.common
 
     @property
     def height_limits(self) -> tuple[float, float]:
         return -np.inf, np.inf  # responses, which the evaluator has limited
+
+    def height_scale(self) -> Scale:
+        return Scale()
+
+    def maximize(self) -> bool:
+        return True
 
     def near_heights(self, heights: np.ndarray) -> tuple[float, float]:
         return near_range(heights, maximize=True)
@@ -58,9 +64,8 @@ class PosteriorView(SurrogateView):
     def latest_fit(self) -> events.JointSurfaceFitted | None:
         return self.run.common if self.run.history is not None else None
 
-    def responses(self) -> np.ndarray:
-        """NaN where unknown, shape (n,)."""
-        run, common = self.run, self.common
+    def heights(self) -> np.ndarray:
+        run, common = self.run, self.joint_fit
         responses = np.full(len(run.numbers), np.nan)
         for number, response in zip(common.numbers, common.responses, strict=True):
             row = run.row_of.get(number)
@@ -70,13 +75,13 @@ class PosteriorView(SurrogateView):
 
     def datasets_used(self) -> list[events.HistoryDataset]:
         # Without neighbours nothing earlier was fitted, whatever the history holds.
-        return datasets_used(self.run.history, self.common) if self.common.neighbours else []
+        return datasets_used(self.run.history, self.joint_fit) if self.joint_fit.neighbours else []
 
     def origin_text(self) -> str:
-        trials, dataset_count = self.common.trials, len(self.datasets_used())
+        trials, dataset_count = self.joint_fit.trials, len(self.datasets_used())
         if not dataset_count:
             return f"The history is empty: this comes from this dataset's {trials} trials."
-        past = sum(len(responses) for responses in self.common.past_responses)
+        past = sum(len(responses) for responses in self.joint_fit.past_responses)
         return f"From {trials} trials of this dataset and {past} of {dataset_count} earlier ones."
 
 
@@ -119,12 +124,6 @@ class PosteriorSlice(PosteriorView, SliceView):
     def height_title(self) -> str:
         return "rank" if surrogate_of(self.run.started) == RANKING else "better than usual"
 
-    def higher_is_better(self) -> bool:
-        return True
-
-    def heights(self) -> np.ndarray:
-        return self.responses()
-
     def draw_more(self, x: np.ndarray, scale: Scale) -> np.ndarray:
         earlier = self.answer.earlier
         heights = np.array([trial.response for trial in earlier], dtype=float)
@@ -155,7 +154,7 @@ class PosteriorSlice(PosteriorView, SliceView):
             [self.value_text(x) if answer.labels else x, mean, sd, None, None]
             for x, mean, sd in zip(answer.x, answer.mean, answer.sd, strict=True)
         ]
-        for trial, response in zip(self.run.trials, self.responses(), strict=True):
+        for trial, response in zip(self.run.trials, self.heights(), strict=True):
             if np.isfinite(response):
                 value = trial.setting.get(answer.axis)
                 rows.append([value, None, None, float(response), "this dataset"])
@@ -188,20 +187,14 @@ class PosteriorSurface(PosteriorView, SurfaceView):
         self.earlier = Dots("triangle", 7)
         return [self.earlier]
 
-    def maximize(self) -> bool:
-        return True
-
-    def measured(self) -> str:
+    def height_title(self) -> str:
         return "response"
 
     def heights(self) -> np.ndarray:
-        return np.append(self.responses(), [trial.response for trial in self.answer.earlier])
-
-    def height_scale(self) -> Scale:
-        return Scale()
+        return np.append(super().heights(), [trial.response for trial in self.answer.earlier])
 
     def draw_more(self) -> None:
-        (x_scale, y_scale), earlier = self.scales, self.answer.earlier
+        (x_scale, y_scale), earlier = self.axis_scales, self.answer.earlier
         self.earlier.set_style(clear_colour("#FFFFFF", 0.45), "#1F2933", 0.7)
         x = [axis_position(trial.x, x_scale) for trial in earlier]
         self.earlier.set_data(x, [axis_position(trial.y, y_scale) for trial in earlier])

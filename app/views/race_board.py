@@ -69,7 +69,7 @@ class ScoreRange:
         return (score - self.low) / ((self.high - self.low) or 1.0)
 
     @lru_cache(maxsize=8)  # noqa: B019 - ranges are values
-    def ticks(self, metric: str, width: float) -> Ticks:
+    def score_ticks(self, metric: str, width: float) -> Ticks:
         """(position, label) of ticks that have room, shares in percent."""
         # The sign stands at the scores beside the dots; over the picture it would crowd the ticks.
         scale = replace(score_scale(metric), unit="")
@@ -249,7 +249,7 @@ class RaceBoard(View):
         return QRectF(rect).adjusted(MARGIN, 0, -self._label_room - 2 * MARGIN, 0)
 
     def ticks_in(self, box: QRectF) -> Ticks:
-        return self.range.ticks(self.run.started.metric, box.width())
+        return self.range.score_ticks(self.run.started.metric, box.width())
 
     def draw(self) -> None:
         run, metric = self.run, self.run.started.metric

@@ -2,22 +2,10 @@
 
 from typing import Any
 
+from app.views import ensemble_views, penalty_views
 from app.views.earlier_dataset_views import NearestDatasets, StandardizationView
-from app.views.ensemble_views import (
-    AverageAgainstBest,
-    Disagreement,
-    EffectiveCandidates,
-    MemberWeights,
-)
 from app.views.molecule_views import ArcView, DotPlotView
 from app.views.parallel_coordinates import ParallelCoordinates
-from app.views.penalty_views import (
-    GroupPenalties,
-    HoldoutLoss,
-    LogPenaltyPath,
-    Objective,
-    PenaltyTrajectory,
-)
 from app.views.pictures_view import PicturesView
 from app.views.plot.view import View
 from app.views.posterior_views import PosteriorSlice, PosteriorSurface
@@ -42,8 +30,8 @@ VIEWS: Registry[type[View]] = Registry(
         RaceBoard,
         GpSlice,
         PosteriorSlice,
-        MemberWeights,
-        AverageAgainstBest,
+        ensemble_views.MemberWeights,
+        ensemble_views.AverageAgainstBest,
         BestSoFar,
         NearestDatasets,
         StandardizationView,
@@ -51,21 +39,21 @@ VIEWS: Registry[type[View]] = Registry(
         PicturesView,
         Surface,
         PosteriorSurface,
-        Disagreement,
-        EffectiveCandidates,
+        ensemble_views.Disagreement,
+        ensemble_views.EffectiveCandidates,
         ParallelCoordinates,
         TrialsTable,
         TrialRanks,
         PredictedVsObserved,
         Timeline,
-        PenaltyTrajectory,
-        LogPenaltyPath,
+        penalty_views.PenaltyTrajectory,
+        penalty_views.LogPenaltyPath,
         SequenceView,
         ArcView,
         DotPlotView,
-        GroupPenalties,
-        HoldoutLoss,
-        Objective,
+        penalty_views.GroupPenalties,
+        penalty_views.HoldoutLoss,
+        penalty_views.Objective,
     ),
     _check_view,
 )

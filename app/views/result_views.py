@@ -25,17 +25,10 @@ from app.widgets.plain_table import DISPLAY, LEFT_CELL, RIGHT_CELL, Index
 from app.widgets.quiet_controls import chooser
 from app.widgets.text_labels import plain_tooltip, wrapping_label
 from core.evaluation.calibration_bin import CalibrationBin
+from core.figures import score_figures as figures
 from core.figures.figure import Figure, Table
 from core.figures.registry import RESULT_PICTURES
 from core.figures.scales import JOINER, Scale
-from core.figures.score_figures import (
-    CALIBRATION,
-    SCORES,
-    ResultPicture,
-    calibration_figure,
-    confusion_rows,
-    result_bins,
-)
 from core.tuning.events import RunStarted
 from core.tuning.run_results import ConfusionCounts, Results
 from core.tuning.why.answer_types import ClassDiagnostics, RowDiagnostics
@@ -89,7 +82,7 @@ class ResultView(View):
 class PictureView(ResultView):
     """A view of a picture of the results."""
 
-    shown_picture: ClassVar[ResultPicture]
+    shown_picture: ClassVar[figures.ResultPicture]
     crops = True
 
     def __init_subclass__(cls) -> None:
@@ -110,7 +103,7 @@ class PictureView(ResultView):
 class ModelsView(PictureView):
     """The scores, with buttons that select among several models."""
 
-    shown_picture = SCORES
+    shown_picture = figures.SCORES
     choice = "Which model do you want?"
     picked = Signal(str)  # the kind of candidate
 
@@ -196,7 +189,7 @@ class ModelsView(PictureView):
 class CalibrationView(PictureView):
     """The calibration; once answered, of each class and with intervals."""
 
-    shown_picture = CALIBRATION
+    shown_picture = figures.CALIBRATION
     explained = "Bars: 95\u00a0% confidence."
 
     @classmethod
@@ -228,13 +221,13 @@ class CalibrationView(PictureView):
         self.which.offer_names(list(bins))
 
     def has_content(self) -> bool:
-        return bool(self.bins_by_class or result_bins(self.results))
+        return bool(self.bins_by_class or figures.result_bins(self.results))
 
     def figure(self) -> Figure:
         if not self.bins_by_class:
             return super().figure()
         label = self.which.currentText()
-        return calibration_figure(self.bins_by_class[label], label)
+        return figures.calibration_figure(self.bins_by_class[label], label)
 
     def draw(self) -> None:
         super().draw()
@@ -242,8 +235,8 @@ class CalibrationView(PictureView):
         self._caption.setText(f"{self.question}{explained}")
 
 
-def _view_of(picture: ResultPicture) -> type[ResultView]:
-    own_views = {CALIBRATION.name: CalibrationView, SCORES.name: ModelsView}
+def _view_of(picture: figures.ResultPicture) -> type[ResultView]:
+    own_views = {figures.CALIBRATION.name: CalibrationView, figures.SCORES.name: ModelsView}
     if picture.name in own_views:
         return own_views[picture.name]
     return type(f"{picture.name.title()}View", (PictureView,), {"shown_picture": picture})
@@ -321,7 +314,7 @@ class ConfusionMatrix(ResultView):
         return results.confusion is not None and bool(results.confusion.labels)
 
     @property
-    def counts(self) -> ConfusionCounts:
+    def confusion_counts(self) -> ConfusionCounts:
         """Of all models; empty before there are any."""
         return self.results.confusion or ConfusionCounts()
 
@@ -341,7 +334,7 @@ class ConfusionMatrix(ResultView):
 
     def draw(self) -> None:
         # Runs of earlier versions kept no counts of the baseline.
-        has_baseline = self.counts.baseline is not None
+        has_baseline = self.confusion_counts.baseline is not None
         choices = self.which.view()
         # Qt's box has a list view unless it is given another one.
         if isinstance(choices, QListView):
@@ -354,7 +347,7 @@ class ConfusionMatrix(ResultView):
             "test set; right answers are bold. Recall: the share of a class that is found. "
             "Precision: the share of answers that are right."
         )
-        self.model.classes = len(self.counts.labels)
+        self.model.classes = len(self.confusion_counts.labels)
         self.model.set_table(*self.table_data())
         self._keep_names_in_view(self.model.classes > MAX_PLAIN_CLASSES)
         self._fit_columns()
@@ -388,7 +381,7 @@ class ConfusionMatrix(ResultView):
         self.table.setMinimumHeight(rows * low + (2 * TARGET if has_many_classes else 0))
 
     def _labels_and_counts(self) -> tuple[list[str], list[list[int]]]:
-        confusion = self.counts
+        confusion = self.confusion_counts
         counts = {"default": confusion.default, "baseline": confusion.baseline}
         chosen = counts.get(self.which.currentData()) or confusion.tuned
         return [str(label) for label in confusion.labels], chosen
@@ -400,7 +393,7 @@ class ConfusionMatrix(ResultView):
 
     def table_data(self) -> Table:
         labels, counts = self._labels_and_counts()
-        return ["", *labels, "recall"], confusion_rows(labels, counts)
+        return ["", *labels, "recall"], figures.confusion_rows(labels, counts)
 
 
 RESULT_VIEWS: tuple[type[ResultView], ...] = (*map(_view_of, RESULT_PICTURES), ConfusionMatrix)

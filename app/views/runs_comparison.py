@@ -12,18 +12,7 @@ from PySide6.QtWidgets import QWidget
 from app.views.plot.figure_painter import FigurePainter
 from app.views.result_views import ResultView
 from app.widgets.quiet_controls import chooser
-from core.figures.figure import (
-    Bars,
-    Dots,
-    Figure,
-    FigureAxis,
-    Labels,
-    Lines,
-    Mark,
-    Table,
-    range_of,
-    whiskers,
-)
+from core.figures import figure as data
 from core.figures.run_figures import MAX_RUNS, RUN_CURVES, run_curves_figure
 from core.figures.scales import Scale, score_scale
 from core.tuning.scores.score import score_text
@@ -64,22 +53,22 @@ class RunsComparison(ResultView):
         # Runs of several measures share an axis, on which only a number has a meaning.
         metrics = {run.metric for run in runs}
         scale = score_scale(metrics.pop() if len(metrics) == 1 else "")
-        low, high = range_of(scores, ends)
-        y, x = whiskers(rows, *ends.T)
-        plots: tuple[tuple[FigureAxis, Mark, Mark], ...] = (
+        low, high = data.range_of(scores, ends)
+        y, x = data.whiskers(rows, *ends.T)
+        plots: tuple[tuple[data.FigureAxis, data.Mark, data.Mark], ...] = (
             (
-                FigureAxis("test score", scale, low=low, high=high),
-                Lines("whiskers", x, y, width=2.4),
-                Dots("dots", scores, rows, size=11, width=1.2),
+                data.FigureAxis("test score", scale, low=low, high=high),
+                data.Lines("whiskers", x, y, width=2.4),
+                data.Dots("dots", scores, rows, size=11, width=1.2),
             ),
-            _bars("models fitted", [run.fits for run in runs], format_number),
-            _bars("seconds", [run.seconds for run in runs], duration_text),
+            _log_bars("models fitted", [run.fits for run in runs], format_number),
+            _log_bars("seconds", [run.seconds for run in runs], duration_text),
         )
         names = Scale("choice", tuple(name.replace(" · ", "\n") for name in self.runs))
         # One row or two alone would be as thick as the plot is high.
-        left = FigureAxis("", names, low=-0.6, high=max(len(runs), 3) - 0.4, exact=True)
+        left = data.FigureAxis("", names, low=-0.6, high=max(len(runs), 3) - 0.4, exact=True)
         for painter, (axis, lower, upper) in zip(self.run_painters, plots, strict=True):
-            painter.paint(Figure("", axis, left, (lower, upper), "", self.table_data))
+            painter.paint(data.Figure("", axis, left, (lower, upper), "", self.table_data))
 
     def describe(self) -> str:
         name, best = next(iter(self.runs.items()))
@@ -89,25 +78,25 @@ class RunsComparison(ResultView):
         quick = f"fastest {fastest} with {duration_text(seconds[fastest])}"
         return f"{len(self.runs)} runs; best {name} with {score}, {quick}."
 
-    def table_data(self) -> Table:
+    def table_data(self) -> data.Table:
         named = self.runs.items()
         rows = [[name, run.test, run.gain, run.fits, run.seconds] for name, run in named]
         return ["run", "score", "gain", "fits", "seconds"], rows
 
 
-def _bars(
+def _log_bars(
     title: str, amounts: Sequence[float | None], words: Callable[[float], str]
-) -> tuple[FigureAxis, Bars, Labels]:
+) -> tuple[data.FigureAxis, data.Bars, data.Labels]:
     """Bars on a log axis, which have no zero to begin at."""
     finite = enumerate(map(_finite_or_none, amounts))
     lengths = {row: math.log10(amount) for row, amount in finite if amount and amount > 0}
     rows, ends = list(map(float, lengths)), list(lengths.values())
     low = math.floor(min(ends, default=0.0) - 0.2)
-    axis = FigureAxis(title, Scale("log"), low=low, high=max(ends, default=0.0), exact=True)
+    axis = data.FigureAxis(title, Scale("log"), low=low, high=max(ends, default=0.0), exact=True)
     colours, hatched = ["control"] * len(rows), [False] * len(rows)
     texts = [words(amounts[row] or 0.0) for row in lengths]
-    bars = Bars("bars", rows, low, ends, colours, hatched, "ink")
-    return axis, bars, Labels("amounts", ends, rows, texts)
+    bars = data.Bars("bars", rows, low, ends, colours, hatched, "ink")
+    return axis, bars, data.Labels("amounts", ends, rows, texts)
 
 
 def _rank_key(run: RunSummary) -> float:
@@ -154,5 +143,5 @@ class RunCurves(ResultView):
         self.set_words(self.title, question)
         self.draw_afresh()
 
-    def figure(self) -> Figure:
+    def figure(self) -> data.Figure:
         return run_curves_figure(self._curves, is_over_time=self.chooser.currentData() != "trials")

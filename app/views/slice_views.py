@@ -18,7 +18,7 @@ from core.figures.figure import Table, range_of
 from core.figures.run_figures import edge_marks
 from core.figures.scales import Scale, axis_position, bounds_of, score_scale
 from core.space import Axis
-from core.tuning.scores.score import metric_in_short, score_text
+from core.tuning.scores.score import score_text
 from core.wording import format_number, format_value
 
 if TYPE_CHECKING:
@@ -47,16 +47,6 @@ class SliceView(SurrogateView):
     def behind_trials(self) -> list[Dots]:
         return []
 
-    def height_title(self) -> str:
-        raise NotImplementedError
-
-    def height_scale(self) -> Scale:
-        return Scale()
-
-    def heights(self) -> np.ndarray:
-        """NaN for those not drawn, shape (n,)."""
-        raise NotImplementedError
-
     def draw_more(self, x: np.ndarray, scale: Scale) -> np.ndarray:
         """Returns heights that must be visible."""
         return np.empty(0)
@@ -79,7 +69,7 @@ class SliceView(SurrogateView):
         for plot in self.canvas.plots:
             plot.bottom.set_scale(scale)
         self.canvas.plots[-1].bottom.set_title(setting_title(axis))
-        self.plot.left.set_title(self.height_title(), self.higher_is_better())
+        self.plot.left.set_title(self.height_title(), self.maximize())
         self.plot.left.set_scale(self.height_scale())
         x, mean = self._x_positions(scale), self.curve_of(self.answer.mean)
         wide = [self.curve_of(end) for end in self.answer.wide_band]
@@ -91,7 +81,7 @@ class SliceView(SurrogateView):
         self.plot.hold_x(start - 0.03 * (end - start), end + 0.03 * (end - start), exact=True)
         drawn_heights = np.concatenate([heights, self.draw_more(x, scale)])
         near = self.near_heights(drawn_heights if np.isfinite(drawn_heights).any() else mean)
-        low, high = shown_heights(near, wide, self.higher_is_better(), self.height_limits)
+        low, high = shown_heights(near, wide, self.maximize(), self.height_limits)
         self.plot.full_ranges[1] = range_of(drawn_heights)
         self.plot.hold_y(low, high + HEADROOM * (high - low))
         positions = self.record.positions[:, self.axis_index]
@@ -125,9 +115,6 @@ class SliceView(SurrogateView):
 
     def extra_lines(self, index: int) -> list[str]:
         return []
-
-    def higher_is_better(self) -> bool:
-        return self.run.started.maximize
 
     def _x_positions(self, scale: Scale) -> np.ndarray:
         if scale.kind != "choice":
@@ -209,15 +196,6 @@ class GpSlice(SliceView):
         self.area, self.promise, self.next_below = Band(), Lines(), Marker()
         self.markers.append(self.next_below)
         self.below.add_marks(self.area, self.promise, self.next_below)
-
-    def height_title(self) -> str:
-        return metric_in_short(self.run.started.metric)
-
-    def height_scale(self) -> Scale:
-        return score_scale(self.run.started.metric)
-
-    def heights(self) -> np.ndarray:
-        return self.run.scores
 
     def draw_more(self, x: np.ndarray, scale: Scale) -> np.ndarray:
         kind = self.run.surrogate.acquisition if self.run.surrogate else "ei"

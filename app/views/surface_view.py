@@ -20,10 +20,10 @@ from app.views.plot.view_state import TrialDots
 from app.views.surrogate_view import AxesView, SurrogateView, expected_text
 from core.figures.figure import Figure, Table
 from core.figures.run_figures import rank_figure
-from core.figures.scales import Scale, axis_position, score_scale
+from core.figures.scales import Scale, axis_position
 from core.space import Axis
 from core.tuning.events import RunStarted, TrialExcluded, TrialFinished
-from core.tuning.scores.score import metric_in_short, score_text
+from core.tuning.scores.score import score_text
 from core.wording import format_value
 
 if TYPE_CHECKING:
@@ -82,9 +82,6 @@ class SurfaceView(PairView, SurrogateView):
     def behind_trials(self) -> list[Dots]:
         return []
 
-    def maximize(self) -> bool:
-        return self.run.started.maximize
-
     @classmethod
     def wants(cls, started: RunStarted) -> bool:
         return super().wants(started) and surrogate_of(started) in cls.surrogates
@@ -101,13 +98,13 @@ class SurfaceView(PairView, SurrogateView):
         self.bar.set_colours(self.colours)
 
     def draw(self) -> None:
-        answer, scales = self.answer, self.scales
+        answer, scales = self.answer, self.axis_scales
         self._set_styles()
         sides = self.plot.bottom, self.plot.left
         for side, axis, scale in zip(sides, self.shown_axes(), scales, strict=True):
             side.set_scale(scale)
             side.set_title(setting_title(axis))
-        self._draw_image(*self._grid(), np.array(answer.mean))
+        self._draw_image(*self._grid_positions(), np.array(answer.mean))
         self._draw_contours(*scales)
         x, y = self.record.positions[:, self.columns].T
         self.trials.show_trials(self.record, x, y)
@@ -121,8 +118,8 @@ class SurfaceView(PairView, SurrogateView):
             self.next.set_data(position, [axis_position(answer.next.y, scales[1])])
         self.canvas.align_left()
 
-    def _grid(self) -> tuple[np.ndarray, np.ndarray]:
-        (x_scale, y_scale), answer = self.scales, self.answer
+    def _grid_positions(self) -> tuple[np.ndarray, np.ndarray]:
+        (x_scale, y_scale), answer = self.axis_scales, self.answer
         x = np.array([axis_position(value, x_scale) for value in answer.x])
         return x, np.array([axis_position(value, y_scale) for value in answer.y])
 
@@ -132,7 +129,7 @@ class SurfaceView(PairView, SurrogateView):
         # pyqtgraph divides by the width of the levels.
         high = high if high > low else low + 1e-9
         # Between two choices there is nothing to interpolate.
-        self.image.smooth = not any(scale.kind == "choice" for scale in self.scales)
+        self.image.smooth = not any(scale.kind == "choice" for scale in self.axis_scales)
         self.image.setImage(mean[np.ix_(up, across)], levels=(low, high), autoLevels=False)
         wide, tall = x_edges[1] - x_edges[0], y_edges[1] - y_edges[0]
         self.image.setRect(QRectF(x_edges[0], y_edges[0], wide, tall))
@@ -141,10 +138,6 @@ class SurfaceView(PairView, SurrogateView):
         self.plot.hold_y(y_edges[0] - 0.04 * tall, y_edges[1] + 0.04 * tall, exact=True)
         ends = mean.min() < low, mean.max() > high
         self.bar.set_range(low, high, self.height_scale(), maximize=self.maximize(), cut=ends)
-
-    def heights(self) -> np.ndarray:
-        """What was found, in the unit of the surface, shape (n,)."""
-        return self.run.scores
 
     def _shown_levels(self, mean: np.ndarray) -> tuple[float, float]:
         """The mean's range, without what is far from the best unless all is asked for."""
@@ -176,21 +169,15 @@ class SurfaceView(PairView, SurrogateView):
         """Draw marks of its own."""
 
     def hover_text(self, plot: Plot, x: float, y: float) -> HoverText | None:
-        across, up = self._grid()
+        across, up = self._grid_positions()
         column, row = int(np.argmin(np.abs(across - x))), int(np.argmin(np.abs(up - y)))
         nearest = float(across[column]), float(up[row])
-        sides = zip(self.shown_axes(), self.scales, nearest, strict=True)
+        sides = zip(self.shown_axes(), self.axis_scales, nearest, strict=True)
         lines = [f"{setting_title(axis)} {scale.label_at(spot)}" for axis, scale, spot in sides]
         mean, sd = self.answer.mean[row][column], self.answer.sd[row][column]
         expected = expected_text(mean, sd, self.height_scale(), self.height_limits)
-        lines.append(f"expected {self.measured()} {expected}")
+        lines.append(f"expected {self.height_title()} {expected}")
         return HoverText("\n".join(lines), *nearest)
-
-    def measured(self) -> str:
-        return metric_in_short(self.run.started.metric)
-
-    def height_scale(self) -> Scale:
-        return score_scale(self.run.started.metric)
 
     @property
     def columns(self) -> list[int]:
@@ -198,7 +185,7 @@ class SurfaceView(PairView, SurrogateView):
         return [names.index(self.answer.first), names.index(self.answer.second)]
 
     @property
-    def scales(self) -> list[Scale]:
+    def axis_scales(self) -> list[Scale]:
         return [self.record.scales[column] for column in self.columns]
 
     def shown_axes(self) -> list[Axis]:

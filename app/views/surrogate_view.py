@@ -14,9 +14,9 @@ from app.views.plot.view import View
 from app.widgets.quiet_controls import NARROWEST, QuietComboBox, chooser
 from app.worker.evaluator_process import EvaluationReply, EvaluationRequest
 from core.figures.run_figures import shown_scores
-from core.figures.scales import Scale
+from core.figures.scales import Scale, score_scale
 from core.tuning.events import Event, JointSurfaceFitted, RunStarted, SurrogateFitted, TrialExcluded
-from core.tuning.scores.score import score_limits
+from core.tuning.scores.score import metric_in_short, score_limits
 from core.wording import format_decimals, format_number
 
 if TYPE_CHECKING:
@@ -106,6 +106,19 @@ class SurrogateView(AxesView):
     @property
     def score_limits(self) -> tuple[float, float]:
         return score_limits(self.run.started.metric)
+
+    def height_title(self) -> str:
+        return metric_in_short(self.run.started.metric)
+
+    def height_scale(self) -> Scale:
+        return score_scale(self.run.started.metric)
+
+    def heights(self) -> np.ndarray:
+        """What was found at the trials, NaN for those not drawn, shape (n,)."""
+        return self.run.scores
+
+    def maximize(self) -> bool:
+        return self.run.started.maximize
 
     @property
     def height_limits(self) -> tuple[float, float]:

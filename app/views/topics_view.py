@@ -166,10 +166,7 @@ class TopicsView(PaintedView):
         return self.run.topics or TopicsFound()
 
     def has_content(self) -> bool:
-        return bool(self.shown_topics())
-
-    def shown_topics(self) -> list[Topic]:
-        return self.latest_topics.topics
+        return bool(self.latest_topics.topics)
 
     def heading_text(self) -> str:
         count, seen = self.latest_topics.count, len(self.latest_topics.topics)
@@ -183,11 +180,11 @@ class TopicsView(PaintedView):
             LegendEntry(_paint_bar, "share of all words"),
             LegendEntry(_paint_letters, "larger words are likelier in the topic"),
         ]
-        self.cards.set_data(self.shown_topics(), self.heading_text(), entries)
+        self.cards.set_data(self.latest_topics.topics, self.heading_text(), entries)
         self.page.update_layout()
 
     def describe(self) -> str:
-        topics = self.shown_topics()[:DESCRIBED]
+        topics = self.latest_topics.topics[:DESCRIBED]
         texts = [f"{', '.join(topic.words[:NAMED])} ({percent(topic.share)})" for topic in topics]
         shares = f"With their shares of all words in {self.latest_topics.documents:,} texts"
         return f"{self.heading_text()} {shares}: {'; '.join(texts)}; and so on."
@@ -195,7 +192,7 @@ class TopicsView(PaintedView):
     def table_data(self) -> Table:
         return ["topic", "share of all words", "word", "probability in the topic"], [
             [number, topic.share, word, weight]
-            for number, topic in enumerate(self.shown_topics(), start=1)
+            for number, topic in enumerate(self.latest_topics.topics, start=1)
             for word, weight in zip(topic.words, topic.weights, strict=True)
         ]
 

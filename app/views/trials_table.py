@@ -69,20 +69,17 @@ class TrialsModel(CellModel):
 
     def refresh(self) -> None:
         fresh = len(self.run.trials) - self._trial_count
-        self._renew_notes()
+        # A new average changes the notes of trials that ended long ago.
+        if self.run.ensemble is not self._ensemble and len(self.rows):
+            last = self.columnCount() - 1
+            self.dataChanged.emit(self.index(0, last), self.index(len(self.rows) - 1, last))
+        self._ensemble = self.run.ensemble
         state = (self.record.best_k, self.run.changes)
         if self.record.best_k is not None or state != self._filter:
             self._filter = state
             self._rearrange()
         elif fresh:
             self._add_rows(fresh)
-
-    def _renew_notes(self) -> None:
-        # A new average changes the notes of trials that ended long ago.
-        if self.run.ensemble is not self._ensemble and len(self.rows):
-            last = self.columnCount() - 1
-            self.dataChanged.emit(self.index(0, last), self.index(len(self.rows) - 1, last))
-        self._ensemble = self.run.ensemble
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
         self._sorted = (column, order)
@@ -217,17 +214,13 @@ class BestK(QuietComboBox):
         super().__init__()
         self.setAccessibleName("Show all trials or only the best")
         self.setToolTip(self.accessibleName())
-        self._fill_choices(COUNTS)
+        self.show_k(None)
         self.activated.connect(lambda index: ask(self.itemData(index)))
 
     def show_k(self, k: int | None) -> None:
         if self.currentData() != k or self.currentIndex() < 0:
-            if self.findData(k) < 0:
-                self._fill_choices((*COUNTS, k))
-            self.setCurrentIndex(self.findData(k))
-
-    def _fill_choices(self, counts: tuple[int | None, ...]) -> None:
-        self.set_choices({k: "All trials" if k is None else f"Best {k}" for k in counts})
+            counts = dict.fromkeys((*COUNTS, k))
+            self.set_choices({n: "All trials" if n is None else f"Best {n}" for n in counts}, k)
 
 
 NOTE = "in the average, 99 %"  # as long as most notes

@@ -4,8 +4,15 @@ import time
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QSize, Qt
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QMoveEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QPushButton, QSizePolicy, QToolButton
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QMoveEvent, QPaintEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QPushButton,
+    QSizePolicy,
+    QStyle,
+    QStyleOptionButton,
+    QStylePainter,
+    QToolButton,
+)
 
 from app.look import icons
 from app.widgets.layouts import in_column
@@ -107,36 +114,25 @@ class ShorteningLink(LinkButton):
     """A link that is elided where room is short."""
 
     def __init__(self, text: str, pressed: Callable[[], object], icon: str = "") -> None:
-        self._words = text
         super().__init__(text, pressed, icon)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
     def set_label(self, text: str) -> None:
-        self._words = text
         self.setToolTip("")
         super().set_label(text)
-        self._elide_text()
 
     def minimumSizeHint(self) -> QSize:
-        min_size = super().sizeHint()
-        return QSize(min(min_size.width(), 6 * self.fontMetrics().height()), min_size.height())
+        size = self.sizeHint()
+        return QSize(min(size.width(), 6 * self.fontMetrics().height()), size.height())
 
-    def sizeHint(self) -> QSize:
-        beside = super().sizeHint().width() - self.fontMetrics().horizontalAdvance(self.text())
-        text_width = self.fontMetrics().horizontalAdvance(self._words)
-        return QSize(beside + text_width, super().sizeHint().height())
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._elide_text()
-
-    def _elide_text(self) -> None:
-        metrics = self.fontMetrics()
-        room = self.width() - self.sizeHint().width()
-        room += metrics.horizontalAdvance(self._words)
-        self.setText(metrics.elidedText(self._words, Qt.TextElideMode.ElideRight, room))
-        if self.text() != self._words and not self.toolTip():
-            self.setToolTip(plain_tooltip(self._words))
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        metrics, words, option = self.fontMetrics(), self.text(), QStyleOptionButton()
+        self.initStyleOption(option)
+        room = metrics.horizontalAdvance(words) + self.width() - self.sizeHint().width()
+        option.text = metrics.elidedText(words, Qt.TextElideMode.ElideRight, room)
+        QStylePainter(self).drawControl(QStyle.ControlElement.CE_PushButton, option)
+        if option.text != words and not self.toolTip():
+            self.setToolTip(plain_tooltip(words))
 
 
 class IconButton(QToolButton):

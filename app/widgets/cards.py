@@ -53,24 +53,21 @@ class CollapsibleSection(QWidget):
         self.content = QWidget()
         self.body = in_column(on=self.content)
         in_column(self.button, self.content, on=self, gap=6)
-        self._set_open(settings.stored_flag(self._key))
+        self.set_open(settings.stored_flag(self._key))
 
     @property
     def is_open(self) -> bool:
         return self._open
 
     def _toggle_open(self) -> None:
-        self._set_open(not self._open)
+        self.set_open(not self._open)
         settings.remember(self._key, self._open)
 
     def set_title(self, title: str) -> None:
         self.button.set_label(title)
 
-    def show_body(self) -> None:
-        """Open it without storing that."""
-        self._set_open(True)
-
-    def _set_open(self, opened: bool) -> None:
+    def set_open(self, opened: bool) -> None:
+        """Open or fold it without storing that."""
         self._open = opened
         self.content.setVisible(opened)
         icon = "chevron-down" if opened else "chevron-right"
@@ -176,7 +173,7 @@ class ChoiceCards(QWidget):
         for key, card in self.cards.items():
             card.button.setChecked(key == chosen)
             if key == chosen and _is_folded(card.choice):
-                self.more.show_body()
+                self.more.set_open(True)
 
     def chosen_card(self) -> ChoiceCard | None:
         return next((card for card in self.cards.values() if card.button.isChecked()), None)

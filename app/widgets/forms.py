@@ -78,15 +78,15 @@ class OptionForm(QWidget):
             combo.set_choices(dict(zip(option.choices, words, strict=True)))
             combo.currentIndexChanged.connect(lambda: emit_change(combo.currentData()))
             return combo
-        spin = _int_box(option) if option.kind == "int" else _float_box(option)
+        spin: QuietSpinBox | QuietDoubleSpinBox
+        if option.kind == "int":
+            low, high = max(option.low, -_LARGEST_INT), min(option.high, _LARGEST_INT)
+            spin = QuietSpinBox(minimum=int(low) + option.low_open, maximum=int(high))
+        else:
+            spin = _float_box(option)
         spin.setSpecialValueText(option.lowest_label)  # "" for none
         spin.valueChanged.connect(emit_change)
         return spin
-
-
-def _int_box(option: Option) -> QuietSpinBox:
-    low, high = max(option.low, -_LARGEST_INT), min(option.high, _LARGEST_INT)
-    return QuietSpinBox(minimum=int(low) + option.low_open, maximum=int(high))
 
 
 def _float_box(option: Option) -> QuietDoubleSpinBox:

@@ -1,17 +1,15 @@
 """What a card shows of a model at a glance: its picture, and its scales of five dots."""
 
 from collections.abc import Sequence
-from functools import lru_cache
 
-from PySide6.QtCore import QByteArray, QEvent, QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
-from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app.look import appearance
+from app.look import appearance, icons
 from app.widgets.text_labels import plain_tooltip
 from core.estimators.facts import ModelScale
-from resources.theme import LIGHT, Theme
+from resources.theme import LIGHT
 
 FOLDER = appearance.RESOURCES / "models"
 MAX_DOTS = 5
@@ -42,18 +40,12 @@ class ModelPicture(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter, theme = QPainter(self), appearance.current()
-        _picture_renderer(self._name, theme).render(painter, QRectF(self.rect()))
+        pairs = zip((LIGHT.muted, *LIGHT.series), (theme.muted, *theme.series), strict=False)
+        colours = tuple((f'"{shipped}"', f'"{shown}"') for shipped, shown in pairs)
+        picture = icons.svg_renderer(FOLDER / f"{self._name}.svg", colours)
+        picture.render(painter, QRectF(self.rect()))
         painter.setPen(QPen(QColor(theme.line), 1))
         painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
-
-
-@lru_cache(maxsize=128)
-def _picture_renderer(name: str, theme: Theme) -> QSvgRenderer:
-    svg = (FOLDER / f"{name}.svg").read_text(encoding="utf-8")
-    colours = (LIGHT.muted, *LIGHT.series), (theme.muted, *theme.series)
-    for shipped, shown in zip(*colours, strict=False):
-        svg = svg.replace(f'"{shipped}"', f'"{shown}"')
-    return QSvgRenderer(QByteArray(svg.encode()))
 
 
 class ScaleDots(QWidget):

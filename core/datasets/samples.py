@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -24,10 +25,10 @@ class Sample:
     """A sample dataset."""
 
     name: str  # behind "sample:"
-    title: str
     task: Task
     target: str  # "" for topics
     table: Callable[[], pd.DataFrame]  # makes the raw table, always the same
+    title: str
     sentence: str  # what it is and what to try
 
     def read(self, choices: DataOptions = NO_CHOICES) -> Dataset:
@@ -66,39 +67,21 @@ def _bundled(name: str) -> pd.DataFrame:
     return table
 
 
-_SENTENCES = {
-    "groups": "400 made-up people in two classes. Blood and lifestyle values matter, four groups "
-    "of noise do not: watch the penalties find out.",
-    "breast-cancer": "569 tumours, benign or malignant, by 30 measurements of cell nuclei in "
-    "three groups: mean, error and worst.",
-    "iris": "150 flowers of three species by four lengths. Small and quick.",
-    "wine": "178 wines from three growers by 13 chemical values.",
-    "digits": "1,797 pictures of 8 by 8 pixels, ten classes. A deep latent Gaussian model draws "
-    "more of them.",
-    "diabetes": "442 patients; how far the disease went in a year, by ten values.",
-    "clinic": "600 made-up visits with categories, dates, yes and no, and missing values: will "
-    "the patient come back?",
-    "prices": "500 made-up flats; the price by size, place and thirty values of no use.",
-    "reviews": "500 made-up reviews with what was bought and its price: which words tell who buys "
-    "again?",
-    "tags": "300 made-up sentences, a tag for every word. Two columns are noise: give every "
-    "column its own penalty and see.",
-    "molecules": "60 made-up RNA molecules with their base pairs: learn how letters fold.",
-    "texts": "400 made-up texts about ten subjects, most of them about one or two: which words "
-    "belong together?",
-}
 _ROWS = (
-    ("groups", "Useful and useless groups", Task.BINARY, "ill", partial(_stored, "groups")),
-    ("breast-cancer", "Breast cancer", Task.BINARY, "target", partial(_bundled, "breast_cancer")),
-    ("iris", "Iris flowers", Task.MULTICLASS, "target", partial(_bundled, "iris")),
-    ("wine", "Wines", Task.MULTICLASS, "target", partial(_bundled, "wine")),
-    ("digits", "Handwritten digits", Task.MULTICLASS, "target", partial(_bundled, "digits")),
-    ("diabetes", "Diabetes", Task.REGRESSION, "target", partial(_bundled, "diabetes")),
-    ("clinic", "A clinic's raw table", Task.BINARY, "came_back", partial(_stored, "clinic")),
-    ("prices", "Flat prices", Task.REGRESSION, "price", partial(_stored, "prices")),
-    ("reviews", "Reviews", Task.BINARY, "buys_again", partial(_stored, "reviews")),
-    ("tags", "Parts of speech", Task.SEQUENCE, "tag", partial(_stored, "tags", sequence="str")),
-    ("molecules", "Folded molecules", Task.STRUCTURE, "structure", partial(_stored, "molecules")),
-    ("texts", "Short texts", Task.TOPICS, "", partial(_stored, "texts")),
+    ("groups", Task.BINARY, "ill", partial(_stored, "groups")),
+    ("breast-cancer", Task.BINARY, "target", partial(_bundled, "breast_cancer")),
+    ("iris", Task.MULTICLASS, "target", partial(_bundled, "iris")),
+    ("wine", Task.MULTICLASS, "target", partial(_bundled, "wine")),
+    ("digits", Task.MULTICLASS, "target", partial(_bundled, "digits")),
+    ("diabetes", Task.REGRESSION, "target", partial(_bundled, "diabetes")),
+    ("clinic", Task.BINARY, "came_back", partial(_stored, "clinic")),
+    ("prices", Task.REGRESSION, "price", partial(_stored, "prices")),
+    ("reviews", Task.BINARY, "buys_again", partial(_stored, "reviews")),
+    ("tags", Task.SEQUENCE, "tag", partial(_stored, "tags", sequence="str")),
+    ("molecules", Task.STRUCTURE, "structure", partial(_stored, "molecules")),
+    ("texts", Task.TOPICS, "", partial(_stored, "texts")),
 )
-SAMPLES = {row[0]: Sample(*row, _SENTENCES[row[0]]) for row in _ROWS}
+_WORDS = json.loads((files("resources") / "samples" / "samples.json").read_text(encoding="utf-8"))
+SAMPLES = {
+    row[0]: Sample(*row, _WORDS[row[0]]["title"], _WORDS[row[0]]["sentence"]) for row in _ROWS
+}

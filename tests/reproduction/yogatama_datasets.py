@@ -167,7 +167,7 @@ def _generated(number: int) -> Dataset:
         return frame
 
     task = Task.BINARY if classes == 2 else Task.MULTICLASS
-    return Sample(f"generated {number + 1}", "", task, "class", make_table, "").read()
+    return Sample(f"generated {number + 1}", task, "class", make_table, "", "").read()
 
 
 SEED = 2014  # of splits and perturbations: the same in every run

@@ -33,25 +33,6 @@ if TYPE_CHECKING:
 
 Groups = dict[str, list[str]]
 Spec = str | Groups
-# The kinds of parameters of a model of molecules; a test holds this list to the model's own, which
-# needs compiled loops that the window does without.
-MOTIFS: tuple[str, ...] = (
-    "base pairings",
-    "terminal mismatch interactions",
-    "hairpin loop lengths",
-    "explicit internal loop sizes",
-    "bulge loop lengths",
-    "internal loop lengths",
-    "symmetric internal loop lengths",
-    "internal loop asymmetry",
-    "single base bulge nucleotides",
-    "1x1 internal loop nucleotides",
-    "helix stacking interactions",
-    "helix closing interactions",
-    "multi-branch loop lengths",
-    "single base pair stacking interactions",
-    "external loop lengths",
-)
 MAX_BOXES = 40
 _NARROW, _WIDE = 170, 340  # of a box; the names of motifs are long
 
@@ -59,7 +40,8 @@ _NARROW, _WIDE = 170, 340  # of a box; the names of motifs are long
 def feature_names(summary: DatasetSummary) -> list[str]:
     """In file order: columns, weights of sequences, or motifs."""
     if summary.task.has_pairs:
-        return list(MOTIFS)
+        # A test holds them to those of the model, which needs compiled loops.
+        return list(words.group_words(summary.task).motifs)
     names = [column.name for column in summary.feature_columns]
     return ["initial", "transition", *names] if summary.task.has_sequences else names
 
@@ -201,16 +183,17 @@ class GroupsBoard(Card):
         if task == self._task:
             return
         self._task = task
-        self.set_words(*words.board_title_and_caption(task))
-        self.ways.set_choices(words.grouping_titles(task))
+        texts = words.group_words(task)
+        self.set_words(texts.title, texts.caption)
+        self.ways.set_choices(texts.ways)
 
     def current_groups(self) -> Groups:
         """Those of the plan, and perhaps a new empty one."""
         if self.session.plan is None or self.session.summary is None:
             return {}
         summary = self.session.summary
-        names = words.default_group_names(summary.task)
-        groups = shown_groups(self.session.plan.groups, summary, *names)
+        kind = "parameters" if summary.task.is_structured else "columns"
+        groups = shown_groups(self.session.plan.groups, summary, f"all {kind}", f"other {kind}")
         if self._empty and self._empty not in groups:
             groups[self._empty] = []
         return groups

@@ -91,28 +91,24 @@ class Crosshair:
     """A horizontal and a vertical line over a canvas."""
 
     def __init__(self, parent: QWidget) -> None:
-        self._lines = [QWidget(parent) for _ in range(2)]
-        for line in self._lines:
+        self.lines = [QWidget(parent) for _ in range(2)]
+        for line in self.lines:
             line.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
             line.setAutoFillBackground(True)
             line.hide()
-
-    @property
-    def is_shown(self) -> bool:
-        return not self._lines[0].isHidden()
 
     def show_at(self, area: QRect, centre: QPoint) -> None:
         palette = QPalette()
         palette.setColor(QPalette.ColorRole.Window, QColor(appearance.current().control))
         across = QRect(area.left(), centre.y(), area.width(), 1)
         upright = QRect(centre.x(), area.top(), 1, area.height())
-        for line, shape in zip(self._lines, (across, upright), strict=True):
+        for line, shape in zip(self.lines, (across, upright), strict=True):
             line.setPalette(palette)
             line.setGeometry(shape.intersected(area))
             line.show()
 
     def hide(self) -> None:
-        for line in self._lines:
+        for line in self.lines:
             line.hide()
 
 

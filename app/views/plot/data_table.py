@@ -2,7 +2,6 @@
 
 import csv
 import io
-import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,11 +23,10 @@ from PySide6.QtWidgets import QGraphicsView, QWidget
 from app.look import appearance
 from app.views.plot.axes import small_font
 from app.widgets.plain_table import CellModel, PlainTable
-from core.errors import write_error
 from core.export.spreadsheet_cells import escape_formula
 from core.figures.figure import Table
 from core.wording import format_value
-from core.writing import whole_file, write_whole
+from core.writing import whole_file
 from resources.theme import FONT_CARD, TARGET
 
 
@@ -83,13 +81,10 @@ def as_text(table: Table, delimiter: str) -> str:
 def _delimited(rows: Iterable[Sequence[Any]], delimiter: str) -> str:
     out = io.StringIO()
     writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
-    writer.writerows(_plain_row(row) for row in rows)
+    # NaN is no number, not even itself.
+    cells = (["" if v is None or v != v else escape_formula(v) for v in row] for row in rows)
+    writer.writerows(cells)
     return out.getvalue()
-
-
-def _plain_row(row: Sequence[Any]) -> list[Any]:
-    empty = (v is None or (isinstance(v, float) and math.isnan(v)) for v in row)
-    return ["" if none else escape_formula(value) for none, value in zip(empty, row, strict=True)]
 
 
 SHARPNESS = 2  # pixels of the PNG for one of the screen
@@ -97,22 +92,11 @@ EDGE = 12
 
 
 def save_picture(content: QWidget, path: Path, title: str, question: str) -> None:
-    """Write a widget as SVG or PNG; raises UnusableError."""
+    """Write a widget as SVG or PNG; raises OSError."""
     written = _write_svg if path.suffix.lower() == ".svg" else _write_png
-    try:
-        with whole_file(path) as draft:
-            if not written(content, draft, (title, question)):
-                raise OSError
-    except OSError as error:
-        raise write_error("the picture", path, error) from error
-
-
-def save_table(table: Table, path: Path) -> None:
-    """Write a table as CSV; raises UnusableError."""
-    try:
-        write_whole(path, as_text(table, ","))
-    except OSError as error:
-        raise write_error("the table", path, error) from error
+    with whole_file(path) as draft:
+        if not written(content, draft, (title, question)):
+            raise OSError
 
 
 def picture_image(content: QWidget, title: str, question: str) -> QImage:

@@ -237,7 +237,9 @@ class Band(pg.UIGraphicsItem):
         """NaN separates areas."""
         self.x, self.low, self.high = x, low, high
         self._path = QPainterPath()
-        for finite_run in _finite_runs(np.isfinite(low) & np.isfinite(high)):
+        finite = np.isfinite(low) & np.isfinite(high)
+        edges = np.flatnonzero(np.diff(np.concatenate([[0], finite.astype(int), [0]])))
+        for finite_run in map(slice, edges[::2], edges[1::2]):
             along = np.concatenate([x[finite_run], x[finite_run][::-1]])
             edge = np.concatenate([low[finite_run], high[finite_run][::-1]])
             self._path.addPath(pg.functions.arrayToQPath(along, edge))
@@ -247,11 +249,6 @@ class Band(pg.UIGraphicsItem):
     def paint(self, painter: QPainter, *_args: Any) -> None:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.fillPath(self._path, self._fill)
-
-
-def _finite_runs(finite: np.ndarray) -> list[slice]:
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], finite.astype(int), [0]])))
-    return [slice(a, b) for a, b in zip(edges[::2], edges[1::2], strict=True)]
 
 
 class HorizontalBars(PixelItem):

@@ -239,7 +239,10 @@ class DefaultLine(PixelItem):
         busy = np.vstack([near, self._stairs]).T
         busy = pg.functions.transformCoordinates(transform, busy).T if busy.size else busy.T
         if self._other_line is not None and self._other_line.value is not None:
-            busy = np.vstack([busy, _filling_points(self._other_line.label)])
+            other = self._other_line.label
+            x = np.linspace(other.left(), other.right(), 30)
+            filling = np.column_stack([x, np.full(len(x), other.center().y())])
+            busy = np.vstack([busy, *[filling] * 40])
         self.label = emptiest_box(area, height, size, busy)
         painter.setPen(pen(muted, 1.4, dashed=True))
         if is_seen:
@@ -260,10 +263,6 @@ def emptiest_box(area: QRectF, height: float, size: Size, busy: np.ndarray) -> Q
     if not boxes:
         return QRectF(edges[0], height + 2, wide, tall)
     return min(boxes, key=lambda box: _covered_count(box, busy))
-
-
-def _filling_points(box: QRectF) -> np.ndarray:
-    return np.array([(x, box.center().y()) for x in np.linspace(box.left(), box.right(), 30)] * 40)
 
 
 def _covered_count(box: QRectF, points: np.ndarray) -> int:

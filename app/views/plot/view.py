@@ -14,7 +14,7 @@ from app.text.narration import ended_early
 from app.text.plan_text import setting_lines
 from app.views.plot.axes import ScaleAxis
 from app.views.plot.canvas import Canvas, HoverText, nearest_mark
-from app.views.plot.data_table import DataTable, as_text, picture_image, save_picture, save_table
+from app.views.plot.data_table import DataTable, as_text, picture_image, save_picture
 from app.views.plot.figure_painter import FigurePainter
 from app.views.plot.plot import Plot
 from app.views.plot.view_state import Highlight, ViewState
@@ -23,12 +23,13 @@ from app.widgets.cards import Card
 from app.widgets.term_help import AXES
 from app.widgets.text_labels import wrapping_label
 from app.worker.evaluator_process import EvaluationReply
-from core.errors import UnusableError
+from core.errors import write_error
 from core.figures.figure import Figure, Table
 from core.tuning.events import Event, RunStarted
 from core.tuning.runs.state import RunState
 from core.tuning.runs.trial_table import Trial
 from core.wording import count_text, format_value
+from core.writing import write_whole
 
 _OLD_METHODS = {
     "table_data": "rows",
@@ -268,13 +269,15 @@ class View(Card):
 
     def save_file(self, path: str) -> None:
         """Write a picture or the table; emits `problem` on failure."""
+        is_table = path.lower().endswith(".csv")
         try:
-            if path.lower().endswith(".csv"):
-                save_table(self.table_data(), Path(path))
+            if is_table:
+                write_whole(Path(path), as_text(self.table_data(), ","))
             else:
                 save_picture(self.picture(), Path(path), self.title, self.question)
-        except UnusableError as error:
-            self.problem.emit(error.sentence)
+        except OSError as error:
+            kind = "the table" if is_table else "the picture"
+            self.problem.emit(write_error(kind, path, error).sentence)
 
     def _add_buttons(self) -> None:
         self._table_button = IconButton("table", f"Show “{self.title}” as a table")

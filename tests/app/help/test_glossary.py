@@ -109,6 +109,8 @@ def window_text():
     texts += [metric.title for metric in METRICS.values()]
     for words in read_help("run_options.json").values():
         texts += [words["label"], words["help"], *words.get("choice_labels", ())]
+    for words in read_help("groups.json").values():
+        texts += [words["caption"], *words["ways"].values()]
     return "\0".join(texts)
 
 

@@ -15,16 +15,8 @@ import pytest
 from app.cli import main
 from app.cli.commands import build_parser
 from app.cli.tune_arguments import data_of
-from app.help.glossary import score_entries
-from app.help.help_pages import (
-    FOLDER,
-    example_pairs,
-    model_page,
-    page_of,
-    pages_by_key,
-    references,
-    views_of,
-)
+from app.help.glossary import read_help, score_entries
+from app.help.help_pages import FOLDER, example_pairs, model_page, page_of, pages_by_key, views_of
 from app.help.html_folder import write_help
 from app.help.page_html import page_html, without_markup
 from app.views.registry import VIEWS
@@ -39,7 +31,7 @@ PAIRS = example_pairs()
 def test_every_link_leads_somewhere_and_every_place_is_there_once():
     pages = pages_by_key().values()
     for page in pages:
-        for place in page.links:
+        for place in page.linked_anchors:
             assert page_of(place) is not None, f"{page.key}: #{place}"
         assert not re.findall(r"\]\((?!#|pictures/)", page.text), page.key
     places = [place for page in pages for place in page.anchors]
@@ -56,6 +48,7 @@ def test_every_picture_is_there_small_and_used():
 def test_strategies_are_told_in_the_windows_words():
     ours = {s.name for s in STRATEGIES.values() if s.load.__module__.startswith("core.")}
     assert ours == set(PAIRS)
+    sources = read_help("references.json")
     for strategy in (STRATEGIES[name] for name in PAIRS):
         page = pages_by_key()[f"strategy-{strategy.name}"]
         assert page.title == strategy.title
@@ -63,7 +56,7 @@ def test_strategies_are_told_in_the_windows_words():
         parts += [f"**{o.label}** (`{o.name}`). {o.help}" for o in strategy.options]
         parts += [f"pictures/{strategy.name}-{how}.png" for how in ("well", "badly")]
         parts.append(PAIRS[strategy.name].badly.cure)
-        parts += [references()[source] for source in filter(None, strategy.source.split("; "))]
+        parts += [sources[source] for source in filter(None, strategy.source.split("; "))]
         assert [part for part in parts if part not in page.text] == []
 
 

@@ -97,8 +97,8 @@ def lacking(models):
 def installing(monkeypatch, script):
     """The installer is this script of Python."""
     command = [sys.executable, "-c", script]
-    monkeypatch.setattr(install_line, "installing_command", lambda names: command)
-    monkeypatch.setattr(install_line, "installation_refusal", lambda given: None)
+    monkeypatch.setattr(install_line.packages, "installing_command", lambda names: command)
+    monkeypatch.setattr(install_line.packages, "installation_refusal", lambda given: None)
 
 
 def test_models_that_cannot_be_used_are_folded_with_their_reasons(lacking):
@@ -154,7 +154,7 @@ def test_an_installation_can_be_cancelled(lacking, qtbot, monkeypatch):
 
 def test_where_nothing_can_be_added_the_line_says_why(lacking, monkeypatch):
     monkeypatch.setattr(
-        install_line, "installation_refusal", lambda given: UnusableError("no right to write")
+        install_line.packages, "installation_refusal", lambda given: UnusableError("no right to write")
     )
     lacking.extras.button.click()
     assert lacking.extras.words.text() == "Not installed: no right to write."

@@ -101,11 +101,11 @@ def test_long_words_of_the_last_run_make_no_page_wider_than_the_window(page, qtb
     area = page.scroll_area
     assert area.widget().minimumSizeHint().width() <= area.viewport().width()
     (link,) = page.findChildren(ShorteningLink)
-    assert link.text().endswith("…")
+    assert link.width() < link.sizeHint().width()
     assert words.strip() in link.accessibleName()
     assert "goes on and on" in link.toolTip()
     page.resize(4000, 900)
-    qtbot.waitUntil(lambda: link.text() == f"Last run: {words}")
+    qtbot.waitUntil(lambda: link.width() >= link.sizeHint().width())
 
 
 # A target that is unusable --------------------------------------------------------------------

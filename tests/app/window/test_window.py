@@ -23,11 +23,11 @@ from app.dialogs.help_dialog import HelpDialog
 from app.dialogs.settings_dialog import SettingsDialog
 from app.help.help_pages import FOLDER, GENERATED_TOPICS, TOPICS, pages_by_key
 from app.look import appearance, icons
-from app.pages.start_page import OFFERED
 from app.preferences import preferences as settings
 from app.preferences.preferences import TELLS_ENDS
 from app.session.shown_run import ShownRun
 from app.widgets import buttons
+from app.widgets.buttons import ActionTile
 from app.widgets.text_labels import ElidedLabel
 from app.window import notices
 from app.window.notices import LONG, BusyNotice, EndNotice
@@ -144,8 +144,8 @@ def test_the_first_page_offers_a_file_and_locked_steps_say_why(window, qtbot):
     assert window.here == "start"
     assert page.drop.button.isVisible()
     assert not page._continue.isVisible()
-    assert list(OFFERED) == list(SAMPLES)
-    assert [title for title, _ in OFFERED.values()] == [s.title for s in SAMPLES.values()]
+    titles = [tile.accessibleName() for tile in page.findChildren(ActionTile)]
+    assert titles == [sample.title for sample in SAMPLES.values()]
     step, why = window.rail.steps["strategy"], window.rail._why
     qtbot.mouseClick(step, Qt.MouseButton.LeftButton)
     assert window.here == "start"

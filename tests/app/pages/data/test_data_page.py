@@ -13,7 +13,7 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QMenu
 
 from app.pages.data.data_page import DataPage
-from app.pages.data.groups_board import MOTIFS, fresh_name, move_columns, rename_group, shown_groups
+from app.pages.data.groups_board import fresh_name, move_columns, rename_group, shown_groups
 from app.text.data_text import change_title
 from app.widgets import chip
 from app.worker.messages import Opened
@@ -490,7 +490,7 @@ def test_the_groups_of_a_model_of_sequences(page_of, clinic):
 def test_the_groups_of_a_model_of_molecules(page_of):
     page = page_of("molecules")
     page.session.set_plan(groups="column")
-    assert list(page.board.current_groups()) == list(MOTIFS) == list(parameters.MOTIFS)
+    assert list(page.board.current_groups()) == list(parameters.MOTIFS)
     assert page.board.ways.findData("prefix") == -1
     page.session.set_plan(groups="each")
     assert page.board._sentence.text() == "Every parameter has a penalty of its own."
