@@ -368,9 +368,6 @@ class Session(SessionState):
     def leave_question(self, question: str) -> None:
         self._requests.cancel(m.Explain, question)
 
-    def warm_up(self) -> None:
-        self._evaluator.warm_up()
-
     def evaluate(self, request: EvaluationRequest) -> None:
         """Evaluate a surrogate; `evaluated` follows."""
         self._evaluator.ask(request)

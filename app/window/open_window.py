@@ -94,8 +94,8 @@ def _after_first_paint(
     tell_painted(window, window.session.exporters_changed)
     restore_collection()
     window.session.runs.reload()
-    window.session.warm_up()
-    preparation.start()
+    preparation.start(FIRST)
+    window.session.busy_changed.connect(preparation.start_all)
     window.pages["start"].visited()
     if crash_text := faults.earlier_crash_text():
         crashes.show_report("Tunescope ended unexpectedly the last time.", crash_text)
@@ -132,6 +132,7 @@ def _write_mark(path: str, word: str) -> None:
 
 
 PAUSE = 20  # milliseconds between two views, in which a person's clicks come first
+FIRST = ("data",)  # the others are of use once data or a run are there
 AHEAD = ("data", "tune", "model", "strategy", "results", "export", "use")
 # What pages import when they first need it.
 LATER = (
@@ -150,6 +151,7 @@ class Preparation(QObject):
     def __init__(self, window: Window) -> None:
         super().__init__(window)
         self._window = window
+        self._keys: tuple[str, ...] = AHEAD
         self._steps: Iterator[object] = iter(())
         self._task = LatestTask(self)
         self._task.done.connect(self._begin_steps)
@@ -160,8 +162,16 @@ class Preparation(QObject):
     def goes_on(self) -> bool:
         return self._task.goes_on or self._turn.isActive()
 
-    def start(self) -> None:
-        self._task.start(partial(_prepare, self._window.session))
+    def start(self, keys: tuple[str, ...] = AHEAD) -> None:
+        """Prepare these pages; with all of them also what they need later."""
+        self._keys = keys
+        self._task.start(partial(_prepare, self._window.session, keys))
+
+    def start_all(self, activity: str) -> None:
+        """Prepare all pages as a person waits for the first time."""
+        if activity:
+            self._window.session.busy_changed.disconnect(self.start_all)
+            self.start()
 
     def shutdown(self) -> None:
         self._turn.stop()
@@ -176,15 +186,16 @@ class Preparation(QObject):
             self._turn.stop()
 
     def _make_widgets(self) -> Iterator[object]:
-        for key in AHEAD:
+        for key in self._keys:
             yield (page := self._window.make_page(key))
             yield from page.steps()
 
 
-def _prepare(session: Session, is_wanted: IsWanted) -> None:
-    for module in (*(module for module, _ in PAGES.values()), *LATER):
+def _prepare(session: Session, keys: tuple[str, ...], is_wanted: IsWanted) -> None:
+    is_all = keys == AHEAD
+    for module in (*(PAGES[key][0] for key in keys), *(LATER if is_all else ())):
         if is_wanted():
             importlib.import_module(module)
-    if is_wanted():
+    if is_all and is_wanted():
         # The first look writes the shipped datasets.
         session.history.read_contents()

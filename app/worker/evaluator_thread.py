@@ -39,11 +39,6 @@ class SurrogateEvaluator(ProcessThread):
         if not self.isRunning():
             self.start()
 
-    def warm_up(self) -> None:
-        """The first answer then does not wait for imports."""
-        if not self._closing and not self.isRunning():
-            self.start()
-
     def begin_shutdown(self) -> None:
         with self._changed:
             self._closing = True

@@ -126,7 +126,7 @@ def test_pages_that_are_made_ahead_run_no_code_from_outside(installed, example, 
     window = Window(still)
     qtbot.addWidget(window)
     preparation = Preparation(window)
-    open_window._prepare(still, lambda: True)
+    open_window._prepare(still, open_window.AHEAD, lambda: True)
     assert (
         run_strategy_title(RunSummary("run", "run", model="stumps", strategy="genetic"))
         == "genetic"

@@ -135,14 +135,3 @@ def test_a_common_surface_is_restored_from_both_events():
     assert over_two == transfer_evaluator.joint_image(*joint, ("C", "g"))
     nothing = JointSurfaceFitted(lengths=[0.3, 0.3])
     assert evaluate_request(replace(asked, fitted=nothing)).problem == "ValueError"
-
-
-def test_warmed_up_it_has_a_process_before_the_first_request(evaluator, qtbot):
-    assert evaluator.process_id is None
-    evaluator.warm_up()
-    evaluator.warm_up()
-    qtbot.waitUntil(lambda: evaluator.process_id is not None, timeout=60_000)
-    there = evaluator.process_id
-    with qtbot.waitSignal(evaluator.arrived, timeout=60_000):
-        evaluator.ask(request())
-    assert evaluator.process_id == there
