@@ -120,7 +120,7 @@ def _has_room(folder: str) -> bool:
 
 
 NEARLY_ALL = 0.7  # of its bytes, with which a process that crashes is taken to have lacked memory
-MEASURE_SECONDS = 0.4  # between two measurements of memory
+MEASURE_SECONDS = 1.0  # between two measurements of memory
 STARTED = "begun"  # sent by a process when it starts a trial
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
