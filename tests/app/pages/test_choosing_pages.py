@@ -153,9 +153,8 @@ def test_an_installation_can_be_cancelled(lacking, qtbot, monkeypatch):
 
 
 def test_where_nothing_can_be_added_the_line_says_why(lacking, monkeypatch):
-    monkeypatch.setattr(
-        install_line.packages, "installation_refusal", lambda given: UnusableError("no right to write")
-    )
+    error = UnusableError("no right to write")
+    monkeypatch.setattr(install_line.packages, "installation_refusal", lambda given: error)
     lacking.extras.button.click()
     assert lacking.extras.words.text() == "Not installed: no right to write."
     assert not lacking.extras.is_going_on
