@@ -20,6 +20,7 @@ from core.estimators.stored.skops_nodes import Node, name_of
 
 PROTOCOL = 2  # version of skops's files
 _ARRAY_FUNCTION = type(np.clip)
+_USUAL_REDUCE: Any = object.__reduce__  # of objects that their attributes restore
 
 
 class SkopsWriter:
@@ -68,7 +69,7 @@ class SkopsWriter:
             _, arguments, state = value.__reduce__()
             reduced = {"__reduce__": {"args": self.node(arguments)}, "content": self.node(state)}
             return {**_named(kind, "TreeNode"), **reduced}
-        if kind.__reduce__ is object.__reduce__:
+        if kind.__reduce__ is _USUAL_REDUCE:
             return {**_named(kind, "ObjectNode"), "content": self.node(value.__getstate__())}
         return self._node_of_skops(value)
 

@@ -222,7 +222,7 @@ class ProcessExecutor(TrialExecutor):
         # Written first: a folder for temporary files may lie in memory.
         self._memory = TrialMemory.allot(workers, work.memory)
         self._sizes: dict[int, int] = {}  # bytes by process id, when last measured
-        self._measured = -math.inf
+        self._measured = time.monotonic()
         self._busy: dict[OwnedProcess, _RunningTrial] = {}
         self._lost: list[TrialResult] = []  # trials that no process could be started for
 
