@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout
@@ -91,7 +91,11 @@ class RunComparisonCard(Card):
         if is_comparable:
             self.picture.show_curves(self.curves, names)
         run_values = [curve.values for curve in self.curves]
-        rows = self._result_rows()
+        cells = [cells_of(run) for run in self.runs]
+        rows: list[list[str]] = [
+            [f"{name[:1].upper()}{name[1:]}", *(cell[HEADS.index(name)] or "–" for cell in cells)]
+            for name in RESULTS
+        ]
         rows += [
             [setting_name(name), *(setting_value(values, name) for values in run_values)]
             for name in differing_names(run_values)
@@ -108,10 +112,3 @@ class RunComparisonCard(Card):
         self.which.set_choices(choices, max(scores, key=lambda path: scores[path], default=None))
         for control in (self.which, self.fresh):
             control.setVisible(is_offered and bool(choices))
-
-    def _result_rows(self) -> list[list[Any]]:
-        cells = [cells_of(run) for run in self.runs]
-        return [
-            [f"{name[:1].upper()}{name[1:]}", *(cell[HEADS.index(name)] or "–" for cell in cells)]
-            for name in RESULTS
-        ]

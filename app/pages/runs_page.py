@@ -7,15 +7,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, ClassVar
 
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal, SignalInstance
-from PySide6.QtGui import (
-    QFocusEvent,
-    QHideEvent,
-    QKeyEvent,
-    QKeySequence,
-    QResizeEvent,
-    QShortcut,
-    QShowEvent,
-)
+from PySide6.QtGui import QFocusEvent, QHideEvent, QKeySequence, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QWidget
 
 from app.dialogs.message_boxes import is_deletion_confirmed
@@ -46,18 +38,6 @@ HEIGHT = 76  # pixels
 RELOAD_MILLISECONDS = 5_000  # other programs may have new runs
 
 
-class _BinTable(RowTable):
-    """Enter restores, Delete asks to remove for good."""
-
-    enter_pressed = Signal()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self.enter_pressed.emit()
-        else:
-            super().keyPressEvent(event)
-
-
 class BinCard(Card):
     """The deleted runs; they are restored, or removed for good."""
 
@@ -68,7 +48,7 @@ class BinCard(Card):
         super().__init__("Bin", "")
         self._deleted_runs: list[DeletedRun] = []
         self.rows = DataTableModel()
-        self.table = _BinTable(self.rows, "Deleted runs", "Enter restores what is chosen.")
+        self.table = RowTable(self.rows, "Deleted runs", "Enter restores what is chosen.")
         self.table.chosen.connect(self._update_buttons)
         restore = partial(self._emit_chosen, self.restore_pressed)
         remove = partial(self._emit_chosen, self.remove_pressed)

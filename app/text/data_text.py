@@ -285,18 +285,6 @@ def _end_text(value: float, spread: Distribution) -> str:
     return f"{moment:%Y-%m-%d}"
 
 
-_NAMES = {
-    "target": "what is predicted",
-    "task": "what is predicted",
-    "test_file": "the test set",
-    "test_size": "the test set",
-    "latest": "which rows test",
-    "together": "which rows stay together",
-    "leaks": "columns that leak the target",
-    "other_letters": "letters that are no bases",
-    "vocabulary": "the words that count",
-    "stop_words": "the words that count",
-}
 _OF_COLUMNS = {
     "kinds": "what “{}” holds",
     "readings": "how “{}” is read",
@@ -309,7 +297,8 @@ def change_title(old_data: DataPlan, new_data: DataPlan) -> str:
     for field in fields(old_data):
         before, after = getattr(old_data, field.name), getattr(new_data, field.name)
         if before != after and field.name not in _OF_COLUMNS:
-            return _NAMES.get(field.name, "the data")
+            texts = read_help("plan_fields.json").get(f"data {field.name}", {})
+            return str(texts.get("change", "the data"))
     for field_name, words in _OF_COLUMNS.items():
         before, after = getattr(old_data, field_name), getattr(new_data, field_name)
         names = [name for name in {**before, **after} if before.get(name) != after.get(name)]

@@ -26,28 +26,6 @@ TIPS = {
     "vs baseline": "How much better than always the most frequent class, or the mean.",
     "time": "How long the run took.",
 }
-_SETTING_NAMES = {
-    "data file": "File",
-    "data target": "Column to predict",
-    "data task": "Task",
-    "data roles": "Roles of columns",
-    "data kinds": "Kinds of columns",
-    "data test_file": "Test file",
-    "data test_size": "Share of rows that test",
-    "data vocabulary": "Words that count",
-    "data stop_words": "Stop words",
-    "data together": "Equal rows stay together",
-    "data leaks": "Columns that leak the target are used",
-    "data other_letters": "Other letters are read as N",
-    "data latest": "Latest rows test, by",
-    "model": "Model",
-    "strategy": "Strategy",
-    "groups": "Groups",
-    "trials": "Trials at most",
-    "costs": "Costs of mistakes",
-    "memory": "Memory of a process at most",
-    "minutes": "Minutes at most",
-}
 
 
 def difference_to_baseline(run: RunSummary) -> float | None:
@@ -137,8 +115,9 @@ def setting_name(name: str) -> str:
     if name.startswith("option "):
         return f"Option {name.removeprefix('option ')}"
     # What the Strategy page asks for has its words there.
-    option = read_help("run_options.json").get(name)
-    return str(option["label"]) if option else _SETTING_NAMES.get(name, name)
+    if option := read_help("run_options.json").get(name):
+        return str(option["label"])
+    return str(read_help("plan_fields.json").get(name, {}).get("title", name))
 
 
 def setting_value(values: Mapping[str, Any], name: str) -> str:

@@ -8,7 +8,6 @@ from PySide6.QtCore import QPointF, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QFont, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
-    QListView,
     QRadioButton,
     QStyledItemDelegate,
     QStyleOptionViewItem,
@@ -328,19 +327,15 @@ class ConfusionMatrix(ResultView):
         return self.table
 
     def controls(self) -> list[QWidget]:
-        models = {"tuned": "tuned", "default": "default setting", "baseline": "baseline"}
-        self.which = chooser("Whose answers", self.redraw, models)
+        self.which = chooser("Whose answers", self.redraw, {"tuned": "tuned"})
         return [self.which]
 
     def draw(self) -> None:
+        models = {"tuned": "tuned", "default": "default setting"}
         # Runs of earlier versions kept no counts of the baseline.
-        has_baseline = self.confusion_counts.baseline is not None
-        choices = self.which.view()
-        # Qt's box has a list view unless it is given another one.
-        if isinstance(choices, QListView):
-            choices.setRowHidden(2, not has_baseline)
-        if not has_baseline and self.which.currentIndex() == 2:
-            self.which.setCurrentIndex(0)
+        if self.confusion_counts.baseline is not None:
+            models["baseline"] = "baseline"
+        self.which.set_choices(models, self.which.currentData())
         units = self.results.task.units
         self._caption.setText(
             f"Confusion matrix: predicted across, true down. {units[:1].upper()}{units[1:]} of the "

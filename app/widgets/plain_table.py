@@ -204,6 +204,7 @@ class RowTable(PlainTable):
 
     chosen = Signal()  # other rows
     delete_pressed = Signal()  # with rows chosen
+    enter_pressed = Signal()  # the same
 
     def __init__(self, model: CellModel, name: str, description: str) -> None:
         super().__init__()
@@ -216,8 +217,11 @@ class RowTable(PlainTable):
         self.selectionModel().selectionChanged.connect(lambda *_: self.chosen.emit())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Delete and self.chosen_rows():
+        key, is_enter = event.key(), event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if key == Qt.Key.Key_Delete and self.chosen_rows():
             self.delete_pressed.emit()
+        elif is_enter and self.chosen_rows():
+            self.enter_pressed.emit()
         else:
             super().keyPressEvent(event)
 

@@ -179,14 +179,6 @@ class GroupsBoard(Card):
 
     # What is shown --------------------------------------------------------------------------
 
-    def _set_task(self, task: Task) -> None:
-        if task == self._task:
-            return
-        self._task = task
-        texts = words.group_words(task)
-        self.set_words(texts.title, texts.caption)
-        self.ways.set_choices(texts.ways)
-
     def current_groups(self) -> Groups:
         """Those of the plan, and perhaps a new empty one."""
         if self.session.plan is None or self.session.summary is None:
@@ -204,7 +196,10 @@ class GroupsBoard(Card):
             self.hide()
             return
         self.show()
-        self._set_task(summary.task)
+        if summary.task != self._task:
+            self._task, texts = summary.task, words.group_words(summary.task)
+            self.set_words(texts.title, texts.caption)
+            self.ways.set_choices(texts.ways)
         spec = plan.groups if isinstance(plan.groups, str) else OWN
         with QSignalBlocker(self.ways):
             self.ways.setCurrentIndex(self.ways.findData(spec))

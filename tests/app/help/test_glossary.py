@@ -111,6 +111,8 @@ def window_text():
         texts += [words["label"], words["help"], *words.get("choice_labels", ())]
     for words in read_help("groups.json").values():
         texts += [words["caption"], *words["ways"].values()]
+    for words in read_help("plan_fields.json").values():
+        texts += words.values()
     return "\0".join(texts)
 
 
