@@ -21,17 +21,7 @@ from core.estimators.registry import model_named
 from core.export.exportable_models import BASELINE, TUNED, ExportableModel, exportable_model
 from core.records import Record
 from core.space import Setting
-from core.tuning.events import (
-    Event,
-    ImagesDrawn,
-    MoleculesFolded,
-    RunFinished,
-    RunStarted,
-    RunStopped,
-    SequencesLabelled,
-    TopicsFound,
-    TrialFailed,
-)
+from core.tuning import events as run_events
 from core.tuning.plan import Plan
 from core.tuning.problem import take_rows
 from core.tuning.problem_setup import build_problem, read_data
@@ -44,7 +34,7 @@ from core.tuning.runs.state import RunState, state_from_events
 from core.tuning.scores.metrics import METRICS
 from core.tuning.strategies.registry import STRATEGIES
 
-E = TypeVar("E", bound=Event)
+E = TypeVar("E", bound=run_events.Event)
 
 
 @dataclass(frozen=True)
@@ -53,8 +43,8 @@ class FinishedRun:
 
     name: str
     plan: Plan
-    events: list[Event]
-    started: RunStarted
+    events: list[run_events.Event]
+    started: run_events.RunStarted
     results: Results  # of its last RunFinished or RunStopped
     takeaway: ModelMetadata
     folder: RunFolder = field(repr=False)
@@ -136,14 +126,18 @@ def file_name_of(source: DataSource) -> str:
 
 
 def finished_run(
-    folder: RunFolder, examples: bool = True, events: list[Event] | None = None
+    folder: RunFolder, examples: bool = True, events: list[run_events.Event] | None = None
 ) -> FinishedRun:
     """The run in a folder, or UnusableError; `examples` allows exports to hold rows of the data."""
     # The process that tuned has the events already.
     events = folder.all_events() if events is None else events
     # A run that was resumed has several ends, of which the last counts.
-    ends = [event for event in events if isinstance(event, (RunFinished, RunStopped))]
-    starts = [event for event in events if isinstance(event, RunStarted)]
+    ends = [
+        event
+        for event in events
+        if isinstance(event, (run_events.RunFinished, run_events.RunStopped))
+    ]
+    starts = [event for event in events if isinstance(event, run_events.RunStarted)]
     results = ends[-1].results if ends else None
     if not starts or results is None or not has_best(folder):
         raise _nothing_yet(folder)
@@ -168,7 +162,7 @@ def _nothing_yet(folder: RunFolder) -> UnusableError:
     return UnusableError("this run has no fitted model yet", where=str(folder.path), cure=cure)
 
 
-_SHOW_ROWS = (SequencesLabelled, MoleculesFolded, ImagesDrawn)
+_SHOW_ROWS = (run_events.SequencesLabelled, run_events.MoleculesFolded, run_events.ImagesDrawn)
 # Sentences have cells in these marks, but also names of columns and classes.
 _QUOTED = re.compile("“([^”]*)”")
 _OF_TEXT = re.compile("(?s): (word|words|part) “.*”$")  # as core.datasets.texts.tfidf has it
@@ -232,14 +226,14 @@ def _redact_results(value: Any, public_names: Collection[str]) -> Any:
     return value
 
 
-def _redact_event(event: Event, public_names: Collection[str]) -> Event:
+def _redact_event(event: run_events.Event, public_names: Collection[str]) -> run_events.Event:
     match event:
-        case TrialFailed(reason=reason):
+        case run_events.TrialFailed(reason=reason):
             # Libraries put cells into their messages: the kind of error is enough.
             return replace(event, reason=_without_quotes(_ERROR.sub(r"\1.", reason), public_names))
-        case TopicsFound(topics=topics):
+        case run_events.TopicsFound(topics=topics):
             return replace(event, topics=[replace(topic, words=[]) for topic in topics])
-        case RunFinished(results=results) | RunStopped(results=results):
+        case run_events.RunFinished(results=results) | run_events.RunStopped(results=results):
             return replace(event, results=_redact_results(results, public_names))
     return event
 

@@ -2,13 +2,7 @@
 
 from collections.abc import Sequence
 
-from core.tuning.scores.score import (
-    Score,
-    difference_text,
-    metric_in_short,
-    score_text,
-    signed_difference,
-)
+from core.tuning.scores import score as scores
 from core.tuning.why import answer_types
 from core.wording import format_decimals, format_integer, format_number, percent, shortened_text
 
@@ -50,8 +44,8 @@ def loss_text(metric: str, loss: float | None) -> str:
     """What of a score is lost; of R² no more than all of it."""
     # Below 0 it is that of a worse answer than the mean: no column is worth more than all.
     if loss is not None and metric == "r2" and loss >= WHOLE:
-        return f"all of {metric_in_short(metric)}"
-    return difference_text(metric, loss)
+        return f"all of {scores.metric_in_short(metric)}"
+    return scores.difference_text(metric, loss)
 
 
 def settings_text(answer: answer_types.SettingImportance) -> str:
@@ -75,7 +69,7 @@ def learning_text(answer: answer_types.LearningCurve) -> str:
     verdict, gain = learning_verdict(answer), answer.gain
     if not answer.done or gain is None:
         return verdict
-    low, high = (signed_difference(end, answer.metric) for end in (gain.low, gain.high))
+    low, high = (scores.signed_difference(end, answer.metric) for end in (gain.low, gain.high))
     interval = f"95\u00a0% confidence interval: {low} to {high}."
     return f"{verdict} {interval} {last.get(answer.answer or '', '')}".strip()
 
@@ -87,7 +81,7 @@ def learning_verdict(answer: answer_types.LearningCurve) -> str:
     if answer.gain is None or answer.answer is None:
         return "There are too few rows to tell."
     gain = answer.gain
-    mean = signed_difference(gain.mean, answer.metric, unit=True)
+    mean = scores.signed_difference(gain.mean, answer.metric, unit=True)
     first = {"yes": "Yes, likely", "no": "No, likely not", "unclear": "Unclear"}
     return (
         f"{first[answer.answer]}: {mean} from {format_integer(gain.from_rows)} to "
@@ -117,13 +111,13 @@ def areas_text(tally: answer_types.ThresholdTally) -> str:
     if INTERVAL in first:  # said once
         second = second.replace(INTERVAL, "")
     return (
-        f"Area left {first}, baseline {score_text(0.5, AREA)}; right {second}, baseline "
-        f"{score_text(tally.share, AREA)}."
+        f"Area left {first}, baseline {scores.score_text(0.5, AREA)}; right {second}, baseline "
+        f"{scores.score_text(tally.share, AREA)}."
     )
 
 
 def area_text(values: Sequence[float | None]) -> str:
     """An area with the ends of its interval, where they are known."""
     value, *interval = values
-    score = Score(AREA, value, interval)
+    score = scores.Score(AREA, value, interval)
     return f"{score.text}{score.interval_phrase()}"

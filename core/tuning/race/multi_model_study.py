@@ -9,17 +9,7 @@ import numpy as np
 from core.estimators.multi_model import combined_setting, split_model_setting
 from core.samplers.transfer.history import TuningHistory
 from core.space import Setting
-from core.tuning.events import (
-    Event,
-    HistoryRead,
-    LeaderboardEntry,
-    ModelsCompared,
-    ModelScreened,
-    SurrogateFitted,
-    TrialFailed,
-    TrialFinished,
-    TrialStarted,
-)
+from core.tuning import events as run_events
 from core.tuning.history.run_history import history_of, settings_in, warm_start_history
 from core.tuning.problem import Problem
 from core.tuning.race import allocation
@@ -49,7 +39,7 @@ class MultiModelStudy:
         self,
         problem: Problem,
         problem_by_model: Mapping[str, Problem],
-        history_by_model: Mapping[str, HistoryRead] | None = None,
+        history_by_model: Mapping[str, run_events.HistoryRead] | None = None,
     ) -> None:
         self._problem = problem
         self._sign = 1.0 if problem.scored_by.maximize else -1.0
@@ -62,7 +52,7 @@ class MultiModelStudy:
         self._model_by_trial: dict[int, str] = {}
         self._choice = allocation.ArmChoice("", "")
         # The models when the last choice was made, the best first, and that choice.
-        self.compared = ModelsCompared()
+        self.compared = run_events.ModelsCompared()
         self.exhausted_reason = ""
         self.expected_seconds = 0.0  # of the trial that was asked for last
         self.has_requests = False  # settings entered by hand are of one model
@@ -92,7 +82,7 @@ class MultiModelStudy:
             for arm, setting, rows in settings
         ]
 
-    def add_screening(self, event: ModelScreened) -> None:
+    def add_screening(self, event: run_events.ModelScreened) -> None:
         if event.model in self.arms:
             arm_setting = split_model_setting(event.setting)[1]
             self.arms[event.model].add_screening(replace(event, setting=arm_setting))
@@ -110,7 +100,7 @@ class MultiModelStudy:
 
     # Trials --------------------------------------------------------------------------------------
 
-    def ask(self, seconds_left: float = math.inf, share: float = 1.0) -> TrialStarted:
+    def ask(self, seconds_left: float = math.inf, share: float = 1.0) -> run_events.TrialStarted:
         """The next setting of the most promising model; a `share` of the run is left."""
         estimates = self._arm_estimates()
         budget = allocation.RemainingBudget(seconds_left, share, len(self._model_by_trial))
@@ -136,7 +126,7 @@ class MultiModelStudy:
     def has_untried_models(self) -> bool:
         return any(arm.started_count == 0 for arm in self._usable_arms)
 
-    def incumbent_of(self, started: TrialStarted, seconds: float) -> Incumbent | None:
+    def incumbent_of(self, started: run_events.TrialStarted, seconds: float) -> Incumbent | None:
         """What a trial is ended early against; None for a model's first ones of so few seconds."""
         # An average gains by members that are worse alone, and knows trials on all folds alone.
         arm = self.arms[split_model_setting(started.setting)[0]]
@@ -151,17 +141,19 @@ class MultiModelStudy:
         best_trials = [arm.best_trial for arm in self.arms.values()]
         return max((b for b in best_trials if b is not None), key=lambda b: b.score, default=None)
 
-    def surrogate(self) -> SurrogateFitted | None:
+    def surrogate(self) -> run_events.SurrogateFitted | None:
         """The Gaussian process behind the last proposal, of the scores of its model alone."""
         arm = self.arms.get(self._choice.model)
         return None if arm is None else arm.surrogate()
 
-    def replay_trials(self, past: Sequence[Event]) -> None:
-        events_by_model: dict[str, list[Event]] = {name: [] for name in self.arms}
+    def replay_trials(self, past: Sequence[run_events.Event]) -> None:
+        events_by_model: dict[str, list[run_events.Event]] = {name: [] for name in self.arms}
         for event in past:
-            if isinstance(event, ModelScreened):
+            if isinstance(event, run_events.ModelScreened):
                 self.add_screening(event)
-            if isinstance(event, (TrialStarted, TrialFinished, TrialFailed)):
+            if isinstance(
+                event, (run_events.TrialStarted, run_events.TrialFinished, run_events.TrialFailed)
+            ):
                 name, setting = split_model_setting(event.setting)
                 # A model may be gone since, as an optional part that is no longer installed.
                 if name in events_by_model:
@@ -238,16 +230,18 @@ class MultiModelStudy:
         # The median: settings that fail in one fold must not make all differences uncertain.
         return float(np.median(gaps)) if len(gaps) >= _MIN_GAPS else None
 
-    def _leaderboard(self) -> ModelsCompared:
+    def _leaderboard(self) -> run_events.ModelsCompared:
         standings = [self._leaderboard_entry(arm) for arm in self.arms.values()]
         standings.sort(key=lambda s: (s.best is None, -self._sign * (s.best or 0.0), s.model))
-        return ModelsCompared(models=standings, next=self._choice.model, why=self._choice.why)
+        return run_events.ModelsCompared(
+            models=standings, next=self._choice.model, why=self._choice.why
+        )
 
-    def _leaderboard_entry(self, arm: ModelArm) -> LeaderboardEntry:
+    def _leaderboard_entry(self, arm: ModelArm) -> run_events.LeaderboardEntry:
         best = arm.best_trial
         error = self._error_of(best) if best else self._screening_error(arm.screening_rows)
         fold_counts = [len(trial.folds) for trial in arm.scored_trials]
-        return LeaderboardEntry(
+        return run_events.LeaderboardEntry(
             model=arm.name,
             trials=sum(not trial.behind for trial in arm.scored_trials),
             best=None if best is None else self._sign * best.score,
@@ -287,7 +281,7 @@ class MultiModelStudy:
 
 
 def _make_arm(
-    name: str, problem: Problem, sign: float, history_read: HistoryRead | None
+    name: str, problem: Problem, sign: float, history_read: run_events.HistoryRead | None
 ) -> ModelArm:
     if history_read is None:
         return ModelArm(name, problem, sign)

@@ -18,17 +18,7 @@ from core.datasets.preparation import output_names
 from core.errors import UnusableError, write_error
 from core.processes import ProcessLostError, stream_from_fork
 from core.space import Setting
-from core.tuning.events import (
-    EvaluationShortened,
-    Event,
-    ModelSelected,
-    Progress,
-    RunFailed,
-    RunFinished,
-    RunStopped,
-    ThresholdSelected,
-    TrialExcluded,
-)
+from core.tuning import events as run_events
 from core.tuning.guidance.column_encodings import encoding_sentences
 from core.tuning.history.run_history import read_before
 from core.tuning.learning.learning_run import recorded_fit
@@ -82,11 +72,11 @@ KEPT = "The trials and the best setting are kept: resume the run to fit, test an
 def conclude(
     plan: Plan,
     dataset: Dataset,
-    events: Sequence[Event],
+    events: Sequence[run_events.Event],
     *,
     folder: RunFolder | None = None,
     because: str = "it was stopped",
-) -> RunFinished | RunStopped | RunFailed:
+) -> run_events.RunFinished | run_events.RunStopped | run_events.RunFailed:
     """The last event of a run that was stopped or killed, with its best so far as the result.
 
     It is RunFailed where no trial or step had ended. `because` is a clause, for a run that had not
@@ -98,18 +88,20 @@ def conclude(
     if state.best_trial is None and state.last_step is None:
         first = "trial" if problem.strategy.kind == "trials" else "step"
         sentence = f"The run was stopped before its first {first} ended; there is nothing to keep."
-        last: RunFinished | RunStopped | RunFailed = RunFailed(sentence=sentence)
+        last: run_events.RunFinished | run_events.RunStopped | run_events.RunFailed = (
+            run_events.RunFailed(sentence=sentence)
+        )
     else:
         before = read_before(events)
         context = EvaluationContext(problem, state, clock, folder, before, stopped=True)
         because = state.tuning_ended.because if state.tuning_ended else because
         # Tuning was over and only the test was cut off: that is the end it had come to.
-        ended = RunFinished if state.tuning_ended else RunStopped
+        ended = run_events.RunFinished if state.tuning_ended else run_events.RunStopped
         try:
             results = _drain_events(evaluate_and_keep(context, because))
             last = ended(because=because, results=results)
         except ProcessLostError as error:
-            last = RunFailed(sentence=f"{error} {KEPT}")
+            last = run_events.RunFailed(sentence=f"{error} {KEPT}")
     last = replace(last, seconds=round(clock.seconds, 4))
     # A run that has not recorded its beginning begins when it is resumed.
     if folder is not None and events:
@@ -119,8 +111,10 @@ def conclude(
 
 
 def select_model(
-    folder: RunFolder, selection: ModelSelected | ThresholdSelected, dataset: Dataset | None = None
-) -> RunFinished | RunStopped | RunFailed:
+    folder: RunFolder,
+    selection: run_events.ModelSelected | run_events.ThresholdSelected,
+    dataset: Dataset | None = None,
+) -> run_events.RunFinished | run_events.RunStopped | run_events.RunFailed:
     """Fit, test and write what a person selected of an ended run; its new last event."""
     plan, events = folder.plan, folder.all_events()
     state = state_from_events(events)
@@ -130,7 +124,7 @@ def select_model(
     dataset = dataset or read_data(plan.data)
     problem = as_first_started(build_problem(plan, dataset), state.started)
     # Refused before anything is written.
-    if isinstance(selection, ThresholdSelected):
+    if isinstance(selection, run_events.ThresholdSelected):
         check_threshold(problem, selection.value)
     else:
         find_candidate(problem, state, selection)
@@ -160,7 +154,7 @@ def fit_best_again(folder: RunFolder, dataset: Dataset | None = None) -> str:
     )
 
 
-def _drain_events(concluding: Generator[Event, None, Results]) -> Results:
+def _drain_events(concluding: Generator[run_events.Event, None, Results]) -> Results:
     while True:
         try:
             next(concluding)
@@ -173,7 +167,7 @@ def evaluate_and_keep(
     because: str,
     learned: PenaltyFit | None = None,
     fitted_models: Mapping[int, Any] | None = None,
-) -> Generator[Event, None, Results]:
+) -> Generator[run_events.Event, None, Results]:
     """Test the winner against the default and the baseline; write it, fitted on all rows.
 
     `learned` and `fitted_models` are as of `fit_tuned_model`. Events are those of testing outer
@@ -191,15 +185,15 @@ def evaluate_and_keep(
             event = next(events)
         except StopIteration as end:
             return end.value
-        if isinstance(event, (EvaluationShortened, TrialExcluded)):
+        if isinstance(event, (run_events.EvaluationShortened, run_events.TrialExcluded)):
             context.state.consume(event)  # the copy's own state has it
         yield event
 
 
-def _beat(context: EvaluationContext, end_seconds: float) -> Callable[[], Progress]:
+def _beat(context: EvaluationContext, end_seconds: float) -> Callable[[], run_events.Progress]:
     """What makes a Progress event until a second of the run, then raises ProcessLostError."""
 
-    def beat() -> Progress:
+    def beat() -> run_events.Progress:
         if context.clock.seconds > end_seconds:
             raise ProcessLostError(f"The {NAME} took too long and was ended.")
         return context.state.progress(None)
@@ -212,7 +206,7 @@ def _results_of(
     because: str,
     learned: PenaltyFit | None,
     fitted_models: Mapping[int, Any],
-) -> Generator[Event, None, Results]:
+) -> Generator[run_events.Event, None, Results]:
     problem, state, clock = context.problem, context.state, context.clock
     end_seconds = _refit_end(problem, clock.seconds)
     if problem.strategy.kind == "penalties" and learned is None:
@@ -334,13 +328,13 @@ class _FinalFit:
 
 def _refit_and_write(
     context: EvaluationContext, tested_model: TunedModel, last_start: float, end_seconds: float
-) -> Generator[Event, None, _FinalFit]:
+) -> Generator[run_events.Event, None, _FinalFit]:
     """Write the final model: fitted on all rows in its process, or the tested one, if that is lost.
 
     The fit begins by the run's second `last_start` and ends by `end_seconds`, or not at all.
     """
 
-    def refit() -> Generator[Event, None, _FinalFit]:
+    def refit() -> Generator[run_events.Event, None, _FinalFit]:
         final_model, remarks = refit_on_all_rows(context.problem, tested_model)
         yield from _write_patiently(context, tested_model, final_model)
         return _FinalFit(final_model is not tested_model, remarks, final_model.ensemble)
@@ -361,7 +355,7 @@ def _refit_and_write(
 
 def _write_patiently(
     context: EvaluationContext, tested_model: TunedModel, final_model: TunedModel
-) -> Generator[Event, None, None]:
+) -> Generator[run_events.Event, None, None]:
     if context.folder is None:
         return
     problem, folder = context.problem, context.folder

@@ -15,15 +15,8 @@ import numpy as np
 
 from core.estimators.baseline import baseline_pipeline
 from core.estimators.fitting import fit_with_remarks
+from core.tuning import events as run_events
 from core.tuning.averaging.averaged_predictions import concatenate_predictions
-from core.tuning.events import (
-    EvaluationShortened,
-    Event,
-    FoldTested,
-    HistoryRead,
-    RunStarted,
-    TrialExcluded,
-)
 from core.tuning.history.run_history import RunHistory
 from core.tuning.learning.learning_run import refit_penalties, run_learner
 from core.tuning.learning.training import PenaltyFit
@@ -45,15 +38,17 @@ class EvaluationContext:
     state: RunState
     clock: RunClock
     folder: RunFolder | None = None  # which keeps the model
-    history: tuple[HistoryRead, ...] = ()  # of several models one each
-    requests: deque[Event] = field(default_factory=deque)  # events that a person asks for meanwhile
+    history: tuple[run_events.HistoryRead, ...] = ()  # of several models one each
+    requests: deque[run_events.Event] = field(
+        default_factory=deque
+    )  # events that a person asks for meanwhile
     stopped: bool = False  # whether it was stopped before its own end
 
     @property
     def is_shortened(self) -> bool:
         """Whether a person does not want tuning repeated in every fold."""
         requests = tuple(self.requests or ())
-        is_requested = any(isinstance(event, EvaluationShortened) for event in requests)
+        is_requested = any(isinstance(event, run_events.EvaluationShortened) for event in requests)
         return is_requested or self.state.shortened
 
 
@@ -83,14 +78,14 @@ def repeats_tuning(context: EvaluationContext) -> bool:
 
 def predictions_of_folds(
     context: EvaluationContext, learned: PenaltyFit | None
-) -> Generator[Event, None, ComparedPredictions]:
+) -> Generator[run_events.Event, None, ComparedPredictions]:
     """The contestants' predictions of all rows, each by models made without it.
 
     `learned` is a penalty learner's state after all rows. FoldTested comes at the start and after
     every fold; Progress in between, so that a stop is heard.
     """
     folds, fold_predictions = context.problem.outer, []
-    yield FoldTested(fold=0, folds=len(folds))
+    yield run_events.FoldTested(fold=0, folds=len(folds))
     for index, rows in enumerate(folds):
         fold_problem = context.problem.with_rows(*rows)
         if repeats_tuning(context):
@@ -100,13 +95,13 @@ def predictions_of_folds(
             tuned = fit_tuned_model(fold_problem, context.state, penalty_fit, {})
         fold_predictions.append(predictions_of_test(fold_problem, tuned.pipeline))
         yield from _apply_requests(context)
-        yield FoldTested(fold=index + 1, folds=len(folds))
+        yield run_events.FoldTested(fold=index + 1, folds=len(folds))
     return pool_folds(fold_predictions)
 
 
 def _repeat_tuning(
     problem: Problem, context: EvaluationContext, folds_left: int
-) -> Generator[Event, None, TunedModel]:
+) -> Generator[run_events.Event, None, TunedModel]:
     clock, minutes, end_seconds = context.clock, problem.plan.minutes, math.inf
     if minutes is not None:
         # What a fold leaves of its share is for those after it.
@@ -124,13 +119,13 @@ def _repeat_tuning(
 
 def _repeat_trials(
     problem: Problem, context: EvaluationContext, end_seconds: float
-) -> Generator[Event, None, TunedModel]:
+) -> Generator[run_events.Event, None, TunedModel]:
     from core.tuning.race.race_run import trial_run  # Optuna is slow to import
 
     minutes = None if end_seconds == math.inf else end_seconds / 60
     problem, state = replace(problem, plan=problem.plan.changed(minutes=minutes)), RunState()
     maximize, total = problem.scored_by.maximize, context.state.total
-    state.consume(RunStarted(maximize=maximize, total=total))
+    state.consume(run_events.RunStarted(maximize=maximize, total=total))
     run = trial_run(problem, state, context.clock, deque(), RunHistory(problem, None))
     with contextlib.closing(run.events(context.history)) as events:
         for _ in events:
@@ -144,10 +139,10 @@ def _repeat_trials(
     return fit_tuned_model(problem, state, None, fitted_models)
 
 
-def _apply_requests(context: EvaluationContext) -> Generator[Event, None, None]:
+def _apply_requests(context: EvaluationContext) -> Generator[run_events.Event, None, None]:
     while context.requests:
         event = context.requests.popleft()
-        if isinstance(event, (TrialExcluded, EvaluationShortened)):
+        if isinstance(event, (run_events.TrialExcluded, run_events.EvaluationShortened)):
             context.state.consume(event)
             yield event
 
