@@ -78,10 +78,10 @@ def read(data: Table, target: str = "", **options: Any) -> ReadingReport:
     with tempfile.TemporaryDirectory(prefix="tunescope-") as scratch:
         plan = DataPlan("", target=target, **options)
         report = report_on(with_file(plan, data, Path(scratch) / "rows.csv"))
-        return _ShownReport(**vars(report))
+        return ShownReport(**vars(report))
 
 
-class _ShownReport(ReadingReport):
+class ShownReport(ReadingReport):
     """The same as a notebook shows it: what was found, and a table of the columns."""
 
     def _repr_html_(self) -> str:
