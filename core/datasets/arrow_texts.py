@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,21 +52,6 @@ class PlainTexts:
         return bool(moments.cast(pa.int64()).to_numpy().min() >= _FIRST_MOMENT)
 
 
-def joined_texts(columns: Sequence[Any]) -> Any:
-    """Arrays of texts as one, which lies together in memory where it is Arrow's."""
-    joined = type(columns[0])._concat_same_type(columns)
-    if joined.dtype.storage != "pyarrow":
-        return joined
-    return type(joined)(_whole_array(joined), dtype=joined.dtype)
-
-
-def _whole_array(texts: Any) -> Any:
-    import pyarrow as pa
-
-    cells = pa.array(texts)
-    return cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells
-
-
 def plain_texts(values: pd.Series) -> PlainTexts | None:
     """The texts of a column in Arrow's memory; None for others, and where any may be rewritten.
 
@@ -76,9 +60,11 @@ def plain_texts(values: pd.Series) -> PlainTexts | None:
     """
     if not isinstance(values.dtype, pd.StringDtype) or values.dtype.storage != "pyarrow":
         return None
+    import pyarrow as pa
     import pyarrow.compute as pc
 
-    cells = _whole_array(values.array)
+    cells = pa.array(values.array)
+    cells = cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells
     filled = cells.drop_null() if cells.null_count else cells
     if not len(filled):
         return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import ctypes
 import io
@@ -23,7 +22,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.datasets.arrow_texts import joined_texts
 from core.datasets.cell_values import ColumnFormat, cell_number
 from core.datasets.column_format import (
     MISSING,
@@ -65,7 +63,6 @@ from core.errors import UnusableError, write_error
 
 _LARGE = 2**19  # bytes; below, inferring types gains nothing
 _CHUNK_ROWS = 2**14
-_TRIM, _MMAP = -1, -3  # the numbers of glibc's limits
 _PARSER_FAULTS = (pd.errors.ParserError, pd.errors.ParserWarning, pd.errors.EmptyDataError)
 
 
@@ -262,7 +259,8 @@ def _read_path(path: Path, arguments: Mapping[str, Any]) -> pd.DataFrame:
     # An empty mapping would be looked up for every column.
     options = {**arguments, "compression": None, "dtype": arguments["dtype"] or None}
     file = str(path.absolute())
-    with _freed_at_once(), warnings.catch_warnings(), file_faults(str(path)):
+    with warnings.catch_warnings(), file_faults(str(path)), ExitStack() as stack:
+        stack.callback(_return_memory)
         warnings.simplefilter("error", pd.errors.ParserWarning)
         warnings.simplefilter("ignore", pd.errors.DtypeWarning)
         if os.path.getsize(path) >= _LARGE:
@@ -270,46 +268,52 @@ def _read_path(path: Path, arguments: Mapping[str, Any]) -> pd.DataFrame:
             # columns. Where these are no texts ("007" would be a number), it is asked.
             options_of_chunks = {**options, "dtype": None, "chunksize": _CHUNK_ROWS}
             with pd.read_csv(file, **options_of_chunks) as chunks:
-                if (table := _joined_chunks(chunks, arguments["dtype"])) is not None:
+                table = _joined_chunks(chunks, arguments["dtype"], _estimated_rows(path))
+                if table is not None:
                     return table
         return pd.read_csv(file, **options)
 
 
-def _joined_chunks(chunks: Iterable[pd.DataFrame], texts: Collection[str]) -> pd.DataFrame | None:
+def _estimated_rows(path: Path) -> int:
+    with path.open("rb") as file:
+        head = file.read(HEAD_BYTES)
+    return int(1.1 * os.path.getsize(path) * (1 + head.count(b"\n")) / (1 + len(head)))
+
+
+def _joined_chunks(
+    chunks: Iterable[pd.DataFrame], texts: Collection[str], estimated_rows: int
+) -> pd.DataFrame | None:
     """One table; None where columns are not of the same type in all chunks, or others than asked.
 
-    Every column is joined by itself, so that no more than one is there twice.
+    Numbers go to where they stay; what is too long of it takes no memory, since nobody writes it.
     """
-    pieces = dict[str, list[Any]]()
+    numbers, pieces, names, end = dict[str, np.ndarray](), dict[str, list[Any]](), list[str](), 0
     for chunk in chunks:
+        begin, end, names = end, end + len(chunk), [str(name) for name in chunk]
         for name, values in chunk.items():
             is_text = isinstance(values.dtype, pd.StringDtype)
             if is_text != (name in texts) or not (is_text or values.dtype.kind in "if"):
                 return None
-            # A copy lets go of the chunk, whose numbers are one block.
-            piece = values.array if is_text else values.to_numpy(copy=True)
-            pieces.setdefault(str(name), []).append(piece)
-    columns = {}
-    for name in list(pieces):
-        column = pieces.pop(name)
-        columns[name] = joined_texts(column) if name in texts else np.concatenate(column)
+            if is_text:
+                pieces.setdefault(str(name), []).append(values.array)
+                continue
+            cells = values.to_numpy()
+            before = numbers.get(str(name), cells[:0])
+            joined_type = np.result_type(before, cells)
+            if end > len(before) or joined_type != before.dtype:
+                size = max(end, estimated_rows, 2 * len(before))
+                numbers[str(name)] = np.empty(size, joined_type)
+                numbers[str(name)][:begin] = before[:begin]
+            numbers[str(name)][begin:end] = cells
+    joined_texts = {n: type(arrays[0])._concat_same_type(arrays) for n, arrays in pieces.items()}
+    columns = {n: joined_texts[n] if n in texts else numbers[n][:end] for n in names}
     return pd.DataFrame(columns, copy=False)
 
 
-@contextlib.contextmanager
-def _freed_at_once() -> Iterator[None]:
-    """Return memory freed inside to the system at once; glibc else keeps some 30 MB per thread."""
-    try:
-        adjust = ctypes.CDLL(None).mallopt
-    except (OSError, AttributeError, TypeError):  # another C library
-        yield
-        return
-    adjust(_TRIM, 2**20)
-    try:
-        yield
-    finally:
-        adjust(_TRIM, 2**24)
-        adjust(_MMAP, 2**25)
+def _return_memory() -> None:
+    """Give the system back what was freed; glibc else keeps some 30 MB per thread."""
+    with suppress(OSError, AttributeError, TypeError):  # another C library
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 _TEXT_BYTES = 60  # of a text beside its letters

@@ -67,7 +67,8 @@ def test_a_column_reads_the_same_with_and_without_a_look_at_every_text(kind, row
         assert quick_count == slow_count
 
 
-def test_chunks_are_joined_as_one_call_reads_them(tmp_path: Path):
+@pytest.mark.parametrize("estimated_rows", [10, 6000])
+def test_chunks_are_joined_as_one_call_reads_them(tmp_path: Path, estimated_rows):
     rows = 5000
     table = pd.DataFrame(
         {
@@ -78,7 +79,7 @@ def test_chunks_are_joined_as_one_call_reads_them(tmp_path: Path):
     )
     table.to_csv(tmp_path / "t.csv", index=False)
     with pd.read_csv(tmp_path / "t.csv", chunksize=700) as chunks:
-        joined = _joined_chunks(chunks, ["word"])
+        joined = _joined_chunks(chunks, ["word"], estimated_rows)
     pd.testing.assert_frame_equal(joined, pd.read_csv(tmp_path / "t.csv"))
 
 
@@ -87,4 +88,4 @@ def test_chunks_of_other_types_than_the_first_are_not_joined(tmp_path: Path, las
     lines = ["word,number", *["a,1"] * 2000, f"7,{last}", *[f"7,{last}"] * 2000]
     (tmp_path / "t.csv").write_text("\n".join(lines))
     with pd.read_csv(tmp_path / "t.csv", chunksize=1000) as chunks:
-        assert _joined_chunks(chunks, ["word"]) is None
+        assert _joined_chunks(chunks, ["word"], 2000) is None
