@@ -57,7 +57,8 @@ def _row_codes(table: pd.DataFrame, distinct: Mapping[str, int]) -> np.ndarray:
     """A code for every row, the same for those that are equal in every column."""
     numbers = set(number_names(table))
     # Columns with many different values tell rows apart soonest, and numbers most quickly.
-    names = sorted(table, key=lambda name: (name not in numbers, -distinct.get(name, 0)))
+    order = {str(name): (name not in numbers, -distinct.get(str(name), 0)) for name in table}
+    names = sorted(order, key=order.__getitem__)
     hashes, rows = np.zeros(len(table), dtype=np.uint64), np.arange(len(table))
     for count, name in enumerate(names, 1):
         values = table[name] if len(rows) == len(table) else table[name].iloc[rows]
