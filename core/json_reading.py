@@ -37,13 +37,13 @@ def read_as(kind: type[T], plain: Any) -> T:
         raise ValueError(f"{kind.__name__}{path}: {problem.lower()}") from None
 
 
-def line_reader(kind: type[T]) -> Callable[[bytes], T]:
-    """A reader of a dataclass from a line of JSON, several times as fast as `read_as`.
+def list_reader(kind: type[T]) -> Callable[[bytes], list[T]]:
+    """A reader of a list of a dataclass from JSON, several times as fast as `read_as`.
 
     It raises a ValueError also where null is NaN.
     """
     _field_types(kind)
-    return msgspec.json.Decoder(kind).decode
+    return msgspec.json.Decoder(list[kind]).decode  # type: ignore[valid-type]
 
 
 def _field_types(kind: Any) -> dict[str, Any]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any, ClassVar
 
 from core.datasets.task import Task
-from core.json_reading import line_reader, read_as
+from core.json_reading import list_reader, read_as
 from core.records import Record, optional, strict_json, to_plain
 from core.space import Axis, Setting, check_axis
 from core.tuning.plan import Plan, plan_from_dict
@@ -540,16 +540,37 @@ def from_json(line: str | bytes) -> Event:
     """
     data = line.encode(errors="surrogatepass") if isinstance(line, str) else line
     try:
-        event = _reader(data[: data.index(b'"', len(_BEGINNING))])(data)
+        (event,) = events_of_lines([data])
     except (ValueError, RecursionError):
         # A null for a NaN, or a line written by hand: the quick reader knows neither.
         event = _read_slowly(data)
+        _check_start(event)
+    return event
+
+
+def events_of_lines(lines: Sequence[bytes]) -> list[Event]:
+    """The events of lines, those of a kind read at once; ValueError where `from_json` is needed."""
+    rows_by_beginning: dict[bytes, list[int]] = {}
+    for row, line in enumerate(lines):
+        beginning = line[: line.index(b'"', len(_BEGINNING))]
+        rows_by_beginning.setdefault(beginning, []).append(row)
+    events: list[Any] = [None] * len(lines)
+    for beginning, rows in rows_by_beginning.items():
+        kind_events = _reader(beginning)(b"[%b]" % b",".join([lines[row] for row in rows]))
+        for row, event in zip(rows, kind_events, strict=True):
+            events[row] = event
+        if isinstance(events[rows[0]], RunStarted):
+            for row in rows:
+                _check_start(events[row])
+    return events
+
+
+def _check_start(event: Event) -> None:
     if isinstance(event, RunStarted):
         assert event.run_plan  # read now, rather than where it is needed
         # A stranger's space must not reach a sampler: it may name no numbers, or endless ones.
         for axis in event.space:
             check_axis(axis)
-    return event
 
 
 def _read_slowly(line: bytes) -> Event:
@@ -564,9 +585,9 @@ def _read_slowly(line: bytes) -> Event:
 
 
 @cache
-def _reader(beginning: bytes) -> Callable[[bytes], Event]:
+def _reader(beginning: bytes) -> Callable[[bytes], list[Event]]:
     # Kept by the beginning of a line: to make a reader costs more than to read a line.
-    return line_reader(_event_class(beginning.removeprefix(_BEGINNING).decode()))
+    return list_reader(_event_class(beginning.removeprefix(_BEGINNING).decode()))
 
 
 def _event_class(tag: str) -> type[Event]:

@@ -28,6 +28,7 @@ from core.tuning.events import (
     RunStopped,
     TrialFinished,
     TuningEnded,
+    events_of_lines,
     from_json,
     to_json,
 )
@@ -182,9 +183,11 @@ class RunFolder:
                 whole_lines = block[: block.rfind(b"\n") + 1]
                 lines = whole_lines.split(b"\n")[:-1]
                 outdated: set[int] = set() if beats else _outdated_beats(lines)
-                for index, line in enumerate(lines):
-                    if index not in outdated:
-                        yield self._parse_event(number + index, line)
+                rows = [row for row in range(len(lines)) if row not in outdated]
+                try:
+                    yield from events_of_lines([lines[row] for row in rows])
+                except (ValueError, RecursionError):
+                    yield from (self._parse_event(number + row, lines[row]) for row in rows)
                 number += len(lines)
 
     def _parse_event(self, number: int, line: bytes) -> Event:

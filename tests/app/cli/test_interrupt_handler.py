@@ -62,7 +62,7 @@ SLOW_STEP = (
     f" r.step_event = lambda step, *given: {LONG} if step.number > 1 else usual(step, *given)"
 )
 READING = (
-    "import core.tuning.tune as p;"
+    "import core.tuning.problem_setup as p;"
     f" p.read_data = lambda data: (print('reading', flush=True), {LONG})"
 )
 LAST_FIT = SLOW_RESULTS.replace("fit_tuned_model", "refit_on_all_rows")

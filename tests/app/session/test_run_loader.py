@@ -23,11 +23,9 @@ from core.tuning.events import (
     TrialFailed,
     TrialFinished,
     TrialStarted,
-    from_json,
 )
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.run_results import Results
-from core.tuning.runs import run_folder
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.runs.state import state_from_events
 
@@ -83,9 +81,14 @@ def test_another_thread_reads_and_folds_and_only_the_last_one_counts(
 
 def test_what_was_stopped_says_nothing_and_ends_at_once(reading, folder, qtbot, monkeypatch):
     slow = threading.Event()
-    monkeypatch.setattr(
-        run_folder, "from_json", lambda line: (slow.set(), time.sleep(0.002), from_json(line))[2]
-    )
+
+    class Slow(ShownRun):
+        def add_event(self, event):
+            slow.set()
+            time.sleep(0.002)
+            super().add_event(event)
+
+    monkeypatch.setattr("app.session.run_loader.ShownRun", Slow)
     said = []
     reading.done.connect(said.append)
     reading.start(partial(load_run, folder.path))
