@@ -28,6 +28,7 @@ from core.datasets.dataset_summary import ReadingReport
 from core.datasets.groups import groups_from_file
 from core.datasets.raw_table import formats_of
 from core.errors import UnusableError
+from core.export.exporters import export_run
 from core.export.finished_run import FinishedRun, finished_run
 from core.export.report.report_page import run_card
 from core.figures.run_pictures import run_pictures
@@ -400,6 +401,18 @@ class TunedRun:
             fault, cure = f"this run has no picture “{name}”", f"it has {list_text(pictures)}"
             raise UnusableError(fault, where=self.run.name, cure=cure)
         return Picture(*pictures[name])
+
+    def export(self, path: str | Path, format: str | None = None) -> Path:
+        """Write what `tunescope export` writes, by the ending of `path` or the name of a format.
+
+        A model (.skops, .joblib, .onnx, .mlflow) has its card beside it; report, numbers and
+        script are .html, .json and .py. Raises UnusableError: no such format or no room.
+
+        >>> done = tunescope.tune("sample:iris", model="knn", strategy="random", trials=2)
+        >>> done.export("iris.json").name
+        'iris.json'
+        """
+        return export_run(self._finished, path, format)
 
     @cached_property
     def plan(self) -> Plan:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -66,6 +67,18 @@ def test_trials_as_a_table(iris_run):
     np.testing.assert_allclose(found.trials["score"], means)
     best = found.trials["score"].idxmax()
     assert found.results["setting"] == {"C": found.trials.loc[best, "params_C"]}
+
+
+def test_the_model_is_taken_away_with_its_card(iris_run, tmp_path):
+    done, rows = iris_run[0], _iris_rows()
+    path = done.export(tmp_path / "iris.joblib")
+    np.testing.assert_array_equal(joblib.load(path).predict(rows), done.model.predict(rows))
+    assert sorted(file.name for file in tmp_path.iterdir()) == [
+        "iris.joblib",
+        "iris.joblib.card.md",
+    ]
+    with pytest.raises(UnusableError, match=r"iris\.doc"):
+        done.export(tmp_path / "iris.doc")
 
 
 def test_a_run_that_has_not_ended_says_so(iris_run, tmp_path):
