@@ -25,6 +25,7 @@ import argparse
 import itertools
 import json
 import sys
+import tempfile
 import time
 import warnings
 from collections import deque
@@ -98,8 +99,10 @@ def smac_losses(task: Task, seed: int, trials: int) -> list[float]:
         losses.append(task.loss(optuna.trial.FixedTrial(dict(config))))
         return losses[-1]
 
-    scenario = Scenario(space, n_trials=trials, seed=seed, deterministic=True)
-    HyperparameterOptimizationFacade(scenario, target, overwrite=True, logging_level=50).optimize()
+    with tempfile.TemporaryDirectory() as folder:
+        options = {"deterministic": True, "output_directory": Path(folder)}
+        scenario = Scenario(space, n_trials=trials, seed=seed, **options)
+        HyperparameterOptimizationFacade(scenario, target, logging_level=50).optimize()
     return losses
 
 

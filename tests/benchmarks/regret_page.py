@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 import tomllib
 from collections import defaultdict
@@ -48,8 +47,8 @@ without noise (instance 1, every axis from −5 to 5), whose minimum is known. E
 defaults, and all the same seeds. One command measures and writes this page; interrupted, the same \
 command goes on where it was:
 
-    python tests/benchmarks/bench_regret.py --tasks bbob --trials 100 --after 50 100 --seeds 2 \\
-        --page docs/samplers.md
+    python tests/benchmarks/bench_regret.py --tasks bbob --page docs/samplers.md --trials 100 \\
+        --after 50 100 --seeds 2 --samplers gp tpe random cma-es gp-optuna smac
 
 `--samplers`, `--functions`, `--dimensions`, `--seeds`, `--minutes` run less of it, and the page \
 tells of all runs that are kept. One process, one thread of linear algebra.
@@ -85,6 +84,22 @@ class Run:
         return (int(match[1]), int(match[2])) if match else (0, 0)
 
 
+DEFAULTS = """## Defaults
+
+| | gp | Optuna's GPSampler | Optuna's TPE |
+| --- | --- | --- | --- |
+| first trials | two for each axis, 4 to 8, a Sobol sequence | 10 at random | 10 at random |
+| model | Gaussian process, Matérn 5/2, a length for each axis, learned noise | the same | \
+densities of the best tenth and of the rest, all axes jointly |
+| scores | standardized, the worse half compressed by a logarithm | standardized | ranks |
+| next trial | log EI, in turn near the best and anywhere, with a prior against the edges | \
+log EI, anywhere | the best ratio of densities among 24 candidates |
+| running trials | have their posterior mean | are drawn from (qLogEI) | count as bad |
+| conditional parameters | proposed, it learns what hides one | drawn at random | each by itself |
+| constraints (`set_constraint`) | each a Gaussian process of its values, large ones compressed; \
+log EI of the best feasible trial plus Σ log P(kept) | the same, values as they are | \
+feasible trials rank first, others by their violations |
+"""
 Regrets = dict[str, dict[tuple[int, int], float]]  # by sampler, then by function and seed
 
 
@@ -168,14 +183,17 @@ def extent_table(runs: Sequence[Run], dimensions: Sequence[int]) -> str:
     """What was run: each sampler's functions, seeds and trials by dimension."""
 
     def extent(sampler: str, dimension: int) -> str:
-        texts, own = [], [r for r in runs if (r.sampler, r.function[1]) == (sampler, dimension)]
-        for length in sorted({len(run.losses) for run in own}, reverse=True):
-            functions_by_seed = defaultdict(set)
-            for run in own:
-                if len(run.losses) == length:
-                    functions_by_seed[run.seed].add(run.function[0])
-            for seed, functions in sorted(functions_by_seed.items()):
-                texts.append(f"seed {seed}: {numbers_text(functions)}, {length} trials")
+        functions_of = defaultdict[tuple[int, int], set[int]](set)
+        for run in runs:
+            if (run.sampler, run.function[1]) == (sampler, dimension):
+                functions_of[len(run.losses), run.seed].add(run.function[0])
+        seeds_of = defaultdict[tuple[int, str], list[str]](list)
+        for (length, seed), functions in sorted(functions_of.items()):
+            seeds_of[length, numbers_text(functions)].append(str(seed))
+        texts = [
+            f"{functions}, {length} trials, seed {', '.join(seeds)}"
+            for (length, functions), seeds in seeds_of.items()
+        ]
         return "; ".join(texts) or "not run"
 
     head = ["sampler", *[f"{dimension} dimensions" for dimension in dimensions]]
@@ -209,23 +227,6 @@ def defeats(runs: Sequence[Run], counts: Sequence[int], dimension: int) -> Itera
                 yield f"- {dimension} dimensions, {count} trials, {kind}: gp {ours:.2f}, {text}"
 
 
-def defaults_text() -> str:
-    """The defaults of our sampler and of Optuna's, as their code has them."""
-    import optuna
-
-    from core.samplers.gp_options import GpOptions
-
-    samplers = optuna.samplers
-    options = {"gp": GpOptions, "gp-optuna": samplers.GPSampler, "tpe": samplers.TPESampler}
-    options["cma-es"] = samplers.CmaEsSampler
-    rows = []
-    for name, kind in options.items():
-        parameters = inspect.signature(kind).parameters.values()
-        texts = [f"`{p.name}={p.default!r}`" for p in parameters if p.name != "seed"]
-        rows.append([TITLES[name], ", ".join(texts)])
-    return table(["sampler", "options by default"], rows).replace("---:", "---")
-
-
 def samplers_page(runs: Sequence[Run], counts: Sequence[int]) -> str:
     """The page, of all runs on functions of BBOB with one worker."""
     runs = [run for run in runs if run.function[0] and run.workers == 1]
@@ -250,6 +251,6 @@ def samplers_page(runs: Sequence[Run], counts: Sequence[int]) -> str:
             "## Where gp is not first\n",
             "\n".join(lines or ["Nowhere among the samplers with a rank."]) + "\n",
             f"## What was run\n\n{extent_table(runs, dimensions)}",
-            f"## Defaults\n\n{defaults_text()}",
+            DEFAULTS,
         ]
     )
