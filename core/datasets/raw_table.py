@@ -252,9 +252,9 @@ def _guessed(
         return guess or GuessedFormat(plain_numbers)
     if not (kind or reading) and levels is None:
         return GuessedFormat(PLAIN)  # running text
-    return guess_format(
-        values, kind, reading, delimiter=_delimiter(raw), typed=_is_typed(raw), levels=levels
-    )
+    delimiter = str(raw.source.read_csv.get("sep", ","))
+    typed = raw.source.format in ("parquet", "feather", "arff")  # these say what is text
+    return guess_format(values, kind, reading, delimiter=delimiter, typed=typed, levels=levels)
 
 
 def _plain_guess(
@@ -268,18 +268,10 @@ def _plain_guess(
     if texts.are_iso_dates():
         return GuessedFormat(ColumnFormat("date", date_format="ISO8601")), texts.count
     levels = TextLevels(np.arange(len(texts.words)), texts.words)
-    guess = guess_format(values, delimiter=_delimiter(raw), typed=_is_typed(raw), levels=levels)
+    guess = _guessed(values, options, raw, PLAIN, levels)
     if guess.sentence or guess.form.missing or guess.form.kind not in ("category", "yes/no"):
         return None
     return guess, texts.count
-
-
-def _delimiter(raw: RawTable) -> str:
-    return str(raw.source.read_csv.get("sep", ","))
-
-
-def _is_typed(raw: RawTable) -> bool:
-    return raw.source.format in ("parquet", "feather", "arff")  # these say what is text
 
 
 def _are_amounts(numbers: np.ndarray) -> bool:
