@@ -155,11 +155,3 @@ class Loss(ABC):
         """The loss and its gradient, shape (n,), at w."""
         point = self.point_at(w)
         return point.value, point.gradient.copy()
-
-    def hessian_product(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """The exact product of the Hessian at w with v, shape (n,)."""
-        return self.point_at(w).product(v)
-
-    def hessian(self, w: np.ndarray) -> np.ndarray | None:
-        """The exact Hessian at w, shape (n, n), or None where it is too large to be formed."""
-        return self.point_at(w).dense_hessian()

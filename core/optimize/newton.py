@@ -60,8 +60,7 @@ class DiagonalPreconditioner:
     def lower_inverse(self, b: np.ndarray) -> np.ndarray:
         return b / np.sqrt(self.d)
 
-    def upper_inverse(self, b: np.ndarray) -> np.ndarray:
-        return b / np.sqrt(self.d)
+    upper_inverse = lower_inverse
 
     def log_determinant(self) -> float:
         return float(np.log(self.d).sum())

@@ -30,10 +30,8 @@ from core.penalties.leave_one_out_loss import (
     CrossValidatedLoss,
     LeaveOneOutLoss,
     has_one_factor,
-    is_of_classes,
     leave_one_out_loss,
     needs_folds,
-    shared_loss,
     shares_curvature,
 )
 from core.penalties.penalty_problem import (
@@ -44,7 +42,7 @@ from core.penalties.penalty_problem import (
     one_blas_thread,
 )
 from core.penalties.row_space import LARGEST, ClassLoss, class_count, spanned_problem
-from core.penalties.shared_curvature import RowBasis, SharedCurvature
+from core.penalties.shared_curvature import RowBasis, SharedCurvature, shared_curvature
 from core.penalties.unit_share import effective_share
 
 FIRST_STEP = 1.5
@@ -79,7 +77,6 @@ class SearchPoint:
 
     t: float
     value: float
-    left_out: float  # the leave-one-out loss alone
     w: np.ndarray
     model: SharedCurvature | None
 
@@ -102,6 +99,7 @@ class ScaleSearch:
         self.loss, self.grouped, self.C, self.units = loss, grouped, C, units
         self.share = 1.0
         has_folds = needs_folds(loss, units)
+        self.is_held_back = has_folds  # whether the penalties are more likely too strong
         is_single = grouped.group_count - int(grouped.is_empty.sum()) == 1
         if has_folds or is_single:  # strong penalties are fitted soonest, weaker ones from them
             self.C = C = C * (_prior_variance(loss, grouped.per_parameter(C)) / _FIRST_VARIANCE)
@@ -141,18 +139,19 @@ class ScaleSearch:
             w = self.problem.parameters_of(left_out.w)
             self.share = effective_share(self.loss, w, self.units)
         value = _objective(left_out.value, left_out.spread, self.share)
-        self.evaluated.append(SearchPoint(t, value, left_out.value, left_out.w, left_out.model))
+        self.evaluated.append(SearchPoint(t, value, left_out.w, left_out.model))
 
     def _leave_out(self, w: np.ndarray, penalties: np.ndarray) -> LeaveOneOutLoss:
         loss, design = self.problem.loss, self.problem.loss.design
         if not self.is_shared:
             return leave_one_out_loss(loss, w, penalties, self.units)
-        left_out = shared_loss(loss, w, penalties, self.basis)
+        shared = shared_curvature(loss, w, penalties, self.basis)
         # Fewer rows would each be much of a direction, and the basis change with their weights.
-        has_many_rows = design.row_count >= 2 * design.column_count
-        if has_many_rows and left_out.model is not None:
-            self.basis = left_out.model.basis
-        return left_out
+        if design.row_count >= 2 * design.column_count:
+            self.basis = shared.basis
+        value, spread = shared.predicted(0.0)
+        value += loss.point_at(w).value - shared.fitted_loss
+        return LeaveOneOutLoss(value, spread, shared.weights(0.0), shared)
 
     def confirm(self) -> bool:
         """Whether rows share their curvature at the best point; else all goes on from there.
@@ -169,7 +168,7 @@ class ScaleSearch:
         self.is_shared, self.basis = False, None
         if not has_one_factor(loss):
             self.folds = CrossValidatedLoss(loss)
-        self.evaluated, self.w = [], best.w
+        self.evaluated, self.w, self.is_held_back = [], best.w, True
         self.evaluate(best.t)
         return False
 
@@ -205,8 +204,9 @@ class ScaleSearch:
     def final_t(self) -> float:
         """The minimum of the parabola through the best point and those beside it."""
         best, (before, after) = self.best_point, self._neighbours()
-        is_between = before is not None and after is not None
-        return best.t + (_vertex_move(before, best, after) if is_between else 0.0)
+        if before is None or after is None:
+            return best.t
+        return best.t + _vertex_move(before, best, after)
 
     def _neighbours(self) -> tuple[SearchPoint | None, SearchPoint | None]:
         """The points next to the best one on either side."""
@@ -253,8 +253,8 @@ class ScaleSearch:
     def _first_move(self) -> float:
         """Where to look after the start: MM's update of one penalty, or beside the evidence's."""
         low, high = self.bounds
-        if self.folds is not None:
-            return max(-FIRST_STEP, low)
+        if self.is_held_back:
+            return max(self.best_point.t - FIRST_STEP, low)
         update = log_penalty(self.grouped, 0.0, 1.0).penalties_at(
             self.problem.parameters_of(self.best_point.w)
         )
@@ -340,7 +340,7 @@ def leave_one_out_steps(
     # A single unit cannot be left out: its rows are.
     units = None if problem.units is None or not problem.units.any() else problem.units
     is_grouped = grouped.group_count - int(grouped.is_empty.sum()) > 1
-    if not is_of_classes(loss) or (is_grouped and not has_one_factor(loss)):
+    if not isinstance(loss, ClassLoss) or (is_grouped and not has_one_factor(loss)):
         raise UnusableError(
             "leaving rows out in turn is worked out for classes, and with several groups for at "
             f"most {LARGEST:,} weights (two classes: or {LARGEST:,} rows)",

@@ -22,11 +22,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, TypeGuard
+from typing import Any
 
 import numpy as np
 
-from core.losses.linear.logistic_loss import LogisticLoss, MultinomialLoss
 from core.optimize.cholesky import cholesky, solve_factored, solve_lower
 from core.optimize.descent import line_search, quadratic_penalty, solve_penalized
 from core.optimize.loss import LossPoint
@@ -40,7 +39,7 @@ from core.penalties.class_scores import (
     thinning,
 )
 from core.penalties.row_space import LARGEST, ClassLoss, class_count, spanned_columns
-from core.penalties.shared_curvature import RowBasis, SharedCurvature, shared_curvature
+from core.penalties.shared_curvature import SharedCurvature
 
 # Entries of the scores' factors R of the rows that are left out: one number needs no more of them.
 _ENTRIES = 1 << 21
@@ -56,11 +55,6 @@ _REFUSED = 1e12
 # Scores of a unit, and its share of all rows, up to which one Newton step leaves it out.
 _LARGEST_UNIT, _LARGEST_SHARE = 200, 0.1
 _EXACT_ENTRIES = 60_000  # rows times parameters up to which R is formed of all: it costs no more
-
-
-def is_of_classes(loss: object) -> TypeGuard[ClassLoss]:
-    """Whether the loss is of classes of table rows."""
-    return isinstance(loss, (LogisticLoss, MultinomialLoss))
 
 
 def has_one_factor(loss: ClassLoss) -> bool:
@@ -129,16 +123,6 @@ def _losses_without_own(
     return class_losses(Z + moves.reshape(Z.shape), codes)
 
 
-def shared_loss(
-    loss: ClassLoss, w: np.ndarray, penalties: np.ndarray, basis: RowBasis | None = None
-) -> LeaveOneOutLoss:
-    """Every row left out in turn by `shared_curvature`, whose arguments these are."""
-    shared = shared_curvature(loss, w, penalties, basis)
-    value, spread = shared.predicted(0.0)
-    value += loss.point_at(w).value - shared.fitted_loss
-    return LeaveOneOutLoss(value, spread, shared.weights(0.0), shared)
-
-
 def _close_point(
     loss: ClassLoss, w: np.ndarray, penalties: np.ndarray
 ) -> tuple[LossPoint, np.ndarray, bool]:
@@ -164,10 +148,7 @@ def _close_point(
 def _block_diagonal(S: np.ndarray) -> np.ndarray:
     """The S of units, shape (U, q, q), from those of their rows, (U, s, K, K)."""
     U, s, K, _ = S.shape
-    blocks = np.zeros((U, s, K, s, K))
-    for row in range(s):
-        blocks[:, row, :, row] = S[:, row]
-    return blocks.reshape(U, s * K, s * K)
+    return (S[:, :, :, None] * np.eye(s)[:, None, :, None]).reshape(U, s * K, s * K)
 
 
 def _unit_blocks(loss: ClassLoss, units: np.ndarray | None, n: int) -> Iterator[np.ndarray]:
@@ -186,15 +167,10 @@ def _unit_blocks(loss: ClassLoss, units: np.ndarray | None, n: int) -> Iterator[
 
 def _score_factors(loss: ClassLoss, V: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """X V of some rows, shape (rows, K, n)."""
-    design, K = loss.design, class_count(loss)
-    X = design.X[rows]
-    X = X.toarray() if design.is_sparse else X
-    R = np.empty((len(rows), K, len(V)))
-    for k, class_directions in enumerate(V.reshape(K, design.width, len(V))):
-        np.matmul(X, class_directions[: design.column_count], out=R[:, k])
-        if design.intercept:
-            R[:, k] += class_directions[-1]
-    return R
+    X, width = loss.design.X[rows], loss.design.width
+    X = X.toarray() if loss.design.is_sparse else X
+    A = np.hstack([X, np.ones((len(rows), width - X.shape[1]))])
+    return np.stack([A @ directions for directions in V.reshape(-1, width, len(V))], axis=1)
 
 
 FOLDS = 5

@@ -25,6 +25,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.linalg import blas, solve_triangular
@@ -113,10 +114,7 @@ def _single_values(loss: EigenbasisLoss, ridges: np.ndarray) -> np.ndarray:
     """The value that `single_marginal` has at every ρ, shape (ridges,)."""
     ratios = loss.values / ridges[:, None]
     quadratic = loss.min_rss + (1.0 / (1.0 + ratios)) @ loss.projected**2
-    freedom = max(loss.examples - int(loss.has_intercept), 1)
-    variance = np.maximum(quadratic / freedom, loss.noise.floor / loss.examples)
-    logs = np.log1p(ratios).sum(axis=1)
-    return 0.5 * (freedom * np.log(variance) + quadratic / variance + logs)
+    return _best_noise(loss, quadratic, np.log1p(ratios).sum(axis=1))[1]
 
 
 class GroupedMarginal:
@@ -185,11 +183,8 @@ def _by_columns(loss: LinearLoss) -> bool:
     return loss.has_gram and (loss.design.column_count <= loss.design.row_count)
 
 
-def _best_noise(
-    loss: LinearLoss | EigenbasisLoss, quadratic: float, logs: float
-) -> tuple[float, float]:
-    """The best σ², and −log p there; `logs` is log |K|."""
+def _best_noise(loss: LinearLoss | EigenbasisLoss, quadratic: Any, logs: Any) -> tuple[Any, Any]:
+    """The best σ², and −log p there, at one ρ or at each of several; `logs` is log |K|."""
     freedom = max(loss.examples - int(loss.has_intercept), 1)
-    variance = max(quadratic / freedom, loss.noise.floor / loss.examples)
-    value = 0.5 * (freedom * math.log(variance) + quadratic / variance + logs)
-    return variance, value
+    variance = np.maximum(quadratic / freedom, loss.noise.floor / loss.examples)
+    return variance, 0.5 * (freedom * np.log(variance) + quadratic / variance + logs)

@@ -26,7 +26,7 @@ import numpy as np
 
 from core.optimize.descent import StepTolerance, first_point, newton_step
 from core.optimize.lbfgs import minimize_steps
-from core.optimize.loss import Correction, LossPoint
+from core.optimize.loss import Correction, Loss, LossPoint
 from core.optimize.newton import Newton
 from core.penalties.group_penalty import (
     LogPenalty,
@@ -80,12 +80,12 @@ def mm_steps(problem: PenaltyProblem, options: MmOptions = MmOptions()) -> Itera
     loss, grouped, back = diagonalized(problem.loss, penalty.grouping, only_wide=True)
     newton, penalty = Newton(loss), replace(penalty, grouping=grouped)
     iterate = _first_iterate(newton, penalty)
-    yield _make_step(iterate, newton, penalty, back, is_last=False)
+    yield _make_step(iterate, loss, penalty, back, is_last=False)
     is_last = False
     while not is_last:
         iterate = _next_iterate(iterate, newton, penalty)
         is_last = iterate.is_done(options)
-        yield _make_step(iterate, newton, penalty, back, is_last)
+        yield _make_step(iterate, loss, penalty, back, is_last)
 
 
 def _first_iterate(newton: Newton, penalty: LogPenalty) -> _Iterate:
@@ -128,14 +128,14 @@ def _corrections(
 
 
 def _make_step(
-    iterate: _Iterate, newton: Newton, penalty: LogPenalty, back: WeightMap, is_last: bool
+    iterate: _Iterate, loss: Loss, penalty: LogPenalty, back: WeightMap, is_last: bool
 ) -> LearnerStep:
     w, off = iterate.point.w, penalty.switched_off(iterate.C)
     remarks: tuple[str, ...] = ()
     if is_last:
-        remarks = collapse_remark(newton.loss, w, off) + mostly_off(penalty, off)
+        remarks = collapse_remark(loss, w, off) + mostly_off(penalty, off)
         remarks += nothing_to_prune(penalty) + rare_group_remark(penalty)
-        remarks += noise_floor_remark(newton.loss, w)
+        remarks += noise_floor_remark(loss, w)
     return LearnerStep(
         number=iterate.number,
         w=back(w).copy(),
@@ -168,27 +168,13 @@ def direct_steps(
         return value + penalty.value_at(w), gradient + penalties * w
 
     last = np.inf
-    for number, iterate in enumerate(minimize_steps(objective, start.point.w)):
-        C = penalty.penalties_at(iterate.x) if number else ones
-        settled = last - iterate.value < 1e-9 * max(1.0, abs(iterate.value))
-        is_last = settled or number >= options.max_steps
-        off = penalty.switched_off(C)
-        remarks: tuple[str, ...] = ()
-        if is_last:
-            remarks = collapse_remark(loss, iterate.x, off) + rare_group_remark(penalty)
-            remarks += noise_floor_remark(loss, iterate.x)
-        yield LearnerStep(
-            number=number,
-            w=iterate.x,
-            C=C,
-            objective=iterate.value,
-            loss=iterate.value - penalty.value_at(iterate.x),
-            norms=np.sqrt(grouped.squares(iterate.x)),
-            switched_off=off,
-            iterations=1,
-            fits=start.fits + iterate.evaluations,
-            remarks=remarks,
-        )
+    for number, accepted in enumerate(minimize_steps(objective, start.point.w)):
+        C = penalty.penalties_at(accepted.x) if number else ones
+        gained, fits = last - accepted.value, start.fits + accepted.evaluations
+        is_last = gained < 1e-9 * max(1.0, abs(accepted.value)) or number >= options.max_steps
+        point = loss.point_at(accepted.x)
+        iterate = _Iterate(number, point, C, accepted.value, np.inf, gained, 1, fits)
+        yield _make_step(iterate, loss, penalty, lambda w: w, is_last)
         if is_last:
             return
-        last = iterate.value
+        last = accepted.value

@@ -136,7 +136,8 @@ class SharedCurvature:
         return 1.0 / (np.outer(self.total * sigma, columns.spectrum) + level * columns.d)
 
     def _scores(self, coordinates: np.ndarray) -> np.ndarray:
-        return np.asarray(self.rows.Z - self.basis.R @ coordinates.T @ self.U.T)
+        R = self.basis.R
+        return np.asarray(self.rows.Z - R @ coordinates.T.astype(R.dtype) @ self.U.T)
 
     @property
     def traces(self) -> np.ndarray:
@@ -146,7 +147,8 @@ class SharedCurvature:
 
     def variances_without_own(self, rows: slice, t: float, sigma: np.ndarray) -> np.ndarray:
         """The variances (r, k) of rows' scores at t where the row itself is left out."""
-        h = self.basis.squares[rows] @ self._variances(t, sigma).T
+        squares = self.basis.squares[rows]
+        h = squares @ self._variances(t, sigma).T.astype(squares.dtype)
         return np.asarray(h / np.maximum(1.0 - sigma * self.traces[rows, None] * h, 1e-6))
 
     def _left_out_loss(self, Z: np.ndarray, t: float, factor: float) -> float:
@@ -198,7 +200,8 @@ def _row_basis(loss: ClassLoss, shares: np.ndarray, c: np.ndarray) -> RowBasis:
     m, p, X = design.row_count, design.column_count, design.X
     columns = column_basis(design.weighted_gram(counts * shares), c)
     rows = slice(None, None, thinning(m, _ENTRIES // p))
-    R = np.asarray(X[rows] @ columns.T[:p].astype(X.dtype)) + columns.T[p:].sum(axis=0)
+    T = columns.T.astype(X.dtype)
+    R = np.asarray(X[rows] @ T[:p]) + T[p:].sum(axis=0)
     copies = np.minimum(counts[rows], 1.0)
     return RowBasis(columns, rows, R, R * R, copies * shares[rows])
 

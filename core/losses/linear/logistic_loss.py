@@ -270,6 +270,10 @@ class MultinomialAt(LossPoint):
         return H.reshape(K * q, K * q)
 
     def diagonal(self) -> np.ndarray:
+        return self._diagonal
+
+    @cached_property
+    def _diagonal(self) -> np.ndarray:
         return self._design.squares(self._counted(self._P * (1.0 - self._P))).ravel()
 
     def rough_product(self) -> LinearMap:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import cast
 
 from core.datasets.task import CLASSIFICATION_TASKS, Task
 from core.datasets.texts import MAX_TEXT_COLUMNS
@@ -184,37 +186,15 @@ GRADIENT_OPTIONS = (
 FOO = "Foo, Do and Ng 2009"
 
 
-# The learners bring SciPy, which takes a second, and the window shows their options without it.
+def _learner(module: str, function: str) -> Callable[..., Iterator[LearnerStep]]:
+    """A learner of core.penalties, imported when it is called."""
 
+    # The learners bring SciPy, which takes a second, and the window shows their options without it.
+    def steps(problem: PenaltyProblem, *options: StrategyOptions) -> Iterator[LearnerStep]:
+        learner = getattr(importlib.import_module(f"core.penalties.{module}"), function)
+        return cast(Iterator[LearnerStep], learner(problem, *options))
 
-def _learn_mm(problem: PenaltyProblem, *options: MmOptions) -> Iterator[LearnerStep]:
-    from core.penalties.mm import mm_steps
-
-    return mm_steps(problem, *options)
-
-
-def _learn_evidence(problem: PenaltyProblem, *options: EvidenceOptions) -> Iterator[LearnerStep]:
-    from core.penalties.evidence import evidence_steps
-
-    return evidence_steps(problem, *options)
-
-
-def _learn_loo(problem: PenaltyProblem, *options: LooOptions) -> Iterator[LearnerStep]:
-    from core.penalties.leave_one_out import leave_one_out_steps
-
-    return leave_one_out_steps(problem, *options)
-
-
-def _learn_directly(problem: PenaltyProblem, *options: DirectOptions) -> Iterator[LearnerStep]:
-    from core.penalties.mm import direct_steps
-
-    return direct_steps(problem, *options)
-
-
-def _learn_by_gradient(problem: PenaltyProblem, *options: GradientOptions) -> Iterator[LearnerStep]:
-    from core.penalties.implicit_gradient import gradient_steps
-
-    return gradient_steps(problem, *options)
+    return steps
 
 
 def _where_recommended(name: str) -> Callable[[ModelingFacts, Space], Suggestion | None]:
@@ -293,7 +273,9 @@ MM = Strategy(
     costs="About as much as one fit: no trials, no validation data.",
     shows="Every group's penalty on its way, the objective that falls at each step, and which "
     "groups were switched off.",
-    load=lambda: Implementation((*PRIOR, TARGET, MM_STEPS, TOLERANCE), _learn_mm, MmOptions),
+    load=lambda: Implementation(
+        (*PRIOR, TARGET, MM_STEPS, TOLERANCE), _learner("mm", "mm_steps"), MmOptions
+    ),
     works=_weights_text("looks at how large {whose} come out"),
     default_trials=0,
     source=FOO,
@@ -311,7 +293,9 @@ EVIDENCE = Strategy(
     "are many columns for few rows.",
     costs="A little more than one fit: no trials, no validation data.",
     shows="Every group's penalty on its way and which groups were switched off.",
-    load=lambda: Implementation((MM_STEPS, TOLERANCE), _learn_evidence, EvidenceOptions),
+    load=lambda: Implementation(
+        (MM_STEPS, TOLERANCE), _learner("evidence", "evidence_steps"), EvidenceOptions
+    ),
     works=_counts_text,
     default_trials=0,
     source=f"MacKay 1992; {FOO}",
@@ -331,7 +315,9 @@ LOO = Strategy(
     costs="About three fits, with several groups of several classes up to 25: no trials, and every "
     "row validates.",
     shows="Every group's penalty on its way, and the leave-one-out log loss that falls.",
-    load=lambda: Implementation((SEARCH_STEPS,), _learn_loo, LooOptions),
+    load=lambda: Implementation(
+        (SEARCH_STEPS,), _learner("leave_one_out", "leave_one_out_steps"), LooOptions
+    ),
     works=lambda moment: (
         "The program moves the penalty up and down, and works out for each how well every row is "
         "predicted by a model fitted without it."
@@ -351,7 +337,9 @@ DIRECT = Strategy(
     "papers' point of comparison, often stuck in poorer solutions.",
     costs="About as much as one fit.",
     shows="The objective and the penalties at each step.",
-    load=lambda: Implementation((*PRIOR, TARGET, DIRECT_STEPS), _learn_directly, DirectOptions),
+    load=lambda: Implementation(
+        (*PRIOR, TARGET, DIRECT_STEPS), _learner("mm", "direct_steps"), DirectOptions
+    ),
     works=lambda moment: (
         "Weights and penalties are improved together by one general-purpose optimizer, until "
         "nothing moves."
@@ -370,7 +358,9 @@ GRADIENT = Strategy(
     does="Follows the slope of the error on held-out data with respect to every group's penalty.",
     costs="A few dozen fits, however many groups there are; about seven times as many with folds.",
     shows="The held-out error, the path of every penalty, and which of them the folds agree on.",
-    load=lambda: Implementation(GRADIENT_OPTIONS, _learn_by_gradient, GradientOptions),
+    load=lambda: Implementation(
+        GRADIENT_OPTIONS, _learner("implicit_gradient", "gradient_steps"), GradientOptions
+    ),
     works=lambda moment: (
         f"Some {moment.items} are held out. The program works out how their error changes with "
         "each penalty, and changes all penalties in the direction in which it falls."

@@ -204,7 +204,7 @@ def test_a_corrected_step_lands_on_the_minimum_of_the_exact_quadratic() -> None:
     point = inner.point_at(v)
     correction = point.correction()
     step, _ = Newton(inner).direction(point, point.gradient, np.full(inner.size, 1e4), correction)
-    exact = inner.hessian(v) + 1e4 * np.eye(inner.size)
+    exact = inner.point_at(v).dense_hessian() + 1e4 * np.eye(inner.size)
     assert_allclose(step, -np.linalg.solve(exact, point.gradient), rtol=1e-8)
 
 

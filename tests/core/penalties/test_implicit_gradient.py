@@ -91,7 +91,7 @@ def test_an_indefinite_hessian_is_solved_too() -> None:
     outer = HoldoutLoss([(fit, fit)], grouping(parameter_groups(fit)))
     point, b = fit.point_at(fit.initial_weights() + 0.1), np.arange(1.0, 8.0)
     penalties = np.full(7, 0.01)
-    A = fit.hessian(point.w) + np.diag(penalties)
+    A = fit.point_at(point.w).dense_hessian() + np.diag(penalties)
     assert np.linalg.eigvalsh(A)[0] < 0.0
     for dense in (True, False):
         outer.newtons[0].dense, outer.accuracy = dense, 1e-8

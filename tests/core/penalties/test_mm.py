@@ -107,7 +107,7 @@ def test_a_few_wide_sparse_rows_are_no_trouble() -> None:
     loss = build_loss("logistic", X, y)
     steps = list(steps_of("mm", loss, parameter_groups(loss), {"beta": 1e-2}))
     values = [step.objective for step in steps]
-    assert loss.hessian(loss.initial_weights()) is None
+    assert loss.point_at(loss.initial_weights()).dense_hessian() is None
     assert all(after <= before for before, after in itertools.pairwise(values))
 
 

@@ -22,9 +22,9 @@ def check(loss: CrfLoss, w: np.ndarray, truth: Any, exact: float = 1e-10, dense:
     v = np.random.default_rng(5).normal(size=loss.size)
     assert value == pytest.approx(truth.loss, rel=1e-12, abs=1e-10)
     np.testing.assert_allclose(gradient, truth.gradient, atol=exact)
-    np.testing.assert_allclose(loss.hessian_product(w, v), truth.hessian @ v, atol=10 * exact)
+    np.testing.assert_allclose(loss.point_at(w).product(v), truth.hessian @ v, atol=10 * exact)
     if dense:
-        np.testing.assert_allclose(loss.hessian(w), truth.hessian, atol=exact)
+        np.testing.assert_allclose(loss.point_at(w).dense_hessian(), truth.hessian, atol=exact)
 
 
 @pytest.mark.parametrize("K", [2, 3, 4])
@@ -89,7 +89,7 @@ def test_derivatives_equal_central_differences(large) -> None:
     up, down = loss.value_and_gradient(w + h * v), loss.value_and_gradient(w - h * v)
     assert slope == pytest.approx((up[0] - down[0]) / (2 * h), rel=1e-6)
     differences = (up[1] - down[1]) / (2 * h)
-    np.testing.assert_allclose(loss.hessian_product(w, v), differences, atol=1e-4, rtol=1e-5)
+    np.testing.assert_allclose(loss.point_at(w).product(v), differences, atol=1e-4, rtol=1e-5)
 
 
 def test_threads_change_no_bit(large) -> None:
@@ -107,7 +107,7 @@ def test_threads_change_no_bit(large) -> None:
     for threads in (1, 2, 3):
         loss.threads, loss._last, loss._cache = threads, None, None
         value, gradient = loss.value_and_gradient(w)
-        results.append((value, gradient, loss.hessian_product(w, v)))
+        results.append((value, gradient, loss.point_at(w).product(v)))
     for other in results[1:]:
         assert other[0] == results[0][0]
         np.testing.assert_array_equal(other[1], results[0][1])
@@ -117,10 +117,10 @@ def test_threads_change_no_bit(large) -> None:
 def test_results_do_not_change_when_another_point_is_asked(large) -> None:
     loss, w, v, _ = large
     value, gradient = loss.value_and_gradient(w)
-    product = loss.hessian_product(w, v)
+    product = loss.point_at(w).product(v)
     kept = gradient.copy(), product.copy()
     at = loss.point_at(w)
-    loss.hessian_product(2 * w, -v)
+    loss.point_at(2 * w).product(-v)
     np.testing.assert_array_equal(at.product(v), kept[1])
     np.testing.assert_array_equal(gradient, kept[0])
     np.testing.assert_array_equal(product, kept[1])
@@ -174,8 +174,8 @@ def test_do_s_simulation_has_166_parameters_and_a_dense_hessian() -> None:
     assert loss.size == 166
     assert is_dense(loss)
     w = rng.normal(size=166)
-    H = np.stack([loss.hessian_product(w, row) for row in np.eye(166)])
-    np.testing.assert_allclose(loss.hessian(w), H, atol=1e-11)
+    H = np.stack([loss.point_at(w).product(row) for row in np.eye(166)])
+    np.testing.assert_allclose(loss.point_at(w).dense_hessian(), H, atol=1e-11)
 
 
 def test_what_cannot_be_learned_is_refused() -> None:

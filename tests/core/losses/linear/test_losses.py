@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from core.errors import UnusableError
@@ -61,12 +61,12 @@ class TestDerivatives:
         w = random_w(loss)
         differences = central(lambda v: loss.value_and_gradient(v)[0], w)
         assert_allclose(loss.value_and_gradient(w)[1], differences, atol=1e-6)
-        dense = loss.hessian(w)
+        dense = loss.point_at(w).dense_hessian()
         assert_allclose(dense, central(lambda v: loss.value_and_gradient(v)[1], w), atol=1e-6)
         vectors = np.random.default_rng(2).standard_normal((3, loss.size))
         for v in vectors:
-            assert_allclose(loss.hessian_product(w, v), dense @ v, atol=1e-10)
-        assert_allclose(loss.hessian_product(w, vectors), vectors @ dense, atol=1e-10)
+            assert_allclose(loss.point_at(w).product(v), dense @ v, atol=1e-10)
+        assert_allclose(loss.point_at(w).product(vectors), vectors @ dense, atol=1e-10)
 
     def test_sparse_is_the_same_as_dense(self, name: str, intercept: bool) -> None:
         X, y = table(name)
@@ -77,8 +77,10 @@ class TestDerivatives:
         assert thin.design.is_sparse
         assert thin.value_and_gradient(w)[0] == pytest.approx(dense.value_and_gradient(w)[0])
         assert_allclose(thin.value_and_gradient(w)[1], dense.value_and_gradient(w)[1], atol=1e-9)
-        assert_allclose(thin.hessian_product(w, v), dense.hessian_product(w, v), atol=1e-9)
-        assert_allclose(thin.hessian(w), dense.hessian(w), atol=1e-9)
+        assert_allclose(thin.point_at(w).product(v), dense.point_at(w).product(v), atol=1e-9)
+        assert_allclose(
+            thin.point_at(w).dense_hessian(), dense.point_at(w).dense_hessian(), atol=1e-9
+        )
         assert_allclose(thin.point_at(w).diagonal(), dense.point_at(w).diagonal(), atol=1e-9)
 
 
@@ -89,7 +91,7 @@ def test_hessian_product_agrees_with_the_complex_step(name: str) -> None:
     loss = build_loss(name, X, y)
     w, v = random_w(loss), np.random.default_rng(7).standard_normal(loss.size)
     stepped = complex_gradient(name, X, y, w + 1e-30j * v).imag / 1e-30
-    assert_allclose(loss.hessian_product(w, v), stepped, rtol=1e-10, atol=1e-10)
+    assert_allclose(loss.point_at(w).product(v), stepped, rtol=1e-10, atol=1e-10)
     assert_allclose(
         loss.value_and_gradient(w)[1], complex_gradient(name, X, y, w + 0j).real, atol=1e-9
     )
@@ -104,10 +106,10 @@ def test_rough_products_and_samples_are_near_the_hessian(name: str) -> None:
     loss = build_loss(name, X, y)
     assert loss.design.single_precision.X.dtype == np.float32
     w, v = 0.1 * random_w(loss), rng.standard_normal(loss.size)
-    exact = loss.hessian_product(w, v)
+    exact = loss.point_at(w).product(v)
     rough = loss.point_at(w).rough_product()(v)
     assert np.linalg.norm(rough - exact) < 1e-5 * np.linalg.norm(exact)
-    H = loss.hessian(w)
+    H = loss.point_at(w).dense_hessian()
     assert_allclose(loss.point_at(w).sampled_hessian(1), H, rtol=1e-3, atol=1e-2)
     thinned = loss.point_at(w).sampled_hessian(4)
     assert np.linalg.norm(thinned - H) < 0.1 * np.linalg.norm(H)
@@ -153,7 +155,7 @@ def test_linear_majorizer_lies_above_the_loss_and_touches_it() -> None:
         assert loss.value_and_gradient(w + s)[0] <= above + 1e-9
     correction = loss.point_at(w).correction()
     excess = (correction.U * correction.D) @ correction.U.T
-    assert_allclose(loss.hessian(w), H - excess)
+    assert_allclose(loss.point_at(w).dense_hessian(), H - excess)
 
 
 @pytest.mark.parametrize("rows", [60, 5])
@@ -167,7 +169,7 @@ def test_the_eigenbasis_changes_neither_value_nor_length(rows: int) -> None:
     assert np.linalg.norm(w[:-1]) == pytest.approx(np.linalg.norm(v))
     differences = central(lambda u: inner.value_and_gradient(u)[0], v)
     assert_allclose(inner.value_and_gradient(v)[1], differences, atol=1e-5, rtol=1e-5)
-    assert_allclose(inner.hessian(v) @ v, inner.hessian_product(v, v), atol=1e-8)
+    assert_allclose(inner.point_at(v).dense_hessian() @ v, inner.point_at(v).product(v), atol=1e-8)
 
 
 def test_many_columns_are_multiplied_not_squared() -> None:
@@ -175,10 +177,10 @@ def test_many_columns_are_multiplied_not_squared() -> None:
     X, y = rng.standard_normal((30, 2100)), rng.standard_normal(30)
     loss = build_loss("linear", X, y)
     assert not loss.has_gram
-    assert loss.hessian(loss.initial_weights()) is None
+    assert loss.point_at(loss.initial_weights()).dense_hessian() is None
     w, v = 0.01 * random_w(loss), rng.standard_normal(loss.size)
     ahead, behind = (loss.value_and_gradient(w + s * v)[1] for s in (1e-6, -1e-6))
-    assert_allclose(loss.hessian_product(w, v), (ahead - behind) / 2e-6, rtol=1e-4)
+    assert_allclose(loss.point_at(w).product(v), (ahead - behind) / 2e-6, rtol=1e-4)
 
 
 def test_fixed_noise_is_the_gaussian() -> None:
@@ -191,7 +193,9 @@ def test_fixed_noise_is_the_gaussian() -> None:
         0.5 * r @ r / 0.7 + 0.5 * len(y) * np.log(0.7)
     )
     assert_allclose(
-        gaussian.hessian(w), central(lambda u: gaussian.value_and_gradient(u)[1], w), atol=1e-6
+        gaussian.point_at(w).dense_hessian(),
+        central(lambda u: gaussian.value_and_gradient(u)[1], w),
+        atol=1e-6,
     )
 
 
@@ -279,6 +283,29 @@ def test_the_whole_of_some_rows_is_near_the_hessian() -> None:
     X, y = table("multinomial", rows=4000)
     loss = build_loss("multinomial", X, y)
     w = 0.1 * random_w(loss)
-    H = loss.hessian(w)
+    H = loss.point_at(w).dense_hessian()
     assert_allclose(loss.point_at(w).sampled_hessian(1), H, rtol=1e-5, atol=1e-3)
     assert np.linalg.norm(loss.point_at(w).sampled_hessian(4) - H) < 0.1 * np.linalg.norm(H)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_the_same_sparse_columns_vary_as_dense_ones(intercept: bool) -> None:
+    rng = np.random.default_rng(7)
+    X = rng.integers(-1, 2, (5, 40)).astype(float)
+    X[:, 0], X[:, 1], X[:, 2] = 2.0, 0.0, [3.0, 3.0, 0.0, 3.0, 3.0]
+    stored = sparse.csr_array(np.where(X == 0.0, 9.0, X))
+    stored.data[stored.data == 9.0] = 0.0  # zeros that are stored
+    y = np.arange(5) % 2
+    kept = build_loss("logistic", X, y, intercept).design.kept_columns
+    for thin in (sparse.csr_array(X), stored):
+        assert_array_equal(build_loss("logistic", thin, y, intercept).design.kept_columns, kept)
+
+
+def test_a_linear_loss_has_the_diagonal_of_its_square_with_and_without_a_gram_matrix() -> None:
+    rng = np.random.default_rng(8)
+    X, y = rng.standard_normal((30, 6)) + 2.0, rng.standard_normal(30)
+    A = np.column_stack((X, np.ones(30)))
+    loss = build_loss("linear", X, y)
+    for has_gram in (True, False):
+        loss.has_gram = has_gram
+        assert_allclose(loss.square_diagonal(), np.diagonal(A.T @ A), rtol=1e-12)

@@ -49,7 +49,7 @@ def test_gradient_and_hessian_product_of_sixty_bases_against_differences() -> No
         assert gradient[place] == pytest.approx((above - below) / (2 * step), abs=1e-7)
     v = rng.normal(size=loss.size)
     above, below = (loss.value_and_gradient(w + s * step * v)[1] for s in (1, -1))
-    product = loss.hessian_product(w, v)
+    product = loss.point_at(w).product(v)
     np.testing.assert_allclose(product, (above - below) / (2 * step), atol=1e-6)
     assert v @ product > 0.0
 
@@ -57,7 +57,11 @@ def test_gradient_and_hessian_product_of_sixty_bases_against_differences() -> No
 def test_the_loss_is_what_penalty_learners_ask_for() -> None:
     loss = build_rna([LETTERS, "GGGAAACCC"], [STRUCTURE, "(((...)))"])
     assert isinstance(loss, Loss)
-    assert (loss.examples, loss.size, loss.hessian(loss.initial_weights())) == (2, 708, None)
+    assert (loss.examples, loss.size, loss.point_at(loss.initial_weights()).dense_hessian()) == (
+        2,
+        708,
+        None,
+    )
     assert loss.names == NAMES
     assert set(loss.sources) == set(MOTIFS)
     w = 0.1 * np.random.default_rng(0).normal(size=708)
@@ -87,8 +91,8 @@ def test_threads_and_kept_tables_do_not_change_results(monkeypatch: pytest.Monke
     def run(threads: int) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
         loss = build_rna(letters, structures, threads=threads)
         value, gradient = loss.value_and_gradient(w)
-        product = loss.hessian_product(w, v)
-        return value, gradient, product, loss.hessian_product(w, w)
+        product = loss.point_at(w).product(v)
+        return value, gradient, product, loss.point_at(w).product(w)
 
     alone = run(1)
     for one, other in zip(alone, run(3), strict=True):
@@ -141,16 +145,16 @@ def test_all_parameters_at_the_extreme(weight: float) -> None:
     difference = loss.value_and_gradient(w + step * v)[0] - loss.value_and_gradient(w - step * v)[0]
     assert gradient @ v == pytest.approx(difference / (2 * step), rel=1e-3, abs=1e-2)
     assert np.isfinite(value)
-    assert np.isfinite(loss.hessian_product(w, v)).all()
+    assert np.isfinite(loss.point_at(w).product(v)).all()
 
 
 def test_hessian_product_where_logarithms_are_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     w, v = np.random.default_rng(4).normal(size=(2, 708))
     loss = build_rna([molecule(80, 9)], ["." * 80])
-    expected = loss.hessian_product(w, v)
+    expected = loss.point_at(w).product(v)
     monkeypatch.setattr(fold_module, "_SAFE_WEIGHT", 1.0)
     assert fold_molecule(letter_codes(molecule(80, 9)), terms_of(w), 3).tables is None
-    found = build_rna([molecule(80, 9)], ["." * 80]).hessian_product(w, v)
+    found = build_rna([molecule(80, 9)], ["." * 80]).point_at(w).product(v)
     np.testing.assert_allclose(found, expected, atol=1e-10)
 
 
