@@ -51,7 +51,9 @@ command goes on where it was:
         --after 50 100 --seeds 2 --samplers gp tpe random cma-es gp-optuna smac
 
 `--samplers`, `--functions`, `--dimensions`, `--seeds`, `--minutes` run less of it, and the page \
-tells of all runs that are kept. One process, one thread of linear algebra.
+tells of all runs that are kept; BoTorch is run where it is named. Every run is one process with \
+one thread of linear algebra. Changes of gp were checked on some of these functions in five \
+dimensions: they are not all fresh to it.
 
 **Rank**: a sampler's place on a function and seed, 1 the smallest regret, and the mean of these, \
 among the samplers that ran every function, over the seeds that all of them ran. **Regret**: the \
