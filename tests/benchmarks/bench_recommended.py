@@ -6,8 +6,10 @@ by log loss or R², refitted on all training rows), and of knowing nothing (clas
 three see the same standardized arrays. A family of tables passes where the mean shortfall behind
 the grid is at most its paired standard error, and where no table ends behind knowing nothing.
 
-With --speed: of generated tables of two to ten classes, processor seconds and log losses on fresh
-rows of loo (the recommended learner), mm, the evidence and LogisticRegressionCV (11 values × 5).
+With --speed: of whole files, how many times loo's processor seconds the grid search and scikit-
+learn's LogisticRegressionCV (the same grid, newton-cholesky) take; of generated tables of two to
+ten classes, processor seconds and log losses on fresh rows of loo (the recommended learner), mm,
+the evidence and LogisticRegressionCV (11 values × 5).
 
     python tests/benchmarks/bench_recommended.py [--data DIR] [--splits N] [--families NAME …]
     python tests/benchmarks/bench_recommended.py --speed
@@ -26,6 +28,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +73,7 @@ NUMBERS = {
     name: f"{name}_scale.libsvm" for name in ("abalone", "bodyfat", "housing", "mg", "mpg", "pyrim")
 }
 MOST_ROWS = 1500  # of a file
+SPEED_FILES = 9  # of those above, all of two classes
 BINS = 4
 # Rows, columns and the share of columns that count.
 MADE = (
@@ -140,7 +144,9 @@ class Row:
     grid_seconds: float
 
 
-def files(folder: Path, names: dict[str, str], numbers: bool, one_hot: bool) -> Iterator[Table]:
+def files(
+    folder: Path, names: dict[str, str], numbers: bool, one_hot: bool, most_rows: int = MOST_ROWS
+) -> Iterator[Table]:
     """Files of a folder, or their one-hot versions with every level kept."""
     family = f"{'one-hot' if one_hot else 'files'}, {'numbers' if numbers else 'classes'}"
     for name, file in names.items():
@@ -148,7 +154,7 @@ def files(folder: Path, names: dict[str, str], numbers: bool, one_hot: bool) -> 
             print(f"{name} is not in {folder}")
             continue
         X, y = load_svmlight_file(str(folder / file))
-        rows = np.random.default_rng(0).permutation(len(y))[:MOST_ROWS]
+        rows = np.random.default_rng(0).permutation(len(y))[:most_rows]
         X, y = X[rows].toarray(), y[rows]
         if one_hot and X.shape[1] > 200:
             continue
@@ -263,6 +269,26 @@ def compare_speed() -> None:
         print(f"{table:32s}{seconds[0]:9.3f}{ratios}   " + " ".join(f"{x:.4f}" for x in losses))
 
 
+def compare_file_speed(folder: Path) -> None:
+    """A line a file: seconds of loo, and those of the two searches over them."""
+    rows = []
+    for table in files(folder, dict(list(CLASSES.items())[:SPEED_FILES]), False, False, 10**6):
+        X, y = StandardScaler().fit_transform(table.X), table.y
+        peer = LogisticRegressionCV(Cs=GRID, cv=5, scoring="neg_log_loss", solver="newton-cholesky")
+        own, grid = partial(learn, X, y, False), partial(searched, X, y, False)
+        own()  # the first one warms up
+        taken = []
+        for run in (own, grid, partial(peer.fit, X, y)):
+            begin = time.process_time()
+            run()
+            taken.append(time.process_time() - begin)
+        rows.append([seconds / taken[0] for seconds in taken[1:]])
+        print(
+            f"{table.name:16s}{taken[0]:9.4f} s{rows[-1][0]:10.1f}{rows[-1][1]:10.1f}", flush=True
+        )
+    print("median          ", *np.median(rows, axis=0).round(1))
+
+
 def searched(X: np.ndarray, y: np.ndarray, numbers: bool) -> GridSearchCV:
     if numbers:
         return GridSearchCV(Ridge(), {"alpha": 1.0 / GRID}, cv=5).fit(X, y)
@@ -304,6 +330,7 @@ def main() -> None:
     given = parser.parse_args()
     warnings.simplefilter("ignore")  # the peers' notes on convergence
     if given.speed:
+        compare_file_speed(given.data)
         compare_speed()
         return
     print(f"{'table':22s} {'family':22s} learner      ours     grid  nothing  grid/it")
