@@ -50,7 +50,8 @@ SHOWN = {
 
 
 @pytest.mark.parametrize("name", DOCSTRINGS)
-def test_examples_of_docstrings_run(name, monkeypatch):
+def test_examples_of_docstrings_run(name, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)  # some write a file
     # Of tune's own, which would start a process for every run.
     monkeypatch.setitem(tunescope.tune.__kwdefaults__, "in_process", True)
     failures, count = doctest.DocTestRunner().run(DOCSTRINGS[name])
