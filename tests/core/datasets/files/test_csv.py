@@ -12,6 +12,7 @@ import pytest
 from packing import PACKERS
 from recorded_calls import agree, recorded_table
 
+from core.datasets.files import csv_table
 from core.datasets.files.sniffing import sniff_dialect
 from core.datasets.files.table_reader import LONGEST_NAME
 from core.datasets.raw_table import DataOptions
@@ -350,3 +351,9 @@ def test_a_name_of_any_length_is_read_or_refused(write: Write, extra: int) -> No
         return
     with pytest.raises(UnusableError, match=r"the name of column 2 has 10,001 characters"):
         read_dataset(str(path))
+
+
+def test_blank_lines_at_the_beginning_reserve_no_rows(tmp_path):
+    path = tmp_path / "blank.csv"
+    path.write_text("a,b\n" + "\n" * 2000 + "1.5,2.5\n" * 1000)
+    assert csv_table._estimated_rows(path) == pytest.approx(1000, rel=0.2)
