@@ -33,10 +33,12 @@ class PlainTexts:
 
     Attributes:
         words: some of the different ones, in their order of appearance.
+        frequencies: how often each of these was seen.
         different: an Arrow array of all of them, or of those in evenly spaced rows of many.
     """
 
     words: list[str]
+    frequencies: np.ndarray
     different: Any
     count: ColumnCount
 
@@ -71,7 +73,8 @@ def plain_texts(values: pd.Series) -> PlainTexts | None:
     step = spread_step(len(filled))
     spread = filled if step == 1 else filled.take(np.arange(0, len(filled), step))
     counted = pc.value_counts(spread)  # in their order of appearance
-    different, counts = counted.field("values"), counted.field("counts").to_numpy()
+    seen, counts = counted.field("values"), counted.field("counts").to_numpy()
+    different = seen
     is_sample = has_many_levels(len(filled), len(different))
     if step > 1 and not is_sample:
         different = filled.unique()
@@ -81,14 +84,19 @@ def plain_texts(values: pd.Series) -> PlainTexts | None:
     count = ColumnCount(
         cells.null_count,
         len(different),
-        tuple(counted.field("values").take(frequent).to_pylist()),
+        tuple(seen.take(frequent).to_pylist()),
         are_long(_thinned(spread, LONG_SAMPLE)),
     )
-    return PlainTexts(_thinned(different, _MAX_WORDS), different, count)
+    words = _thinned(seen, _MAX_WORDS)
+    return PlainTexts(words, counts[:: _step(len(seen), _MAX_WORDS)], different, count)
 
 
 def _thinned(texts: Any, count: int) -> list[str]:
-    return texts.take(np.arange(0, len(texts), max(1, len(texts) // count))).to_pylist()
+    return texts.take(np.arange(0, len(texts), _step(len(texts), count))).to_pylist()
+
+
+def _step(length: int, count: int) -> int:
+    return max(1, length // count)
 
 
 def _are_plain(texts: Any) -> bool:

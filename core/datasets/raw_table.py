@@ -267,7 +267,8 @@ def _plain_guess(
         return None
     if texts.are_iso_dates():
         return GuessedFormat(ColumnFormat("date", date_format="ISO8601")), texts.count
-    levels = TextLevels(np.arange(len(texts.words)), texts.words)
+    codes = np.repeat(np.arange(len(texts.words)), texts.frequencies)
+    levels = TextLevels(codes, texts.words)
     guess = _guessed(values, options, raw, PLAIN, levels)
     if guess.sentence or guess.form.missing or guess.form.kind not in ("category", "yes/no"):
         return None
