@@ -101,9 +101,8 @@ class ObservationReader:
             # Anew: parameters of a branch may have been asked for since.
             trial = trials[number]
             point, score = self.space.to_unit_vector(trial.params), _finite_score(trial)
-            constraints = _constraints(trial)
-            is_usable = self.models_constraints or max(constraints.values(), default=0.0) <= 0.0
-            if score is None or not is_usable:
+            constraints = trial_constraints(trial)
+            if score is None or not (self.models_constraints or is_feasible(constraints)):
                 self._failed.append(point)
             else:
                 self._points[number] = point
@@ -129,11 +128,17 @@ def _finite_score(trial: FrozenTrial) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def _constraints(trial: FrozenTrial) -> dict[str, float]:
+def trial_constraints(trial: FrozenTrial) -> dict[str, float]:
+    """The constraints of a trial by name."""
     # The list of another sampler's `constraints_func`, and what Optuna 5's `set_constraint` keeps.
     notes = trial.system_attrs
     values = {str(k): value for k, value in enumerate(notes.get("constraints") or ())}
     return values | {name: v for name, v in notes.items() if name.startswith("constraints:")}
+
+
+def is_feasible(constraints: dict[str, float]) -> bool:
+    """Whether every constraint is at most 0; one that is not a number is not."""
+    return all(value <= 0.0 for value in constraints.values())
 
 
 def condition_on_pending(surface: S, observed: Observations, worst: float | None = None) -> S:

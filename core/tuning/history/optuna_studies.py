@@ -27,6 +27,7 @@ from core.estimators.multi_model import MODEL
 from core.estimators.recipe import CLASS_WEIGHT
 from core.estimators.registry import MODELS
 from core.ordinary_files import open_ordinary
+from core.samplers.proposing_sampler import is_feasible, trial_constraints
 from core.samplers.transfer.history import Statistics
 from core.space import Axis
 from core.tuning.history.database import connection_to
@@ -111,7 +112,8 @@ def _trials_by_model(study: Study, model: str) -> dict[str, StudyTrials]:
             name = str(trial_model)
             params = {key.removeprefix(prefix): params[key] for key in params if key != MODEL}
         # Of several objectives nothing is judged here: the study is refused by that name later.
-        if len(trial.values or ()) != 1 or math.isfinite(trial.values[0]):
+        has_score = len(trial.values or ()) != 1 or math.isfinite(trial.values[0])
+        if has_score and is_feasible(trial_constraints(trial)):
             trials_by_model.setdefault(name, []).append((trial.number, params, trial.values[0]))
     return trials_by_model or {model: []}
 

@@ -150,6 +150,18 @@ def test_unfinished_and_infinite_trials_are_not_taken(history, url):
     assert history.import_optuna(url, "svm", STATISTICS).trials == 1
 
 
+@pytest.mark.parametrize("name", ["constraints", "constraints:memory"])
+def test_infeasible_trials_are_not_taken(history, url, name):
+    kept = optuna.create_study(study_name="within", storage=url, direction="maximize")
+    for memory in (-1.0, 0.0, 0.5, float("nan")):
+        trial = kept.ask()
+        notes = {name: [-1.0, memory] if name == "constraints" else memory}
+        svm_objective(trial)
+        kept._storage.set_trial_system_attr(trial._trial_id, *notes.popitem())
+        kept.tell(trial, 1.0)
+    assert history.import_optuna(url, "svm", STATISTICS).trials == 2
+
+
 @pytest.mark.parametrize(
     ("given", "words"),
     [
