@@ -12,7 +12,7 @@ from core.errors import UnusableError
 from core.estimators.optional_parts import optional_module
 from core.export.bundle.carrier import csv_bytes
 from core.export.exportable_models import TUNED
-from core.export.finished_run import FinishedRun
+from core.export.finished_run import FinishedRun, members_of, model_noun
 from core.export.markup import plain_text
 from core.export.mlflow import model_folder
 from core.export.optuna_study import start_of_run
@@ -99,8 +99,10 @@ def _log_content(mlflow: Any, client: Any, run: FinishedRun, run_id: str, began:
 def _parameters(run: FinishedRun) -> Iterator[tuple[str, str]]:
     plan, takeaway = run.plan, run.takeaway
     facts = {"model": plan.model, "strategy": plan.strategy, "seed": plan.seed, "folds": plan.folds}
-    facts |= {"exported": run.selected_name, "dataset": takeaway.dataset, "rows": takeaway.rows}
-    facts |= {f"tuned {name}": value for name, value in run.results.setting.items()}
+    facts |= {"exported": run.selected_name, "exported model": model_noun(run)}
+    facts |= {"dataset": takeaway.dataset, "rows": takeaway.rows}
+    owner = "best member" if len(members_of(run)) > 1 else "tuned"
+    facts |= {f"{owner} {name}": value for name, value in run.results.setting.items()}
     facts |= {f"penalty {group}": C for group, C in takeaway.penalties.items()}
     # Names that differ in strange signs alone are one parameter, which has one value.
     yield from {_plain_name(k): plain_text(v, MAX_LETTERS) for k, v in facts.items()}.items()

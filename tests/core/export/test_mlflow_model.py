@@ -18,11 +18,13 @@ from core.errors import UnusableError
 from core.estimators import optional_parts
 from core.export.exporters import check_export, export_all, export_run
 from core.export.finished_run import finished_run
-from core.export.mlflow import tracked_run
+from core.export.mlflow import model_folder, tracked_run
 from core.export.prediction import predict_file
+from core.export.report import report_page
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem_setup import read_data
 from core.tuning.results.training_rows import training_rows_of
+from core.tuning.run_results import EnsembleResults
 from core.tuning.runs.best import best_of
 from core.tuning.runs.run_folder import RunFolder
 
@@ -209,6 +211,23 @@ def test_mlflow_prints_nothing_of_its_own(run, monkeypatch, capsys):
     assert not failed
     assert client.log_artifacts.called
     assert capsys.readouterr().out == ""
+
+
+def test_parameters_of_an_average_are_those_of_its_best_member(run, monkeypatch):
+    settings = [{"model": name, "C": 2.0} for name in ("svm", "logistic")]
+    ensemble = EnsembleResults([5, 3], [0.5, 0.5], [0.9, 0.8], settings)
+    averaged = replace(run, results=replace(run.results, ensemble=ensemble, setting=settings[0]))
+    client = MagicMock()
+    fake = MagicMock(MlflowClient=lambda tracking_uri: client)
+    fake.entities.Param = lambda *pair: pair
+    monkeypatch.setattr(tracked_run, "optional_module", lambda *_: fake)
+    monkeypatch.setattr(model_folder, "write", lambda *_: None)
+    monkeypatch.setattr(report_page, "write", lambda *_: None)
+    tracked_run.log_run(averaged, "http://127.0.0.1:5000")
+    params = dict(client.log_batch.call_args_list[0].kwargs["params"])
+    assert params["exported model"].startswith("Average of 2 models")
+    assert params["best member model"] == "svm"
+    assert not any(name.startswith("tuned") for name in params)
 
 
 def test_no_password_is_told(run, monkeypatch):
