@@ -71,10 +71,9 @@ class SurrogateSlice(Record):
 
 @dataclass(frozen=True)
 class ScoreSlice(SurrogateSlice):
-    """The slice of scores; `best_x` is the position of the best trial."""
+    """The slice of scores."""
 
     acquisition: Numbers
-    best_x: float
 
 
 @dataclass(frozen=True)

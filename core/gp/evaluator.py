@@ -170,7 +170,6 @@ def slice_through(
         next_x=None if view.next_setting is None else grid.position(view.next_setting[axis]),
         at=view.base_setting,
         acquisition=view.acquisition(mean, sd).tolist(),
-        best_x=grid.position(view.incumbent[axis]),
     )
 
 

@@ -76,10 +76,10 @@ class SharedCandidates:
 
     def follow(self, kernel: Stationary, incumbent: Array, tried_points: Array) -> bool:
         """Add the points tried since; False where a new search is due."""
-        hyper, own = kernel.hyper, self.kernel.hyper
+        hyper, fitted = kernel.hyper, self.kernel.hyper
         if not np.array_equal(self.incumbent, incumbent) or (
-            (hyper.amplitude, hyper.noise) != (own.amplitude, own.noise)
-            or not np.array_equal(hyper.lengths, own.lengths)
+            (hyper.amplitude, hyper.noise) != (fitted.amplitude, fitted.noise)
+            or not np.array_equal(hyper.lengths, fitted.lengths)
         ):
             return False
         for point, key in zip(tried_points, _keys(tried_points), strict=True):

@@ -51,10 +51,10 @@ class SearchSpace:
         self.described, self.conditions = dict(described), tuple(conditions)
         self.axes = tuple(_distribution_axis(name, kind) for name, kind in described.items())
         self.domain = SearchDomain(self.axes, self.conditions)
-        self._needed_names = self.described.keys() - {each.axis for each in self.conditions}
+        self._needed_names = self.described.keys() - {condition.axis for condition in conditions}
 
-    def is_same(self, other: SearchSpace) -> bool:
-        return self.described == other.described and self.conditions == other.conditions
+    def is_same(self, space: SearchSpace) -> bool:
+        return self.described == space.described and self.conditions == space.conditions
 
     def setting(self, unit: Array) -> Setting:
         """The setting at a unit vector, shape (width,)."""

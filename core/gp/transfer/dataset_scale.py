@@ -45,14 +45,14 @@ def deviation_prior(deviations: Sequence[float]) -> DeviationPrior:
 
 
 def fitted_scale(
-    own: ScoreWarp, scores: Array, m: Array, C: Array, prior: DeviationPrior
+    sample: ScoreWarp, scores: Array, m: Array, C: Array, prior: DeviationPrior
 ) -> tuple[ScoreWarp, float]:
-    """μ and σ by the scores (T,), whose own are `own`; and the degrees of freedom of σ."""
+    """μ and σ by the scores (T,), whose own are `sample`; and the degrees of freedom of σ."""
     # Trials that earlier datasets recommend score nearly the same: their mean is above the usual
     # one, and their deviation says little of the usual one.
     T, s = len(scores), np.exp(prior.location)
-    f = own.sign * (scores - own.mean) / s
-    own_log = float(np.log(own.scale / s))
+    f = sample.sign * (scores - sample.mean) / s
+    own_log = float(np.log(sample.scale / s))
     reach = REACH * prior.spread
     logs = np.linspace(min(-reach, own_log - OWN_REACH), max(reach, own_log + OWN_REACH), GRID)
     sigma = np.exp(logs)
@@ -68,5 +68,5 @@ def fitted_scale(
     middle = float(density @ logs)
     freedom = 0.5 / float(density @ (logs - middle) ** 2)
     deviation = float(np.exp(middle))
-    mean = own.mean + own.sign * s * float(weights @ f - deviation * (weights @ m))
-    return ScoreWarp(mean, s * deviation, own.maximize), freedom
+    mean = sample.mean + sample.sign * s * float(weights @ f - deviation * (weights @ m))
+    return ScoreWarp(mean, s * deviation, sample.maximize), freedom

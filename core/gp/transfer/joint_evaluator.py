@@ -153,7 +153,6 @@ def joint_image(
     history: JointHistory,
     space: Space,
     axes: tuple[str, str],
-    fixed_values: Mapping[str, Any] | None = None,
     size: int = 60,
     limits: Limits = UNLIMITED,
 ) -> JointImage:
@@ -161,7 +160,7 @@ def joint_image(
     view = _Restored(surface, history, space)
     first, second = axes
     across, up = axis_grid(space, first, size), axis_grid(space, second, size)
-    base_setting = view.base_setting(fixed_values)
+    base_setting = view.base_setting(None)
     cells = points_on_grid(unit_vector(space, base_setting), across, up)
     shape = (len(up.values), len(across.values))
     responses, _ = view.predicted_values(cells, limits)

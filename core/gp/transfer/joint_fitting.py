@@ -166,13 +166,13 @@ class NeighbourLikelihood:
     """f(θ) and its gradient under the kernel of neighbouring datasets.
 
     X: coordinates and the dataset of every point, (n, width + 1); z: responses (n,); `axis_of`:
-    every coordinate's axis (width,); `constant`: the least c of the kernel.
+    every coordinate's axis (width,).
     """
 
-    def __init__(self, X: Array, z: Array, axis_of: Indices, constant: float = 1.0) -> None:
+    def __init__(self, X: Array, z: Array, axis_of: Indices) -> None:
         self.z, self.axis_of = z, np.asarray(axis_of, dtype=int)
         self.axes = int(self.axis_of.max()) + 1
-        self.constant = max(constant, extend_anchor(None, X, self.axes).constant)
+        self.constant = max(1.0, extend_anchor(None, X, self.axes).constant)
         self._fixed = ACROSS * (self.constant - point_distances(X, X, self.axes))
         x, d = X[:, :-1], X[:, -1]
         # Only pairs within a dataset depend on θ: the rest of K is made once.
@@ -367,15 +367,12 @@ class JointFitter:
         # The earlier trials' block is factored once for each θ.
         if len(self._rows) == 0:
             return self._posterior(present, z)
-        if self._base is None:
-            self._base = self._past_block(z[: len(self._rows)])
-        return self._base.extended(present, z)
-
-    def _past_block(self, z: Array) -> Inner:
-        if self._approximate:
+        past_z = z[: len(self._rows)]
+        if self._base is None and self._approximate:
             earlier = sparse_earlier(self._kernel(), self._rows[self.support], self._rows)
-            return SparseRegression(earlier, self._rows[:0], z)
-        return self._posterior(self._rows, z)
+            self._base = SparseRegression(earlier, self._rows[:0], past_z)
+        self._base = self._base or self._posterior(self._rows, past_z)
+        return self._base.extended(present, z)
 
     def _posterior(self, rows: Array, z: Array) -> Inner:
         kernel = self._kernel()

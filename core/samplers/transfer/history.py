@@ -67,7 +67,7 @@ class TuningHistory:
 def may_be_present(dataset: EarlierDataset, present: Sequence[Statistics]) -> bool:
     """Whether an earlier run may have been on a file of the present run, or on part of one."""
     # What came with the program is generated, and nobody's file.
-    return not dataset.starter and any(_is_same_form(dataset.statistics, each) for each in present)
+    return not dataset.starter and any(_is_same_form(dataset.statistics, s) for s in present)
 
 
 def teaching_datasets(
@@ -79,7 +79,7 @@ def teaching_datasets(
     the one of most trials counts, the newest of equal ones.
     """
     runs, indices_by_form = list[EarlierDataset](), dict[Any, list[int]]()
-    usable_datasets = [each for each in datasets if not may_be_present(each, present)]
+    usable_datasets = [d for d in datasets if not may_be_present(d, present)]
     for dataset in usable_datasets:
         indices = indices_by_form.setdefault(dataset.statistics[1:], [])
         rerun = next((index for index in indices if _are_reruns(runs[index], dataset)), None)

@@ -44,7 +44,7 @@ from core.samplers.proposing_sampler import (
     uniform_setting,
 )
 from core.samplers.search_space import SearchSpace
-from core.samplers.transfer.history import EarlierDataset, TuningHistory
+from core.samplers.transfer.history import TuningHistory
 from core.space import Axis, Setting
 
 FIT, SEARCH, REPLACE, DRAW = 1, 2, 3, 4  # purposes of a trial's random numbers
@@ -287,13 +287,8 @@ class TransferSampler(JointSurrogateSampler):
         responses, deviations = [np.zeros(0)], list[float]()
         for index, trials in zip(self.earlier.datasets, self.earlier.used_trials, strict=True):
             dataset = self.history.datasets[index]
-            scale = own_scale(dataset)
+            scale = scale_of([s for s in dataset.scores if math.isfinite(s)], dataset.maximize)
             responses.append(scale.to_responses(np.array(dataset.scores)[list(trials)]))
             deviations += [scale.scale] if scale.settled else []
         self._earlier_responses = np.concatenate(responses)
         self._prior = deviation_prior(deviations) if deviations else None
-
-
-def own_scale(dataset: EarlierDataset) -> ScoreWarp:
-    """μ and σ of all finite scores of an earlier dataset."""
-    return scale_of([s for s in dataset.scores if math.isfinite(s)], dataset.maximize)

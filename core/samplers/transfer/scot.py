@@ -78,16 +78,16 @@ class ScotSampler(JointSurrogateSampler):
 
     def _matched_scale(self, observed: Observations, z: Array) -> tuple[ScoreWarp, float]:
         """How scores follow the latent ones z (n + T,), as on earlier datasets, and its freedom."""
-        own, d = scale_of(observed.scores, observed.maximize), self._all_trials.d
+        scale, d = scale_of(observed.scores, observed.maximize), self._all_trials.d
         present = z[len(d) :]
-        if not own.settled:
-            return own, 0.0
+        if not scale.settled:
+            return scale, 0.0
         pairs = [(s, z[: len(d)][d == k]) for k, s in enumerate(self._earlier_scales, start=1)]
-        # Without any the dataset's own deviations are the prior's middle.
-        pairs = [pair for pair in pairs if pair[0].settled] or [(own, present)]
+        # Without any the dataset's scale deviations are the prior's middle.
+        pairs = [pair for pair in pairs if pair[0].settled] or [(scale, present)]
         prior = deviation_prior([s.scale / max(LEAST_SPREAD, latent.std()) for s, latent in pairs])
         covariance = RANK_ERROR * np.eye(len(present))
-        return fitted_scale(own, observed.scores, present, covariance, prior)
+        return fitted_scale(scale, observed.scores, present, covariance, prior)
 
     def prepare_space(self, space: SearchSpace) -> None:
         super().prepare_space(space)
