@@ -35,13 +35,10 @@ def build_loss(
     return LOSSES[loss_name](X, y, fit_intercept, weights)
 
 
-def parameter_groups(
-    loss: TableLoss, group_of_output: np.ndarray | None = None, *, by_class: bool = False
-) -> np.ndarray:
+def parameter_groups(loss: TableLoss, group_of_output: np.ndarray | None = None) -> np.ndarray:
     """π: the group of every parameter of a loss, shape (n,), −1 for the intercepts.
 
-    `group_of_output`: of every column of the original matrix, (n_features,); None for one group;
-    `by_class`: each class has its own copies of the groups: group g of class k is g K + k.
+    `group_of_output`: of every column of the original matrix, (n_features,); None for one group.
     """
     design = loss.design
     if group_of_output is None:
@@ -49,25 +46,17 @@ def parameter_groups(
     row = np.full(design.width, -1, dtype=np.intp)
     # Constant columns have left the model; their groups go with them.
     row[: design.column_count] = np.asarray(group_of_output, dtype=np.intp)[design.kept_columns]
-    K = loss.K if isinstance(loss, MultinomialLoss) else 1
-    if not by_class:
-        return np.tile(row, K)
-    return np.concatenate([np.where(row < 0, -1, row * K + k) for k in range(K)])
+    return np.tile(row, loss.K if isinstance(loss, MultinomialLoss) else 1)
 
 
 def as_estimator(
-    loss: TableLoss,
-    w: np.ndarray,
-    *,
-    C: float | None = None,
-    classes: np.ndarray | None = None,
-    iterations: int = 1,
+    loss: TableLoss, w: np.ndarray, *, C: float | None = None, classes: np.ndarray | None = None
 ) -> Any:
     """A Ridge or LogisticRegression with the fitted attributes set to parameters w, shape (n,).
 
     C, the one penalty if there is one, is the estimator's own parameter (alpha = σ² C, or
     C_sklearn = 1/C); None leaves scikit-learn's default there. ``classes`` are the labels to
-    predict, in the order of the loss's; None for the loss's own. ``iterations`` is n_iter_.
+    predict, in the order of the loss's; None for the loss's own.
     """
     coef, intercept = loss.coefficients(w)
     if isinstance(loss, LinearLoss):
@@ -79,7 +68,7 @@ def as_estimator(
         estimator = _make_logistic(loss, C)
         estimator.classes_ = np.asarray(loss.classes if classes is None else classes)
         estimator.coef_, estimator.intercept_ = coef, intercept
-        estimator.n_iter_ = np.array([iterations], dtype=np.int32)
+        estimator.n_iter_ = np.array([1], dtype=np.int32)
     estimator.n_features_in_ = loss.design.n_features
     return estimator
 

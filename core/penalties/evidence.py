@@ -360,8 +360,9 @@ def _advance(state: _State, *, first: bool) -> int:
     state.point = step.point or state.point
     close = _CLOSE_A_MOVE * float(np.abs(np.log(state.C / last_C)).max())
     close = min(max(close, _CLOSE), _ROUGH)
-    at = state.newton, state.point, state.C, grouped, state.signs
-    state.effective = effective_parameters(*at, close)
+    state.effective = effective_parameters(
+        state.newton, state.point, state.C, grouped, state.signs, close
+    )
     return step.iterations
 
 

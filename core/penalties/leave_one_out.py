@@ -285,9 +285,9 @@ class _Predicted:
             move += downhill
             if abs(move) >= _MODEL_REACH:
                 return move
-        left, middle, right = self(move - downhill), self(move), self(move + downhill)
-        curvature = left - 2.0 * middle + right
-        return move + (0.5 * (left - right) / curvature * downhill if curvature > 0.0 else 0.0)
+        before, middle, after = self(move - downhill), self(move), self(move + downhill)
+        curvature = before - 2.0 * middle + after
+        return move + (0.5 * (before - after) / curvature * downhill if curvature > 0.0 else 0.0)
 
 
 def _objective(value: float, spread: float, share: float) -> float:
@@ -303,24 +303,24 @@ def _prior_variance(loss: ClassLoss, penalties: np.ndarray) -> float:
     return float((squares[:p] / penalties[:p]).sum()) / loss.examples
 
 
-def _vertex_move(left: SearchPoint, middle: SearchPoint, right: SearchPoint) -> float:
+def _vertex_move(before: SearchPoint, middle: SearchPoint, after: SearchPoint) -> float:
     """From the middle of a bracket to the minimum of the parabola through it, less than its end."""
-    a, b = middle.t - left.t, right.t - middle.t
-    down, up = left.value - middle.value, right.value - middle.value
+    a, b = middle.t - before.t, after.t - middle.t
+    down, up = before.value - middle.value, after.value - middle.value
     curvature = down * b + up * a
     if not curvature > 0.0:
         return 0.0
     return float(np.clip(0.5 * (down * b * b - up * a * a) / curvature, -0.7 * a, 0.7 * b))
 
 
-def _next_within(left: SearchPoint, middle: SearchPoint, right: SearchPoint) -> float | None:
+def _next_within(before: SearchPoint, middle: SearchPoint, after: SearchPoint) -> float | None:
     """The parabola's minimum; None where it is near the middle already."""
-    move, a, b = _vertex_move(left, middle, right), middle.t - left.t, right.t - middle.t
+    move, a, b = _vertex_move(before, middle, after), middle.t - before.t, after.t - middle.t
     if abs(move) >= NEAR:
         return middle.t + move
     narrow = FIRST_STEP if middle.model is None else 2.0 * FIRST_STEP
     # A bracket too wide for its parabola is halved on its longer side.
-    longer = right if b > a else left
+    longer = after if b > a else before
     return None if max(a, b) <= narrow else 0.5 * (middle.t + longer.t)
 
 
@@ -403,8 +403,8 @@ def _make_step(search: ScaleSearch, number: int, is_last: bool = False) -> Learn
 def _unit_remarks(search: ScaleSearch) -> tuple[str, ...]:
     if search.units is None:
         return ()
-    whole = "left out as a whole" if search.folds is None else "kept whole by the folds"
+    manner = "left out as a whole" if search.folds is None else "kept whole by the folds"
     return (
         f"The {len(search.units):,} training rows come in {int(search.units.max()) + 1:,} groups "
-        f"that belong together: each was {whole}.",
+        f"that belong together: each was {manner}.",
     )

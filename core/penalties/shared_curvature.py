@@ -122,8 +122,8 @@ class SharedCurvature:
         if t == 0.0:
             return 1.0, self._coordinates(t, 1.0)
         counts, traces = self.rows.counts, _traces(class_probabilities(self.rows.Z))
-        there = _traces(class_probabilities(self._scores(self._coordinates(t, 1.0))))
-        factor = min(max(float(counts @ there) / float(counts @ traces), 0.2), 5.0)
+        moved_traces = _traces(class_probabilities(self._scores(self._coordinates(t, 1.0))))
+        factor = min(max(float(counts @ moved_traces) / float(counts @ traces), 0.2), 5.0)
         return factor, self._coordinates(t, 0.5 * (1.0 + factor))
 
     def _coordinates(self, t: float, factor: float) -> np.ndarray:
@@ -231,12 +231,12 @@ def _shape(P: np.ndarray, counts: np.ndarray, total: float) -> tuple[np.ndarray,
 def _equivalent_sigma(model: SharedCurvature) -> np.ndarray:
     """The σ with which rows of curvatures τ_i σ take away as much variance as their S_i do."""
     rows, U = model.rows, model.U
-    few = slice(None, None, max(1, len(rows.codes) // _SHAPE_ROWS))
-    counts, traces = rows.counts[few], model.traces[few]
-    h = model.variances_without_own(few, 0.0, model.sigma)
+    sample = slice(None, None, max(1, len(rows.codes) // _SHAPE_ROWS))
+    counts, traces = rows.counts[sample], model.traces[sample]
+    h = model.variances_without_own(sample, 0.0, model.sigma)
     # Σ S (I + S Γ)⁻¹ of rows with typical variances Γ.
     typical = (counts * traces) @ h / (counts @ traces)
-    S = U.T @ score_variances(rows.Z[few]) @ U
+    S = U.T @ score_variances(rows.Z[sample]) @ U
     removed = np.linalg.solve(np.eye(len(typical)) + S * typical, S)
     goal = counts @ np.einsum("ikk->ik", removed)
     sigma = model.sigma

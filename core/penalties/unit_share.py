@@ -80,15 +80,15 @@ def counting_units(learner: Learner) -> Learner:
 
     @wraps(learner)
     def steps(problem: PenaltyProblem, *options: Any) -> Iterator[LearnerStep]:
-        whole, units = problem.loss, problem.units
-        share = least_share(whole, units)
+        loss, units = problem.loss, problem.units
+        share = least_share(loss, units)
         if units is None or share == 1.0:
             yield from learner(problem, *options)
             return
         for _ in range(_PASSES):
             inner = _reweighted(problem, share)
             (last,) = deque(learner(inner, *options), maxlen=1)
-            before, share = share, effective_share(cast(TableLoss, whole), last.w, units)
+            before, share = share, effective_share(cast(TableLoss, loss), last.w, units)
             if abs(math.log(share / before)) < _SAME:
                 break
         remark = (
@@ -98,10 +98,10 @@ def counting_units(learner: Learner) -> Learner:
         inner = _reweighted(problem, share)
         for step in learner(inner, *options):
             C = step.C / share
-            if isinstance(whole, LinearLoss) and isinstance(inner.loss, LinearLoss):
+            if isinstance(loss, LinearLoss) and isinstance(inner.loss, LinearLoss):
                 # Their least noise differs, and σ² C is what was learned.
-                C = C * (inner.loss.noise_variance(step.w) / whole.noise_variance(step.w))
-            value, remarks = whole.point_at(step.w).value, remark + step.remarks
+                C = C * (inner.loss.noise_variance(step.w) / loss.noise_variance(step.w))
+            value, remarks = loss.point_at(step.w).value, remark + step.remarks
             yield replace(step, C=C, loss=value, remarks=remarks)
 
     return steps

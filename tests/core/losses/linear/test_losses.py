@@ -230,13 +230,6 @@ def test_without_an_intercept_a_constant_column_stays() -> None:
     assert list(design.kept_columns) == [0, 1, 2, 3, 5]
 
 
-def test_groups_by_class() -> None:
-    loss = build_loss("multinomial", *table("multinomial"))
-    groups = parameter_groups(loss, by_class=True).reshape(loss.K, -1)
-    assert (groups[:, -1] == -1).all()
-    assert [list(np.unique(row[:-1])) for row in groups] == [[0], [1], [2]]
-
-
 @pytest.mark.parametrize("name", LOSSES)
 def test_other_rows_keep_columns_and_classes(name: str) -> None:
     X, y = table(name)
