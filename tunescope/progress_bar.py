@@ -28,11 +28,11 @@ def progress_bar(stack: ExitStack) -> Callable[[Event], None]:
         stage += f" of {run.total}" if run.total else ""
         if run.ended or run.tuning_ended:
             stage = "done" if run.ended else "testing"
-        best, metric, left = run.best_trial, run.started.metric, run.seconds_left
+        best, metric = run.best_trial, run.started.metric
         if best is not None:
             stage += f", best {metric_in_short(metric)} {score_text(best.score, metric)}"
-        if left and not run.tuning_ended:
-            stage += f", {rough_duration_text(left)} left"
+        if run.seconds_left and not run.tuning_ended:
+            stage += f", {rough_duration_text(run.seconds_left)} left"
         draw(100.0 if run.ended or run.tuning_ended else 100 * run.done_share, stage)
 
     return show

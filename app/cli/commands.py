@@ -46,8 +46,8 @@ def build_parser(command: str = "") -> argparse.ArgumentParser:
     commands = parser.add_subparsers(
         prog="tunescope", dest="command", metavar="COMMAND", required=True
     )
-    asked = [entry for entry in COMMANDS if command in entry[2]]
-    for module, function, _ in asked or COMMANDS:
+    named_entries = [entry for entry in COMMANDS if command in entry[2]]
+    for module, function, _ in named_entries or COMMANDS:
         getattr(importlib.import_module(f"app.cli.{module}"), function)(commands)
     return parser
 

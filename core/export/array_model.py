@@ -24,7 +24,7 @@ class ArrayModel:
     def predict(self, model_input: Any, params: Any = None) -> pd.DataFrame:
         """The predictions of a table, or of a matrix where LIBSVM lines trained the model."""
         with np.errstate(all="ignore"):
-            header, rows = self.predict_table(self.arrays, self._text(model_input), print_nothing)
+            header, rows = self.predict_table(self.arrays, self._text(model_input), lambda *_: None)
         return pd.DataFrame(rows, columns=header)
 
     def _text(self, model_input: Any) -> str:
@@ -38,7 +38,3 @@ class ArrayModel:
         return "".join(
             " ".join(["0", *(f"{i + first}:{x!r}" for i, x in row)]) + "\n" for row in pairs
         )
-
-
-def print_nothing(done: int, total: int) -> None:
-    """Report nothing."""

@@ -148,8 +148,8 @@ def _target_sentences(run: FinishedRun) -> Iterator[str]:
         if common:
             yield f"Common among test rows: {list_text(quoted(common))}."
     if (interval := interval_of_run(run)) is not None:
-        half = amount_text(interval.half, run.results.target_unit or "")
-        yield f"{percent(interval.coverage)} of the true numbers are within {half} of it."
+        half_width = amount_text(interval.half, run.results.target_unit or "")
+        yield f"{percent(interval.coverage)} of the true numbers are within {half_width} of it."
     yield f"It is fitted on {task.count_text(takeaway.kept_rows)} of {takeaway.dataset}."
 
 
@@ -216,9 +216,9 @@ def _residual_sentences(residuals: Residuals, axes: Sequence[str], unit: str) ->
     sure = [pair for pair in bins if (pair[0].low or 0) > 0 or (pair[0].high or 0) < 0]
     for b, name in sorted(sure, key=lambda pair: -abs(pair[0].mean))[:MAX_WORST]:
         axis = f"“{name}”" if name else "predictions"
-        at = b.at if isinstance(b.at, str) else format_number(b.at)
+        position = b.at if isinstance(b.at, str) else format_number(b.at)
         size = f"too {'high' if b.mean > 0 else 'low'}, by {amount_text(abs(b.mean), unit)}"
-        yield f"Around {at} of {axis} it is {size} on average."
+        yield f"Around {position} of {axis} it is {size} on average."
 
 
 def _limits_of_run(run: FinishedRun) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,6 @@ from core.datasets.dataset import Dataset
 from core.datasets.files.file_parts import ALL, RowLimit
 from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
-from core.datasets.splitting import cross_validation_folds, hold_out
 from core.datasets.texts.documents import refuse_too_few
 from core.datasets.texts.vocabulary import chosen_rules
 from core.errors import UnusableError, nearest_names_cure
@@ -26,12 +25,14 @@ from core.estimators.registry import MODELS, model_named
 from core.tuning.candidate_models import usual_minutes
 from core.tuning.events import RunStarted
 from core.tuning.plan import DECODINGS, GAMMA_CHOICES, OUTER_FOLDS, DataPlan, Plan, evaluation_of
-from core.tuning.problem import Problem, Split
 from core.tuning.ranges import check_searched
 from core.tuning.scores.imbalance import class_counts, costs_of, rare_class, recommended_metric
 from core.tuning.scores.metrics import METRICS
 from core.tuning.strategies.registry import STRATEGIES
 from core.tuning.strategies.strategy import Strategy
+
+if TYPE_CHECKING:
+    from core.tuning.problem import Problem, Split
 
 LARGEST_SEED = 2**32 - 1  # of numpy's and scikit-learn's generators
 MAX_WORKERS = 512
@@ -72,6 +73,9 @@ def with_row_count(data: DataPlan, dataset: Dataset) -> DataPlan:
 
 def build_problem(plan: Plan, dataset: Dataset) -> Problem:
     """Check a plan against its data and split the rows."""
+    # It brings scikit-learn, without which data are read.
+    from core.tuning.problem import Problem
+
     model = registry_entry(MODELS, "model", plan.model)
     strategy = registry_entry(STRATEGIES, "strategy", plan.strategy)
     check_pair(model, strategy, dataset.task)
@@ -161,6 +165,8 @@ def divide_train_test(
     plan: Plan, dataset: Dataset, kind: str
 ) -> tuple[np.ndarray, np.ndarray, tuple[Split, ...]]:
     """The training rows, the test rows, and the outer folds of nested cross-validation."""
+    from core.datasets.splitting import hold_out
+
     all_rows = np.arange(dataset.rows)
     if evaluation_of(plan, dataset.task, dataset.rows, kind) == "nested":
         try:
@@ -180,6 +186,8 @@ def divide_train_test(
 
 
 def _outer_folds(dataset: Dataset, rows: np.ndarray, seed: int) -> tuple[Split, ...]:
+    from core.datasets.splitting import cross_validation_folds
+
     outer_folds = tuple(cross_validation_folds(dataset, rows, OUTER_FOLDS, seed))
     for fit_rows, _ in outer_folds:
         # Inner folds need a row of each class to fit on and another one to score on.
@@ -270,8 +278,8 @@ def _largest_numbers(features: pd.DataFrame | sparse.csr_matrix) -> Iterator[tup
         for name, column in features.select_dtypes("number").items():
             yield str(name), float(column.abs().max())
     elif len(features.data):
-        place = int(np.argmax(np.abs(features.data)))
-        yield str(features.indices[place] + 1), float(abs(features.data[place]))
+        index = int(np.argmax(np.abs(features.data)))
+        yield str(features.indices[index] + 1), float(abs(features.data[index]))
 
 
 def _unsquarable_error(

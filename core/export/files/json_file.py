@@ -40,6 +40,7 @@ def write(run: FinishedRun, path: Path) -> None:
 def as_document(run: FinishedRun) -> JsonObject:
     """The run's numbers as plain data."""
     results = run.results
+    scores = _TUNED_SCORES if run.selected_name == TUNED else _SCORES
     document: JsonObject = {
         "run": run.name,
         "started_at": run.started.started_at,
@@ -50,7 +51,7 @@ def as_document(run: FinishedRun) -> JsonObject:
         "options": run.plan.options,
         "parameters": results.setting,
         "default_parameters": results.default_setting,
-        "scores": _scores_document(run),
+        "scores": {name: to_plain(results[name]) for name in scores if name in results},
         "trials": _trial_documents(run),
     }
     if average := _average_document(run):
@@ -133,11 +134,6 @@ def _data_document(run: FinishedRun) -> JsonObject:
         data["test_file"] = file_name_of(takeaway.test_source)
         data["test_fingerprint_sha256"] = takeaway.test_source.fingerprint
     return data
-
-
-def _scores_document(run: FinishedRun) -> JsonObject:
-    names = _TUNED_SCORES if run.selected_name == TUNED else _SCORES
-    return {name: to_plain(run.results[name]) for name in names if name in run.results}
 
 
 def _average_document(run: FinishedRun) -> JsonObject:

@@ -53,18 +53,13 @@ def form_of_model(model: LoadedModel) -> ModelForm:
     )
 
 
-def typical_row(model: LoadedModel) -> dict[str, CellValue]:
-    """The typical value of every column; empty where unknown."""
-    columns = model.training.columns if model.training else ()
-    return {column.name: column.typical for column in columns}
-
-
 def predict_row(model: LoadedModel, values: dict[str, CellValue]) -> RowPrediction:
     """The prediction for one row, empty columns typical; UnusableError where it cannot be."""
     unknown_names = [name for name in values if name not in model.features]
     if unknown_names:
         raise UnusableError(f"the model has no column “{unknown_names[0]}”", cure="leave it out")
-    row = make_raw_row({**typical_row(model), **values}, model)
+    columns = model.training.columns if model.training else ()
+    row = make_raw_row({column.name: column.typical for column in columns} | values, model)
     table = model.predict(row)
     prefix = "probability of "
     cells = ((str(name), cell) for name, cell in table.iloc[0].items())

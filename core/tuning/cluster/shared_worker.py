@@ -133,9 +133,9 @@ class SharedWorker:
         if not isinstance(started, RunStarted) or self._heartbeat is None:
             return  # of a run that has not begun
         content = self._heartbeat.content
-        needed, other = needed_by(plan.model, started.dataset.task), "the coordinator"
+        needed = needed_by(plan.model, started.dataset.task)
         versions = content.versions, beat.versions
-        remark, is_usable = version_difference(content.name, *versions, needed, other)
+        remark, is_usable = version_difference(content.name, *versions, needed, "the coordinator")
         if not is_usable:
             raise UnusableError(remark, cure="install the same versions on every computer")
         self._show("reading the data")

@@ -406,8 +406,8 @@ def earlier_dataset(
         return None
     from core.samplers.transfer.history import EarlierDataset  # imports numpy
 
-    known, (fit_settings, scores) = (candidate.id, candidate.statistics), zip(*fit, strict=True)
-    return EarlierDataset(*known, fit_settings, scores, candidate.maximize, candidate.starter)
+    identity, (fit_settings, scores) = (candidate.id, candidate.statistics), zip(*fit, strict=True)
+    return EarlierDataset(*identity, fit_settings, scores, candidate.maximize, candidate.starter)
 
 
 def read_records(database: sqlite3.Connection, excluded_origin: str) -> list[DatasetRecord]:

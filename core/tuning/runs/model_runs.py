@@ -16,7 +16,7 @@ import numpy as np
 from core.estimators.multi_model import MODEL, split_model_setting
 from core.estimators.recipe import CLASS_WEIGHT
 from core.estimators.registry import MODELS
-from core.tuning.events import LeaderboardEntry, RunStarted, TrialStarted
+from core.tuning.events import LeaderboardEntry, RunStarted
 from core.tuning.runs.state import RunState
 from core.tuning.runs.trial_table import Trial
 from core.tuning.strategies.race_strategy import RaceOptions
@@ -94,7 +94,7 @@ class ModelRunState:
                 state.adopt_trial(msgspec.structs.replace(trial, setting=setting))
         self._read_count = len(run_state.trials)
         state.pending = {
-            number: _as_single_model(begun)
+            number: replace(begun, setting=split_model_setting(begun.setting)[1])
             for number, begun in run_state.pending.items()
             if self._is_own(begun.setting)
         }
@@ -105,10 +105,6 @@ class ModelRunState:
 
     def _is_own(self, setting: Mapping[str, Any]) -> bool:
         return setting.get(MODEL) == self.name
-
-
-def _as_single_model(begun: TrialStarted) -> TrialStarted:
-    return replace(begun, setting=split_model_setting(begun.setting)[1])
 
 
 NORMAL_QUANTILE = 1.96  # of a 95 % interval

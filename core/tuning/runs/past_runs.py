@@ -172,8 +172,8 @@ def _folders_in(root: Path) -> tuple[list[Path], bool]:
     try:
         # The entries say what they are: of very many files none is looked for in the folder.
         with os.scandir(root) as entries:
-            few = islice(entries, MAX_ENTRIES)
-            folders = [Path(entry.path) for entry in few if entry.is_dir()]
+            first_entries = islice(entries, MAX_ENTRIES)
+            folders = [Path(entry.path) for entry in first_entries if entry.is_dir()]
             return folders, next(entries, None) is None
     except OSError:  # there is none yet, or it cannot be read
         return [], True
