@@ -62,7 +62,7 @@ def _row_codes(table: pd.DataFrame, distinct: Mapping[str, int]) -> np.ndarray:
     hashes, rows = np.zeros(len(table), dtype=np.uint64), np.arange(len(table))
     for count, name in enumerate(names, 1):
         values = table[name] if len(rows) == len(table) else table[name].iloc[rows]
-        hashes[rows] = _mix_bits(hashes[rows] + _column_bits(values))
+        hashes[rows] = _mix_bits(hashes[rows] + _column_bits(values) + _GOLDEN)  # 0 mixes to 0
         if count > 1 and count & (count - 1) == 0:  # a look takes as long as a column
             # What differs from all others is not looked at in the rest of the columns.
             rows = rows[_have_twins(hashes[rows])]

@@ -16,7 +16,7 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 from core.datasets.dataset import Dataset, DataSource
 from core.datasets.raw_table import DataOptions, RawTable
 from core.datasets.reading import read_dataset
-from core.datasets.split_units import LARGEST_UNIT
+from core.datasets.split_units import LARGEST_UNIT, equal_items
 from core.datasets.splitting import cross_validation_folds, hold_out
 from core.datasets.understanding.dataset_from_table import assemble
 from core.errors import UnusableError
@@ -423,3 +423,16 @@ def test_a_class_that_is_only_late_is_refused():
     table.loc[order[-20:], "y"] = "new"
     with pytest.raises(UnusableError, match="class “new” is only among the latest rows"):
         hold_out(table_dataset(table, latest="day"), 0.3, 0)
+
+
+@pytest.mark.parametrize("kind", ["numbers", "texts"])
+def test_rows_that_differ_in_some_column_are_not_equal_however_many_are_zero(kind):
+    rng = np.random.default_rng(0)
+    rows = rng.integers(1, 60, (4000, 9)) * (rng.random((4000, 9)) < 0.25)
+    table = pd.DataFrame(rows.astype(float), columns=list("abcdefghi"))
+    table = table if kind == "numbers" else table.astype(str)
+    dataset = table_dataset(table.assign(target=["no", "yes"] * 2000))
+    codes = pd.Series(equal_items(dataset))
+    brute_force = dataset.table.groupby(list(dataset.table), sort=False).ngroup()
+    assert codes.nunique() == brute_force.nunique()
+    assert (codes.duplicated(keep=False) == dataset.table.duplicated(keep=False)).all()
