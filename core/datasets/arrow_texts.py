@@ -74,21 +74,21 @@ def plain_texts(values: pd.Series) -> PlainTexts | None:
     spread = filled if step == 1 else filled.take(np.arange(0, len(filled), step))
     counted = pc.value_counts(spread)  # in their order of appearance
     seen, counts = counted.field("values"), counted.field("counts").to_numpy()
-    different = seen
-    is_sample = has_many_levels(len(filled), len(different))
-    if step > 1 and not is_sample:
-        different = filled.unique()
+    frequent = np.argsort(-counts, kind="stable")[:MAX_FREQUENT]
+    is_sample = has_many_levels(len(filled), len(seen))
+    if step > 1 and not is_sample:  # a rare word decides, too
+        counted = pc.value_counts(filled)
+    different, counts = counted.field("values"), counted.field("counts").to_numpy()
     if not _are_plain(filled if is_sample else different):
         return None
-    frequent = np.argsort(-counts, kind="stable")[:MAX_FREQUENT]
     count = ColumnCount(
         cells.null_count,
         len(different),
         tuple(seen.take(frequent).to_pylist()),
         are_long(_thinned(spread, LONG_SAMPLE)),
     )
-    words = _thinned(seen, _MAX_WORDS)
-    return PlainTexts(words, counts[:: _step(len(seen), _MAX_WORDS)], different, count)
+    words = _thinned(different, _MAX_WORDS)
+    return PlainTexts(words, counts[:: _step(len(different), _MAX_WORDS)], different, count)
 
 
 def _thinned(texts: Any, count: int) -> list[str]:

@@ -29,6 +29,7 @@ def _cells(kind: str) -> list[str | None]:
         "dates": days.astype(str).tolist(),
         "times": [f"{day}T10:00:00" for day in days.astype(str)],
         "answers": rng.choice(["no", "yes"], ROWS).tolist(),
+        "rare answer": [*rng.choice(["no", "yes"], ROWS - 2).tolist(), "perhaps", "no"],
         "other case": rng.choice(["Red", "red"], ROWS).tolist(),
         "codes": [f"{number:06d}" for number in rng.integers(0, 10**5, ROWS)],
         "amounts": [f"${number / 100:.2f}" for number in rng.integers(0, 10**6, ROWS)],
@@ -40,7 +41,18 @@ def _cells(kind: str) -> list[str | None]:
 
 
 KINDS = (
-    *("few", "many", "dates", "times", "answers", "other case", "codes", "amounts", "whole"),
+    *(
+        "few",
+        "many",
+        "dates",
+        "times",
+        "answers",
+        "rare answer",
+        "other case",
+        "codes",
+        "amounts",
+        "whole",
+    ),
     *("sentences", "blank", "nothing", "letter", "gap", "first day"),
 )
 
@@ -48,7 +60,8 @@ KINDS = (
 @pytest.mark.parametrize(
     ("kind", "rows"),
     [(kind, 40) for kind in KINDS]
-    + [(kind, ROWS) for kind in ("few", "many", "times", "nothing", "letter", "gap", "first day")],
+    + [(kind, ROWS) for kind in ("few", "many", "times", "rare answer")]
+    + [(kind, ROWS) for kind in ("nothing", "letter", "gap", "first day")],
 )
 def test_a_column_reads_the_same_with_and_without_a_look_at_every_text(kind, rows, monkeypatch):
     column = pd.Series(_cells(kind)[-rows:], dtype="str", name=kind)
