@@ -60,10 +60,14 @@ def _row_codes(table: pd.DataFrame, distinct: Mapping[str, int]) -> np.ndarray:
     order = {str(name): (name not in numbers, -distinct.get(str(name), 0)) for name in table}
     names = sorted(order, key=order.__getitem__)
     hashes, rows = np.zeros(len(table), dtype=np.uint64), np.arange(len(table))
-    for count, name in enumerate(names, 1):
+    # Logarithms of the number of different rows that there may be, and that tells most of them.
+    combinations, needed = 0.0, np.log(10 * len(table) + 1)
+    for name in names:
         values = table[name] if len(rows) == len(table) else table[name].iloc[rows]
         hashes[rows] = _mix_bits(hashes[rows] + _column_bits(values) + _GOLDEN)  # 0 mixes to 0
-        if count > 1 and count & (count - 1) == 0:  # a look takes as long as a column
+        combinations += np.log(max(1, distinct.get(name, 1)))
+        if combinations >= needed:
+            needed = 2 * combinations
             # What differs from all others is not looked at in the rest of the columns.
             rows = rows[_have_twins(hashes[rows])]
             if not len(rows):

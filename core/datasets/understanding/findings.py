@@ -16,6 +16,7 @@ from functools import cached_property
 
 import numpy as np
 import pandas as pd
+from pandas.api.extensions import ExtensionArray
 
 from core.datasets.columns import ALL_DIFFER, HARDLY_TWICE, column_blocks, number_names
 from core.datasets.dataset import Dataset
@@ -33,6 +34,7 @@ from core.datasets.understanding.target import (
 )
 
 ALONE = 0.995
+_NEARLY_ALONE = ALONE - 0.03  # in the first rows
 OTHERS = 0.9
 MIN_COPY_ROWS = 50  # with fewer, an honest column may have no error
 MIN_ROWS = 100  # the same for a column with more values than classes
@@ -58,13 +60,13 @@ class LeakageCheck:
 
     @cached_property
     def candidates(self) -> list[str]:
-        """The features that need a check of their own, most numeric columns being none."""
+        """The features that need a check of their own, most columns being none."""
         names = [c.name for c in self._dataset.columns if c.role == "feature"]
         return [name for name in names if self._promise.get(name, True)]
 
     @cached_property
     def _promise(self) -> dict[str, int]:
-        """{numeric column: 0 if it cannot leak, 1 if it may, 2 if it may tell without error}."""
+        """{column: 0 if it cannot leak, 1 if it may, 2 if it may tell without error}."""
         rows = self._target.first_rows
         if not len(rows):
             rows = evenly_spaced(np.arange(self._dataset.rows), _FIRST_ROWS)
@@ -73,6 +75,9 @@ class LeakageCheck:
             with np.errstate(invalid="ignore", over="ignore"):
                 select = _by_class if self._target.classes else _by_amount
                 promise.update(zip(block_names, select(matrix, amounts).tolist(), strict=True))
+        if self._target.classes:
+            for name in self._table.columns.difference([*promise], sort=False):
+                promise[name] = _by_value(self._table[name].array[rows], amounts)
         return promise
 
     @cached_property
@@ -108,10 +113,6 @@ class LeakageCheck:
         return [name for name in names if self._determines_target(self._table[name])]
 
     def _determines_target(self, values: pd.Series) -> bool:
-        if self._target.classes and len(values) > _SAMPLE_ROWS:
-            codes, uniques = pd.factorize(values.iloc[:_FIRST_ROWS])  # excludes nearly every column
-            if _pair_count(codes, self._target) > len(uniques):
-                return False
         rows = np.arange(len(values))
         sample = evenly_spaced(rows, _SAMPLE_ROWS)
         # A sample clears nearly every column before all rows are looked at.
@@ -119,10 +120,18 @@ class LeakageCheck:
         return all(_determines(values.iloc[look], self._target, look) for look in looks)
 
 
-def _pair_count(codes: np.ndarray, target: PreparedTarget) -> int:
-    """The different pairs of a value and a class in the first rows, by codes (−1 for no value)."""
-    classes, is_known = target.values[: len(codes)], codes >= 0
-    return len(np.unique(codes[is_known].astype(np.int64) * target.classes + classes[is_known]))
+def _pair_count(codes: np.ndarray, classes: np.ndarray) -> int:
+    """The number of different pairs of a value and a class, by codes from 0."""
+    return len(np.unique(codes.astype(np.int64) * (int(classes.max(initial=0)) + 1) + classes))
+
+
+def _by_value(values: ExtensionArray, classes: np.ndarray) -> int:
+    codes, uniques = pd.factorize(values)
+    codes, classes = codes[codes >= 0], classes[codes >= 0]
+    if _pair_count(codes, classes) <= len(uniques):
+        return 2
+    has_few_values = len(uniques) * _MIN_ROWS_PER_VALUE <= len(codes)
+    return int(has_few_values and _predictive_worth(codes, classes) >= _NEARLY_ALONE)
 
 
 def _by_class(matrix: np.ndarray, classes: np.ndarray) -> np.ndarray:
@@ -172,9 +181,8 @@ def _determines(values: pd.Series, target: PreparedTarget, rows: np.ndarray) -> 
         is_number = pd.api.types.is_numeric_dtype(values.dtype)
         return is_number and bool(_is_monotone(values.to_numpy(dtype=float)[None], labels)[0])
     codes, uniques = pd.factorize(values)
-    pairs = np.unique(codes.astype(np.int64) * target.classes + labels)
     present = len(np.unique(labels))
-    if present < 2 or len(pairs) > len(uniques):
+    if present < 2 or _pair_count(codes, labels) > len(uniques):
         return False
     if pd.api.types.is_numeric_dtype(values.dtype):
         return _changes(values.to_numpy(dtype=float), labels) == present - 1
@@ -196,12 +204,12 @@ def _pairs_off(values: pd.Series, target: PreparedTarget, *, has_all_rows: bool 
         return False
     classes = target.values[: len(codes)]
     present = target.classes if has_all_rows else len(np.unique(classes))
-    return len(uniques) == present == _pair_count(codes, target)
+    return len(uniques) == present == _pair_count(codes, classes)
 
 
 def _tells_target(values: pd.Series, target: PreparedTarget) -> bool:
     for row_indices, min_worth in (
-        (target.first_rows, ALONE - 0.03),
+        (target.first_rows, _NEARLY_ALONE),
         (target.compared_rows, ALONE),
     ):
         sample = values.iloc[row_indices]
@@ -219,8 +227,6 @@ def _worth_alone(values: pd.Series, target: np.ndarray, classes: int, min_worth:
     if not classes:
         return numeric and _is_linear(values, target, float(np.sqrt(max(min_worth, 0.999))))
     labels, target = np.unique(target, return_inverse=True)
-    if len(labels) < 2 or np.bincount(target).min() < MIN_CLASS_ROWS // 2:
-        return False
     numbers = values.to_numpy(dtype=float) if numeric else None
     max_values = min(20, len(values) / _MIN_ROWS_PER_VALUE)  # beyond, numbers are cut by a tree
     if numbers is not None and len(np.unique(numbers)) > max_values:
@@ -231,7 +237,7 @@ def _worth_alone(values: pd.Series, target: np.ndarray, classes: int, min_worth:
         codes, uniques = pd.factorize(values)
         if len(uniques) * _MIN_ROWS_PER_VALUE > len(values):
             return False
-    return _predictive_worth(codes, target, len(labels)) >= min_worth
+    return _predictive_worth(codes, target) >= min_worth
 
 
 def _changes(numbers: np.ndarray, classes: np.ndarray) -> int:
@@ -250,12 +256,14 @@ def _stretch_codes(numbers: np.ndarray, classes: np.ndarray) -> np.ndarray:
     return np.asarray(tree.fit(column, classes).apply(column), dtype=np.int64)
 
 
-def _predictive_worth(codes: np.ndarray, classes: np.ndarray, count: int) -> float:
+def _predictive_worth(codes: np.ndarray, classes: np.ndarray) -> float:
     """The q of predicting, by a value, the class whose share of its own rows is largest there."""
-    _, codes = np.unique(codes, return_inverse=True)
-    pairs = np.zeros((int(codes.max()) + 1, count))
-    np.add.at(pairs, (codes, classes), 1)
-    shares = pairs / pairs.sum(axis=0)
+    labels, classes, sizes = np.unique(classes, return_inverse=True, return_counts=True)
+    count = len(labels)
+    if count < 2 or sizes.min() < MIN_CLASS_ROWS // 2:
+        return 0.0
+    cells = codes.astype(np.int64) * count + classes
+    shares = np.bincount(cells, minlength=(int(codes.max()) + 1) * count).reshape(-1, count) / sizes
     right = float(shares.max(axis=1).sum()) / count  # the balanced accuracy
     return (right - 1 / count) / (1 - 1 / count)
 

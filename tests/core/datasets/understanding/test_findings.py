@@ -61,9 +61,13 @@ def test_leaks_are_found_as_by_a_look_at_each(wide, task, monkeypatch):
 
 def test_noise_is_passed_over_and_what_is_unclear_is_not(wide):
     wide["y"] = np.arange(ROWS) % 3
-    looked = set(findings.LeakageCheck(dataset_of(wide)).candidates)
-    assert not looked & {f"x{at}" for at in range(COLUMNS)}
-    assert looked >= {"gaps", "colour"}
+    words = wide["y"].map(["zero", "one", "two"].__getitem__)
+    wide["renamed"] = words
+    wide["nearly renamed"] = words.where(np.arange(ROWS) % 200 > 0, "two")
+    looked = set(findings.LeakageCheck(dataset_of(wide, leaks=True)).candidates)
+    assert not looked & {"colour", *(f"x{at}" for at in range(COLUMNS))}
+    assert looked >= {"gaps", "nearly renamed"}
+    assert leaks_of(wide)[0] == ["renamed"]
 
 
 def dataset_of(table: pd.DataFrame, **choices: object) -> Dataset:
