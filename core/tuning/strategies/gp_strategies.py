@@ -9,7 +9,13 @@ from typing import Any
 from core.estimators.facts import ModelingFacts, Suggestion, count_word
 from core.options import Option, StrategyOptions
 from core.samplers.gp_options import EbHypOptions, GpOptions, HybridOptions, VariableOptions
-from core.tuning.strategies.strategy import Implementation, RunContext, Space, Strategy
+from core.tuning.strategies.strategy import (
+    Implementation,
+    RunContext,
+    Space,
+    Strategy,
+    sampler_maker,
+)
 
 WEIGHTS = Option(
     "weights",
@@ -266,10 +272,6 @@ def _suggests_average(facts: ModelingFacts, space: Space) -> Suggestion | None:
     )
 
 
-# Optuna takes seconds to import, and the window shows options without it: each sampler is imported
-# when it is made.
-
-
 def _gp_implementation(
     sampler_name: str, option_class: type[GpOptions], options: tuple[Option, ...]
 ) -> Implementation:
@@ -426,18 +428,6 @@ class ScotOptions(StrategyOptions):
     features: str = "rbf"
 
 
-def _transfer_sampler(space: Space, options: TransferOptions, seed: int, history: Any) -> Any:
-    from core.samplers.transfer.joint_surrogate import TransferSampler
-
-    return TransferSampler(space, seed=seed, history=history, **vars(options))
-
-
-def _scot_sampler(space: Space, options: ScotOptions, seed: int, history: Any) -> Any:
-    from core.samplers.transfer.scot import ScotSampler
-
-    return ScotSampler(space, seed=seed, history=history, **vars(options))
-
-
 def _works_text(moment: RunContext) -> str:
     trials_text = f"this dataset's {moment.tried} trials and from " if moment.tried > 1 else ""
     return (
@@ -456,7 +446,11 @@ TRANSFER = Strategy(
     costs="Very few trials: 11 in the paper.",
     shows="The joint surface of earlier datasets and this one, which of them are most similar, "
     "and how well they predicted the first trials.",
-    load=lambda: Implementation(TRANSFER_OPTIONS, _transfer_sampler, TransferOptions),
+    load=lambda: Implementation(
+        TRANSFER_OPTIONS,
+        sampler_maker("transfer.joint_surrogate", "TransferSampler", "space", "history"),
+        TransferOptions,
+    ),
     works=_works_text,
     default_trials=11,
     source=YOGATAMA,
@@ -473,7 +467,11 @@ SCOT = Strategy(
     "the paper's point of comparison.",
     costs="Very few trials; choosing each takes longer the more datasets are known.",
     shows="The joint surface of earlier datasets and this one, and which of them are most similar.",
-    load=lambda: Implementation((SCOT_KERNEL, FEATURES), _scot_sampler, ScotOptions),
+    load=lambda: Implementation(
+        (SCOT_KERNEL, FEATURES),
+        sampler_maker("transfer.scot", "ScotSampler", "space", "history"),
+        ScotOptions,
+    ),
     works=lambda moment: (
         "The program learns from pairs of earlier trials which settings beat which others on "
         "datasets of this size. A Gaussian process over that ranking says where to try next."

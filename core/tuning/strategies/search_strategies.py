@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.options import Option, StrategyOptions
-from core.tuning.strategies.strategy import Implementation, Space, Strategy
+from core.tuning.strategies.strategy import Implementation, Space, Strategy, sampler_maker
 
 MAX_GRID_SETTINGS = 12  # three values of each are half a million trials
 _SCORES = "The score of every setting tried."
@@ -50,34 +50,6 @@ class TpeOptions(StrategyOptions):
     start_trials: int = 10
 
 
-# Optuna takes seconds to import, and the window shows options without it: each sampler is imported
-# when it is made.
-
-
-def _grid_sampler(space: Space, options: GridOptions, seed: int, _history: object) -> Any:
-    from core.samplers.grid import GridSampler
-
-    return GridSampler(space, seed=seed, **vars(options))
-
-
-def _random_sampler(space: Space, _options: object, seed: int, _history: object) -> Any:
-    from core.samplers.proposing_sampler import RandomSampler
-
-    return RandomSampler(space, seed=seed)
-
-
-def _tpe_sampler(_space: Space, options: TpeOptions, seed: int, _history: object) -> Any:
-    from core.samplers.proposing_sampler import AnnotatedTpeSampler
-
-    return AnnotatedTpeSampler(seed=seed, **vars(options))
-
-
-def _cma_es_sampler(_space: Space, _options: object, seed: int, _history: object) -> Any:
-    from core.samplers.proposing_sampler import AnnotatedCmaEsSampler
-
-    return AnnotatedCmaEsSampler(seed=seed)
-
-
 def _check_grid(space: Space, options: GridOptions) -> None:
     from core.samplers.grid import check_grid
 
@@ -102,7 +74,9 @@ GRID = Strategy(
     does="Tries evenly spread settings, first a coarse net over the whole range, then finer ones.",
     costs="Many trials; the number grows steeply with each further setting of the model.",
     shows=_SCORES,
-    load=lambda: Implementation((POINTS, POWERS_OF_TWO), _grid_sampler, GridOptions),
+    load=lambda: Implementation(
+        (POINTS, POWERS_OF_TWO), sampler_maker("grid", "GridSampler", "space"), GridOptions
+    ),
     works=lambda moment: (
         "The program visits the points of a grid, first far apart, then those in between, so that "
         "the picture means something early."
@@ -122,7 +96,9 @@ RANDOM = Strategy(
     does="Tries settings drawn at random over the whole range.",
     costs="One trial a draw; nothing is learned from earlier trials.",
     shows=_SCORES,
-    load=lambda: Implementation((), _random_sampler),
+    load=lambda: Implementation(
+        (), sampler_maker("proposing_sampler", "RandomSampler", "space"), StrategyOptions
+    ),
     works=lambda moment: (
         "Every setting is drawn at random from the whole range; nothing is learned from the "
         "earlier ones."
@@ -139,7 +115,9 @@ TPE = Strategy(
     does="Optuna's default: compares where good and where poor trials lie.",
     costs="More trials than a Gaussian process, each chosen at once.",
     shows=_SCORES,
-    load=lambda: Implementation((TPE_START,), _tpe_sampler, TpeOptions),
+    load=lambda: Implementation(
+        (TPE_START,), sampler_maker("proposing_sampler", "AnnotatedTpeSampler"), TpeOptions
+    ),
     works=lambda moment: (
         "The program compares where good and where poor trials lie, and tries next where good ones "
         "are dense."
@@ -156,7 +134,9 @@ CMA_ES = Strategy(
     does="Moves and reshapes a cloud of settings towards better scores. For numbers only.",
     costs="Many trials; suits several hundred.",
     shows=_SCORES,
-    load=lambda: Implementation((), _cma_es_sampler),
+    load=lambda: Implementation(
+        (), sampler_maker("proposing_sampler", "AnnotatedCmaEsSampler"), StrategyOptions
+    ),
     works=lambda moment: (
         "A cloud of settings moves and changes its shape towards better scores, round by round."
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -27,6 +28,18 @@ class Implementation:
     make: Callable[..., Any]
     # with a field for each option; else NamedOptions
     option_class: type[StrategyOptions] | None = None
+
+
+def sampler_maker(module: str, name: str, *keys: str) -> Callable[..., Any]:
+    """Makes a sampler of core.samplers: by options, seed, and what else these names give it."""
+
+    # Optuna takes seconds to import, and the window shows options without it.
+    def make_sampler(space: Space, options: StrategyOptions, seed: int, history: object) -> Any:
+        sampler = getattr(importlib.import_module(f"core.samplers.{module}"), name)
+        arguments = {"space": space, "history": history}
+        return sampler(seed=seed, **vars(options), **{key: arguments[key] for key in keys})
+
+    return make_sampler
 
 
 @dataclass(frozen=True)
