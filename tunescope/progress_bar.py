@@ -9,7 +9,7 @@ from importlib.util import find_spec
 
 from core.tuning.events import Event, Progress, TuningEnded
 from core.tuning.runs.state import RunState
-from core.tuning.scores.score import metric_in_short, score_text
+from core.tuning.scores.score import measured_text
 from core.wording import rough_duration_text
 
 LINE_SECONDS = 2.0  # between two lines
@@ -28,9 +28,8 @@ def progress_bar(stack: ExitStack) -> Callable[[Event], None]:
         stage += f" of {run.total}" if run.total else ""
         if run.ended or run.tuning_ended:
             stage = "done" if run.ended else "testing"
-        best, metric = run.best_trial, run.started.metric
-        if best is not None:
-            stage += f", best {metric_in_short(metric)} {score_text(best.score, metric)}"
+        if (best := run.best_trial) is not None:
+            stage += f", best {measured_text(best.score, run.started.metric)}"
         if run.seconds_left and not run.tuning_ended:
             stage += f", {rough_duration_text(run.seconds_left)} left"
         draw(100.0 if run.ended or run.tuning_ended else 100 * run.done_share, stage)

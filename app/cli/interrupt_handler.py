@@ -192,13 +192,10 @@ def untested_best(run: RunState) -> UntestedBest:
 def untested_best_text(run: RunState) -> str:
     """The best so far as lines of text, or ""."""
     from core.tuning.ranges import setting_text
-    from core.tuning.scores.score import metric_in_short, score_text
+    from core.tuning.scores.score import measured_text
 
     best = untested_best(run)
-    scores = ", ".join(
-        f"{metric_in_short(name)} {score_text(score, name)}"
-        for name, score in best.validation.items()
-    )
+    scores = ", ".join(measured_text(score, name) for name, score in best.validation.items())
     lines = [f"Best:    {scores} in validation, not tested" if scores else ""]
     if best.params:
         lines.append(f"Setting: {setting_text(best.params)}")

@@ -28,7 +28,7 @@ from core.tuning.events import Event, ModelSelected, RunFailed, RunFinished, Run
 from core.tuning.ranges import setting_text
 from core.tuning.runs import past_runs
 from core.tuning.runs.run_folder import RunFolder, runs_root
-from core.tuning.scores.score import metric_in_short, score_text, signed_difference
+from core.tuning.scores.score import measured_text, signed_difference
 from core.tuning.strategies.registry import STRATEGIES
 from core.wording import count_text, printable_text
 
@@ -99,10 +99,8 @@ def _print_runs(
     column = max(len("predicts"), *(min(MAX_NAME, len(s.target)) for s in summaries))
     print(f"{'run':{width}}  {'state':11}  {'predicts':{column}}  {'test score':22}  gain")
     for summary in summaries:
-        metric, test = summary.metric, ""
-        if summary.test is not None:
-            test = f"{metric_in_short(metric)} {score_text(summary.test, metric)}"
-        gain = signed_difference(summary.gain, metric)
+        test = "" if summary.test is None else measured_text(summary.test, summary.metric)
+        gain = signed_difference(summary.gain, summary.metric)
         start = f"{summary.name:{width}}  {summary.state:11}  {summary.target[:MAX_NAME]:{column}}"
         print(f"{start}  {test:22}  {gain}".rstrip())
         if summary.title:
@@ -433,13 +431,11 @@ def _print_choices(choices: list[ExportableModel], as_json: bool) -> int:
 
 
 def _score_text(choice: ExportableModel) -> str:
-    scores, of_validation = [], choice.judged_by
+    scores = []
     if choice.validation is not None:
-        score = score_text(choice.validation, of_validation)
-        scores.append(f"validation {metric_in_short(of_validation)} {score}")
-    if choice.test.get(choice.metric) is not None:
-        score = score_text(choice.test[choice.metric], choice.metric)
-        scores.append(f"test {metric_in_short(choice.metric)} {score}")
+        scores.append(f"validation {measured_text(choice.validation, choice.judged_by)}")
+    if (test := choice.test.get(choice.metric)) is not None:
+        scores.append(f"test {measured_text(test, choice.metric)}")
     return f" ({', '.join(scores)})" if scores else ""
 
 

@@ -18,7 +18,7 @@ from core.tuning.runs.model_runs import models_of
 from core.tuning.runs.run_clock import ABANDONED
 from core.tuning.runs.state import RunState
 from core.tuning.runs.trial_table import Trial, tunes_several
-from core.tuning.scores.score import metric_in_short, score_text
+from core.tuning.scores.score import measured_text, metric_in_short, score_text
 from core.wording import (
     count_text,
     duration_text,
@@ -116,7 +116,7 @@ class ProgressLine:
             words = f"{best.setting[MODEL]}: default setting"
         elif best is self.run_state.default_trial:
             words = "default setting"
-        score = f"{metric_in_short(self.run_state.started.metric)} {self._score_text(best.score)}"
+        score = measured_text(best.score, self.run_state.started.metric)
         self.print_line(f"Trial {best.number}: {score} · {words}")
 
     def _score_text(self, score: float) -> str:

@@ -9,7 +9,7 @@ from core.tuning.events import ClusterWorker, EnsembleUpdated, HyperGradientStep
 from core.tuning.plan import Plan
 from core.tuning.runs.model_runs import average_lead, models_of
 from core.tuning.runs.state import RunState, run_seconds, state_from_events
-from core.tuning.scores.score import metric_as_noun, metric_in_short, score_text, signed_difference
+from core.tuning.scores.score import measured_text, metric_as_noun, score_text, signed_difference
 from core.tuning.strategies.registry import STRATEGIES
 from core.wording import (
     count_text,
@@ -144,9 +144,12 @@ def _of_trials(run: RunState) -> list[str]:
     if run.default_trial is not None:
         phrases.append(f"default setting {score_text(run.default_trial.score, run.started.metric)}")
     phrases += _of_baseline(run)
-    if run.without_improvement >= STALE:
-        phrases.append(f"no improvement for {count_text(run.without_improvement, 'trial')}")
-    return phrases
+    return phrases + _of_patience(run)
+
+
+def _of_patience(run: RunState) -> list[str]:
+    count = run.without_improvement
+    return [f"no improvement for {count_text(count, 'trial')}"] if count >= STALE else []
 
 
 def _of_baseline(run: RunState) -> list[str]:
@@ -159,8 +162,7 @@ def _of_baseline(run: RunState) -> list[str]:
 def _of_best(run: RunState) -> list[str]:
     if run.best_trial is None:
         return []
-    metric = run.started.metric
-    return [f"best {metric_in_short(metric)} {score_text(run.best_trial.score, metric)}"]
+    return [f"best {measured_text(run.best_trial.score, run.started.metric)}"]
 
 
 def _of_several(run: RunState) -> list[str]:
@@ -171,15 +173,12 @@ def _of_several(run: RunState) -> list[str]:
     metric = run.started.metric
     count, untried = len(models_of(run.started)), run.results.untried if run.results else None
     phrases = [f"{count - len(untried)} of {count} models tried"] if untried else []
-    best = f"{metric_in_short(metric)} {score_text(run.best_trial.score, metric)}"
-    phrases.append(f"best {best} by {noun_of(model)}")
+    phrases += [f"{phrase} by {noun_of(model)}" for phrase in _of_best(run)]
     lead = average_lead(run)
     if lead is not None and run.ensemble is not None:
         lead_text = signed_difference(lead, metric, unit=True)
         phrases.append(f"average of {len(run.ensemble.members)} models {lead_text}")
-    if run.without_improvement >= STALE:
-        phrases.append(f"no improvement for {count_text(run.without_improvement, 'trial')}")
-    return phrases
+    return phrases + _of_patience(run)
 
 
 def _of_average(run: RunState, ensemble: EnsembleUpdated) -> list[str]:
@@ -187,8 +186,7 @@ def _of_average(run: RunState, ensemble: EnsembleUpdated) -> list[str]:
     words = "one model in the average" if count == 1 else f"{count} models in the average"
     if ensemble.average is None:
         return [words, *_of_best(run)]
-    metric = run.started.metric
-    return [words, f"{metric_in_short(metric)} {score_text(ensemble.average, metric)}"]
+    return [words, measured_text(ensemble.average, run.started.metric)]
 
 
 def _of_steps(run: RunState) -> list[str]:

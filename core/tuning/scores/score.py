@@ -47,7 +47,12 @@ def named_score_text(value: float | None, metric: str) -> str:
     if value is None:
         return score_text(value, metric)
     direction = "" if metric not in METRICS or METRICS[metric].maximize else ", smaller is better"
-    return f"{metric_in_short(metric)} {score_text(value, metric)}{direction}"
+    return f"{measured_text(value, metric)}{direction}"
+
+
+def measured_text(value: float, metric: str) -> str:
+    """With its measure: "accuracy 93.5 %"."""
+    return f"{metric_in_short(metric)} {score_text(value, metric)}"
 
 
 def score_texts(values: Sequence[float], metric: str) -> list[str]:
