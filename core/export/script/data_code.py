@@ -53,8 +53,13 @@ def data_block(run: FinishedRun, code: CodeWriter) -> str:
     """Lines that give X and y of every row with a target (and X_test, y_test of a second file)."""
     takeaway = run.takeaway
     if takeaway.source.format == "sample":
-        lines = [*_table_constants(run, code), *sample_lines(run, code)]
-        return "\n".join([*lines, *_feature_target_lines(run)])
+        lines = [
+            *_table_constants(run, code),
+            *sample_lines(run, code),
+            "table = table[table[TARGET].notna()]  # rows without a target teach nothing",
+            f"X, y = table[FEATURES].reset_index(drop=True), table[TARGET]{_target_type(run)}",
+        ]
+        return "\n".join(lines)
     code.imports.modules |= {"hashlib", "sys"}
     code.imports.add("pathlib", "Path")
     file = value_code(file_name_of(takeaway.source))
@@ -80,13 +85,6 @@ def _target_type(run: FinishedRun) -> str:
     if all(isinstance(label, str) for label in classes):
         return ".to_numpy(str)"
     return ".to_numpy(int)" if all(isinstance(v, int) for v in classes) else ".to_numpy()"
-
-
-def _feature_target_lines(run: FinishedRun) -> list[str]:
-    return [
-        "table = table[table[TARGET].notna()]  # rows without a target teach nothing",
-        f"X, y = table[FEATURES].reset_index(drop=True), table[TARGET]{_target_type(run)}",
-    ]
 
 
 def _table_lines(run: FinishedRun, code: CodeWriter) -> list[str]:

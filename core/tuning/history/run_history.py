@@ -97,7 +97,8 @@ class RunHistory:
         if trials:
             self._begun.add(id)
         try:
-            self._history.replace_trials(id, [(t.number, t.setting, t.score) for t in trials])
+            rows = [(t.number, t.setting, t.score) for t in trials]
+            self._history.write_trials(id, rows, is_replaced=True)
         except UnusableError as error:
             self._give_up(error)
 

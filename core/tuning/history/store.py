@@ -152,15 +152,12 @@ class History:
 
     def add_trial(self, id: str, number: int, setting: Setting, score: float) -> None:
         """It is committed when this returns."""
-        self._write_trials(id, [(number, setting, score)])
+        self.write_trials(id, [(number, setting, score)], is_replaced=False)
 
-    def replace_trials(self, id: str, trials: Sequence[tuple[int, Setting, float]]) -> None:
-        """Make these (number, setting, score) the only trials of a dataset, all or nothing."""
-        self._write_trials(id, trials, is_replaced=True)
-
-    def _write_trials(
-        self, id: str, trials: Sequence[tuple[int, Setting, float]], is_replaced: bool = False
+    def write_trials(
+        self, id: str, trials: Sequence[tuple[int, Setting, float]], *, is_replaced: bool
     ) -> None:
+        """Add (number, setting, score), or make these a dataset's only trials; all or nothing."""
         # Ignored are a known trial, a forgotten dataset, one that was written to while the history
         # was off, a setting that lacks an axis, and its entries that are no axes.
         if not id or not self._file.writable:

@@ -84,7 +84,10 @@ class LearningRun:
                 yield self._requests.popleft()
         if step is None:
             return  # the time was up before the first step ended
-        self.because = self.because or _end_reason(step, self._state)
+        total = self._state.total
+        is_last = total and step.number >= total
+        limit = f"the limit of {total} steps was reached"
+        self.because = self.because or (limit if is_last else "the penalties no longer change")
         try:
             with time_limit(self._seconds_left + _EXTRA_SECONDS):
                 self._learned = _penalty_fit(problem, training, step)
@@ -196,12 +199,6 @@ def _switched_off(names: Sequence[str], step: LearnerStep) -> list[str]:
 
 def _ranges_by_name(names: Sequence[str], step: LearnerStep) -> dict[str, list[float]] | None:
     return None if step.ranges is None else dict(zip(names, step.ranges.tolist(), strict=True))
-
-
-def _end_reason(last: LearnerStep, state: RunState) -> str:
-    if state.total and last.number >= state.total:
-        return f"the limit of {state.total} steps was reached"
-    return "the penalties no longer change"
 
 
 def _penalty_fit(problem: Problem, training: PenaltyTraining, last: LearnerStep) -> PenaltyFit:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from core.estimators.multi_model import MODEL
-from core.space import Setting, default_setting
+from core.space import default_setting
 from core.tuning.events import (
     EnsembleUpdated,
     EvaluationShortened,
@@ -272,18 +272,13 @@ class RunState(TrialTable):
         # settles.
         if event.expected is None and self.common is not None and event.reason != "default":
             self._responses[event.number] = (self.common.expected, self.common.deviation)
-        default = event.reason == "default" and self._is_usual(event.setting)
+        space, setting = self.started.space, event.setting
+        is_usual = not self.tunes_several_models or setting.get(MODEL) == space[0].default
         # The history may begin with the default setting itself, which is then tried once.
-        if default or (event.reason == "past" and self._is_default(event)):
+        if (event.reason == "default" and is_usual) or (
+            event.reason == "past" and space and setting == default_setting(space)
+        ):
             self._default = event.number
-
-    def _is_default(self, event: TrialStarted) -> bool:
-        space = self.started.space
-        return bool(space) and event.setting == default_setting(space)
-
-    def _is_usual(self, setting: Setting) -> bool:
-        space = self.started.space
-        return not self.tunes_several_models or setting.get(MODEL) == space[0].default
 
     def _take_end(
         self, event: TrialFinished | TrialFailed, score: float, fits: int, failure: str
