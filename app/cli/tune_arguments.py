@@ -243,14 +243,6 @@ def _fields_of(plan_type: type, arguments: argparse.Namespace) -> JsonObject:
     return {f.name: vars(arguments)[f.name] for f in fields(plan_type) if f.name in arguments}
 
 
-def _refuse_word_options(options: dict[str, str], task: Task) -> None:
-    word_options = [name for name in DATA_OPTIONS if name in options]
-    if word_options and task.has_target:
-        fault = "only texts whose topics are found have words that count"
-        cure = "leave it out, or choose topics as the task"
-        raise UnusableError(fault, where=f"option {word_options[0]}", cure=cure)
-
-
 def _task_of(model: str) -> str:
     from core.estimators.registry import MODELS
 
@@ -272,7 +264,11 @@ def plan_of(arguments: argparse.Namespace, data: DataPlan, dataset: Dataset) -> 
     from core.tuning.strategies.registry import STRATEGIES
 
     options = dict(_pair_in(text, "--option") for text in arguments.option)
-    _refuse_word_options(options, dataset.task)
+    word_options = [name for name in DATA_OPTIONS if name in options]
+    if word_options and dataset.task.has_target:
+        fault = "only texts whose topics are found have words that count"
+        cure = "leave it out, or choose topics as the task"
+        raise UnusableError(fault, where=f"option {word_options[0]}", cure=cure)
     options = {name: text for name, text in options.items() if name not in DATA_OPTIONS}
     model, strategy, groups = chosen_or_recommended(dataset, arguments.model, arguments.strategy)
     of_strategy = {o.name for o in STRATEGIES[strategy].options} if strategy in STRATEGIES else ()
