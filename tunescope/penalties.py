@@ -483,13 +483,12 @@ def recommended_learner(
         raise ValueError(f"there is no task “{task}”; give regression, classification or None")
     names = [str(name) for name in getattr(X, "columns", ())]
     X, y = check_X_y(X, y, accept_sparse=True, dtype=None, ensure_min_samples=2)
-    task_kind = guess_task(y) if task is None else task
-    classes = 0 if task_kind == "regression" else len(np.unique(y))
     with sentences_as_value_errors():
         k = len(groups_of(groups, names or [f"x{k}" for k in range(X.shape[1])])[0])
+    # For numbers the evidence is recommended whatever the shape.
+    if (task or guess_task(y)) == "regression":
+        return RidgeEvidence(groups)
+    classes = len(np.unique(y))
     weights = X.shape[1] * (classes if classes > 2 else 1)
     advice = recommend_update(weights, X.shape[0], classes, groups=k)
-    # For numbers the evidence is recommended whatever the shape.
-    if classes == 0:
-        return RidgeEvidence(groups)
     return LogisticLOO(groups) if advice.strategy == "loo" else LogisticEvidence(groups)
