@@ -15,7 +15,7 @@ import pandas as pd
 from scipy import sparse
 
 from core.datasets.column_format import date_format, holds_for_share, seconds_since_1970
-from core.datasets.columns import number_names, unknown_column
+from core.datasets.columns import unknown_column
 from core.datasets.dataset import Dataset
 from core.datasets.dataset_summary import Column
 from core.datasets.finding import Finding, SuggestedChange, column_change, option_with_value
@@ -55,10 +55,9 @@ def equal_items(dataset: Dataset) -> np.ndarray:
 
 def _row_codes(table: pd.DataFrame, distinct: Mapping[str, int]) -> np.ndarray:
     """A code for every row, the same for those that are equal in every column."""
-    numbers = set(number_names(table))
+    is_text = {str(name): dtype.kind not in "iuf" for name, dtype in table.dtypes.items()}
     # Columns with many different values tell rows apart soonest, and numbers most quickly.
-    order = {str(name): (name not in numbers, -distinct.get(str(name), 0)) for name in table}
-    names = sorted(order, key=order.__getitem__)
+    names = sorted(is_text, key=lambda name: (is_text[name], -distinct.get(name, 0)))
     hashes, rows = np.zeros(len(table), dtype=np.uint64), np.arange(len(table))
     # Logarithms of the number of different rows that there may be, and that tells most of them.
     combinations, needed = 0.0, np.log(10 * len(table) + 1)

@@ -114,9 +114,8 @@ class LeakageCheck:
 
     def _determines_target(self, values: pd.Series) -> bool:
         rows = np.arange(len(values))
-        sample = evenly_spaced(rows, _SAMPLE_ROWS)
         # A sample clears nearly every column before all rows are looked at.
-        looks = [sample] if len(sample) == len(rows) else [sample, rows]
+        looks = (evenly_spaced(rows, _SAMPLE_ROWS), rows)
         return all(_determines(values.iloc[look], self._target, look) for look in looks)
 
 
@@ -126,7 +125,7 @@ def _pair_count(codes: np.ndarray, classes: np.ndarray) -> int:
 
 
 def _by_value(values: ExtensionArray, classes: np.ndarray) -> int:
-    codes, uniques = pd.factorize(values)
+    codes, uniques = values.factorize()
     codes, classes = codes[codes >= 0], classes[codes >= 0]
     if _pair_count(codes, classes) <= len(uniques):
         return 2
@@ -195,23 +194,20 @@ def _is_copy(values: pd.Series, target: PreparedTarget) -> bool:
         is_near = _is_linear(values.iloc[spread], target.values[spread], 0.99)
         return is_near and _is_linear(values, target.values, 1 - 1e-6)
     head = values.iloc[:_FIRST_ROWS]  # excludes nearly every column
-    return _pairs_off(head, target, has_all_rows=False) and _pairs_off(values, target)
+    return _pairs_off(head, target) and _pairs_off(values, target)
 
 
-def _pairs_off(values: pd.Series, target: PreparedTarget, *, has_all_rows: bool = True) -> bool:
+def _pairs_off(values: pd.Series, target: PreparedTarget) -> bool:
     codes, uniques = pd.factorize(values)
     if len(uniques) > target.classes or codes.min() < 0:
         return False
     classes = target.values[: len(codes)]
-    present = target.classes if has_all_rows else len(np.unique(classes))
-    return len(uniques) == present == _pair_count(codes, classes)
+    return len(uniques) == len(np.unique(classes)) == _pair_count(codes, classes)
 
 
 def _tells_target(values: pd.Series, target: PreparedTarget) -> bool:
-    for row_indices, min_worth in (
-        (target.first_rows, _NEARLY_ALONE),
-        (target.compared_rows, ALONE),
-    ):
+    looks = ((target.first_rows, _NEARLY_ALONE), (target.compared_rows, ALONE))
+    for row_indices, min_worth in looks:
         sample = values.iloc[row_indices]
         is_known = sample.notna().to_numpy()
         if is_known.sum() < max(_MIN_KNOWN_ROWS, 0.9 * len(row_indices)):
