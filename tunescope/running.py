@@ -398,7 +398,8 @@ class TunedRun:
         """
         pictures = run_pictures(self._run_state)
         if name not in pictures:
-            fault, cure = f"this run has no picture “{name}”", f"it has {list_text(pictures)}"
+            fault = f"this run has no picture “{name}”"
+            cure = f"it has {list_text(pictures)}" if pictures else "it has none before its trials"
             raise UnusableError(fault, where=self.run.name, cure=cure)
         return Picture(*pictures[name])
 

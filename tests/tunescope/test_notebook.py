@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import shutil
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
@@ -130,6 +131,14 @@ def test_a_picture_that_a_run_has_not_is_answered_by_those_it_has(done):
     names = "scores, calibration, best, belief and belief C"
     with pytest.raises(tunescope.UnusableError, match=f"no picture “penalties”; it has {names}"):
         done.plot("penalties")
+
+
+def test_a_run_without_trials_says_that_it_has_no_picture_yet(done, tmp_path):
+    folder = shutil.copytree(done.run, tmp_path / "started")
+    first, *_ = (folder / "events.jsonl").read_bytes().splitlines(keepends=True)
+    (folder / "events.jsonl").write_bytes(first)
+    with pytest.raises(tunescope.UnusableError, match="“best”; it has none before its trials"):
+        tunescope.open_run(folder).plot("best")
 
 
 def test_the_belief_is_that_of_the_surrogate(done):
