@@ -212,17 +212,13 @@ class PrintedKernel(MultiDatasetKernel):
     def prior_variance(self) -> float:
         return WITHIN
 
-    def noiseless(self, X: Array, Y: Array) -> Array:
-        """k(X, Y), shape (n, m)."""
-        mask = self.mask[X[:, -1].astype(int)][:, Y[:, -1].astype(int)]
-        k = same_dataset(X, Y) * within_dataset_kernel(self, X, Y)
-        return np.asarray(k + ACROSS * mask * (1.0 - point_distances(X, Y, self.axes)))
+    def cross_covariance(self, X: Array, points: Array) -> Array:
+        mask = self.mask[X[:, -1].astype(int)][:, points[:, -1].astype(int)]
+        k = same_dataset(X, points) * within_dataset_kernel(self, X, points)
+        return np.asarray(k + ACROSS * mask * (1.0 - point_distances(X, points, self.axes)))
 
     def covariance(self, X: Array) -> Array:
-        return np.asfortranarray(self.noiseless(X, X) + self.noise * np.eye(len(X)))
-
-    def cross_covariance(self, X: Array, points: Array) -> Array:
-        return self.noiseless(X, points)
+        return np.asfortranarray(self.cross_covariance(X, X) + self.noise * np.eye(len(X)))
 
     def cross_and_slopes(self, X: Array, points: Array) -> tuple[Array, Slopes]:
         D = np.sqrt(squared_distances(X[:, :-1], points[:, :-1], np.ones(X.shape[1] - 1)))
@@ -235,7 +231,7 @@ class PrintedRegression(ApproximatePosterior[PrintedKernel]):
     """The posterior with clipped eigenvalues, X (n, width + 1), n ≥ 1; n³ flops for every point."""
 
     def __init__(self, kernel: PrintedKernel, X: Array, z: Array) -> None:
-        eigenvalues, E = np.linalg.eigh(kernel.noiseless(X, X))
+        eigenvalues, E = np.linalg.eigh(kernel.cross_covariance(X, X))
         positive = eigenvalues > 0.0
         F = E[:, positive].T / np.sqrt(eigenvalues[positive] + kernel.noise)[:, None]
         super().__init__(kernel, X, z, F.T @ (F @ z), F)
