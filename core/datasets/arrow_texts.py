@@ -88,15 +88,11 @@ def plain_texts(values: pd.Series) -> PlainTexts | None:
         are_long(_thinned(spread, LONG_SAMPLE)),
     )
     words = _thinned(different, _MAX_WORDS)
-    return PlainTexts(words, counts[:: _step(len(different), _MAX_WORDS)], different, count)
+    return PlainTexts(words, counts[:: spread_step(len(different), _MAX_WORDS)], different, count)
 
 
 def _thinned(texts: Any, count: int) -> list[str]:
-    return texts.take(np.arange(0, len(texts), _step(len(texts), count))).to_pylist()
-
-
-def _step(length: int, count: int) -> int:
-    return max(1, length // count)
+    return texts.take(np.arange(0, len(texts), spread_step(len(texts), count))).to_pylist()
 
 
 def _are_plain(texts: Any) -> bool:

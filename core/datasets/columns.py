@@ -233,7 +233,7 @@ def count_values(values: pd.Series, *, has_missing: bool = True) -> ColumnCount:
     if has_missing and numbers.dtype.kind == "f":
         missing = int(np.count_nonzero(np.isnan(numbers)))
     if len(numbers) > _MAX_COUNTED_ROWS:
-        distinct = _different(numbers[:: _step(len(numbers), _SAMPLE_ROWS)])
+        distinct = _different(numbers[:: spread_step(len(numbers))])
         if distinct > _MAX_SAMPLE_DISTINCT:
             return ColumnCount(missing, distinct)
         numbers = pd.unique(numbers)
@@ -256,15 +256,10 @@ def count_levels(levels: TextLevels) -> ColumnCount:
     if has_many_levels(len(codes), len(firsts)):
         distinct = len(firsts)
     frequent = np.argsort(-np.bincount(order), kind="stable")[:MAX_FREQUENT]
-    some = codes[:: _step(len(codes), LONG_SAMPLE)].tolist()
+    some = codes[:: spread_step(len(codes), LONG_SAMPLE)].tolist()
     names = tuple(str(cells[code]) for code in firsts[frequent])
     is_long = are_long([str(cells[code]) for code in some if code >= 0])
     return ColumnCount(int(np.count_nonzero(codes < 0)), distinct, names, is_long)
-
-
-def spread_step(rows: int) -> int:
-    """The distance of the evenly spaced rows by which levels are counted first."""
-    return _step(rows, _SAMPLE_ROWS)
 
 
 def has_many_levels(rows: int, distinct: int) -> bool:
@@ -272,12 +267,13 @@ def has_many_levels(rows: int, distinct: int) -> bool:
     return rows > _MAX_COUNTED_ROWS and distinct > _MAX_SAMPLE_DISTINCT
 
 
-def _step(rows: int, count: int) -> int:
+def spread_step(rows: int, count: int = _SAMPLE_ROWS) -> int:
+    """The distance of `count` or more evenly spaced rows; levels are counted in them first."""
     return max(1, rows // count)
 
 
 def _evenly_spaced(values: pd.Series, count: int) -> pd.Series:
-    return values.iloc[:: _step(len(values), count)]
+    return values.iloc[:: spread_step(len(values), count)]
 
 
 def _nothing_to_learn(distinct: int, missing: int) -> str:
@@ -349,7 +345,7 @@ def _kind_of_texts(values: pd.Series, counted: ColumnCount, form: ColumnFormat) 
         return "date", ""
     n_examined = count  # of these `distinct` was counted
     if len(values) > _MAX_COUNTED_ROWS:
-        n_examined = min(count, -(-len(values) // _step(len(values), _SAMPLE_ROWS)))
+        n_examined = min(count, -(-len(values) // spread_step(len(values))))
     if is_long and distinct > max(20, 0.3 * n_examined):
         return "text", ""
     if count >= _MIN_ROWS and _all_differ(values, distinct, count):
