@@ -6,45 +6,35 @@ import contextlib
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from app.worker import messages as m
-from app.worker.prediction_service import PredictionService
 from core.datasets.dataset import Dataset
 from core.datasets.summary import rewritten_cells, summarize
 from core.errors import UnusableError
 from core.estimators.registry import MODELS
 from core.export.exportable_models import TUNED
-from core.export.exporters import EXPORTERS, check_export, export_run
-from core.export.finished_run import FinishedRun, finished_run, with_selected_model
-from core.tuning.cluster.connection import (
-    ClusterAddress,
-    ClusterConnection,
-    data_transfer_warning,
-    parse_cluster_address,
-)
 from core.tuning.events import Event, SettingRequested, TrialExcluded
 from core.tuning.guidance.advice import advise
-from core.tuning.guidance.column_encodings import column_encodings
-from core.tuning.guidance.forecast import estimate
 from core.tuning.history.dataset_records import statistics_of
-from core.tuning.history.run_history import metadata_of
 from core.tuning.history.store import History
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem_setup import build_problem, read_data, with_row_count
-from core.tuning.results.conclude import conclude, fit_best_again, select_model
 from core.tuning.run_results import Results
-from core.tuning.runs.best import may_open_best
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.runs.state import state_from_events
 from core.tuning.strategies.registry import STRATEGIES
-from core.tuning.trials.executors import ProcessExecutor, TrialExecutor
-from core.tuning.tune import RecordedRun, tune
 from core.tuning.why.answer_types import Answer, NoAnswer
-from core.tuning.why.answers import answers, answers_of_trials, keep_answer, kept_answer, key_of
 from core.tuning.why.questions import DEPENDENCE, SETTINGS
-from core.tuning.why.tested_model import TestedModel, fit_tested_model
+
+if TYPE_CHECKING:
+    from app.worker.prediction_service import PredictionService
+    from core.export.finished_run import FinishedRun
+    from core.tuning.cluster.connection import ClusterConnection
+    from core.tuning.trials.executors import TrialExecutor
+    from core.tuning.why.tested_model import TestedModel
 
 COUNTED_BYTES = 2**22  # of a file whose cells are counted that do not come back; under a second
 
@@ -54,12 +44,14 @@ def trial_executor(
     request: m.Tune, new_folder: RunFolder | None, of_trials: bool
 ) -> Iterator[Callable[..., TrialExecutor]]:
     """The executor of a run's trials: processes here, or a cluster until the end."""
+    from core.tuning.trials.executors import ProcessExecutor
+
     # Learning penalties is one fit, made here.
     if request.cluster is None or not of_trials:
         yield ProcessExecutor
         return
     try:
-        connection = ClusterConnection(_cluster_address(request.cluster))
+        connection = _connect(request.cluster)
     except UnusableError:
         # Without its cluster the run does not begin, and leaves nothing.
         if new_folder is not None:
@@ -71,21 +63,26 @@ def trial_executor(
 
 def check_cluster(cluster: m.Cluster) -> m.ClusterChecked:
     """Whether a cluster answers, and how many trials it runs at a time."""
+    from core.tuning.cluster.connection import data_transfer_warning
+
     try:
-        address = _cluster_address(cluster)
-        with ClusterConnection(address) as connection:
+        with _connect(cluster) as connection:
             threads, warnings_text = connection.threads, " ".join(connection.warnings)
     except UnusableError as error:
         return m.ClusterChecked(error.sentence, fine=False)
     trials_text = "1 trial" if threads == 1 else f"{threads} trials"
     return m.ClusterChecked(
         " ".join([f"It answers: {trials_text} at a time.", warnings_text]).strip(),
-        data_transfer_warning(address),
+        data_transfer_warning(connection.address),
     )
 
 
-def _cluster_address(cluster: m.Cluster) -> ClusterAddress:
-    return parse_cluster_address(cluster.address, cluster.ca, cluster.certificate, cluster.key)
+def _connect(cluster: m.Cluster) -> ClusterConnection:
+    from core.tuning.cluster.connection import ClusterConnection, parse_cluster_address
+
+    return ClusterConnection(
+        parse_cluster_address(cluster.address, cluster.ca, cluster.certificate, cluster.key)
+    )
 
 
 class Engine:
@@ -96,10 +93,19 @@ class Engine:
         self._data: tuple[DataPlan, ...] = ()
         self._dataset: Dataset | None = None
         self._tested_model: tuple[tuple[str, str], TestedModel] | None = None
-        self.using = PredictionService(self._dataset_of)
         self._chosen: tuple[tuple[str, int, str, bool], FinishedRun] | None = None
 
-    def warm(self) -> list[m.ExportFormat]:
+    @cached_property
+    def predictions(self) -> PredictionService:
+        from app.worker.prediction_service import PredictionService
+
+        return PredictionService(self._dataset_of)
+
+    def warm_up(self) -> list[m.ExportFormat]:
+        # And what brings scikit-learn: until here it would only delay a first table.
+        from core.export.exporters import EXPORTERS
+        from core.tuning.tune import tune as tune
+
         # Their entry points are read when a registry is first asked.
         len(MODELS), len(STRATEGIES)
         return [
@@ -131,7 +137,7 @@ class Engine:
             case m.Explain():
                 yield from self.explain(request, stop_reason)
             case m.PredictRows():
-                yield from self.using.use(request, stop_reason)
+                yield from self.predictions.use(request, stop_reason)
             case _:
                 yield self.answer(request)
 
@@ -142,15 +148,17 @@ class Engine:
         summary = summarize(dataset)
         advice = advise(summary)
         model = next((entry.name for entry in advice.models if entry.recommended), "")
-        summary = replace(
-            summary,
-            encodings=column_encodings(dataset, model),
-            rewritten=rewritten_cells(dataset, COUNTED_BYTES),
-        )
+        summary = replace(summary, rewritten=rewritten_cells(dataset, COUNTED_BYTES))
+        if any(column.may_be_encoded for column in dataset.columns):
+            from core.tuning.guidance.column_encodings import column_encodings
+
+            summary = replace(summary, encodings=column_encodings(dataset, model))
         self._data, self._dataset = (data, with_row_count(data, dataset)), dataset
         return m.Opened(self._data[-1], summary, advice)
 
     def _summarize_history(self, request: m.SummarizeHistory) -> m.HistorySummary:
+        from core.tuning.history.run_history import metadata_of
+
         plan = request.plan
         # Whatever the plan's strategy: the page says what another one would know.
         learning = next((s.name for s in STRATEGIES.values() if s.uses_history), "")
@@ -183,6 +191,8 @@ class Engine:
 
     def tune(self, request: m.Tune, folder: str, requests: deque[Event]) -> Generator[Event]:
         """The events after those in its folder."""
+        from core.tuning.tune import RecordedRun, tune
+
         run = RunFolder.open(folder)
         strategy = STRATEGIES.get(request.plan.strategy)
         requests.extend(SettingRequested(setting=setting) for setting in request.settings)
@@ -200,6 +210,8 @@ class Engine:
 
     def conclude(self, request: m.Conclude) -> Iterator[Event]:
         """The results of a run that was cut off, lost a trial, or gets another model."""
+        from core.tuning.results.conclude import conclude, select_model
+
         run = RunFolder.open(request.folder)
         plan = run.plan
         if request.pick is not None:
@@ -216,6 +228,11 @@ class Engine:
         yield conclude(plan, self._dataset_of(plan), run.all_events(), folder=run)
 
     def _export_model(self, request: m.Export) -> m.Exported:
+        from core.export.exporters import check_export, export_run
+        from core.export.finished_run import finished_run
+        from core.tuning.results.conclude import fit_best_again
+        from core.tuning.runs.best import may_open_best
+
         folder = RunFolder.open(request.folder)
         run = finished_run(folder, request.examples)
         task, model = run.takeaway.task, run.plan.model
@@ -231,6 +248,8 @@ class Engine:
     def explain(
         self, request: m.Explain, stop_reason: Callable[[], str] = str
     ) -> Generator[m.Explained]:
+        from core.tuning.why.answers import answers, answers_of_trials, keep_answer, kept_answer
+
         folder = RunFolder.open(request.folder)
         state = state_from_events(folder.all_events())
         results = state.results or Results()
@@ -254,6 +273,9 @@ class Engine:
                 return
 
     def _fit_tested_model(self, folder: RunFolder, results: Results) -> TestedModel:
+        from core.tuning.why.answers import key_of
+        from core.tuning.why.tested_model import fit_tested_model
+
         # Fitted once for all questions about a run.
         key = (str(folder.path), key_of(results))
         if self._tested_model is None or self._tested_model[0] != key:
@@ -261,6 +283,8 @@ class Engine:
         return self._tested_model[1]
 
     def _chosen_run(self, run: FinishedRun, which: str) -> FinishedRun:
+        from core.export.finished_run import with_selected_model
+
         # Fitted once for several exports of the same model.
         key = (str(run.folder.path), len(run.events), which, run.allows_examples)
         if self._chosen is None or self._chosen[0] != key:
@@ -273,18 +297,22 @@ class Engine:
         return self._dataset
 
 
+def _estimate(engine: Engine, request: m.Estimate) -> m.Estimated:
+    from core.tuning.guidance.forecast import estimate
+
+    return m.Estimated(estimate(request.plan, engine._dataset_of(request.plan)))
+
+
 HANDLERS: dict[type[m.Work], Callable[[Engine, Any], m.Answer]] = {
     m.OpenData: Engine._open_data,
-    m.Estimate: lambda engine, request: m.Estimated(
-        estimate(request.plan, engine._dataset_of(request.plan))
-    ),
+    m.Estimate: _estimate,
     m.SummarizeHistory: Engine._summarize_history,
     m.ImportHistory: Engine._import_history,
     m.CheckCluster: lambda _engine, request: check_cluster(request.cluster),
     m.Export: Engine._export_model,
-    m.SortPredictions: lambda engine, request: engine.using.sort_predictions(request),
-    m.SavePredictions: lambda engine, request: engine.using.save_predictions(request),
-    m.DescribeModel: lambda engine, request: engine.using.describe(request),
-    m.PredictRow: lambda engine, request: engine.using.try_row(request),
-    m.FindTestRow: lambda engine, request: engine.using.find_row(request),
+    m.SortPredictions: lambda engine, request: engine.predictions.sort_predictions(request),
+    m.SavePredictions: lambda engine, request: engine.predictions.save_predictions(request),
+    m.DescribeModel: lambda engine, request: engine.predictions.describe(request),
+    m.PredictRow: lambda engine, request: engine.predictions.try_row(request),
+    m.FindTestRow: lambda engine, request: engine.predictions.find_row(request),
 }

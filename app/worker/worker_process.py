@@ -169,8 +169,10 @@ class _Worker:
 
     def work_forever(self, engine: Engine) -> None:
         exporters: list[m.ExportFormat] = []
+        while self._has_data_to_open():  # a file that the program was started with
+            self._handle_next(engine)
         try:
-            exporters = engine.warm()
+            exporters = engine.warm_up()
         except Exception as error:
             self._send_answer(0, refusal_of(error))
         restore_collection()
@@ -178,19 +180,26 @@ class _Worker:
         give_way()
         self._send_answer(0, m.Ready(exporters, extension_errors()))
         while True:
-            with self._condition:
-                self._condition.wait_for(lambda: self._work)
-                request = self._work.popleft()
-                self._current_id = request.id
-                if isinstance(request.payload, m.Tune):
-                    self._run, self._paused, self._is_testing = request.id, False, False
-                    self._requests.clear()
-            limit_own_memory()  # by what is free now: the window may be open for days
-            self._handle_request(engine, request)
-            with self._condition:
-                self._run = self._current_id = 0  # also where it was refused
-                self._stop.pop(request.id, None)
-                self._cancelled_ids.discard(request.id)
+            self._handle_next(engine)
+
+    def _has_data_to_open(self) -> bool:
+        with self._condition:
+            return bool(self._work) and isinstance(self._work[0].payload, m.OpenData)
+
+    def _handle_next(self, engine: Engine) -> None:
+        with self._condition:
+            self._condition.wait_for(lambda: self._work)
+            request = self._work.popleft()
+            self._current_id = request.id
+            if isinstance(request.payload, m.Tune):
+                self._run, self._paused, self._is_testing = request.id, False, False
+                self._requests.clear()
+        limit_own_memory()  # by what is free now: the window may be open for days
+        self._handle_request(engine, request)
+        with self._condition:
+            self._run = self._current_id = 0  # also where it was refused
+            self._stop.pop(request.id, None)
+            self._cancelled_ids.discard(request.id)
 
     def _handle_request(self, engine: Engine, request: m.Request) -> None:
         id, work = request.id, request.work

@@ -74,6 +74,13 @@ class Column(Record):
         """The kind with the unit: "number, kg"."""
         return column_title(self.kind, self.unit)
 
+    @property
+    def may_be_encoded(self) -> bool:
+        """Whether it is a feature that models are given encoded, or filled."""
+        is_encoded = self.kind in ("category", "yes/no", "date")
+        is_filled = self.kind == "number" and self.missing > 0
+        return self.role == "feature" and (is_encoded or is_filled)
+
 
 @dataclass(frozen=True, slots=True)
 class ColumnSummary(Column):

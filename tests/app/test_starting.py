@@ -74,11 +74,27 @@ import sys
 from app.worker import engine, messages
 from core.tuning.plan import DataPlan
 made = engine.Engine()
-made.warm()
+made.warm_up()
 made.answer(messages.OpenData(DataPlan("sample:iris")))
 print(*sys.modules)
 """
     assert not {"numba", "llvmlite", "python_calamine", "sqlalchemy"} & set(printed(code))
+
+
+def test_the_worker_reads_a_table_of_numbers_before_it_imports_scikit_learn(tmp_path):
+    table = tmp_path / "table.csv"
+    table.write_text("a,b,y\n" + "".join(f"{n},{n * n % 7},{3 * n + 1}\n" for n in range(60)))
+    code = """
+import sys
+from app.worker import engine, messages
+from core.tuning.plan import DataPlan
+opened = engine.Engine().answer(messages.OpenData(DataPlan(sys.argv[1], target="y")))
+print(type(opened).__name__)
+print(*sys.modules)
+"""
+    answer, *modules = printed(code, str(table))
+    assert answer == "Opened"
+    assert not {"sklearn", "scipy.stats"} & set(modules)
 
 
 def test_penalties_are_tuned_without_what_only_trials_need():

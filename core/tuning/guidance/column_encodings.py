@@ -48,7 +48,7 @@ def column_encodings(dataset: Dataset, model: str = "") -> dict[str, str]:
     """{column: words} of the columns that are encoded or filled for a model, "" for several."""
     if dataset.table is None or not dataset.task.is_table:
         return {}
-    columns = [c for c in dataset.columns if c.role == "feature" and _may_change(c)]
+    columns = [column for column in dataset.columns if column.may_be_encoded]
     names = [column.name for column in columns]
     # More cells would take seconds; the page then shows the plain columns.
     if not names or len(names) * dataset.rows > MAX_CELLS:
@@ -62,11 +62,6 @@ def column_encodings(dataset: Dataset, model: str = "") -> dict[str, str]:
     prepare.fit(encoded_dataset.features, encoded_dataset.target)
     sentences = encoding_sentences(prepare, dataset.columns, dataset.rows + dataset.set_aside)
     return {name: text.removeprefix(f"“{name}”: ") for name, text in sentences.items()}
-
-
-def _may_change(column: Column) -> bool:
-    is_encoded = column.kind in ("category", "yes/no", "date")
-    return is_encoded or (column.kind == "number" and column.missing > 0)
 
 
 def encoding_sentences(fitted: Pipeline, columns: Sequence[Column], rows: int) -> dict[str, str]:

@@ -378,7 +378,7 @@ def test_the_worker_opens_nothing_that_is_not_trusted(tmp_path: Path):
     (tmp_path / "new.csv").write_text("a\n1\n")
     request = PredictRows("", str(tmp_path / "new.csv"), str(tmp_path / "model.joblib"))
     with pytest.raises(UnusableError, match="can run any code"):
-        list(Engine().using.use(request))
+        list(Engine().predictions.use(request))
     assert not (tmp_path / "executed").exists()
 
 
@@ -391,7 +391,7 @@ def test_the_worker_writes_predictions(tmp_path: Path):
     rows.to_csv(tmp_path / "new.csv", index=False)
     files = [str(tmp_path / name) for name in ("new.csv", "model.joblib", "out.csv")]
     engine = Engine()
-    *_, shown = engine.using.use(PredictRows("", *files[:2], trust=True))
+    *_, shown = engine.predictions.use(PredictRows("", *files[:2], trust=True))
     saved = engine.answer(SavePredictions(files[2]))
     assert (saved.path, saved.count, shown.sentences) == (files[2], 4, (NOT_KNOWN,))
     assert pd.read_csv(files[2])["prediction"].tolist() == ["no", "no", "yes", "yes"]

@@ -72,7 +72,7 @@ STRATEGIES = {
 
 
 class Engine:
-    def warm(self):
+    def warm_up(self):
         self.niceness = os.nice(0)
         return [m.ExportFormat("json", "Numbers", "", ".json", "table")]
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from app.worker import engine as module
 from app.worker import messages as m
-from app.worker.engine import Engine
+from app.worker.engine import HANDLERS, Engine
 from core.errors import UnusableError
+from core.export import finished_run
 from core.tuning.events import ModelSelected, RunFinished, TrialExcluded, TrialFinished
 from core.tuning.plan import DataPlan, Plan
 
@@ -40,7 +40,7 @@ def run(finished, tmp_path):
 
 
 def test_what_can_be_exported_is_known_once_it_is_warm(engine):
-    offered = engine.warm()
+    offered = engine.warm_up()
     assert {"skops", "json", "report"} <= {entry["name"] for entry in offered}
     assert all(entry["title"] and entry["ending"].startswith(".") for entry in offered)
 
@@ -49,7 +49,7 @@ def test_the_data_are_read_once_for_all_requests(engine, monkeypatch):
     opened = engine.answer(m.OpenData(PLAN.data))
     assert (opened.data, opened.summary["rows"]) == (replace(PLAN.data, rows=0), 150)
     assert any(model["recommended"] for model in opened.advice["models"])
-    monkeypatch.setattr(module, "read_data", lambda data: pytest.fail("read again"))
+    monkeypatch.setattr("app.worker.engine.read_data", lambda data: pytest.fail("read again"))
     estimated = engine.answer(m.Estimate(PLAN)).estimate
     assert estimated["trials"] == 3
     engine.answer(m.Estimate(PLAN.changed(data=opened.data)))
@@ -100,9 +100,9 @@ def test_another_model_is_fitted_once_for_several_files(engine, run, tmp_path, m
     written = engine.answer(m.Export(str(folder), "json", str(tmp_path / "tuned.json")))
     assert json.loads((tmp_path / "tuned.json").read_text())
     assert written.path == str(tmp_path / "tuned.json")
-    fits, usual = [], module.with_selected_model
+    fits, usual = [], finished_run.with_selected_model
     monkeypatch.setattr(
-        module, "with_selected_model", lambda *given: fits.append(given) or usual(*given)
+        finished_run, "with_selected_model", lambda *given: fits.append(given) or usual(*given)
     )
     for name in ("a.json", "b.json"):
         engine.answer(m.Export(str(folder), "json", str(tmp_path / name), "default"))
@@ -116,11 +116,11 @@ def test_another_model_is_fitted_once_for_several_files(engine, run, tmp_path, m
 def test_an_export_that_must_fail_is_refused_before_a_model_is_fitted(
     engine, run, tmp_path, monkeypatch, format, name, why
 ):
-    monkeypatch.setattr(module, "with_selected_model", lambda *given: pytest.fail("fitted"))
+    monkeypatch.setattr(finished_run, "with_selected_model", lambda *given: pytest.fail("fitted"))
     with pytest.raises(UnusableError, match=why):
         engine.answer(m.Export(str(run[0]), format, str(tmp_path / name), "default"))
 
 
 def test_every_kind_of_request_has_a_handler_or_streams_its_answers():
     streamed = {m.Tune, m.Conclude, m.Explain, m.PredictRows}
-    assert set(m.Work.__subclasses__()) == set(module.HANDLERS) | streamed
+    assert set(m.Work.__subclasses__()) == set(HANDLERS) | streamed

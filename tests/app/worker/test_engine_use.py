@@ -43,7 +43,7 @@ def test_new_rows_are_told_and_saved_whole(ended, monkeypatch):
     engine, folder, place = ended
     pd.DataFrame({"x": [1, 42, 99]}).to_csv(place / "rows.csv", index=False)
     monkeypatch.setattr(module, "MAX_SHOWN_ROWS", 2)
-    progress, told = engine.using.use(m.PredictRows(folder, str(place / "rows.csv")))
+    progress, told = engine.predictions.use(m.PredictRows(folder, str(place / "rows.csv")))
     assert progress == m.UseProgress(3, 3)
     assert told.headers[:2] == ["x", "prediction"]
     assert [row[:2] for row in told.rows] == [["1", "down"], ["42", "up"]]
@@ -58,7 +58,7 @@ def test_the_least_sure_rows_are_shown_and_saved_first(ended, monkeypatch):
     engine, folder, place = ended
     pd.DataFrame({"x": [42, 19, 1, 22]}).to_csv(place / "rows.csv", index=False)
     monkeypatch.setattr(module, "MAX_SHOWN_ROWS", 2)
-    *_, told = engine.using.use(m.PredictRows(folder, str(place / "rows.csv")))
+    *_, told = engine.predictions.use(m.PredictRows(folder, str(place / "rows.csv")))
     assert (told.has_doubt, told.least_sure_first) == (True, False)
     shown = engine.answer(m.SortPredictions(True))
     assert (shown.least_sure_first, shown.count, shown.headers) == (True, 4, told.headers)
@@ -74,7 +74,7 @@ def test_a_run_whose_file_is_gone_still_predicts(ended):
     _, folder, place = ended
     pd.DataFrame({"x": [1]}).to_csv(place / "rows.csv", index=False)
     (place / "data.csv").unlink()
-    *_, told = Engine().using.use(m.PredictRows(folder, str(place / "rows.csv")))
+    *_, told = Engine().predictions.use(m.PredictRows(folder, str(place / "rows.csv")))
     assert (told.count, told.marked) == (1, 0)
     assert "the file of the run is gone" in Engine().answer(m.FindTestRow(folder, 1)).problem
 
@@ -86,7 +86,7 @@ def test_a_large_file_is_left_when_told_and_what_is_done_is_kept(ended, monkeypa
     monkeypatch.setattr(file_prediction, "PART_ROWS", 20)
     told = []
     asked = m.PredictRows(folder, str(place / "rows.csv"))
-    *said, used = engine.using.use(asked, lambda: told.append(1) or "stop" * (len(told) == 2))
+    *said, used = engine.predictions.use(asked, lambda: told.append(1) or "stop" * (len(told) == 2))
     assert said == [m.UseProgress(20, 95), m.UseProgress(40, 95)]
     assert used.count == 40
     assert used.sentences[0] == "Stopped: 40 of 95 rows are predicted."
@@ -135,9 +135,9 @@ def test_page_command_line_and_exported_file_say_the_same(ended, capsys):
     pd.DataFrame({"x": [1.25, 42, None, 99]}).to_csv(place / "rows.csv", index=False)
     model, out = str(place / "m.skops"), place / "cli.csv"
     engine.answer(m.Export(folder, "skops", model))
-    list(engine.using.use(m.PredictRows(folder, str(place / "rows.csv"))))
+    list(engine.predictions.use(m.PredictRows(folder, str(place / "rows.csv"))))
     engine.answer(m.SavePredictions(str(place / "page.csv")))
-    list(engine.using.use(m.PredictRows("", str(place / "rows.csv"), model)))
+    list(engine.predictions.use(m.PredictRows("", str(place / "rows.csv"), model)))
     engine.answer(m.SavePredictions(str(place / "file.csv")))
     assert main(["predict", model, str(place / "rows.csv"), "--out", str(out)]) == 0
     said = pd.read_csv(out, dtype=str)
@@ -159,9 +159,9 @@ def test_rows_that_cannot_be_used_leave_what_was_predicted_before(ended):
     engine, folder, place = ended
     pd.DataFrame({"x": [1]}).to_csv(place / "rows.csv", index=False)
     (place / "empty.csv").write_text("x\n")
-    list(engine.using.use(m.PredictRows(folder, str(place / "rows.csv"))))
+    list(engine.predictions.use(m.PredictRows(folder, str(place / "rows.csv"))))
     with pytest.raises(UnusableError, match=r"empty\.csv"):
-        list(engine.using.use(m.PredictRows(folder, str(place / "empty.csv"))))
+        list(engine.predictions.use(m.PredictRows(folder, str(place / "empty.csv"))))
     assert engine.answer(m.SavePredictions(str(place / "out.csv"))).count == 1
 
 

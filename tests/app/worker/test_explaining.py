@@ -84,7 +84,7 @@ def test_a_defect_is_told_without_a_value_of_the_data(run, monkeypatch):
     def broken(*_question):
         raise KeyError("a value of the data")
 
-    monkeypatch.setattr("app.worker.engine.answers", broken)
+    monkeypatch.setattr("core.tuning.why.answers.answers", broken)
     (answer,) = told(run, question="importance")
     assert answer.done
     assert "KeyError" in answer.details

@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from app.worker import messages as m
+from app.worker import worker_process
 from app.worker.worker_process import THREAD_LIMITS, details_of, run_worker
 from app.worker.worker_thread import coalesce_messages
+from core.errors import UnusableError
 from core.tuning.events import Progress, RunStarted, RunStopped, SurrogateFitted, TrialFinished
 from core.tuning.plan import DataPlan
 
@@ -76,6 +78,28 @@ def test_the_worker_is_another_process_capped_and_polite(child):
         assert summary["niceness"] == min(19, os.nice(0) + 10)
         assert summary["niceness while it started"] == os.nice(0)  # somebody waits for that
         assert os.getpgid(process.pid) == process.pid
+
+
+def test_a_file_that_the_program_starts_with_is_read_before_the_worker_is_warm(monkeypatch):
+    for change_of_the_process in ("give_way", "limit_own_memory", "restore_collection"):
+        monkeypatch.setattr(worker_process, change_of_the_process, lambda: None)
+    ours, theirs = multiprocessing.Pipe()
+    worker = worker_process._Worker(theirs, "")
+    worker._work.extend([m.Request(1, m.OpenData(DataPlan("a.csv"))), m.Request(2, m.Conclude(""))])
+
+    class Engine:
+        def warm_up(self):
+            return []
+
+        def answers(self, work, _stop_reason):
+            if isinstance(work, m.Conclude):
+                raise SystemExit  # ends the loop
+            raise UnusableError("there is no such file")
+
+    with pytest.raises(SystemExit):
+        worker.work_forever(Engine())
+    assert [type(ours.recv().answer) for _ in range(2)] == [m.InputRefused, m.Ready]
+    assert not ours.poll()
 
 
 def test_the_limits_cover_every_usual_numerical_library():
