@@ -115,7 +115,7 @@ def _header_rows(
     rows: Rows, start: int, columns: Sequence[int], merged: Sequence[Merged]
 ) -> tuple[int, int]:
     """The first row of the header and how many rows it has, by its merged cells."""
-    left_end, right_end = columns[0], columns[-1]
+    left_end, right_end = min(columns, default=0), max(columns, default=0)
     ranges = [
         (top, bottom, right > left)
         for top, left, bottom, right in merged

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from recorded_calls import agree
 from sheet_books import ROWS, SMALL, save_book, xlsx
@@ -120,6 +121,13 @@ def test_a_sheet_that_is_not_there(tmp_path: Path, refusal) -> None:
     assert wanted in refusal(f"{path}#Frist")
     assert "“Empty” is empty" in refusal(f"{path}#Empty")
     assert "no sheet holds anything" in refusal(xlsx(tmp_path / "b.xlsx", {"Empty": []}))
+
+
+def test_a_sheet_of_empty_texts_is_refused(tmp_path: Path, refusal) -> None:
+    pytest.importorskip("odf")
+    path = tmp_path / "a.ods"
+    pd.DataFrame([[""], [None]]).to_excel(path, header=False, index=False)
+    assert "no row below the header" in refusal(path)
 
 
 def test_a_file_whose_name_holds_the_sign_of_a_sheet(tmp_path: Path) -> None:
