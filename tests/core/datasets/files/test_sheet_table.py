@@ -127,7 +127,7 @@ def test_a_sheet_of_empty_texts_is_refused(tmp_path: Path, refusal) -> None:
     pytest.importorskip("odf")
     path = tmp_path / "a.ods"
     pd.DataFrame([[""], [None]]).to_excel(path, header=False, index=False)
-    assert "no row below the header" in refusal(path)
+    assert "no sheet holds anything" in refusal(path)
 
 
 def test_a_file_whose_name_holds_the_sign_of_a_sheet(tmp_path: Path) -> None:
