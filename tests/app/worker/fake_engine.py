@@ -72,6 +72,8 @@ STRATEGIES = {
 
 
 class Engine:
+    niceness: int | None = None  # while it warmed up, once it has
+
     def warm_up(self):
         self.niceness = os.nice(0)
         return [m.ExportFormat("json", "Numbers", "", ".json", "table")]
