@@ -244,6 +244,12 @@ def _checked_plan(arguments: argparse.Namespace, data: DataPlan, dataset: Datase
     return plan
 
 
+def _findings(dataset: Dataset) -> list[str]:
+    from core.datasets.summary import all_findings
+
+    return [finding.sentence for finding in all_findings(dataset)]
+
+
 def _option_text(finding: Finding | ColumnReading) -> str:
     option = finding.proposal.option if finding.proposal else ""
     return f" ({option})" if option and len(option) <= MAX_OPTION else ""
@@ -355,6 +361,7 @@ def _untested_as_json(
         **_of_run(run.plan, run.dataset, run.folder),
         **to_plain(untested_best(state)),
         "remarks": [kept_sentence],
+        "findings": _findings(run.dataset),
         "fits": state.fit_count,
         "trials": state.finished,
         "seconds": round(state.seconds, 4),
@@ -437,6 +444,7 @@ def result_as_json(
         "test": results.test,
         "default_test": results.default_test,
         "remarks": results.remarks,
+        "findings": _findings(dataset),
         "baseline_test": results.baseline_test,
         "gain": {
             "metric": results.gain.metric,
@@ -457,8 +465,6 @@ def result_as_json(
 
 
 def _of_run(plan: Plan, dataset: Dataset, folder: RunFolder) -> JsonObject:
-    from core.datasets.summary import all_findings
-
     return {
         "run": folder.name,
         "dataset": {
@@ -469,5 +475,4 @@ def _of_run(plan: Plan, dataset: Dataset, folder: RunFolder) -> JsonObject:
         },
         "model": plan.model,
         "strategy": plan.strategy,
-        "findings": [finding.sentence for finding in all_findings(dataset)],
     }
