@@ -249,12 +249,16 @@ def _predict_classes(estimator: Any, X: Any, classes: Sequence[Any]) -> Predicti
             labels = codes_of(estimator.predict(X), classes)
         return Predictions(labels, probabilities, probabilities)
     decisions = np.asarray(estimator.decision_function(X))
+    # The sign decides between two classes: predicting the labels too would take twice as long.
     if decisions.ndim == 1:
+        labels = codes[(decisions > 0).astype(int)]
         decisions = np.stack([-decisions, decisions], axis=1)
+    else:
+        labels = codes_of(estimator.predict(X), classes)
     # A class that the estimator never saw ranks below all others.
     scores = np.full((len(decisions), len(classes)), decisions.min() - 1.0)
     scores[:, codes] = decisions
-    return Predictions(codes_of(estimator.predict(X), classes), scores)
+    return Predictions(labels, scores)
 
 
 def predict_for_metric(

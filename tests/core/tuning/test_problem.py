@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from run_events import of, until
 from run_events import tune_here as tune
 from scipy import sparse
+from sklearn.compose import ColumnTransformer
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from core.datasets.reading import read_dataset
@@ -13,13 +15,14 @@ from core.datasets.samples import SAMPLES
 from core.datasets.summary import summarize
 from core.estimators.registry import MODELS
 from core.tuning.candidate_models import candidate_models, stays_sparse
-from core.tuning.events import RunFinished
+from core.tuning.events import RunFinished, TrialFinished
 from core.tuning.guidance.advice import advise
 from core.tuning.learning.training import table_training
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import baseline_score
 from core.tuning.problem_setup import build_problem, read_data
 from core.tuning.tune import start_event
+from core.tuning.tune import tune as tune_in_processes
 
 
 def problem_of(sample, model="auto", strategy="race", trials=3, **given):
@@ -125,3 +128,20 @@ def test_a_model_without_sparse_rows_sees_directions(file: str) -> None:
     [fold, _] = problem_of(file, "boosting", "random", folds=2).fold_data()
     assert isinstance(fold.fit_X, np.ndarray)
     assert fold.fit_X.shape[1] <= 100 + 5
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_each_fold_is_prepared_once_for_all_trials(workers, monkeypatch, tmp_path, iris):
+    counted, fit_transform = tmp_path / "fits", ColumnTransformer.fit_transform
+
+    def counting(self, X, y=None):
+        with counted.open("a") as file:  # that the processes of trials write to as well
+            file.write(f"{len(X)}\n")
+        return fit_transform(self, X, y)
+
+    monkeypatch.setattr(ColumnTransformer, "fit_transform", counting)
+    plan = Plan(DataPlan("sample:iris"), "logistic", "random", trials=4, folds=3, workers=workers)
+    events = until(tune_in_processes(plan, iris))
+    assert len(of(TrialFinished, events)) == 4
+    fold_rows = [len(fit_rows) for fit_rows, _ in build_problem(plan, iris).splits]
+    assert counted.read_text().split() == [str(count) for count in fold_rows]

@@ -134,10 +134,13 @@ def test_scores_read_names_of_classes_and_any_kind_of_classifier(count):
     assert set(scores) == {"accuracy", "balanced_accuracy", "f1", "auc", "log_loss"}
     assert scores["accuracy"] == logistic.score(X, y)
     assert scores["log_loss"] == pytest.approx(peer.log_loss(y, logistic.predict_proba(X)))
-    machine = SVC().fit(X, y)
+    machine, predictions = SVC().fit(X, y), []
+    predicted = machine.predict(X)
+    machine.predict = lambda X: predictions.append(len(X)) or predicted
     scores = score_all(machine, X, y, "binary", names)
     assert set(scores) == {"accuracy", "balanced_accuracy", "f1", "auc"}
-    assert scores["f1"] == pytest.approx(peer.f1_score(y, machine.predict(X), average="macro"))
+    assert scores["f1"] == pytest.approx(peer.f1_score(y, predicted, average="macro"))
+    assert len(predictions) == count - 2  # between two classes the decisions tell the labels
     if count == 2:
         area = peer.roc_auc_score(y, machine.decision_function(X))
         assert scores["auc"] == pytest.approx(area)
