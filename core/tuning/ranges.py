@@ -29,14 +29,12 @@ MIN_TRIALS = 5  # trials with a score: of fewer the best says nothing
 
 def as_plain(ranges: Any, fixed: Any) -> tuple[dict[str, list[float]], Setting]:
     """Ranges {setting: (from, to)} and fixed values {setting: value} as a plan holds them."""
-    if not isinstance(ranges, Mapping):
-        cure = "give {setting: (from, to)}, for example {'C': (0.01, 100)}"
-        problem = f"“{shortened_text(ranges)}” names no settings"
-        raise UnusableError(problem, where="ranges", cure=cure)
-    if not isinstance(fixed, Mapping):
-        cure = "give {setting: value}, for example {'gamma': 0.1}"
-        problem = f"“{shortened_text(fixed)}” names no settings"
-        raise UnusableError(problem, where="fixed", cure=cure)
+    range_cure = "give {setting: (from, to)}, for example {'C': (0.01, 100)}"
+    value_cure = "give {setting: value}, for example {'gamma': 0.1}"
+    for given, where, cure in ((ranges, "ranges", range_cure), (fixed, "fixed", value_cure)):
+        if not isinstance(given, Mapping):
+            problem = f"“{shortened_text(given)}” names no settings"
+            raise UnusableError(problem, where=where, cure=cure)
     plain = {}
     for name, ends in ranges.items():
         where = f"range of {shortened_text(name)}"
@@ -60,13 +58,9 @@ def searched_axes(
         if name in ranges and name in fixed:
             problem, where = "it has both a range and a fixed value", f"range of {name}"
             raise UnusableError(problem, where=where, cure="give one of them")
-    return tuple(_searched_axis(axis, ranges, fixed) for axis in axes)
-
-
-def _searched_axis(axis: Axis, ranges: Mapping[str, Any], fixed: Mapping[str, Any]) -> Axis:
-    if axis.name in fixed:
-        return fixed_to(axis, fixed[axis.name])
-    return with_range(axis, ranges[axis.name]) if axis.name in ranges else axis
+    changed = {name: fixed_to(axis_by_name[name], value) for name, value in fixed.items()}
+    changed |= {name: with_range(axis_by_name[name], ends) for name, ends in ranges.items()}
+    return tuple(changed.get(axis.name, axis) for axis in axes)
 
 
 def with_range(axis: Axis, ends: Sequence[Any]) -> Axis:
@@ -230,13 +224,10 @@ def _check_accepted(axis: Axis, number: float, where: str) -> None:
             where=where,
             cure=f"give a number that is {bound_text}",
         )
-    problem = f"the model does not take {shortest_number(number)}"
-    if number < minimum:
-        cure = f"give {shortest_number(minimum)} or more"
-        raise UnusableError(problem, where=where, cure=cure)
-    if number > maximum:
-        cure = f"give {shortest_number(maximum)} or less"
-        raise UnusableError(problem, where=where, cure=cure)
+    if not minimum <= number <= maximum:
+        less, more = f"{shortest_number(maximum)} or less", f"{shortest_number(minimum)} or more"
+        problem = f"the model does not take {shortest_number(number)}"
+        raise UnusableError(problem, where=where, cure=f"give {more if number < minimum else less}")
 
 
 def _parse_choice(axis: Axis, value: Any, where: str) -> Any:

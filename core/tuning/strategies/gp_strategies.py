@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from core.estimators.facts import ModelingFacts, Suggestion, count_word
-from core.options import Option, StrategyOptions
+from core.options import Option
 from core.samplers.gp_options import EbHypOptions, GpOptions, HybridOptions, VariableOptions
 from core.tuning.strategies.strategy import (
     Implementation,
@@ -50,11 +50,7 @@ JUDGED = Option(
         "How well it explains the training rows (training)",
     ),
 )
-AVERAGING = (WEIGHTS, JUDGED)
-
-
 BROFOS = "Brofos 2013"
-_WATCHED = "What it expects of every setting, how sure it is, and where it looks next."
 _SHARES = {2: "One in two", 3: "One in three", 4: "One in four", 5: "One in five", 10: "One in ten"}
 START_TRIALS = Option(
     "start_trials",
@@ -174,7 +170,14 @@ TEMPERATURE = Option(
     low=0.0,
     low_open=True,
 )
-EB_HYP_OPTIONS = (DRAWN, TEMPERATURE, replace(KERNEL, default="matern32"), START_TRIALS, *AVERAGING)
+EB_HYP_OPTIONS = (
+    DRAWN,
+    TEMPERATURE,
+    replace(KERNEL, default="matern32"),
+    START_TRIALS,
+    WEIGHTS,
+    JUDGED,
+)
 
 
 @dataclass(frozen=True)
@@ -229,13 +232,6 @@ def _hybrid_text(moment: RunContext) -> str:
     )
 
 
-def _variable_text(moment: RunContext) -> str:
-    return (
-        "Trials go where the score is expected to improve most, or where the guess is least "
-        "certain; the more promising the unknown is, the more often it is explored."
-    )
-
-
 def _draw_text(moment: RunContext) -> str:
     text = (
         "The next setting is drawn at random: the likelier a setting is to be good, the likelier "
@@ -253,12 +249,12 @@ def _draw_text(moment: RunContext) -> str:
 
 
 def _suggests_gp(facts: ModelingFacts, space: Space) -> Suggestion:
-    count = len(space)
-    if count == 1:
-        learns = "a Gaussian process learns from every trial where its best value may lie."
-        return Suggestion(1, f"One setting to tune: {learns}")
-    learns = "a Gaussian process learns from every trial where their best values may lie together."
-    return Suggestion(1, f"{count_word(count).capitalize()} settings to tune: {learns}")
+    settings, target = "One setting", "its best value may lie"
+    if len(space) != 1:
+        settings = f"{count_word(len(space)).capitalize()} settings"
+        target = "their best values may lie together"
+    learns = f"a Gaussian process learns from every trial where {target}."
+    return Suggestion(1, f"{settings} to tune: {learns}")
 
 
 def _suggests_average(facts: ModelingFacts, space: Space) -> Suggestion | None:
@@ -283,60 +279,55 @@ def _gp_implementation(
     return Implementation(options, make_sampler, option_class)
 
 
-GP = Strategy(
-    name="gp",
-    title="Gaussian process",
-    kind="trials",
-    does="Guesses the score of every setting from those tried so far, and tries next where the "
-    "most improvement is expected.",
-    costs="Few trials; choosing each takes some hundredths of a second.",
-    shows=_WATCHED,
-    load=lambda: _gp_implementation("GpSampler", WarmGpOptions, (*GP_OPTIONS, EARLIER)),
-    works=_modelling_text(_goal_text),
-    default_trials=40,
-    source=BROFOS,
-    suggests=_suggests_gp,
-    surrogate="scores",
-    asking=0.05,
-)
-
-HYBRID = Strategy(
-    name="hybrid",
-    title="Gaussian process, hybrid exploration",
-    kind="trials",
-    does="Like the Gaussian process, but one trial in five goes where least is known, so that a "
-    "better region is not missed.",
-    costs="Few trials, a fifth of them spent on exploring.",
-    shows=_WATCHED,
-    load=lambda: _gp_implementation("HybridSampler", HybridOptions, (SHARE_IMPROVING, *GP_OPTIONS)),
-    works=_modelling_text(_hybrid_text),
-    default_trials=40,
-    source=BROFOS,
-    surrogate="scores",
-    asking=0.05,
-)
-
 VARIABLE = Strategy(
     name="variable",
     title="Gaussian process, variable threshold",
     kind="trials",
     does="Like hybrid, but explores more often the more promising the least known setting is.",
     costs="Few trials; how many explore depends on what was found.",
-    shows=_WATCHED,
+    shows="What it expects of every setting, how sure it is, and where it looks next.",
     load=lambda: _gp_implementation(
         "VariableSampler", VariableOptions, (RULE, VARIABLE_TAU, *GP_OPTIONS)
     ),
-    works=_modelling_text(_variable_text),
+    works=_modelling_text(
+        lambda moment: (
+            "Trials go where the score is expected to improve most, or where the guess is least "
+            "certain; the more promising the unknown is, the more often it is explored."
+        )
+    ),
     default_trials=40,
     source=BROFOS,
     surrogate="scores",
     asking=0.05,
 )
 
-EB_HYP = Strategy(
+GP = replace(
+    VARIABLE,
+    name="gp",
+    title="Gaussian process",
+    does="Guesses the score of every setting from those tried so far, and tries next where the "
+    "most improvement is expected.",
+    costs="Few trials; choosing each takes some hundredths of a second.",
+    load=lambda: _gp_implementation("GpSampler", WarmGpOptions, (*GP_OPTIONS, EARLIER)),
+    works=_modelling_text(_goal_text),
+    suggests=_suggests_gp,
+)
+
+HYBRID = replace(
+    VARIABLE,
+    name="hybrid",
+    title="Gaussian process, hybrid exploration",
+    does="Like the Gaussian process, but one trial in five goes where least is known, so that a "
+    "better region is not missed.",
+    costs="Few trials, a fifth of them spent on exploring.",
+    load=lambda: _gp_implementation("HybridSampler", HybridOptions, (SHARE_IMPROVING, *GP_OPTIONS)),
+    works=_modelling_text(_hybrid_text),
+)
+
+EB_HYP = replace(
+    VARIABLE,
     name="eb-hyp",
     title="Average of the best (EB-Hyp)",
-    kind="trials",
     does="Tries settings drawn from what the scores so far make likely, and predicts with the "
     "average of the best tenth instead of betting on the one best, which on little data is partly "
     "luck.",
@@ -345,12 +336,9 @@ EB_HYP = Strategy(
     "and what it expects of every setting.",
     load=lambda: _gp_implementation("EbHypSampler", AveragedEbHypOptions, EB_HYP_OPTIONS),
     works=_modelling_text(_draw_text),
-    default_trials=40,
     source="McInerney 2017",
     suggests=_suggests_average,
     averages=True,
-    surrogate="scores",
-    asking=0.05,
 )
 
 
@@ -408,27 +396,7 @@ FEATURES = Option(
 )
 
 
-@dataclass(frozen=True)
-class TransferOptions(StrategyOptions):
-    """Options of the joint surface."""
-
-    kernel: str = "mkl"
-    replacement: float = 0.25
-    as_published: bool = False
-
-
-TRANSFER_OPTIONS = (COMMON_KERNEL, REPLACEMENT, TRANSFER_AS_PUBLISHED)
-
-
-@dataclass(frozen=True)
-class ScotOptions(StrategyOptions):
-    """Options of SCoT."""
-
-    kernel: str = "mkl"
-    features: str = "rbf"
-
-
-def _works_text(moment: RunContext) -> str:
+def _transfer_text(moment: RunContext) -> str:
     trials_text = f"this dataset's {moment.tried} trials and from " if moment.tried > 1 else ""
     return (
         f"A Gaussian process guesses how good every setting is from {trials_text}what worked on "
@@ -447,11 +415,10 @@ TRANSFER = Strategy(
     shows="The joint surface of earlier datasets and this one, which of them are most similar, "
     "and how well they predicted the first trials.",
     load=lambda: Implementation(
-        TRANSFER_OPTIONS,
+        (COMMON_KERNEL, REPLACEMENT, TRANSFER_AS_PUBLISHED),
         sampler_maker("transfer.joint_surrogate", "TransferSampler", "space", "history"),
-        TransferOptions,
     ),
-    works=_works_text,
+    works=_transfer_text,
     default_trials=11,
     source=YOGATAMA,
     uses_history=True,
@@ -459,26 +426,21 @@ TRANSFER = Strategy(
     asking=0.05,
 )
 
-SCOT = Strategy(
+SCOT = replace(
+    TRANSFER,
     name="scot",
     title="Learn from earlier rankings (SCoT)",
-    kind="trials",
     does="Like learning from earlier datasets, but by ranking the settings tried on each of them; "
     "the paper's point of comparison.",
     costs="Very few trials; choosing each takes longer the more datasets are known.",
     shows="The joint surface of earlier datasets and this one, and which of them are most similar.",
     load=lambda: Implementation(
-        (SCOT_KERNEL, FEATURES),
-        sampler_maker("transfer.scot", "ScotSampler", "space", "history"),
-        ScotOptions,
+        (SCOT_KERNEL, FEATURES), sampler_maker("transfer.scot", "ScotSampler", "space", "history")
     ),
     works=lambda moment: (
         "The program learns from pairs of earlier trials which settings beat which others on "
         "datasets of this size. A Gaussian process over that ranking says where to try next."
     ),
-    default_trials=11,
     source=f"Bardenet et al. 2013; {YOGATAMA}",
-    uses_history=True,
     surrogate="ranks",
-    asking=0.05,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import cast
 
 from core.datasets.task import CLASSIFICATION_TASKS, Task
@@ -221,24 +222,21 @@ def _where_recommended(name: str) -> Callable[[ModelingFacts, Space], Suggestion
 
 
 def _weights_text(action: str) -> Callable[[RunContext], str]:
-    """How the fitted weights give the penalties; {whose} in `action` stands for the weights."""
+    """How the fitted weights give the penalties; {whose} or {counted} stands for the weights."""
 
     def works_text(moment: RunContext) -> str:
         if moment.groups == 1:
             group_text, whose = "All weights share one penalty.", "the weights"
+            counted = "weights"
         else:
             unit_name = "weights" if Task(moment.task).is_structured else "columns"
             group_text = f"Each group of {unit_name} has its own penalty."
-            whose = "each group's weights"
+            whose, counted = "each group's weights", "of each group's weights"
+        does = action.format(whose=whose, counted=counted)
         ending = "and sets the penalty from that. Then it fits again."
-        return f"{group_text} The program fits the model, {action.format(whose=whose)}, {ending}"
+        return f"{group_text} The program fits the model, {does}, {ending}"
 
     return works_text
-
-
-def _counts_text(moment: RunContext) -> str:
-    whose = "weights" if moment.groups == 1 else "of each group's weights"
-    return _weights_text(f"counts how many {whose} the data really determine")(moment)
 
 
 def _suggests_mm(facts: ModelingFacts, space: Space) -> Suggestion | None:
@@ -264,10 +262,11 @@ def _suggests_gradient(facts: ModelingFacts, space: Space) -> Suggestion | None:
     )
 
 
-MM = Strategy(
+_penalty_strategy = partial(Strategy, kind="penalties", default_trials=0)
+
+MM = _penalty_strategy(
     name="mm",
     title="Learn the penalty (MM)",
-    kind="penalties",
     does="Learns how strongly to hold back the model's weights, one penalty for all columns or one "
     "for each group, from the training data alone.",
     costs="About as much as one fit: no trials, no validation data.",
@@ -277,7 +276,6 @@ MM = Strategy(
         (*PRIOR, TARGET, MM_STEPS, TOLERANCE), _learner("mm", "mm_steps"), MmOptions
     ),
     works=_weights_text("looks at how large {whose} come out"),
-    default_trials=0,
     source=FOO,
     suggests=_suggests_mm,
     effort=LearnerCost(tables=3.0, structured=8.0),
@@ -285,10 +283,9 @@ MM = Strategy(
     "held out only to see that the result beats the default.",
 )
 
-EVIDENCE = Strategy(
+EVIDENCE = _penalty_strategy(
     name="evidence",
     title="Learn the penalty (evidence)",
-    kind="penalties",
     does="Like MM, but counts only the weights that the data really determine. Better when there "
     "are many columns for few rows.",
     costs="A little more than one fit: no trials, no validation data.",
@@ -296,8 +293,7 @@ EVIDENCE = Strategy(
     load=lambda: Implementation(
         (MM_STEPS, TOLERANCE), _learner("evidence", "evidence_steps"), EvidenceOptions
     ),
-    works=_counts_text,
-    default_trials=0,
+    works=_weights_text("counts how many {counted} the data really determine"),
     source=f"MacKay 1992; {FOO}",
     suggests=_where_recommended("evidence"),
     # Of sequences and molecules the traces come from probes.
@@ -306,10 +302,9 @@ EVIDENCE = Strategy(
     "determine, which here takes many passes over all of them.",
 )
 
-LOO = Strategy(
+LOO = _penalty_strategy(
     name="loo",
     title="Learn the penalty (leave-one-out)",
-    kind="penalties",
     does="Finds the penalty with which each row is predicted best by the model of all the others, "
     "worked out for every row from one fit (approximate leave-one-out cross-validation).",
     costs="About three fits, with several groups of several classes up to 25: no trials, and every "
@@ -322,17 +317,15 @@ LOO = Strategy(
         "The program moves the penalty up and down, and works out for each how well every row is "
         "predicted by a model fitted without it."
     ),
-    default_trials=0,
     source="Rad and Maleki 2020",
     tasks=CLASSIFICATION_TASKS,
     suggests=_where_recommended("loo"),
     effort=LearnerCost(tables=5.0),
 )
 
-DIRECT = Strategy(
+DIRECT = _penalty_strategy(
     name="direct",
     title="Learn the penalty (direct)",
-    kind="penalties",
     does="Minimizes the same objective as MM in one go with a general-purpose optimizer; the "
     "papers' point of comparison, often stuck in poorer solutions.",
     costs="About as much as one fit.",
@@ -344,17 +337,15 @@ DIRECT = Strategy(
         "Weights and penalties are improved together by one general-purpose optimizer, until "
         "nothing moves."
     ),
-    default_trials=0,
     source=FOO,
     effort=LearnerCost(tables=5.0, structured=15.0),
     costs_structured="As much as ten fits or more, and two to see that the result beats the "
     "default.",
 )
 
-GRADIENT = Strategy(
+GRADIENT = _penalty_strategy(
     name="gradient",
     title="Learn the penalty (validation gradient)",
-    kind="penalties",
     does="Follows the slope of the error on held-out data with respect to every group's penalty.",
     costs="A few dozen fits, however many groups there are; about seven times as many with folds.",
     shows="The held-out error, the path of every penalty, and which of them the folds agree on.",
@@ -365,7 +356,6 @@ GRADIENT = Strategy(
         f"Some {moment.items} are held out. The program works out how their error changes with "
         "each penalty, and changes all penalties in the direction in which it falls."
     ),
-    default_trials=0,
     source="Do, Foo and Ng 2008",
     suggests=_suggests_gradient,
     holds_out=True,

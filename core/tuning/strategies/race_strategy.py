@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from core.estimators.facts import ModelingFacts, Suggestion
+from core.estimators.facts import Suggestion
 from core.estimators.multi_model import MODEL
 from core.options import Option, StrategyOptions
 from core.tuning.strategies.gp_strategies import JUDGED
-from core.tuning.strategies.strategy import Implementation, RunContext, Space, Strategy
+from core.tuning.strategies.strategy import Implementation, Strategy
 
 SEARCH = Option(
     "search",
@@ -79,17 +79,6 @@ def _load_race() -> Implementation:
     return Implementation((SEARCH, AVERAGE, _JUDGED, REPEATS), make_sampler, RaceOptions)
 
 
-def _works_text(moment: RunContext) -> str:
-    return (
-        "Every model is tried with its default setting first. The next trial goes to the model "
-        "whose best score is expected to rise most for the seconds that the trial takes."
-    )
-
-
-def _suggests(facts: ModelingFacts, space: Space) -> Suggestion:
-    return Suggestion(1, "It is the way to tune several models in one run.")
-
-
 RACE = Strategy(
     name="race",
     title="Several models, the most promising next",
@@ -100,10 +89,13 @@ RACE = Strategy(
     costs="The minutes or trials that you give. A trial that falls clearly behind is ended early.",
     shows="Which model leads and by how much, what each has cost, and where the next trial goes.",
     load=_load_race,
-    works=_works_text,
+    works=lambda moment: (
+        "Every model is tried with its default setting first. The next trial goes to the model "
+        "whose best score is expected to rise most for the seconds that the trial takes."
+    ),
     default_trials=150,
     patience=100,  # trials of many models take turns
-    suggests=_suggests,
+    suggests=lambda facts, space: Suggestion(1, "It is the way to tune several models in one run."),
     suits=lambda space: tuple(axis.name for axis in space) == (MODEL,),
     averages=True,
     several=True,

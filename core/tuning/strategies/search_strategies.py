@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
-from core.options import Option, StrategyOptions
+from core.options import Option
 from core.tuning.strategies.strategy import Implementation, Space, Strategy, sampler_maker
 
 MAX_GRID_SETTINGS = 12  # three values of each are half a million trials
@@ -35,36 +35,16 @@ TPE_START = Option(
 )
 
 
-@dataclass(frozen=True)
-class GridOptions(StrategyOptions):
-    """Options of the grid."""
-
-    points: int = 0
-    powers_of_two: bool = False
-
-
-@dataclass(frozen=True)
-class TpeOptions(StrategyOptions):
-    """Options of TPE."""
-
-    start_trials: int = 10
-
-
-def _check_grid(space: Space, options: GridOptions) -> None:
+def _check_grid(space: Space, options: Mapping[str, Any]) -> None:
     from core.samplers.grid import check_grid
 
     check_grid(_values_of_grid(space, options))
 
 
-def _values_of_grid(space: Space, options: GridOptions) -> dict[str, list[Any]]:
+def _values_of_grid(space: Space, options: Mapping[str, Any]) -> dict[str, list[Any]]:
     from core.samplers.grid import grid_values
 
-    return grid_values(space, **vars(options))
-
-
-def _several_numbers(space: Space) -> bool:
-    # Of a single number Optuna's CMA-ES proposes nothing.
-    return len(space) > 1 and all(axis.kind != "choice" for axis in space)
+    return grid_values(space, **options)
 
 
 GRID = Strategy(
@@ -75,7 +55,7 @@ GRID = Strategy(
     costs="Many trials; the number grows steeply with each further setting of the model.",
     shows=_SCORES,
     load=lambda: Implementation(
-        (POINTS, POWERS_OF_TWO), sampler_maker("grid", "GridSampler", "space"), GridOptions
+        (POINTS, POWERS_OF_TWO), sampler_maker("grid", "GridSampler", "space")
     ),
     works=lambda moment: (
         "The program visits the points of a grid, first far apart, then those in between, so that "
@@ -96,9 +76,7 @@ RANDOM = Strategy(
     does="Tries settings drawn at random over the whole range.",
     costs="One trial a draw; nothing is learned from earlier trials.",
     shows=_SCORES,
-    load=lambda: Implementation(
-        (), sampler_maker("proposing_sampler", "RandomSampler", "space"), StrategyOptions
-    ),
+    load=lambda: Implementation((), sampler_maker("proposing_sampler", "RandomSampler", "space")),
     works=lambda moment: (
         "Every setting is drawn at random from the whole range; nothing is learned from the "
         "earlier ones."
@@ -116,7 +94,7 @@ TPE = Strategy(
     costs="More trials than a Gaussian process, each chosen at once.",
     shows=_SCORES,
     load=lambda: Implementation(
-        (TPE_START,), sampler_maker("proposing_sampler", "AnnotatedTpeSampler"), TpeOptions
+        (TPE_START,), sampler_maker("proposing_sampler", "AnnotatedTpeSampler")
     ),
     works=lambda moment: (
         "The program compares where good and where poor trials lie, and tries next where good ones "
@@ -134,15 +112,14 @@ CMA_ES = Strategy(
     does="Moves and reshapes a cloud of settings towards better scores. For numbers only.",
     costs="Many trials; suits several hundred.",
     shows=_SCORES,
-    load=lambda: Implementation(
-        (), sampler_maker("proposing_sampler", "AnnotatedCmaEsSampler"), StrategyOptions
-    ),
+    load=lambda: Implementation((), sampler_maker("proposing_sampler", "AnnotatedCmaEsSampler")),
     works=lambda moment: (
         "A cloud of settings moves and changes its shape towards better scores, round by round."
     ),
     why="lies in the cloud of promising settings",
     default_trials=100,
     source="Hansen and Ostermeier 2001",
-    suits=_several_numbers,
+    # Of a single number Optuna's CMA-ES proposes nothing.
+    suits=lambda space: len(space) > 1 and all(axis.kind != "choice" for axis in space),
     numbers_only=True,
 )

@@ -34,10 +34,10 @@ def sampler_maker(module: str, name: str, *keys: str) -> Callable[..., Any]:
     """Makes a sampler of core.samplers: by options, seed, and what else these names give it."""
 
     # Optuna takes seconds to import, and the window shows options without it.
-    def make_sampler(space: Space, options: StrategyOptions, seed: int, history: object) -> Any:
+    def make_sampler(space: Space, options: NamedOptions, seed: int, history: object) -> Any:
         sampler = getattr(importlib.import_module(f"core.samplers.{module}"), name)
         arguments = {"space": space, "history": history}
-        return sampler(seed=seed, **vars(options), **{key: arguments[key] for key in keys})
+        return sampler(seed=seed, **options.by_name, **{key: arguments[key] for key in keys})
 
     return make_sampler
 
@@ -134,9 +134,8 @@ class Strategy:
     def option_values(self, values: Mapping[str, Any]) -> StrategyOptions:
         implementation = self.load()
         checked_values = with_defaults(implementation.options, values)
-        if implementation.option_class is None:
-            return NamedOptions(checked_values)
-        return implementation.option_class(**checked_values)
+        option_class = implementation.option_class
+        return option_class(**checked_values) if option_class else NamedOptions(checked_values)
 
     def sampler(
         self,
