@@ -41,8 +41,13 @@ def columns_figure(
     """A bar with its interval for each column, or for columns shuffled together."""
     metric = metric_in_short(importance.metric)
     names = [shortened_text(importance.title_of(loss), MAX_NAME) for loss in losses]
-    words = [_loss_text(importance, loss) for loss in losses]
-    lost = loss_text(importance.metric, losses[0].mean).removesuffix(f" of {metric}")
+    texts = [loss_text(importance.metric, loss.mean) for loss in losses]
+    weights = [getattr(loss, "weight", None) for loss in losses]  # of a linear model
+    words = [
+        text if weight is None else f"{text}, weight {format_number(weight)}"
+        for text, weight in zip(texts, weights, strict=True)
+    ]
+    lost = texts[0].removesuffix(f" of {metric}")
     sentence = f"{names[0]} matters most: {lost} of {metric}."
     limit = WHOLE if importance.metric == "r2" else math.inf
 
@@ -60,26 +65,14 @@ def columns_figure(
         plot.FigureAxis("", Scale("choice", tuple(names))),
         _interval_bars(numbers, words),
         f"{sentence} {columns_text(importance)}".strip(),
-        lambda: _columns_table(importance, losses),
+        lambda: (
+            ["column", "loss of score", "low", "high", "weight on scaled column"],
+            [
+                [importance.title_of(loss), loss.mean, loss.low, loss.high, weight]
+                for loss, weight in zip(losses, weights, strict=True)
+            ],
+        ),
     )
-
-
-def _loss_text(importance: answer_types.ColumnImportance, loss: answer_types.ScoreLoss) -> str:
-    text, weight = loss_text(importance.metric, loss.mean), _column_weight(loss)
-    return text if weight is None else f"{text}, weight {format_number(weight)}"
-
-
-def _column_weight(loss: answer_types.ScoreLoss) -> float | None:
-    return loss.weight if isinstance(loss, answer_types.ColumnLoss) else None
-
-
-def _columns_table(
-    importance: answer_types.ColumnImportance, losses: Sequence[answer_types.ScoreLoss]
-) -> plot.Table:
-    return ["column", "loss of score", "low", "high", "weight on scaled column"], [
-        [importance.title_of(loss), loss.mean, loss.low, loss.high, _column_weight(loss)]
-        for loss in losses
-    ]
 
 
 def settings_figure(importance: answer_types.SettingImportance) -> plot.Figure:
@@ -141,8 +134,7 @@ def dependence_figure(answer: answer_types.Dependence) -> plot.Figure:
     dots = plot.Dots("values", x, mean, size=9, notes=answer.words)
     least, most = format_number(float(mean.min())), format_number(float(mean.max()))
     words: list[Any] = answer.words or x.tolist()
-    columns = (words, mean.tolist(), low.tolist(), high.tolist())
-    rows_of_table = [list(row) for row in zip(*columns, strict=True)]
+    columns = {title: words, "mean": mean.tolist(), "low": low.tolist(), "high": high.tolist()}
     return plot.Figure(
         f"What does {name} do?",
         plot.FigureAxis(
@@ -162,7 +154,7 @@ def dependence_figure(answer: answer_types.Dependence) -> plot.Figure:
         ),
         f"{name}: the mean goes from {least} to {most} between its lowest and "
         f"highest; {answer.used} test rows.",
-        lambda: ([title, "mean", "low", "high"], rows_of_table),
+        lambda: plot.columns_table(columns),
     )
 
 
@@ -289,56 +281,35 @@ def residuals_figure(
         residuals.along[column] if column else residuals.predicted
     )
     residual = np.array(residuals.residual, dtype=float)
-    words = tuple(str(entry.at) for entry in bins) if _has_words(values) else ()
-    x = _positions_along(values, words)
+    has_words = any(isinstance(value, str) for value in values)
+    words = tuple(str(entry.at) for entry in bins) if has_words else ()
+    scale = Scale("choice", words) if words else Scale()
+    x = scale.positions_of(values)
     centres: list[Any] = [position if words else entry.at for position, entry in enumerate(bins)]
+    means = [entry.mean for entry in bins]
     ends = [entry.low for entry in bins], [entry.high for entry in bins]
     low, high = plot.range_of(x) if len(x) else (0.0, 1.0)
     bottom, top = plot.range_of(residual)
     # The rows are hidden where they could tell who is who; their extremes are rows, too.
     if not rows:
         low, high = plot.range_of([float(centre) for centre in centres])
-        bottom, top = plot.range_of([0.0], *ends, [entry.mean for entry in bins])
+        bottom, top = plot.range_of([0.0], *ends, means)
     if words:
         low, high = -0.5, len(words) - 0.5
     dots = plot.Dots("rows", x, residual, "observed", "ink", 6, 0.6, opacity=0.7)
     return plot.Figure(
         RESIDUALS,
-        plot.FigureAxis(
-            title, Scale("choice", words) if words else Scale(), None, low, high, bool(words)
-        ),
+        plot.FigureAxis(title, scale, None, low, high, bool(words)),
         plot.FigureAxis(column_title("predicted − actual", unit), low=bottom, high=top),
         (
             *((dots,) if rows else ()),
             plot.Lines("zero", [low, high], [0.0, 0.0], "ink", 1.4, dashed=True),
             plot.Lines("intervals", *plot.whiskers(centres, *ends), width=3),
-            plot.Dots(
-                "means",
-                centres,
-                [entry.mean for entry in bins],
-                size=11,
-                width=1.2,
-                symbol="diamond",
-            ),
+            plot.Dots("means", centres, means, size=11, width=1.2, symbol="diamond"),
         ),
         _residuals_text(title, bins, unit or ""),
-        lambda: (
-            [title, "predicted − actual"],
-            [list(pair) for pair in zip(values, residuals.residual, strict=True)],
-        ),
+        lambda: plot.columns_table({title: values, "predicted − actual": residuals.residual}),
     )
-
-
-def _has_words(values: Sequence[object]) -> bool:
-    return any(isinstance(value, str) for value in values)
-
-
-def _positions_along(values: Sequence[str | float | None], words: tuple[str, ...]) -> np.ndarray:
-    if words:
-        positions: dict[object, int] = {word: position for position, word in enumerate(words)}
-        return np.array([positions.get(value, np.nan) for value in values], dtype=float)
-    # A missing value, None, becomes NaN and is not drawn.
-    return np.array(values, dtype=float)
 
 
 def _residuals_text(title: str, bins: Sequence[answer_types.ResidualBin], unit: str) -> str:

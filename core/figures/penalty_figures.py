@@ -6,23 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.figures.figure import (
-    MARKED,
-    OWN,
-    Bars,
-    Dots,
-    EndNames,
-    Figure,
-    FigureAxis,
-    Labels,
-    Level,
-    Lines,
-    Mark,
-    Table,
-    joined,
-    range_of,
-    whiskers,
-)
+from core.figures import figure as plot
 from core.figures.scales import Scale
 from core.penalties.penalty_order import order_text
 from core.penalties.penalty_problem import GradientOptions
@@ -42,42 +26,40 @@ NAMED = 12  # of many groups, the most extreme, which have a name and a colour
 # Over the steps ---------------------------------------------------------------------------------
 
 
-def penalty_path_figure(run: RunState, max_names: int = NAMED) -> Figure:
+def penalty_path_figure(run: RunState, max_names: int = NAMED) -> plot.Figure:
     """A line a group over the steps, λ on a log axis; of many, only the most extreme."""
     steps = run.gradients or run.steps
     names = list(steps[-1].penalties)
     numbers = np.array([step.step for step in steps], dtype=float)
-    values = np.array([_in_order(step.penalties, names) for step in steps], dtype=float)
+    ordered = [[step.penalties.get(name, np.nan) for name in names] for step in steps]
+    values = np.array(ordered, dtype=float)
     scale = Scale("log")
     heights = scale.positions_of(values.ravel()).reshape(values.shape)
     chosen = list(range(len(names)))
     if len(names) > max_names:
         # Not all names would fit: the most and the least penalized groups are asked for.
-        chosen = [int(column) for column in most_extreme(heights[-1], max_names)]
+        chosen = [int(column) for column in _most_extreme(heights[-1], max_names)]
     other_columns = [column for column in range(len(names)) if column not in set(chosen)]
     bounds = _near_bounds(run, heights)
-    low, high = range_of(heights)
+    low, high = plot.range_of(heights)
     # Where no penalty is known yet, NaN stays NaN.
     alike = max(0.0, MIN_SPAN - (high - low)) / 2
-    low, high = range_of([low - alike, high + alike], bounds)
+    low, high = plot.range_of([low - alike, high + alike], bounds)
     last = float(numbers[-1])
     named = [column for column in chosen if np.isfinite(heights[-1, column])]
     is_over = run.ended is not None
     shown = max(5.0, last if is_over else 1.25 * last)
+    end_names = [names[column] for column in named]
     lines = _group_lines(run, numbers, heights, {names[column]: column for column in chosen})
-    return Figure(
+    others = plot.joined(heights[:, other_columns].T, numbers)
+    return plot.Figure(
         "Path of the penalties" if run.gradients else "Regularization trajectory",
-        FigureAxis("step", Scale("whole"), None, -0.1, shown, is_over, air=0.02),
-        FigureAxis(PENALTY, scale, None, low, high),
+        plot.FigureAxis("step", Scale("whole"), None, -0.1, shown, is_over, air=0.02),
+        plot.FigureAxis(PENALTY, scale, None, low, high),
         (
-            *(Level(f"bound {bound:.1f}", bound, "") for bound in bounds),
-            Lines("others", *joined(heights[:, other_columns].T, numbers), "control", 1.0),
-            EndNames(
-                "names",
-                np.full(len(named), last),
-                heights[-1, named],
-                [names[column] for column in named],
-            ),
+            *(plot.Level(f"bound {bound:.1f}", bound, "") for bound in bounds),
+            plot.Lines("others", *others, "control", 1.0),
+            plot.EndNames("names", [last] * len(named), heights[-1, named], end_names),
             *lines,
         ),
         _path_text(run, names, numbers, values[-1]),
@@ -85,45 +67,39 @@ def penalty_path_figure(run: RunState, max_names: int = NAMED) -> Figure:
     )
 
 
-def _in_order(values: Mapping[str, float], names: list[str]) -> list[float]:
-    if list(values) == names:
-        return list(values.values())
-    return [values.get(name, np.nan) for name in names]
-
-
 def _group_lines(
     run: RunState, numbers: np.ndarray, heights: np.ndarray, chosen: Mapping[str, int]
-) -> list[Mark]:
-    rank, marks = {name: position for position, name in enumerate(run.started.groups)}, list[Mark]()
-    for name, column in chosen.items():
-        position = rank.setdefault(name, len(rank))
-        colour, is_repeated = group_colour(position), position // SERIES % 2 == 1
-        line = heights[:, column]
-        # Dots of many steps would melt into a line.
-        marked = line if len(numbers) <= MARKED_STEPS else line[-1:]
+) -> list[plot.Mark]:
+    marks = list[plot.Mark]()
+    # Dots of many steps would melt into a line.
+    dotted = slice(None) if len(numbers) <= MARKED_STEPS else slice(-1, None)
+    for name, position in _positions(run, chosen).items():
+        colour, is_repeated = f"series{position % SERIES}", position // SERIES % 2 == 1
+        line = heights[:, chosen[name]]
+        dots = (f"dots {name}", numbers[dotted], line[dotted], colour, plot.OWN, 6, 1.2)
         marks += [
-            Lines(f"line {name}", numbers, line, colour, dashed=is_repeated, label=name),
-            Dots(f"dots {name}", numbers[-len(marked) :], marked, colour, OWN, 6, 1.2, label=name),
+            plot.Lines(f"line {name}", numbers, line, colour, dashed=is_repeated, label=name),
+            plot.Dots(*dots, label=name),
         ]
     return marks
 
 
-def group_colour(position: int) -> str:
-    """The colour of the group at a position of a run's groups."""
-    return f"series{position % SERIES}"
+def _positions(run: RunState, names: Iterable[str]) -> dict[str, int]:
+    rank = {name: position for position, name in enumerate(run.started.groups)}
+    return {name: rank.setdefault(name, len(rank)) for name in names}
 
 
 def _near_bounds(run: RunState, heights: np.ndarray) -> list[float]:
     if not run.gradients:
         return []
-    least, most = range_of(heights)
+    least, most = plot.range_of(heights)
     options = GradientOptions.from_values(run.started.run_plan.options)
     low, high = (end / math.log(10) for end in (options.low, options.high))
     return [low] * (least < low + NEAR) + [high] * (most > high - NEAR)
 
 
-def most_extreme(last: np.ndarray, count: int) -> np.ndarray:
-    """The columns of the largest and smallest values, half each."""
+def _most_extreme(last: np.ndarray, count: int) -> np.ndarray:
+    # The columns of the largest and smallest values, half each.
     order = np.argsort(np.where(np.isfinite(last), last, np.nanmedian(last)), kind="stable")
     top_count = count // 2
     return np.sort(np.concatenate([order[: count - top_count], order[-top_count:]]))
@@ -142,7 +118,9 @@ def _path_text(run: RunState, names: list[str], numbers: np.ndarray, last: np.nd
     return text + (f" At a bound: {', '.join(at_bound)}." if at_bound else "")
 
 
-def _path_table(run: RunState, names: list[str], numbers: np.ndarray, values: np.ndarray) -> Table:
+def _path_table(
+    run: RunState, names: list[str], numbers: np.ndarray, values: np.ndarray
+) -> plot.Table:
     off = set((run.gradients or run.steps)[-1].switched_off or ())
     last = (PenaltyRow(n, float(values[-1, column]), n in off) for column, n in enumerate(names))
     ranked = [row.name for row in by_penalty(last)]
@@ -154,7 +132,7 @@ def _path_table(run: RunState, names: list[str], numbers: np.ndarray, values: np
     return ["step", *ranked, "at a bound"], [[*row, ", ".join(s.at_bound)] for row, s in pairs]
 
 
-def descent_figure(run: RunState) -> Figure:
+def descent_figure(run: RunState) -> plot.Figure:
     """What a penalty learner lowers: its objective, or the loss on held-out data."""
     quantity, beside = "objective", "loss"
     rows = [[s.step, s.objective, s.loss, s.iterations, s.fits] for s in run.steps]
@@ -163,16 +141,16 @@ def descent_figure(run: RunState) -> Figure:
         steps = run.gradients
         rows = [[s.step, s.holdout_loss, s.gradient_norm, s.iterations, s.fits] for s in steps]
     x, y = np.array([row[:2] for row in rows], dtype=float).T
-    marked = slice(None) if len(x) <= MARKED else slice(-1, None)
-    low, high = range_of(y)
+    marked = slice(None) if len(x) <= plot.MARKED else slice(-1, None)
+    low, high = plot.range_of(y)
     end = max(5.0, float(x[-1])) + 0.3
-    return Figure(
+    return plot.Figure(
         quantity.capitalize(),
-        FigureAxis("step", Scale("whole"), None, -0.3, end, run.ended is not None),
-        FigureAxis(quantity, Scale(), False, low, high),
+        plot.FigureAxis("step", Scale("whole"), None, -0.3, end, run.ended is not None),
+        plot.FigureAxis(quantity, Scale(), False, low, high),
         (
-            Lines("line", x, y, width=2.2),
-            Dots("steps", x[marked], y[marked], "model", "model", 6, 1.2),
+            plot.Lines("line", x, y, width=2.2),
+            plot.Dots("steps", x[marked], y[marked], "model", "model", 6, 1.2),
         ),
         f"{quantity.capitalize()} {format_number(y[-1], 4)} at step {int(x[-1])}, from "
         f"{format_number(y[0], 4)} at the start.",
@@ -216,7 +194,7 @@ def penalty_rows(run: RunState) -> list[PenaltyRow]:
     )
 
 
-def penalties_figure(run: RunState, max_bars: int | None = None) -> Figure:
+def penalties_figure(run: RunState, max_bars: int | None = None) -> plot.Figure:
     """A bar for each group; of too many, those of both ends."""
     state = penalty_rows(run)
     shown = state
@@ -228,7 +206,7 @@ def penalties_figure(run: RunState, max_bars: int | None = None) -> Figure:
         np.log10([math.nan if row.is_off else getattr(row, end) for row in bars.values()])
         for end in ("penalty", "low", "high")
     )
-    low, high = range_of(ends, lows, highs)
+    low, high = plot.range_of(ends, lows, highs)
     if not math.isfinite(high):
         low, high = 0.0, 0.0
     # Half a decade at a time, so that the lower end seldom moves.
@@ -237,18 +215,18 @@ def penalties_figure(run: RunState, max_bars: int | None = None) -> Figure:
     is_off = [row.is_off for row in bars.values()]
     ends = np.where(is_off, high + BEYOND * (1.0 + high - low), ends)
     high = max(high, *ends.tolist(), low + 0.4)
-    rank = {name: position for position, name in enumerate(run.started.groups)}
-    colours = [group_colour(rank.setdefault(r.name, len(rank))) for r in bars.values()]
+    positions = _positions(run, (row.name for row in bars.values()))
+    colours = [f"series{position % SERIES}" for position in positions.values()]
     words = [row.penalty_text for row in bars.values()]
-    range_rows, range_ends = whiskers(list(bars), lows, highs)
-    return Figure(
+    range_rows, range_ends = plot.whiskers(list(bars), lows, highs)
+    return plot.Figure(
         "Learned group penalties",
-        FigureAxis(PENALTY, Scale("log"), None, low, high),
-        FigureAxis("", Scale("choice", tuple(row.name for row in shown))),
+        plot.FigureAxis(PENALTY, Scale("log"), None, low, high),
+        plot.FigureAxis("", Scale("choice", tuple(row.name for row in shown))),
         (
-            Bars("bars", list(map(float, bars)), low, ends.tolist(), colours, is_off, "ink"),
-            Lines("ranges", range_ends, range_rows, "ink", 2.4),
-            Labels("penalties", np.fmax(ends, highs), list(bars), words, reserved="switched off"),
+            plot.Bars("bars", list(map(float, bars)), low, ends.tolist(), colours, is_off, "ink"),
+            plot.Lines("ranges", range_ends, range_rows, "ink", 2.4),
+            plot.Labels("penalties", np.fmax(ends, highs), [*bars], words, reserved="switched off"),
         ),
         _penalties_text(state),
         lambda: _penalties_table(run, state),
@@ -268,7 +246,7 @@ def _penalties_text(state: list[PenaltyRow]) -> str:
     return f"{text} {order}".strip()
 
 
-def _penalties_table(run: RunState, state: list[PenaltyRow]) -> Table:
+def _penalties_table(run: RunState, state: list[PenaltyRow]) -> plot.Table:
     norms = run.steps[-1].norms if run.steps else {}
     groups = run.started.groups
     between = [f"{PENALTY}, {end} of folds" for end in ("lowest", "highest")]

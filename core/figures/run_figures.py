@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any
 
@@ -61,7 +61,12 @@ def best_so_far_figure(run: RunState, is_clear: np.ndarray | None = None) -> plo
     return plot.Figure(
         "Best so far",
         _trial_axis(run, numbers),
-        _score_axis(run, levels),
+        plot.score_axis(
+            metric,
+            run.started.maximize,
+            *shown_scores(run),
+            full_range=plot.range_of(run.scores, levels),
+        ),
         (
             *(
                 plot.Dots(name, run.numbers[rows], run.scores[rows], *style)
@@ -117,13 +122,6 @@ def _trial_axis(run: RunState, numbers: np.ndarray) -> plot.FigureAxis:
     room = 0.03 * max(end, last) + 0.5
     low, high = first - room, max(end, last) + room
     return plot.FigureAxis("trial", Scale("whole"), None, low, high, exact=bool(run.total))
-
-
-def _score_axis(run: RunState, levels: Sequence[float | None]) -> plot.FigureAxis:
-    full_range = plot.range_of(run.scores, levels)
-    return plot.score_axis(
-        run.started.metric, run.started.maximize, *shown_scores(run), full_range=full_range
-    )
 
 
 def _best_text(run: RunState) -> str:
@@ -365,11 +363,12 @@ def expectation_figure(run: RunState, is_clear: np.ndarray) -> plot.Figure:
 def rank_figure(run: RunState, first: Axis, second: Axis) -> plot.Figure:
     """Every trial at two of its settings: the darker, the better its rank among all."""
     ranked = run.best_rows(len(run.trials), estimates=True)
-    scales = scale_of(first), scale_of(second)
-    x, y = (
-        scale.positions_of([run.trials[row].setting.get(axis.name) for row in ranked])
-        for scale, axis in zip(scales, (first, second), strict=True)
-    )
+    axes = {axis_title(axis.label, axis.name): axis for axis in (first, second)}
+    values = {
+        title: [run.trials[row].setting.get(axis.name) for row in ranked]
+        for title, axis in axes.items()
+    }
+    x, y = (scale_of(axis).positions_of(values[title]) for title, axis in axes.items())
     groups = np.array_split(np.arange(len(ranked)), FIFTHS)
     # The best lie above the others, and are seen by their size as well.
     marks = [
@@ -377,36 +376,28 @@ def rank_figure(run: RunState, first: Axis, second: Axis) -> plot.Figure:
              opacity=(1.0 - rank / FIFTHS) ** 1.5)
         for rank, rows in enumerate(groups)
     ]  # fmt: skip
-    names = [axis_title(axis.label, axis.name) for axis in (first, second)]
-    ends = (bounds_of(axis) for axis in (first, second))
-    x_axis, y_axis = (
-        plot.FigureAxis(
-            name, scale, None, low - 0.04 * (high - low), high + 0.04 * (high - low), True
-        )
-        for name, scale, (low, high) in zip(names, scales, ends, strict=True)
-    )
-    best = run.trials[ranked[0]]
-    values = (
-        f"{name} {format_value(best.setting.get(axis.name))}"
-        for name, axis in zip(names, (first, second), strict=True)
-    )
+    x_axis, y_axis = (_wide_axis(title, axis) for title, axis in axes.items())
+    best_values = ", ".join(f"{title} {format_value(cells[0])}" for title, cells in values.items())
     return plot.Figure(
         "Trials by their ranks",
         x_axis,
         y_axis,
         (*reversed(marks), plot.Dots("best", x[:1], y[:1], "observed", "ink", 17, 1.4, "star")),
-        f"The best of {len(ranked)} trials is trial {best.number}: {', '.join(values)}.",
+        f"The best of {len(ranked)} trials is trial {run.numbers[ranked[0]]}: {best_values}.",
         lambda: plot.columns_table({
             "rank": range(1, len(ranked) + 1),
             "trial": run.numbers[ranked].tolist(),
-            **{
-                name: [run.trials[row].setting.get(axis.name) for row in ranked]
-                for name, axis in zip(names, (first, second), strict=True)
-            },
+            **values,
             metric_in_short(run.started.metric): run.scores[ranked].tolist(),
         }),
         (("fifth 0", "best fifth"), (f"fifth {FIFTHS - 1}", "worst fifth"), ("best", "the best")),
     )  # fmt: skip
+
+
+def _wide_axis(title: str, axis: Axis) -> plot.FigureAxis:
+    low, high = bounds_of(axis)
+    room = 0.04 * (high - low)
+    return plot.FigureAxis(title, scale_of(axis), None, low - room, high + room, exact=True)
 
 
 # When each trial ran ----------------------------------------------------------------------------

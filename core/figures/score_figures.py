@@ -290,11 +290,9 @@ def calibration_figure(bins: Sequence[CalibrationBin], label: str = "") -> plot.
 
 
 def _calibration_table(bins: Sequence[CalibrationBin]) -> plot.Table:
-    headers = ["predicted", "observed", "rows", "low", "high"]
-    rows = [[b.predicted, b.observed, b.rows, b.low, b.high] for b in bins]
-    if all(b.low is None for b in bins):
-        return headers[:3], [row[:3] for row in rows]
-    return headers, rows
+    names = ["predicted", "observed", "rows"]
+    names += [] if all(entry.low is None for entry in bins) else ["low", "high"]
+    return names, [[getattr(entry, name) for name in names] for entry in bins]
 
 
 CALIBRATION = ResultPicture(
@@ -313,8 +311,7 @@ CALIBRATION = ResultPicture(
 
 def _pair_points(results: run_results.Results, who: str) -> np.ndarray:
     """γ, % found, % right; shape (count, 3), NaN where no pair is called."""
-    curves = results.curve or run_results.PairCurves()
-    curve = curves.tuned if who == "tuned" else curves.default
+    curve = getattr(results.curve or run_results.PairCurves(), who)
     rows = [[math.nan if value is None else value for value in row] for row in curve]
     return np.array(rows, dtype=float).reshape(-1, 3) * [1.0, 100.0, 100.0]
 
@@ -323,12 +320,12 @@ def _scored_point(results: run_results.Results, who: str, points: np.ndarray) ->
     gammas = results.gamma or run_results.GammaValues(
         run_results.USUAL_GAMMA, run_results.USUAL_GAMMA
     )
-    pairs, gamma = results.pairs, gammas.tuned if who == "tuned" else gammas.default
+    pairs, gamma = results.pairs, getattr(gammas, who)
     is_scored = points[:, 0] == gamma
     # A γ that was chosen need not be one of the curve: its point is made of the counts.
     if is_scored.any() or pairs is None:
         return points[is_scored]
-    counts = pairs.tuned if who == "tuned" else pairs.default
+    counts = getattr(pairs, who)
     totals = (counts.true, counts.called)
     shares = [100 * counts.right / total if total else math.nan for total in totals]
     return np.array([[gamma, *shares]])
