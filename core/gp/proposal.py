@@ -112,7 +112,6 @@ STARTS = 6
 CLOUD = 96  # candidates scattered around the incumbent
 EDGE = 0.1  # ε, the weight of an edge beside that of the middle
 NEAR = 0.2  # of the range of every number
-NEAR_CANDIDATES = 9  # the power of two of how many are spread evenly there
 
 
 @dataclass(frozen=True)
@@ -135,8 +134,16 @@ def scattered_around(domain: SearchDomain, incumbent: Array, random: np.random.G
     return np.vstack([domain.snap_points(sparse), domain.snap_points(cloud[::2])])
 
 
-def log_feasibility(constraints: Sequence[Constraint], points: Array) -> tuple[Array, Array]:
-    """Σ log P(kept), shape (m,), and its slopes: a term of log EI (Gardner and others 2014)."""
+def log_feasibility(constraints: Sequence[Constraint], points: Array) -> Array:
+    """Σ log P(kept), shape (m,): a term of log EI (Gardner and others 2014)."""
+    value = np.zeros(len(points))
+    for surface, threshold in constraints:
+        value += log_probability_of_improvement(*surface.posterior(points), threshold)[0]
+    return value
+
+
+def feasibility_slopes(constraints: Sequence[Constraint], points: Array) -> tuple[Array, Array]:
+    """The same and its slopes, shape (m, width), which take twice as long."""
     value, slope = np.zeros(len(points)), np.zeros(points.shape)
     for surface, threshold in constraints:
         mean, sd, mean_slope, sd_slope = surface.posterior_gradients(points)
@@ -197,7 +204,7 @@ class AcquisitionSearch:
         if self.posterior is None:
             return None
         pool = self.candidate_pool
-        values = acquisition(*self.posterior, self.best)[0] + self._log_prior(pool)[0]
+        values = acquisition(*self.posterior, self.best)[0] + self._pool_prior
         best = pool[[int(np.argmax(values))]]
         if self.domain.size <= ENUMERATED:
             return self._proposal(acquisition, best)
@@ -206,24 +213,35 @@ class AcquisitionSearch:
         points = np.vstack([self.domain.snap_points(points), best])
         return self._proposal(acquisition, self._untried_points(points))
 
-    def _log_prior(self, points: Array) -> tuple[Array, Array]:
-        """A term added to the acquisition, shape (m,), and its slopes, shape (m, width)."""
-        return log_feasibility(self.constraints, points)
+    @cached_property
+    def _pool_prior(self) -> Array:
+        return self._log_prior(self.candidate_pool)
+
+    def _log_prior(self, points: Array) -> Array:
+        """A term added to the acquisition, shape (m,)."""
+        return self._edge_prior(points)[0] + log_feasibility(self.constraints, points)
+
+    def _edge_prior(self, points: Array) -> tuple[Array, Array]:
+        """The term against edges, shape (m,), and its slopes, shape (m, width)."""
+        return np.zeros(len(points)), np.zeros(points.shape)
 
     def _acquisition_values(self, acquisition: Acquisition, points: Array) -> Array:
         values = acquisition(*self.regression.posterior(points), self.best)[0]
-        return values + self._log_prior(points)[0]
+        return values + self._log_prior(points)
 
     def _candidates(self, incumbent: Array, random: np.random.Generator) -> Array:
         domain = self.domain
         if domain.size <= ENUMERATED:
             return domain.all_points()
-        # Evaluating m candidates costs m n² flops: fewer of them where n is large.
-        power = int(np.clip(np.log2(4e8 / len(self.regression.X) ** 2), 8, 10))
-        axes = len(domain.space)
-        sobol = qmc.Sobol(axes, scramble=True, rng=random).random_base2(power)
-        even = domain.points_from_uniforms(sobol)
+        even = domain.points_from_uniforms(self._even_columns(random, 10))
         return np.vstack([even, scattered_around(domain, incumbent, random)])
+
+    def _even_columns(self, random: np.random.Generator, power: int) -> Array:
+        """At most 2^power scrambled Sobol points, shape (m, axes), a quarter at least."""
+        # Evaluating m candidates costs m n² flops: fewer of them where n is large.
+        spared = 10.0 - np.log2(4e8 / len(self.regression.X) ** 2)
+        sobol = qmc.Sobol(len(self.domain.space), scramble=True, rng=random)
+        return sobol.random_base2(power - int(np.clip(np.ceil(spared), 0, 2)))
 
     def _untried_points(self, points: Array) -> Array:
         if self.tree is None or len(points) == 0:
@@ -246,11 +264,12 @@ class AcquisitionSearch:
         def function(points: Array) -> tuple[Array, Array]:
             mean, sd, mean_slope, sd_slope = self.regression.posterior_gradients(points)
             value, by_mean, by_sd = acquisition(mean, sd, self.best)
-            prior, slope = self._log_prior(points)
-            slope = by_mean[:, None] * mean_slope + by_sd[:, None] * sd_slope + slope
+            slope = by_mean[:, None] * mean_slope + by_sd[:, None] * sd_slope
+            for prior in (self._edge_prior(points), feasibility_slopes(self.constraints, points)):
+                value, slope = value + prior[0], slope + prior[1]
             if self.domain.conditions:
                 slope *= self.domain.visible_entries(points)
-            return value + prior, slope
+            return value, slope
 
         free = self.domain.free
         points, values = (
@@ -282,7 +301,7 @@ class AcquisitionSearch:
         points = points if len(points) else self.candidate_pool[:1]
         mean, sd = self.regression.posterior(points)
         value = acquisition(mean, sd, self.best)[0]
-        k = int(np.argmax(value + self._log_prior(points)[0]))
+        k = int(np.argmax(value + self._log_prior(points)))
         return Proposal(points[k], float(value[k]), float(mean[k]), float(sd[k]))
 
 
@@ -311,9 +330,8 @@ def near_box(domain: SearchDomain, incumbent: Array) -> tuple[Array, Array]:
 class InteriorSearch(AcquisitionSearch):
     """A search with a prior against the edges, for acquisitions that are logarithms."""
 
-    def _log_prior(self, points: Array) -> tuple[Array, Array]:
-        terms = super()._log_prior(points), interior_prior(self.domain, points)
-        return terms[0][0] + terms[1][0], terms[0][1] + terms[1][1]
+    def _edge_prior(self, points: Array) -> tuple[Array, Array]:
+        return interior_prior(self.domain, points)
 
 
 class LocalSearch(AcquisitionSearch):
@@ -331,8 +349,7 @@ class LocalSearch(AcquisitionSearch):
         candidates = super()._candidates(incumbent, random)
         if self.domain.size <= ENUMERATED:
             return candidates
-        axes, first = len(self.domain.space), self.domain.first[:-1]
-        columns = qmc.Sobol(axes, scramble=True, rng=random).random_base2(NEAR_CANDIDATES)
+        columns, first = self._even_columns(random, 9), self.domain.first[:-1]
         ranged = np.array([axis.kind != "choice" for axis in self.domain.space])
         low, high = self.box
         inside = low[first] + columns * (high - low)[first]

@@ -337,7 +337,7 @@ class EbHypSampler(GpSampler[EbHypOptions]):
         conditioned = condition_on_pending(regression, without_pending)
         draw = PosteriorDraws(conditioned, self.random_generator(trial, DRAW))
         log_likelihood = draw(candidates)[0]
-        log_likelihood += log_feasibility(self._constraints(trial, observed), candidates)[0]
+        log_likelihood += log_feasibility(self._constraints(trial, observed), candidates)
         probabilities = posterior(log_likelihood, prior, self.options.temperature)
         self.effective = float(1.0 / np.sum(probabilities**2))
         note_more(study, trial, EFFECTIVE, self.effective)

@@ -42,16 +42,12 @@ class Observations:
     failed: Array  # trials without a finite score, or pruned, shape (any, width)
     maximize: bool
     constraints: list[dict[str, float]]  # of those with a score, each kept where it is at most 0
+    violations: Array  # the sum of what exceeds 0 in each of these, shape (n,)
 
     @property
     def tried_points(self) -> Array:
         """All points of finished and running trials, shape (any, width)."""
         return np.vstack([self.points, self.pending, self.failed])
-
-    @cached_property
-    def violations(self) -> Array:
-        """The sum of what exceeds 0 in each trial's constraints, shape (n,)."""
-        return np.array([sum(max(v, 0) for v in c.values()) if c else 0 for c in self.constraints])
 
     @cached_property
     def best(self) -> int:
@@ -78,7 +74,7 @@ class ObservationReader:
         self._running: dict[int, Array] = {}
         self._points: dict[int, Array] = {}  # with a score, in the order in which they finished
         self._scores, self._failed = list[float](), list[Array]()
-        self._constraints = list[dict[str, float]]()
+        self._constraints, self._violations = list[dict[str, float]](), list[float]()
 
     def read(self, study: Study, new_trial: FrozenTrial) -> Observations:
         """The observations of a study, without the trial that is being asked."""
@@ -108,6 +104,7 @@ class ObservationReader:
                 self._points[number] = point
                 self._scores.append(score)
                 self._constraints.append(constraints)
+                self._violations.append(sum(max(v, 0.0) for v in constraints.values()))
         return Observations(
             points=self._stacked(self._points.values()),
             scores=np.array(self._scores),
@@ -116,6 +113,7 @@ class ObservationReader:
             failed=self._stacked(self._failed),
             maximize=study.direction == StudyDirection.MAXIMIZE,
             constraints=list(self._constraints),
+            violations=np.array(self._violations),
         )
 
     def _stacked(self, points: Iterable[Array]) -> Array:

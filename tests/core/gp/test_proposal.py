@@ -76,14 +76,14 @@ def test_the_point_is_allowed_new_and_described(space):
 def test_the_prior_against_the_edges_by_hand_and_its_slope():
     search, domain = search_in(MIXED)
     point = np.array([[0.0, 0.5, 1.0, 0.0, 0.0], [0.25, 0.9, 0.0, 1.0, 0.0]])
-    value, slope = search.interior_search()._log_prior(point)
+    value, slope = search.interior_search()._edge_prior(point)
     # 4x(1 − x) is 0 and 1; .75 and .36; the weight of an edge is .1/1.1. The choice has none.
     assert value == pytest.approx([np.log(0.1 / 1.1), np.log(0.85 / 1.1) + np.log(0.46 / 1.1)])
     for k in range(domain.width):
         step = np.zeros(domain.width)
         step[k] = 1e-6
         inner = search.interior_search()
-        ahead, behind = (inner._log_prior(point[1:] + s)[0] for s in (step, -step))
+        ahead, behind = (inner._edge_prior(point[1:] + s)[0] for s in (step, -step))
         assert slope[1, k] == pytest.approx((ahead - behind)[0] / 2e-6, abs=1e-6)
 
 

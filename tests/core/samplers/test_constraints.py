@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import norm
 
 from core.gp.kernels import Hyperparameters, Stationary
-from core.gp.proposal import log_feasibility
+from core.gp.proposal import feasibility_slopes, log_feasibility
 from core.gp.regression import ExactPosterior
 from core.samplers.bayes import EbHypSampler, GpSampler
 from core.samplers.proposing_sampler import RandomSampler
@@ -111,13 +111,14 @@ def test_the_probability_that_all_constraints_are_kept():
         surface = ExactPosterior(Stationary("matern52", kernel), X, random.standard_normal(6))
         constraints.append((surface, threshold))
     points = random.random((5, 2))
-    value, slope = log_feasibility(constraints, points)
+    value, slope = feasibility_slopes(constraints, points)
     expected = 0.0
     for surface, threshold in constraints:
         mean, sd = surface.posterior(points)
         expected = expected + norm.logsf(threshold, mean, sd)
     np.testing.assert_allclose(value, expected)
+    np.testing.assert_allclose(log_feasibility(constraints, points), expected)
     for k in range(2):
         step = 1e-5 * np.eye(2)[k]
-        ahead, behind = (log_feasibility(constraints, points + s)[0] for s in (step, -step))
+        ahead, behind = (log_feasibility(constraints, points + s) for s in (step, -step))
         np.testing.assert_allclose(slope[:, k], (ahead - behind) / 2e-5, rtol=1e-4, atol=1e-6)
