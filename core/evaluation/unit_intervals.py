@@ -8,6 +8,7 @@
 | u | ``change`` | (G,) | what each unit adds, (mean θ_g − θ_g)(G − 1)/G |
 | γ | ``skewness`` | | Σ u³/(Σ u²)^1.5 |
 | ν | ``degrees`` | | degrees of freedom of Student's t |
+| x | ``terms`` | (G,) | what each unit adds to a sum |
 
 The variance is that of the jackknife, Σ u² G/(G − 1) (Efron & Stein 1981), of groups the least
 biased one (MacKinnon, Nielsen & Webb 2023). ν is G − 1 for equal units, and falls with the unequal
@@ -15,6 +16,10 @@ size of units, (Σ w²)²/Σ w⁴, and with the kurtosis of u, as a variance est
 values has a wide distribution itself. The ends are the wider ones of Student's t and of Hall's
 (1992) transformation, which takes γ out of t. In time the autocorrelation r of blocks next to each
 other, corrected for its bias (Kendall 1954), leaves G(1 − r)/(1 + r) of them.
+
+Where a few units are most of a sum, its variance is hardly known, and those ends reach absurdly
+far. The gamma limits of a sum of Poisson counts with weights x (Fay & Feuer 1997, Statistics in
+Medicine 16) need none, and narrow them.
 """
 
 import math
@@ -30,6 +35,10 @@ TIME_BLOCKS = 20  # enough to see how alike neighbours are, few enough to be nea
 MIN_UNITS = 5  # below which a gain has no verdict
 MAX_JOINED = 400  # units that are enough to know a spread
 _MAX_AUTOCORRELATION = 0.95
+# The largest error that was not met beside the largest one that was. With 3 the intervals of
+# normal, Laplace, log-normal, Student's and contaminated errors covered as often as without limits
+# (within .025, mostly .005), at a third of their width; with 1 up to .2 less often.
+_UNSEEN_ERROR = 3.0
 
 
 @dataclass(frozen=True)
@@ -102,11 +111,38 @@ def distance_interval(
     """
     if estimate == best or (left_out == best).any():
         return spread_of(left_out, units).interval_around(estimate)
-    spread = spread_of(np.log(np.abs(best - left_out)), units)
-    logs = spread.interval_around(math.log(abs(best - estimate)), spread.effective)
-    distances = [math.exp(min(end, 700.0)) for end in logs]
+    distance, without = abs(best - estimate), np.abs(best - left_out)
+    spread = spread_of(np.log(without), units)
+    limit = math.inf
+    if not units.is_time:
+        terms = np.maximum(distance - without * (1.0 - units.row_shares), 0.0)
+        limit = max(distance, _gamma_limits(terms, 1.0, _UNSEEN_ERROR)[1])
+    logs = spread.interval_around(math.log(distance), spread.effective)
+    distances = [min(math.exp(min(end, 700.0)), limit) for end in logs]
     low, high = sorted(best + math.copysign(d, estimate - best) for d in distances)
     return low, high
+
+
+def sum_interval(terms: np.ndarray, row_weight: float = 1.0) -> tuple[float, float]:
+    """The gamma limits of the sum of independent terms of either sign, (G,).
+
+    `row_weight`: what each counts beside an independent row.
+    """
+    gain_low, gain_high = _gamma_limits(np.maximum(terms, 0.0), row_weight)
+    loss_low, loss_high = _gamma_limits(np.maximum(-terms, 0.0), row_weight)
+    return gain_low - loss_high, gain_high - loss_low
+
+
+def _gamma_limits(terms: np.ndarray, row_weight: float, unseen: float = 1.0) -> tuple[float, float]:
+    """Of a sum of terms ≥ 0; above, as if one `unseen` times the largest had been met as well."""
+    total, squares = float(terms.sum()), float(terms @ terms) / row_weight
+    if not total > 0.0:
+        return 0.0, 0.0
+    more = unseen * float(terms.max()) / row_weight
+    low = squares / total * special.gammaincinv(total**2 / squares, 0.5 - LEVEL / 2)
+    total, squares = total + more, squares + more**2
+    high = squares / total * special.gammaincinv(total**2 / squares, 0.5 + LEVEL / 2)
+    return float(low), float(high)
 
 
 def bounded_interval(estimate: float, left_out: np.ndarray, units: Units) -> tuple[float, float]:

@@ -25,7 +25,12 @@ from scipy import stats
 from core.evaluation import edge_intervals
 from core.evaluation.influence import fold_rows
 from core.evaluation.paired_tests import difference_interval, discordant, mcnemar, share_interval
-from core.evaluation.unit_intervals import bounded_interval, distance_interval, spread_of
+from core.evaluation.unit_intervals import (
+    bounded_interval,
+    distance_interval,
+    spread_of,
+    sum_interval,
+)
 from core.tuning.scores.metric import Metric, Predictions
 from core.tuning.scores.metrics import auc_influence
 from core.tuning.scores.predictions import (
@@ -42,6 +47,8 @@ REFERENCES = (DEFAULT, BASELINE)
 _NONE = (float("nan"), float("nan"))
 # How far a row out of order moves its share of an area, about: it is rarely beyond all others.
 _AREA_STEP = 0.3
+# Units from which gamma limits hold: of five equal models' terms all have one sign too often.
+_SUM_UNITS = 30
 
 
 @dataclass(frozen=True)
@@ -151,8 +158,28 @@ def _unit_intervals(
         if name != TUNED:
             spread = spread_of(left_out[TUNED] - without, units)
             ends = spread.interval_around(score[TUNED] - score[name])
+            ends = _narrowed(ends, metric, predictions, outputs[name])
             differences[name] = DifferenceInterval(*ends, "jackknife", units=int(spread.count))
     return ScoreIntervals(scores, differences)
+
+
+def _narrowed(
+    ends: tuple[float, float], metric: Metric, predictions: ComparedPredictions, other: Predictions
+) -> tuple[float, float]:
+    """The ends of a difference of mean values, within the gamma limits of its sum.
+
+    Large errors that both models have drop out of it, and stay in the jackknife of R².
+    """
+    units = predictions.units
+    if metric.values is None or metric.is_bounded or units.is_time or units.count < _SUM_UNITS:
+        return ends
+    tuned, compared = (
+        metric.values(predictions.y, getattr(model, metric.needs))
+        for model in (predictions.tuned, other)
+    )
+    terms = units.unit_sums(tuned - compared) / len(predictions.y)
+    low, high = sum_interval(terms, predictions.row_weight)
+    return max(ends[0], low), min(ends[1], high)
 
 
 def _rank_in_folds(output: Predictions, folds: np.ndarray) -> Predictions:

@@ -59,6 +59,8 @@ class Metric:
     # (y, that field) -> influence of every row, (n,) (core.evaluation.influence)
     influence: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None
     has_floor: bool = True  # whether a share is never below 0, as R² may be
+    # (y, that field) -> numbers (n,), of which differences of scores are mean differences
+    values: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None
 
     @property
     def is_bounded(self) -> bool:
@@ -99,7 +101,9 @@ def mean_metric(
         return influence.mean_influence(values(y, output))
 
     is_share = right is not None
-    return Metric(name, title, tasks, needs, mean, is_share, is_share, right, mean_influence)
+    return Metric(
+        name, title, tasks, needs, mean, is_share, is_share, right, mean_influence, values=values
+    )
 
 
 def resampled_mean(values: np.ndarray, weights: np.ndarray) -> np.ndarray:

@@ -15,7 +15,7 @@ from functools import partial
 import numpy as np
 from scipy import signal, special
 
-from core.datasets.units import Units, single_rows
+from core.datasets.units import Units
 from core.evaluation.unit_intervals import MIN_UNITS
 from core.tuning.scores.intervals import score_intervals
 from core.tuning.scores.metric import Predictions
@@ -205,19 +205,34 @@ LEAST_COVERED = {("log-normal", 30): 0.84, ("log-normal", 100): 0.9, ("Student t
 
 
 def tail_figures(sets: int, all_rows: Sequence[int] = (30, 100, 300, 1000)) -> Iterator[Figure]:
-    """Lines of R² ½ by the kind of its errors and the number of rows."""
+    """Lines by the kind of errors and the number of rows: R² ½, equal models, a gain on the mean.
+
+    Such errors are in the target, and no model knows them.
+    """
+    metric = METRICS["r2"]
     for tail, draw in TAILS.items():
         for rows in all_rows:
-            generator, covered = np.random.default_rng([rows, len(tail), 79]), 0
+            generator = np.random.default_rng([rows, len(tail), 79])
+            covered = real = above = 0
             for _ in range(sets):
-                signal_part, error = generator.normal(size=rows), draw(generator, rows)
-                model = Predictions(signal_part)
-                predictions = ComparedPredictions(
-                    signal_part + error, model, model, model, row_units=single_rows(rows)
+                parts, error = (
+                    generator.normal(size=(2, rows)) / np.sqrt(2.0),
+                    draw(generator, rows),
                 )
+                models = [Predictions(signal_part) for signal_part in (*parts, parts.sum(axis=0))]
+                y, mean = models[2].labels + error, Predictions(np.zeros(rows))
+                predictions = ComparedPredictions(y, *models[:2], mean)
                 scores = predictions.all_scores("regression")
-                low, high = score_intervals(METRICS["r2"], predictions, scores).scores["tuned"]
+                gain = score_intervals(metric, predictions, scores).differences["default"]
+                real += gain.low > 0 or gain.high < 0
+                predictions = ComparedPredictions(y, models[2], models[2], mean)
+                scores = predictions.all_scores("regression")
+                intervals = score_intervals(metric, predictions, scores)
+                low, high = intervals.scores["tuned"]
                 covered += low <= 0.5 <= high
-            least = LEAST_COVERED.get((tail, rows), COVERED[0])
-            name = f"R² with {tail} errors, {rows} rows: covered"
-            yield Figure(name, covered / sets, least, COVERED[1], sets)
+                above += intervals.differences["baseline"].low > 0
+            least, name = LEAST_COVERED.get((tail, rows), COVERED[0]), f"{tail} errors, {rows} rows"
+            yield Figure(f"R² with {name}: covered", covered / sets, least, COVERED[1], sets)
+            yield Figure(f"{name}: “real” among equals", real / sets, *REAL, sets)
+            least_power = 0.6 if rows < 100 else 0.75
+            yield Figure(f"{name}: above the mean with R² ½", above / sets, least_power, 1.0, sets)

@@ -16,6 +16,7 @@ from core.evaluation.unit_intervals import (
     distance_interval,
     mean_left_out,
     spread_of,
+    sum_interval,
 )
 from tests.benchmarks.simulations.unit_coverage import group_figures, tail_figures, time_figures
 
@@ -105,10 +106,33 @@ def test_losses_stay_above_the_best_one():
     assert all(math.isnan(end) for end in distance_interval(0.5, np.full(15, np.nan), rows, 0.0))
 
 
+@pytest.mark.parametrize("count", [1, 7, 40])
+def test_a_sum_of_equal_numbers_has_the_exact_interval_of_a_poisson_count(count):
+    low, high = sum_interval(np.r_[np.full(count, 0.5), np.zeros(60)])
+    assert 2 * low == pytest.approx(stats.chi2.ppf(0.025, 2 * count) / 2)  # Garwood 1936
+    assert 2 * high == pytest.approx(stats.chi2.ppf(0.975, 2 * count + 2) / 2)
+    assert sum_interval(-np.full(count, 0.5)) == pytest.approx((-high, -low))
+    # Rows that count half as much know as much as half of them.
+    half = sum_interval(np.full(2 * count, 0.25), row_weight=0.5)
+    assert half == pytest.approx((low, high))
+    assert sum_interval(np.zeros(5)) == (0.0, 0.0)
+
+
+def test_a_single_large_error_does_not_make_the_interval_endless():
+    """Of 70 rows the largest has more than half of all squared errors."""
+    squares = np.r_[np.full(69, 0.04), 4.0]
+    left_out = mean_left_out(squares, single_rows(70))
+    low, high = distance_interval(float(squares.mean()), left_out, single_rows(70), 0.0)
+    gamma = stats.gamma((squares.sum() + 12.0) ** 2 / (squares @ squares + 144.0))
+    scale = (squares @ squares + 144.0) / (squares.sum() + 12.0) / 70
+    assert high == pytest.approx(scale * gamma.ppf(0.975))
+    assert 0 < low < squares.mean() < high < 1.0
+
+
 @pytest.mark.slow
 def test_simulated_tables_hold_what_is_promised():
     """Rows for independent ones would be called different in some 20 to 60 of 100 cases."""
     lines = [*group_figures(160, (5, 12)), *time_figures(90, (0.8,)), *tail_figures(100, (100,))]
     missed = [line for line in lines if not line.is_reached]
     assert not missed
-    assert len(lines) == 3 * 12 + 3
+    assert len(lines) == 3 * 12 + 9

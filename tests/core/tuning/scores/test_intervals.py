@@ -175,13 +175,13 @@ def test_scores_of_cross_validation_are_those_of_all_rows_and_areas_means_over_f
 
 
 def test_rows_of_folds_are_judged_together_and_each_counts_a_little_less():
-    """√1.2 the half-widths of a test set, so 1.2 of the numbers of rows."""
+    """√1.2 the half-widths of a test set, so 1.2 of the numbers of rows, but for gamma limits."""
     test, nested = three_models(), three_models(folds=FOLDS)
     results = compared(nested)
     gains = [compared(answers)["gain"] for answers in (test, nested)]
     widths = [gain["high"] - gain["low"] for gain in gains]
     assert gains[1]["difference"] == pytest.approx(gains[0]["difference"])
-    assert widths[1] == pytest.approx(math.sqrt(1.2) * widths[0])
+    assert widths[1] == pytest.approx(math.sqrt(1.2) * widths[0], rel=0.01)
     assert (results["folds"], results["rows"]) == (5, ROWS)
     classes = of_classes(120)
     span = spans("accuracy", replace(classes, folds=np.arange(120) % 5)).differences["default"]
@@ -221,3 +221,19 @@ def test_a_gain_is_real_only_if_the_baseline_is_beaten_too(folds):
     results = compared(answers)
     assert results["gain"]["real"]
     assert results["baseline_test"]["mse"] == pytest.approx(np.mean(answers.y**2), rel=0.01)
+
+
+def test_large_errors_that_both_models_have_hide_no_gain():
+    """Of log-normal noise a few rows are most of the squares; the model's part is R² ½ or 0."""
+    generator, verdicts = np.random.default_rng(5), {1.0: 0, 2.0: 0}
+    for factor in verdicts:
+        for _ in range(100):
+            signal, noise = generator.normal(size=70), np.exp(generator.normal(size=70))
+            y = signal + (noise - np.exp(0.5)) / np.sqrt(np.e * (np.e - 1.0))
+            model, mean = Predictions(factor * signal), Predictions(np.zeros(70))
+            answers = ComparedPredictions(y, model, model, mean)
+            scores = answers.all_scores("regression")
+            gain = score_intervals(METRICS["r2"], answers, scores).differences["baseline"]
+            verdicts[factor] += gain.low > 0
+    assert verdicts[1.0] >= 65
+    assert verdicts[2.0] <= 7
