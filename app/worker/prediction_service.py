@@ -57,12 +57,11 @@ class PredictionService:
         answered = answered_file(model, request.file, table_file, predict_alone)
         stream, sentences = answered.stream, answered.remarks
         answers = KeptAnswers(request.file, answered.table)
-        marked, is_sortable, is_stopped = 0, False, False
+        is_sortable = is_stopped = False
         try:
-            for chunk in answered.chunks:
-                is_sortable = answered.table is not None and has_doubt(chunk.answers)
-                answers.add_rows(chunk.answers)
-                marked += chunk.marked_count
+            for table in answered.tables:
+                is_sortable = answered.table is not None and has_doubt(table)
+                answers.add_rows(table)
                 count = answers.count
                 yield m.UseProgress(count, stream.total if stream is not None else count)
                 if stream is not None and count < stream.total and stop_reason():
@@ -85,7 +84,7 @@ class PredictionService:
             headers,
             rows,
             answers.count,
-            marked,
+            stream.marked_count if stream is not None else 0,
             sentences=sentences,
             n_own_columns=answers.n_own_columns,
             has_doubt=is_sortable,

@@ -6,10 +6,12 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from core.errors import UnusableError, write_error
 from core.writing import whole_file, whole_folder
 
+Result = TypeVar("Result")
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+:|databricks$")  # no letter of a drive
 
 
@@ -27,24 +29,19 @@ class OutputForm:
         return "\t" if self.ending in TABS else ","
 
 
-def write_whole_file(path: Path, write: Callable[[Path], object]) -> None:
-    """Let `write` fill a draft, then rename it; UnusableError as below, or the disk is full."""
-    check_destination(path)
-    try:
-        with whole_file(path) as draft:
-            write(draft)
-    except OSError as error:
-        raise write_error("the file", path, error) from error
+def fill_destination(
+    path: Path, fill: Callable[[Path], Result], *, is_folder: bool = False
+) -> Result:
+    """Let `fill` write a draft, a file or a new folder, then rename it; what it returns.
 
-
-def write_whole_folder(path: Path, write: Callable[[Path], object]) -> None:
-    """The same with a new folder."""
-    check_destination(path, is_new=True)
+    UnusableError as below, or the disk is full.
+    """
+    check_destination(path, is_new=is_folder)
     try:
-        with whole_folder(path) as draft:
-            write(draft)
+        with whole_folder(path) if is_folder else whole_file(path) as draft:
+            return fill(draft)
     except OSError as error:
-        raise write_error("the folder", path, error) from error
+        raise write_error("the folder" if is_folder else "the file", path, error) from error
 
 
 def is_address(destination: Path | str) -> bool:

@@ -148,10 +148,9 @@ def export_run(
     # A draft would replace the studies that the file holds already.
     if exporter.joins:
         write(run, path)
-    elif exporter.is_folder:
-        destination.write_whole_folder(path, partial(write, run))
     else:
-        destination.write_whole_file(path, partial(write, run))
+        fill = partial(write, run)
+        destination.fill_destination(path, fill, is_folder=exporter.is_folder)
     if has_card:
         model_card.write_beside(run, path, exporter.name)
     return path
@@ -236,19 +235,15 @@ def exporter_for(
     cure = f"{'choose' if format else 'end the name in'} {', '.join(first_keys)} or {last}"
     # The format exists, but not for such runs: then the sentence names the run.
     if unsuitable := next((e for e in EXPORTERS.values() if key in keys_of(e)), None):
-        problem = _not_offered_text(unsuitable, task, model)
+        is_of_task = unsuitable.name in exporters_for(task)
+        runs = f"of the model {model}" if is_of_task else f"on {Task(task).data_noun}"
+        problem = f"a run {runs} has no {unsuitable.name} export"
     elif format is not None:
         problem = f"there is no export called “{format}”"
     else:
         ending = path.suffix
         problem = f"“{ending}” is no ending of an export" if ending else "the ending is missing"
     raise UnusableError(problem, where=str(path) if format is None else "", cure=cure)
-
-
-def _not_offered_text(exporter: Exporter, task: str, model: str) -> str:
-    if exporter.name in exporters_for(task):
-        return f"a run of the model {model} has no {exporter.name} export"
-    return f"a run on {Task(task).data_noun} has no {exporter.name} export"
 
 
 Form = ExportVariant  # the name of earlier versions

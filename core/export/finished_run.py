@@ -24,7 +24,7 @@ from core.space import Setting
 from core.tuning import events as run_events
 from core.tuning.plan import Plan
 from core.tuning.problem import take_rows
-from core.tuning.problem_setup import build_problem, read_data
+from core.tuning.problem_setup import build_problem, check_same_data, read_data
 from core.tuning.results.model_metadata import ModelMetadata, read_metadata
 from core.tuning.results.training_rows import training_rows_of
 from core.tuning.run_results import EnsembleResults, OmittedTrial, Results
@@ -318,7 +318,9 @@ def with_selected_model(
     if choice.name == TUNED:
         return run
     dataset = dataset or read_data(run.plan.data)
-    _check_same(run, dataset)
+    fault = "the data has changed since this run"
+    cure = "put the old file back, or export the tuned model"
+    check_same_data(dataset, run.takeaway.source.fingerprint, fault, cure)
     problem = build_problem(run.plan, dataset)
     pipeline = (
         problem.pipeline(choice.setting)
@@ -366,10 +368,3 @@ def _model_results(results: Results, choice: ExportableModel, remarks: tuple[str
         test=choice.test,
         remarks=[choice.sentence, *remarks],
     )
-
-
-def _check_same(run: FinishedRun, dataset: Dataset) -> None:
-    if run.takeaway.source.fingerprint not in ("", dataset.source.fingerprint):
-        fault = "the data has changed since this run"
-        cure = "put the old file back, or export the tuned model"
-        raise UnusableError(fault, where=dataset.source.path or dataset.name, cure=cure)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import UnusableError
-from core.export.destination import write_whole_file
+from core.export.destination import fill_destination
 from core.export.exportable_models import TUNED
 from core.export.files.model_file import interval_of_run
 from core.export.finished_run import FinishedRun, model_noun, without_examples
@@ -84,7 +84,7 @@ def write_beside(run: FinishedRun, path: Path, format: str) -> None:
     text = card_text(run, format)
     # By the seal a card that nobody has changed is known, and may be replaced.
     content = f"{text}\n{_seal(text)}\n".encode()
-    write_whole_file(_path_beside(path), lambda draft: draft.write_bytes(content))
+    fill_destination(_path_beside(path), lambda draft: draft.write_bytes(content))
 
 
 def check_beside(path: Path) -> None:

@@ -24,6 +24,7 @@ from core.datasets.files.libsvm import looks_like_libsvm
 from core.datasets.files.table_reader import TableReader
 from core.datasets.raw_table import kinds_like, number_format, stray_finding, stray_texts
 from core.errors import UnusableError
+from core.export.bundle.csv_rows import missing_columns
 from core.json_reading import read_as
 from core.records import Record, optional
 from core.tuning.run_results import EvaluationFacts, Scores
@@ -270,16 +271,11 @@ def _name_by_position(table: pd.DataFrame, card: ModelCard) -> pd.DataFrame:
 def _missing_columns_error(
     path: Path, missing: list[str], file_columns: list[str], card: ModelCard
 ) -> UnusableError:
-    quoted = ", ".join(f"“{name}”" for name in missing[:5]) + (" …" if len(missing) > 5 else "")
-    fault = f"columns are missing: {quoted}"
-    if len(missing) == 1:
-        fault = f"the column {quoted} is missing"
-    columns_text = ", ".join(file_columns[:8]) + (" …" if len(file_columns) > 8 else "")
+    error = missing_columns(missing, file_columns)
     spare = [name for name in file_columns if name not in (*card.features, card.target)]
     near = [f"“{near}” to “{name}”" for name, near in _nearest_names(missing, spare).items()]
     cure = f"rename {', '.join(near[:3])} if that is what is meant, or " if near else ""
-    cure += f"add what is missing; the file has {columns_text}"
-    return UnusableError(fault, where=path.name, cure=cure)
+    return UnusableError(error.what, where=path.name, cure=cure + error.cure)
 
 
 def _nearest_names(missing: list[str], spare: list[str]) -> dict[str, str]:

@@ -296,12 +296,11 @@ class _AnsweredText:
         if not self._formula.search(line):
             return line
         cells = table.split_record(line)
-        flags = [is_formula(cell) for cell in cells]
-        if not any(flags):
+        safe_cells, formulas = _escaped_formulas(cells)
+        if not formulas:
             return line
-        self.formulas += sum(flags)
+        self.formulas += formulas
         body = line.rstrip(b"\r\n")
-        safe_cells = (f"'{c}" if flag else c for c, flag in zip(cells, flags, strict=True))
         text = table.delimiter.join(quoted(cell, table.dialect.quotes) for cell in safe_cells)
         return text.encode(table.codec, "surrogateescape") + line[len(body) :]
 
@@ -489,19 +488,16 @@ def write_csv(
     into: IO[bytes], names: Sequence[str], rows: Iterable[Sequence[Cell]], delimiter: str = ","
 ) -> list[str]:
     """Write a CSV file in UTF-8; sentences on cells that are written otherwise."""
-    formulas = 0
+    formulas, quotes = 0, Quotes(delimiter)
     for row in chain([names], rows):
-        line, count = _csv_line(row, delimiter)
+        texts, count = _escaped_formulas(map(answer_text, row))
         formulas += count
-        into.write(line)
+        line = delimiter.join(quoted(text, quotes) for text in texts)
+        line = '""' if not line and len(texts) == 1 else line  # a blank line would be no row
+        into.write(f"{line}\n".encode("utf-8", "surrogateescape"))
     return [formulas_sentence(formulas)] if formulas else []
 
 
-def _csv_line(row: Sequence[Cell], delimiter: str) -> tuple[bytes, int]:
-    texts, quotes = [answer_text(cell) for cell in row], Quotes(delimiter)
-    flags = [is_formula(text) for text in texts]
-    if any(flags):
-        texts = [f"'{text}" if flag else text for text, flag in zip(texts, flags, strict=True)]
-    line = delimiter.join(quoted(text, quotes) for text in texts)
-    line = '""' if not line and len(texts) == 1 else line  # a blank line would be no row
-    return f"{line}\n".encode("utf-8", "surrogateescape"), sum(flags)
+def _escaped_formulas(texts: Iterable[str]) -> tuple[list[str], int]:
+    escaped = [(f"'{text}", True) if is_formula(text) else (text, False) for text in texts]
+    return [text for text, _ in escaped], sum(is_risky for _, is_risky in escaped)

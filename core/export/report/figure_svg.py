@@ -194,15 +194,15 @@ def _draw_axes(plot: _Plot, figure: Figure) -> None:
             drawing.add_line(x, plot.bottom, x, plot.bottom + 4, "axis")
         drawing.add_text(x, plot.bottom + 19, text, anchor="middle")
     drawing.add_line(plot.left_x, plot.bottom, plot.right, plot.bottom, "axis")
-    drawing.add_text(middle, drawing.height - 8, _axis_title(figure.x, "→←"), "label", "middle")
-    y_title = _axis_title(figure.y, "→←")  # upright, so that → points up
-    drawing.add_vertical_text(14, (plot.top + plot.bottom) / 2, y_title)
+    drawing.add_text(middle, drawing.height - 8, _axis_title(figure.x), "label", "middle")
+    # Upright, so that → points up.
+    drawing.add_vertical_text(14, (plot.top + plot.bottom) / 2, _axis_title(figure.y))
 
 
-def _axis_title(axis: FigureAxis, arrows: str) -> str:
+def _axis_title(axis: FigureAxis) -> str:
     if axis.maximize is None:
         return axis.title
-    return f"{axis.title}  {arrows[0] if axis.maximize else arrows[1]} better"
+    return f"{axis.title}  {'→' if axis.maximize else '←'} better"
 
 
 def _draw_mark(plot: _Plot, mark: data.Mark) -> None:

@@ -43,10 +43,6 @@ def history_sections(run: FinishedRun) -> list[str]:
     return [*sections, _data_section(run), _method_section(run)]
 
 
-def _ranked_trials(run: RunState) -> list[Trial]:
-    return [run.trials[row] for row in run.best_rows(len(run.trials))]
-
-
 def _setting_columns(run: FinishedRun, trials: list[Trial]) -> tuple[list[str], list[list[Any]]]:
     if run.tunes_several_models:
         return ["model", "setting"], [model_and_setting(run, t.setting) for t in trials]
@@ -67,7 +63,7 @@ def _ended_early_table(run: FinishedRun, metric: str) -> str:
 
 def _trials_section(run: FinishedRun) -> str:
     state = run.state
-    order = _ranked_trials(state)
+    order = [state.trials[row] for row in state.best_rows(len(state.trials))]
     names, settings = _setting_columns(run, order[:MAX_ROWS])
     rows: list[list[Any]] = [
         [t.number, t.score, *cells, t.reason, t.took]

@@ -20,10 +20,9 @@ from core.datasets.files.file_parts import FilePart, memory_sized_parts, row_par
 from core.datasets.files.registry import open_table
 from core.datasets.files.table_reader import TableReader
 from core.errors import UnusableError, write_error
-from core.evaluation.conformal import PredictionInterval
 from core.export.bundle import carrier
 from core.export.bundle.carrier import Report
-from core.export.destination import check_destination, write_whole_file
+from core.export.destination import check_destination, fill_destination
 from core.export.finished_run import FinishedRun
 from core.export.own_table.answer_rows import Answers, OwnTable, answer_text
 from core.export.own_table.own_table import (
@@ -53,17 +52,9 @@ LARGE_BYTES = 4_000_000  # bytes of a file that is read in parts
 PART_ROWS = 20_000  # rows of a part
 
 
-@dataclass(frozen=True)
-class PredictedRows:
-    """The predictions for some rows."""
-
-    answers: pd.DataFrame  # predictions, intervals, marks where possible
-    marked_count: int  # rows unlike the training rows
-
-
 @dataclass
 class PredictionStream:
-    """The rows of a file and a model's predictions for them, part after part."""
+    """A model's predictions for the rows of a file, with intervals and marks, part after part."""
 
     model: LoadedModel
     file: str
@@ -75,17 +66,16 @@ class PredictionStream:
     def __post_init__(self) -> None:
         self._checks = InputChecks(self.model.training)
 
-    def __iter__(self) -> Iterator[PredictedRows]:
+    def __iter__(self) -> Iterator[pd.DataFrame]:
         for file_part in self._file_parts():
             noted = ReadNotes()
             with file_part.lines.translate_line_numbers():
                 rows = rows_of(file_part, self.model.card, noted)
             self._checks.noted.add_notes(noted)
-            predicted_rows = self._predict_rows(rows, noted)
-            self.done += len(predicted_rows.answers)
-            self.marked_count += predicted_rows.marked_count
+            answers = self._predict_rows(rows, noted)
+            self.done += len(answers)
             self.total = max(self.total, self.done)
-            yield predicted_rows
+            yield answers
         if not self.done:
             fault = "there is no row under the names of the columns"
             raise UnusableError(fault, where=Path(self.file).name, cure="give one row at least")
@@ -99,22 +89,23 @@ class PredictionStream:
         self.total = file.count_rows(labels=False).total
         yield from row_parts(file, PART_ROWS)
 
-    def _predict_rows(self, rows: object, noted: ReadNotes) -> PredictedRows:
-        table = self.model.predict(rows)
-        if self.model.interval is not None:
-            _add_interval(table, self.model.interval)
-        compared_rows, marked_count = compared_columns(rows, self.model), 0
-        training = self.model.training
+    def _predict_rows(self, rows: object, noted: ReadNotes) -> pd.DataFrame:
+        table, training = self.model.predict(rows), self.model.training
+        if (interval := self.model.interval) is not None:
+            percent = f"{100 * interval.coverage:g} %"
+            table[f"low ({percent})"] = table["prediction"] - interval.half
+            table[f"high ({percent})"] = table["prediction"] + interval.half
+        compared_rows = compared_columns(rows, self.model)
         far = far_dates(rows, training)
         if compared_rows is not None or noted.unreadable or far:
             words = [""] * len(table)
             if compared_rows is not None and training is not None:
                 words = unlike_reasons(compared_rows, training)
             table[UNLIKE] = words = with_unreadable(words, noted.unreadable, training, far)
-            marked_count = sum(map(bool, words))
+            self.marked_count += sum(map(bool, words))
         if (checked_rows := rows if isinstance(rows, pd.DataFrame) else compared_rows) is not None:
             self._checks.add_rows(checked_rows)
-        return PredictedRows(table, marked_count)
+        return table
 
     def sentences(self) -> list[str]:
         training, note = self.model.training, self.model.version_note
@@ -122,12 +113,6 @@ class PredictionStream:
         if training is not None and training.distance is not None:
             return sentences
         return [*sentences, NOT_KNOWN if training is None else RANGES_ALONE]
-
-
-def _add_interval(table: pd.DataFrame, interval: PredictionInterval) -> None:
-    percent = f"{100 * interval.coverage:g} %"
-    table[f"low ({percent})"] = table["prediction"] - interval.half
-    table[f"high ({percent})"] = table["prediction"] + interval.half
 
 
 def is_large(file: TableReader) -> bool:
@@ -187,7 +172,7 @@ def predict_into(
         assert not isinstance(out, (Path, str))
         sentences += write_own_text(out, form, table, answers)
     else:
-        write_whole_file(path, lambda p: sentences.extend(write_own_table(p, form, table, answers)))
+        sentences += fill_destination(path, lambda p: write_own_table(p, form, table, answers))
     if stream is None:
         return WrittenPredictions(answers.count, 0, sentences)
     sentences = [*stream.sentences(), *sentences]
@@ -198,7 +183,7 @@ def predict_into(
 class AnsweredFile:
     """The predictions for the rows of a file, and the table that they go behind."""
 
-    chunks: Iterable[PredictedRows]
+    tables: Iterable[pd.DataFrame]  # of predictions, part after part
     stream: PredictionStream | None = None  # of a model of tables
     table: OwnTable | None = None  # None where the predictions stand alone
     remarks: tuple[str, ...] = ()
@@ -229,22 +214,22 @@ def _answered_at_once(answers: pd.DataFrame, table_file: TableReader | None) -> 
     # The answers begin with columns of the table, which are left out; they stand alone, with these,
     # where the table has rows without an answer, such as empty texts.
     if table_file is None:
-        return AnsweredFile([PredictedRows(answers, 0)])
+        return AnsweredFile([answers])
     table = own_table_of(table_file)
     if sum(1 for _ in table.rows()) != len(answers):
         remark = "The file has rows without a prediction, so the predictions stand alone."
-        return AnsweredFile([PredictedRows(answers, 0)], remarks=(remark,))
+        return AnsweredFile([answers], remarks=(remark,))
     start = next((i for i, name in enumerate(answers) if name in (LABEL, STRUCTURE)), 0)
-    return AnsweredFile([PredictedRows(answers.iloc[:, start:], 0)], table=table)
+    return AnsweredFile([answers.iloc[:, start:]], table=table)
 
 
 def _tables_of(answered: AnsweredFile, report: Report) -> Iterator[pd.DataFrame]:
     stream = answered.stream
-    for rows in answered.chunks:
+    for table in answered.tables:
         # A file of a single part is done before anyone could see progress.
-        if stream and (stream.total > stream.done or stream.done > len(rows.answers)):
+        if stream and (stream.total > stream.done or stream.done > len(table)):
             report(stream.done, stream.total)
-        yield rows.answers
+        yield table
 
 
 class KeptAnswers:
@@ -291,9 +276,7 @@ class KeptAnswers:
         check_destination(path)
         form = output_form(path, self._table.file if self._table is not None else None)
         answers = self._answers(least_sure_first)
-        table, sentences = self._table, list[str]()
-        write_whole_file(path, lambda p: sentences.extend(write_own_table(p, form, table, answers)))
-        return sentences
+        return fill_destination(path, lambda p: write_own_table(p, form, self._table, answers))
 
     def _answers(self, least_sure_first: bool) -> Answers:
         if self._table is not None and self._file_state() != self._state:

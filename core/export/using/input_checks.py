@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -24,6 +24,7 @@ from core.tuning.results.training_columns import (
 from core.tuning.results.training_rows import TrainingRows
 from core.wording import list_text, shortened_text
 
+Column = TypeVar("Column", str, TrainingColumn)
 MAX_LETTERS = 40  # of a category in the reasons of a row
 
 
@@ -91,7 +92,7 @@ class InputChecks:
         self._training = training
         self._numbers = [c for c in columns if c.kind == NUMBER and c.low is not None]
         self._choices = [column for column in columns if column.kind == CHOICE and not column.more]
-        self._typical = [column.name for column in columns if column.typical not in (None, "")]
+        self._typical = {c.name: c.typical for c in columns if c.typical not in (None, "")}
         self._number_stats: dict[str, _Numbers] = {}
         self._new: dict[str, dict[str, None]] = {}
         self._no_dates: dict[str, dict[str, None]] = {}
@@ -131,18 +132,15 @@ class InputChecks:
         sentences += list(self.noted.strays.values())[:MAX_NAMED]
         unfilled = self._present_columns - self._filled_columns
         empty = [name for name in self._typical if name in unfilled]
-        quoted = [f"“{shortened_text(name)}”" for name in empty[:MAX_NAMED]]
-        sentences += [f"Every value of {name} is missing." for name in quoted]
-        sentences += _more_columns_text(empty, "is empty throughout", "are empty throughout")
         outside = [column for column in self._numbers if self._is_outside(column)]
-        sentences += [self._unit_text(column) for column in outside[:MAX_NAMED]]
-        sentences += _more_columns_text(outside, f"lies {OUTSIDE}", f"lie {OUTSIDE}")
-        new = {name: list(words) for name, words in self._new.items() if words}
-        sentences += [self._new_values_text(*pair) for pair in list(new.items())[:MAX_NAMED]]
-        sentences += _more_columns_text(list(new), f"has {NEW}", f"have {NEW}")
-        dates = {name: list(words) for name, words in self._no_dates.items()}
-        sentences += [self._date_text(*pair) for pair in list(dates.items())[:MAX_NAMED]]
-        return sentences + _more_columns_text(list(dates), f"has {NO_DATES}", f"have {NO_DATES}")
+        new = [name for name, words in self._new.items() if words]
+        return [
+            *sentences,
+            *_column_texts(empty, _empty_text, ("is", "are"), "empty throughout"),
+            *_column_texts(outside, self._unit_text, ("lies", "lie"), OUTSIDE),
+            *_column_texts(new, self._new_values_text, ("has", "have"), NEW),
+            *_column_texts([*self._no_dates], self._date_text, ("has", "have"), NO_DATES),
+        ]
 
     def _is_outside(self, column: TrainingColumn) -> bool:
         stats = self._number_stats.get(column.name, _Numbers())
@@ -160,7 +158,8 @@ class InputChecks:
         ratio = _ratio_text(stats.middle, column.typical)
         return f"{text}{ratio}." if ratio else f"{text}: look whether it is the same quantity."
 
-    def _new_values_text(self, name: str, words: list[str]) -> str:
+    def _new_values_text(self, name: str) -> str:
+        words = list(self._new[name])
         count_text = "a value" if len(words) == 1 else f"{len(words):,} values"
         names_text = _names_text(words)
         text = f"“{shortened_text(name)}” has {count_text} never seen in training: {names_text}."
@@ -177,14 +176,14 @@ class InputChecks:
         ]
         return " ".join([text, *alike])
 
-    def _date_text(self, name: str, words: list[str]) -> str:
-        like = next(column.typical for column in _dates_of(self._training) if column.name == name)
+    def _date_text(self, name: str) -> str:
+        words = list(self._no_dates[name])
         values_text, verb = f"{len(words):,} values that are no dates", "count"
         if len(words) == 1:
             values_text, verb = "a value that is no date", "counts"
         return (
-            f"“{shortened_text(name)}” has {values_text} like those of training ({like}) "
-            f"and {verb} as missing: {_names_text(words)}."
+            f"“{shortened_text(name)}” has {values_text} like those of training "
+            f"({self._typical[name]}) and {verb} as missing: {_names_text(words)}."
         )
 
 
@@ -220,9 +219,7 @@ def with_unreadable(
 def far_dates(rows: Any, training: TrainingRows | None) -> dict[str, dict[int, str]]:
     """{column: {row from 0: a sentence}} on dates far from those of training."""
     far: dict[str, dict[int, str]] = {}
-    for column in _dates_of(training):
-        if not isinstance(rows, pd.DataFrame) or column.name not in rows:
-            continue
+    for column in _dates_in(rows, training):
         # The typical date comes first: it is read in the same way, and gives the middle.
         texts = pd.concat([pd.Series([column.typical]), rows[column.name]]).astype("str")
         try:
@@ -250,20 +247,10 @@ def _at_most(sentences: list[str]) -> list[str]:
     return [*sentences[:MAX_NAMED], *([f"{more} more"] if more > 0 else [])]
 
 
-def no_dates(rows: Any, training: TrainingRows | None) -> dict[str, str]:
-    """{column with a value that is no date to the model: a typical date}."""
-    odd = unread_dates(rows, training) if isinstance(rows, pd.DataFrame) else {}
-    return {
-        column.name: str(column.typical) for column in _dates_of(training) if column.name in odd
-    }
-
-
-def unread_dates(rows: pd.DataFrame, training: TrainingRows | None) -> dict[str, list[str]]:
+def unread_dates(rows: Any, training: TrainingRows | None) -> dict[str, list[str]]:
     """{column of dates: its values that are no dates to the model}, where there are some."""
     words_by_column: dict[str, list[str]] = {}
-    for column in _dates_of(training):
-        if column.name not in rows:
-            continue
+    for column in _dates_in(rows, training):
         values = pd.Series(rows[column.name].dropna().astype(str).unique())
         try:
             odd = values[moments(values, column.format).isna()].tolist()
@@ -274,16 +261,24 @@ def unread_dates(rows: pd.DataFrame, training: TrainingRows | None) -> dict[str,
     return words_by_column
 
 
-def _dates_of(training: TrainingRows | None) -> list[TrainingColumn]:
-    columns = training.columns if training else ()
-    return [c for c in columns if c.kind == DATE and c.format and c.typical]
+def _dates_in(rows: Any, training: TrainingRows | None) -> list[TrainingColumn]:
+    columns = training.columns if training and isinstance(rows, pd.DataFrame) else ()
+    dates = [c for c in columns if c.kind == DATE and c.format and c.typical]
+    return [column for column in dates if column.name in rows]
 
 
-def _more_columns_text(named: Sequence[object], singular_text: str, plural_text: str) -> list[str]:
-    more = len(named) - MAX_NAMED
-    if more == 1:
-        return [f"1 more column {singular_text}."]
-    return [f"{more:,} more columns {plural_text}."] if more > 0 else []
+def _column_texts(
+    columns: Sequence[Column], text_of: Callable[[Column], str], verbs: tuple[str, str], fault: str
+) -> list[str]:
+    texts, more = list(map(text_of, columns[:MAX_NAMED])), len(columns) - MAX_NAMED
+    if more > 0:
+        subject = "1 more column" if more == 1 else f"{more:,} more columns"
+        texts.append(f"{subject} {verbs[more > 1]} {fault}.")
+    return texts
+
+
+def _empty_text(name: str) -> str:
+    return f"Every value of “{shortened_text(name)}” is missing."
 
 
 def _ratio_text(middle: float, typical: float | str | None) -> str:

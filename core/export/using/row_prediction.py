@@ -17,7 +17,7 @@ from core.errors import UnusableError
 from core.evaluation.conformal import MIN_ERRORS
 from core.export.finished_run import FinishedRun
 from core.export.prediction import LoadedModel, compared_columns, make_raw_row
-from core.export.using.input_checks import far_dates, is_outside, no_dates, unlike_reasons
+from core.export.using.input_checks import far_dates, is_outside, unlike_reasons, unread_dates
 from core.export.using.row_answers import CellValue, ModelForm, RowPrediction, TestRow
 from core.tuning.results.training_columns import NUMBER, TEXT, TrainingColumn
 
@@ -59,7 +59,8 @@ def predict_row(model: LoadedModel, values: dict[str, CellValue]) -> RowPredicti
     if unknown_names:
         raise UnusableError(f"the model has no column “{unknown_names[0]}”", cure="leave it out")
     columns = model.training.columns if model.training else ()
-    row = make_raw_row({column.name: column.typical for column in columns} | values, model)
+    typical = {column.name: column.typical for column in columns}
+    row = make_raw_row(typical | values, model)
     table = model.predict(row)
     prefix = "probability of "
     cells = ((str(name), cell) for name, cell in table.iloc[0].items())
@@ -75,8 +76,8 @@ def predict_row(model: LoadedModel, values: dict[str, CellValue]) -> RowPredicti
         mask = is_outside(training.numbers_and_codes(compared_row), training)[0]
         pairs = zip(training.columns, mask, strict=True)
         outside = [column.name for column, is_marked in pairs if is_marked and words]
-    odd, far = no_dates(row, model.training), far_dates(row, model.training)
-    date_texts = [f"{name} {NO_DATE.format(typical)}" for name, typical in odd.items()]
+    odd, far = unread_dates(row, model.training), far_dates(row, model.training)
+    date_texts = [f"{name} {NO_DATE.format(typical[name])}" for name in odd]
     date_texts += [sentences[0] for sentences in far.values()]
     words = "; ".join([*([words] if words else []), *date_texts])
     return RowPrediction(

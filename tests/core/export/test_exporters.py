@@ -9,7 +9,7 @@ from exported_files import exported
 from core.errors import UnusableError
 from core.estimators import optional_parts
 from core.estimators.registry import MODELS
-from core.export.destination import write_whole_file
+from core.export.destination import fill_destination
 from core.export.exportable_models import export_variants_of
 from core.export.exporters import EXPORTERS, check_export, exporters_for
 from core.tuning.plan import DataPlan, Plan
@@ -132,7 +132,7 @@ def test_what_fails_leaves_the_older_file(tmp_path, number, sentence):
         raise OSError(number, os.strerror(number))
 
     with pytest.raises(UnusableError, match=sentence):
-        write_whole_file(path, half)
+        fill_destination(path, half)
     assert path.read_text() == "older"
     assert [file.name for file in tmp_path.iterdir()] == ["report.html"]
 
@@ -148,4 +148,4 @@ def test_a_folder_without_permission(tmp_path, monkeypatch):
             check_export(tmp_path / "model.skops")
     monkeypatch.setattr(os, "open", refuse)
     with pytest.raises(UnusableError, match="choose another folder or name"):
-        write_whole_file(tmp_path / "model.json", lambda draft: draft.write_text("{}"))
+        fill_destination(tmp_path / "model.json", lambda draft: draft.write_text("{}"))

@@ -435,10 +435,10 @@ def test_a_far_date_is_marked_in_its_row_and_in_the_form(model, tmp_path, is_ran
     rows = table.head(6).assign(day=new)
     rows.to_csv(tmp_path / "new.csv", index=False)
     [part] = list(PredictionStream(loaded, str(tmp_path / "new.csv")))
-    pairs = zip(new, part.answers[UNLIKE], strict=True)
+    pairs = zip(new, part[UNLIKE], strict=True)
     marked = [f"day: “{day}” is " in words for day, words in pairs]
     assert marked == [True, True, is_range_known, False, False, False]
     known = f"far outside {days.min():%Y-%m-%d} to {days.max():%Y-%m-%d}"
-    assert (known if is_range_known else "centuries") in part.answers[UNLIKE][0]
+    assert (known if is_range_known else "centuries") in part[UNLIKE][0]
     for day, is_marked in zip(new, marked, strict=True):
         assert ("day" in predict_row(loaded, {"day": day}).outside) == is_marked

@@ -74,7 +74,7 @@ def rows(tmp_path):
 def used(model, file):
     told = PredictionStream(model, file)
     tables = list(told)
-    return pd.concat([one.answers for one in tables]), told
+    return pd.concat(tables), told
 
 
 def test_a_run_and_its_file_predict_the_same_and_mark_what_is_unlike(ended, by_file, rows):
