@@ -23,10 +23,11 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from core.awake_timer import AWAKE
 
+Arguments = ParamSpec("Arguments")
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -45,6 +46,7 @@ NO_MEMORY = (
 PROC, GROUPS = Path("/proc"), Path("/sys/fs/cgroup")
 _KILL_FILES = {"": "memory.events", "memory": "memory.oom_control"}  # by controller
 KILLED = {-9, 137}
+STACK_SLOTS = 33_000  # of 8 bytes: a little more than 256 KB, for which Python takes 512
 OUT_OF_MEMORY = {0xC0000017}
 CRASHED = {-4, -6, -7, -8, -11, 132, 134, 139, 0xC0000005, 0xC0000409, 0xC00000FD}
 ENDED_BY_SOMEONE = {-1, -2, -15, 130, 143, 0xC000013A}
@@ -56,6 +58,17 @@ def processor_count() -> int:
     if count.isdigit() and int(count) > 0:
         return int(count)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def reserve_stack(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """The function, within which Python asks the system for no more memory for its calls.
+
+    Python keeps calls in chunks of 16 KB and gives a chunk back as soon as the calls in it have
+    returned: imports that begin near the end of a chunk ask for the next some 20,000 times. A call
+    that says that it needs a large chunk leaves the rest of it to the calls inside.
+    """
+    function.__code__ = function.__code__.replace(co_stacksize=STACK_SLOTS)  # type: ignore[attr-defined]
+    return function
 
 
 class ProcessLostError(Exception):

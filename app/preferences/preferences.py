@@ -24,8 +24,8 @@ class _Where:
     fault = ""
 
 
-def use_file(path: Path | None) -> None:
-    """Store in this file; None for the default location."""
+def use_file(path: Path | None = None) -> None:
+    """Write what Qt has not, and store in this file from now on; None for the default location."""
     if _Where.store is not None:
         # Qt writes late, and the next store may read the same file.
         _Where.store.sync()

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QApplication, QMainWindow
 
 from app.diagnostics.crash_reports import CrashReporter, FaultFile
 from app.look import appearance, icons
-from app.preferences.preferences import settings_fault
+from app.preferences.preferences import settings_fault, use_file
 from app.session.run_loader import IsWanted, LatestTask
 from app.window.window import PAGES, Window
 from core.garbage_collection import restore_collection
@@ -62,6 +62,7 @@ def run_window(file: str) -> int:
         # Before the application goes: Qt may crash where a window is left to the interpreter's end.
         if window is not None:
             shiboken6.delete(window)
+        use_file()  # what the window remembered as it closed is written
 
 
 def _run_event_loop(app: QApplication, window: Window, file: str) -> int:

@@ -24,6 +24,7 @@ from core.datasets.memory_limit import limit_own_memory
 from core.errors import UnusableError
 from core.extensions import extension_errors
 from core.garbage_collection import collect_rarely, restore_collection
+from core.processes import reserve_stack
 from core.tuning import events
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ NICENESS = 10
 BELOW_NORMAL = 0x00004000  # BELOW_NORMAL_PRIORITY_CLASS of Windows
 
 
+@reserve_stack
 def run_worker(pipe: Connection, engine: str, scratch: str) -> None:
     """Run until `pipe` closes, with the class `Engine` of a module and a temporary folder."""
     settle_down(scratch)

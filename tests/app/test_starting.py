@@ -163,6 +163,20 @@ def test_an_old_python_is_told(monkeypatch, capsys):
     assert said.count("\n") == 1
 
 
+def test_a_process_that_ends_at_once_ends_in_order():
+    code = """
+import atexit, sys, threading, time, app.__main__ as program
+atexit.register(print, "at its end")
+threading.Thread(target=lambda: (time.sleep(.1), print("of a thread"))).start()
+sys.stdout.write("not written yet, ")
+program.end_process(3)
+"""
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (3, "")
+    assert done.stdout == "not written yet, of a thread\nat its end\n"
+
+
 def test_half_an_installation_is_told(tmp_path):
     (tmp_path / "pandas.py").write_text("raise ModuleNotFoundError(name='pandas')\n")
     done = subprocess.run(

@@ -18,7 +18,14 @@ import pytest
 
 from core import processes
 from core.errors import UnusableError
-from core.processes import OwnedProcess, ProcessLostError, exit_text, memory_kills, stream_from_fork
+from core.processes import (
+    OwnedProcess,
+    ProcessLostError,
+    exit_text,
+    memory_kills,
+    reserve_stack,
+    stream_from_fork,
+)
 
 SPAWN = multiprocessing.get_context("spawn")
 ROOT = Path(__file__).parents[2]
@@ -433,3 +440,22 @@ def test_a_thread_bounds_memory_where_the_system_does_not():
         [sys.executable, "-c", code], capture_output=True, text=True, env=ENVIRONMENT
     )
     assert run.stdout == "refused\n", run.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="pages are counted there")
+def test_calls_ask_for_no_memory_again_and_again_at_any_depth():
+    import resource
+
+    def leaf():
+        return None
+
+    def pages_at(depth):
+        if depth:
+            return pages_at(depth - 1)
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+        for _ in range(1000):
+            leaf()
+        return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+    most_pages = reserve_stack(lambda: max(map(pages_at, range(300))))()
+    assert most_pages < 100  # 1000 without
