@@ -34,6 +34,7 @@ from core.penalties.leave_one_out_loss import (
     needs_folds,
     shares_curvature,
 )
+from core.penalties.leverages import ColumnInverse
 from core.penalties.penalty_problem import (
     EvidenceOptions,
     LearnerStep,
@@ -42,7 +43,7 @@ from core.penalties.penalty_problem import (
     one_blas_thread,
 )
 from core.penalties.row_space import LARGEST, ClassLoss, class_count, spanned_problem
-from core.penalties.shared_curvature import RowBasis, SharedCurvature, shared_curvature
+from core.penalties.shared_curvature import SharedCurvature, shared_curvature
 from core.penalties.unit_share import effective_share
 
 FIRST_STEP = 1.5
@@ -112,7 +113,7 @@ class ScaleSearch:
         self.is_shared = not has_folds and shares_curvature(
             self.problem.loss, self.problem.penalties, units
         )
-        self.basis: RowBasis | None = None  # of the first fit, where rows share their curvature
+        self.columns: ColumnInverse | None = None  # of the first fit, where rows share curvature
         # Groups that the evidence has switched off stay so, wherever the others go.
         logs = np.log(C[~grouped.is_empty & (np.log(C) < SWITCHED_OFF)])
         # The range ends where all the others are at the same end of theirs.
@@ -145,10 +146,10 @@ class ScaleSearch:
         loss, design = self.problem.loss, self.problem.loss.design
         if not self.is_shared:
             return leave_one_out_loss(loss, w, penalties, self.units)
-        shared = shared_curvature(loss, w, penalties, self.basis)
-        # Fewer rows would each be much of a direction, and the basis change with their weights.
+        shared = shared_curvature(loss, w, penalties, self.columns)
+        # Fewer rows would each be much of a direction, and all change with their weights.
         if design.row_count >= 2 * design.column_count:
-            self.basis = shared.basis
+            self.columns = shared.columns
         value, spread = shared.predicted(0.0)
         value += loss.point_at(w).value - shared.fitted_loss
         return LeaveOneOutLoss(value, spread, shared.weights(0.0), shared)
@@ -165,7 +166,7 @@ class ScaleSearch:
         penalties = self.problem.penalties * math.exp(best.t)
         if best.model.loss_error(loss, penalties) <= _SHARED_ERROR:
             return True
-        self.is_shared, self.basis = False, None
+        self.is_shared, self.columns = False, None
         if not has_one_factor(loss):
             self.folds = CrossValidatedLoss(loss)
         self.evaluated, self.w, self.is_held_back = [], best.w, True

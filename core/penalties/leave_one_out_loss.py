@@ -167,9 +167,7 @@ def _unit_blocks(loss: ClassLoss, units: np.ndarray | None, n: int) -> Iterator[
 
 def _score_factors(loss: ClassLoss, V: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """X V of some rows, shape (rows, K, n)."""
-    X, width = loss.design.X[rows], loss.design.width
-    X = X.toarray() if loss.design.is_sparse else X
-    A = np.hstack([X, np.ones((len(rows), width - X.shape[1]))])
+    A, width = loss.design.dense_rows(rows), loss.design.width
     return np.stack([A @ directions for directions in V.reshape(-1, width, len(V))], axis=1)
 
 

@@ -1,4 +1,4 @@
-"""Leave-one-out of rows whose curvatures have one shape, in the eigenbasis of their columns.
+"""Leave-one-out of rows whose curvatures have one shape, by three factors of their columns.
 
 | symbol | code | shape | meaning |
 | --- | --- | --- | --- |
@@ -6,11 +6,10 @@
 | τ_i | ``traces`` | (m,) | trace of S_i |
 | S̄ | | (K, K) | Σ S_i / Σ τ_i, with eigenvectors U and eigenvalues σ but that of the gauge |
 | c | | (q,) | penalties, the same for each class, 0 for the intercept |
-| T, λ, d | ``columns`` | (q, q), (q,) | the basis of Σ τ_i x_i x_iᵀ at c, of a ColumnBasis |
-| r_i | ``R`` | (q,) | Tᵀ x_i |
-| h_ik | | (m, K) | variance of x_i's score along U_k: Σ_j r_ij² / (σ_k λ_j + eᵗ d_j) |
+| G | ``gram`` | (q, q) | Σ τ_i x_i x_iᵀ / Σ τ_i |
+| h_ik | | (m, K) | variance of x_i's score along U_k: x_iᵀ (σ_k Σ τ_i G + eᵗ diag(c))⁻¹ x_i |
 
-With S_i ≈ τ_i S̄ the Hessian is S̄ ⊗ Σ τ_i x_i x_iᵀ, and one decomposition of the columns serves all
+With S_i ≈ τ_i S̄ the Hessian is S̄ ⊗ Σ τ_i x_i x_iᵀ, and three factors of G + s diag(c) serve all
 classes and every penalty eᵗ c. Without row i the variance is h / (1 − σ_k τ_i h), and the Newton
 step that leaves it out moves its score along U_k by so many times its gradient (Sherman, Morrison).
 For two classes this is exact. For more it is exact for rows that are orthogonal; the gradient of
@@ -21,10 +20,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
-from core.optimize.kronecker import ColumnBasis, column_basis
 from core.optimize.newton import majorizer_product
 from core.penalties.class_scores import (
     class_gradients,
@@ -33,26 +32,15 @@ from core.penalties.class_scores import (
     row_counts,
     score_spread,
     score_variances,
-    thinning,
 )
+from core.penalties.leverages import ColumnInverse
 from core.penalties.row_space import ClassLoss, class_count
 
-_ENTRIES = 1 << 20  # of the coordinates of the rows that are left out
 # Updates of σ, each by so many rows and by so many steps of one unknown each.
 _UPDATES, _SHAPE_ROWS, _NEWTON_STEPS = 2, 300, 5
-_PROBES = 4  # of the Hessian, beside the curvature that is shared
+# Probes of the Hessian beside the curvature that is shared: together of so many numbers.
+_PROBES, _ENOUGH = 4, 2000
 _NULL = 1e-10  # share of the largest σ below which a direction of scores changes nothing
-
-
-@dataclass(frozen=True)
-class RowBasis:
-    """The basis of the columns at penalties c, and the rows that are left out in it."""
-
-    columns: ColumnBasis  # of Σ τ_i x_i x_iᵀ / Σ τ_i
-    rows: slice  # which rows are left out
-    R: np.ndarray  # their coordinates, shape (r, q)
-    squares: np.ndarray  # R ∘ R
-    shares: np.ndarray  # τ of one copy at most over Σ τ, where the basis was formed, shape (r,)
 
 
 @dataclass(frozen=True)
@@ -70,14 +58,14 @@ class RowStates:
 class SharedCurvature:
     """The leave-one-out loss around a fit as a function of t."""
 
-    basis: RowBasis
+    columns: ColumnInverse  # of G
     rows: RowStates
-    level: float  # the logarithm of the fit's penalties over those of the basis
+    level: float  # the logarithm of the fit's penalties over those of the columns
     total: float  # Σ τ
     U: np.ndarray  # shape (K, k)
     sigma: np.ndarray  # with which rows are left out, shape (k,)
     fit_sigma: np.ndarray  # of the fit, shape (k,)
-    gradient: np.ndarray  # of the loss along U and the basis, shape (k, q)
+    gradient: np.ndarray  # of the loss along U, shape (k, q)
     pull: np.ndarray  # c ∘ w likewise
     W: np.ndarray  # the weights of the fit, shape (K, q)
 
@@ -89,14 +77,13 @@ class SharedCurvature:
 
     def predicted(self, t: float) -> tuple[float, float]:
         """The leave-one-out loss at t, scaled up to all rows, and the spread of the scores."""
-        factor, coordinates = self._moved(t)
-        Z = self._scores(coordinates)
+        factor, steps = self._moved(t)
+        Z = self._scores(steps)
         return self._left_out_loss(Z, t, factor), score_spread(Z, self.rows.counts)
 
     def weights(self, t: float) -> np.ndarray:
         """Approximately the minimizer at t, shape (n,)."""
-        step = self.U @ self._moved(t)[1] @ self.basis.columns.T.T
-        return np.asarray((self.W - step).ravel())
+        return np.asarray((self.W - self.U @ self._moved(t)[1]).ravel())
 
     def loss_error(self, loss: ClassLoss, penalties: np.ndarray) -> float:
         """Of which share of itself the loss at t = 0 is in doubt.
@@ -106,50 +93,58 @@ class SharedCurvature:
         random sums of the rows' gradients meet them. One product with the Hessian for each.
         """
         added_share = 1.0 - self.fitted_loss / self.predicted(0.0)[0]
-        variances, r = self._variances(0.0, self.fit_sigma), len(self.rows.codes)
-        signs = np.random.default_rng(0).choice([-1.0, 1.0], size=(_PROBES, r, 1))
-        B = (signs * (self.rows.gradients @ self.U)).transpose(0, 2, 1) @ self.basis.R
-        V = B * variances
-        probes = (self.U @ V @ self.basis.columns.T.T).reshape(_PROBES, -1)
+        count = min(_PROBES, -(-_ENOUGH // self.gradient.size))
+        columns, sigma = self.columns, np.tile(self.fit_sigma, count)
+        signs = np.random.default_rng(0).choice([-1.0, 1.0], size=(count, len(self.rows.codes)))
+        G = (signs[:, None] * (self.rows.gradients @ self.U).T).reshape(len(sigma), -1)
+        B = columns.design.transpose_product(G)
+        V = self._solve(columns.solutions(B), 0.0, sigma)
+        probes = (self.U @ V.reshape(count, -1, V.shape[1])).reshape(count, -1)
         point = loss.point_at(self.W.ravel())
         products = majorizer_product(loss, point, penalties, rough=True)(probes)
-        Y = self.U.T @ products.reshape(_PROBES, *self.W.shape) @ self.basis.columns.T
-        first, second, third = (B * V).sum(), (V * Y).sum(), (variances * Y * Y).sum()
+        Y = (self.U.T @ products.reshape(count, *self.W.shape)).reshape(B.shape)
+        first, second = (B * V).sum(), (V * Y).sum()
+        third = (self._solve(columns.solutions(Y), 0.0, sigma) * Y).sum()
         return added_share * float(first * third / second**2 - 1.0)
 
     def _moved(self, t: float) -> tuple[float, np.ndarray]:
-        """The factor on the Hessian at t, and the coordinates (k, q) of the step there."""
+        """The factor on the Hessian at t, and the steps (k, q) of the step there."""
         if t == 0.0:
-            return 1.0, self._coordinates(t, 1.0)
+            return 1.0, self._steps(t, 1.0)
         counts, traces = self.rows.counts, _traces(class_probabilities(self.rows.Z))
-        moved_traces = _traces(class_probabilities(self._scores(self._coordinates(t, 1.0))))
+        moved_traces = _traces(class_probabilities(self._scores(self._steps(t, 1.0))))
         factor = min(max(float(counts @ moved_traces) / float(counts @ traces), 0.2), 5.0)
-        return factor, self._coordinates(t, 0.5 * (1.0 + factor))
+        return factor, self._steps(t, 0.5 * (1.0 + factor))
 
-    def _coordinates(self, t: float, factor: float) -> np.ndarray:
-        return (self.gradient + math.exp(t + self.level) * self.pull) * self._variances(
-            t, factor * self.sigma
-        )
+    def _steps(self, t: float, factor: float) -> np.ndarray:
+        slopes, pulls = np.split(self._solutions, 2, axis=1)
+        return self._solve(slopes + (math.exp(t) - 1.0) * pulls, t, factor * self.sigma)
 
-    def _variances(self, t: float, sigma: np.ndarray) -> np.ndarray:
-        columns, level = self.basis.columns, math.exp(t + self.level)
-        return 1.0 / (np.outer(self.total * sigma, columns.spectrum) + level * columns.d)
+    @cached_property
+    def _solutions(self) -> np.ndarray:
+        return self.columns.solutions(np.vstack((self.gradient + self.pull, self.pull)))
 
-    def _scores(self, coordinates: np.ndarray) -> np.ndarray:
-        R = self.basis.R
-        return np.asarray(self.rows.Z - R @ coordinates.T.astype(R.dtype) @ self.U.T)
+    def _solve(self, solutions: np.ndarray, t: float, sigma: np.ndarray) -> np.ndarray:
+        solved = self.columns.solve(solutions, self._log_scales(t, sigma))
+        return solved / (self.total * sigma)[:, None]
+
+    def _log_scales(self, t: float, sigma: np.ndarray) -> np.ndarray:
+        return t + self.level - np.log(self.total * sigma)
+
+    def _scores(self, steps: np.ndarray) -> np.ndarray:
+        design = self.columns.design
+        return np.asarray(self.rows.Z - design.scores((self.U @ steps).astype(design.X.dtype)).T)
 
     @property
     def traces(self) -> np.ndarray:
-        """The τ of the rows, as the basis has them, shape (r,)."""
-        # Those of this fit could take more away from the basis than it holds.
-        return self.total * self.basis.shares
+        """The τ of the rows, as G has them, shape (r,)."""
+        # Those of this fit could take more away from G than it holds.
+        return self.total * self.columns.own
 
     def variances_without_own(self, rows: slice, t: float, sigma: np.ndarray) -> np.ndarray:
         """The variances (r, k) of rows' scores at t where the row itself is left out."""
-        squares = self.basis.squares[rows]
-        h = squares @ self._variances(t, sigma).T.astype(squares.dtype)
-        return np.asarray(h / np.maximum(1.0 - sigma * self.traces[rows, None] * h, 1e-6))
+        logs = self._log_scales(t, sigma)
+        return self.columns.leverages(logs)[rows] / (self.total * sigma)
 
     def _left_out_loss(self, Z: np.ndarray, t: float, factor: float) -> float:
         rows, sigma = self.rows, factor * self.sigma
@@ -161,49 +156,40 @@ class SharedCurvature:
 
 
 def shared_curvature(
-    loss: ClassLoss, w: np.ndarray, penalties: np.ndarray, basis: RowBasis | None = None
+    loss: ClassLoss, w: np.ndarray, penalties: np.ndarray, columns: ColumnInverse | None = None
 ) -> SharedCurvature:
     """The model at weights near the minimizer at penalties c (n,), the same for each class.
 
-    basis: of penalties in the same ratio, at weights not far away; None where there is none yet.
+    columns: of penalties in the same ratio, at weights not far away; None where there are none.
     """
-    design, K, counts = loss.design, class_count(loss), row_counts(loss)
+    design, K, counts, level = loss.design, class_count(loss), row_counts(loss), 0.0
     W, point = w.reshape(K, -1), loss.point_at(w)
     Z = design.scores(W).T
     P = class_probabilities(Z)
     traces = _traces(P)
     total = float(counts @ traces)
-    if basis is None:
-        basis = _row_basis(loss, traces / total, penalties[: design.width])
     sigma, U = _shape(P, counts, total)
-    columns = basis.columns
+    middle = -float(np.log(total * sigma).mean())
+    if columns is not None:
+        level = math.log(penalties[0] / columns.c[0])
+    if columns is None or not columns.covers(middle + level):
+        columns = ColumnInverse(loss, traces / total, penalties[: design.width], middle)
+        level = 0.0
     model = SharedCurvature(
-        basis=basis,
-        rows=_row_states(loss, Z[basis.rows], basis.rows),
-        level=math.log(penalties[0] / columns.penalties[0]),
+        columns=columns,
+        rows=_row_states(loss, Z[columns.rows], columns.rows),
+        level=level,
         total=total,
         U=U,
         sigma=sigma,
         fit_sigma=sigma,
-        gradient=U.T @ point.gradient.reshape(K, -1) @ columns.T,
-        pull=U.T @ (W * columns.penalties) @ columns.T,
+        gradient=U.T @ point.gradient.reshape(K, -1),
+        pull=U.T @ (penalties * w).reshape(K, -1),
         W=W,
     )
     for _ in range(_UPDATES if len(sigma) > 1 else 0):
         model = replace(model, sigma=_equivalent_sigma(model))
     return model
-
-
-def _row_basis(loss: ClassLoss, shares: np.ndarray, c: np.ndarray) -> RowBasis:
-    """The basis with the shares (m,) of a copy of every row in Σ τ, at penalties c (q,)."""
-    design, counts = loss.design.single_precision, row_counts(loss)
-    m, p, X = design.row_count, design.column_count, design.X
-    columns = column_basis(design.weighted_gram(counts * shares), c)
-    rows = slice(None, None, thinning(m, _ENTRIES // p))
-    T = columns.T.astype(X.dtype)
-    R = np.asarray(X[rows] @ T[:p]) + T[p:].sum(axis=0)
-    copies = np.minimum(counts[rows], 1.0)
-    return RowBasis(columns, rows, R, R * R, copies * shares[rows])
 
 
 def _row_states(loss: ClassLoss, Z: np.ndarray, rows: slice) -> RowStates:

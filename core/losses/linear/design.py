@@ -81,6 +81,12 @@ class DesignMatrix:
         X = self.X
         return sparse.csr_matrix((np.square(X.data), X.indices, X.indptr), shape=X.shape)
 
+    def dense_rows(self, rows: np.ndarray | slice = slice(None)) -> np.ndarray:
+        """A of some rows, (r, q)."""
+        X = self.X[rows]
+        X = X.toarray() if self.is_sparse else X
+        return np.hstack([X, np.ones((len(X), self.width - X.shape[1]), dtype=X.dtype)])
+
     def scores(self, v: np.ndarray) -> np.ndarray:
         """A v, shape (m,); for several vectors (K, q), shape (K, m)."""
         p = self.column_count
@@ -186,6 +192,7 @@ class DesignMatrix:
             out[..., :p] = (self._squared.T @ weights.T).T
         else:
             out[..., :p] = 0.0
+            weights = weights.astype(self.X.dtype, copy=False)
             for rows in self._row_blocks():
                 out[..., :p] += weights[..., rows] @ np.square(self.X[rows])
         if self.intercept:

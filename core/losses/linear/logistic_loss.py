@@ -149,7 +149,7 @@ class LogisticAt(LossPoint):
 
     @cached_property
     def _diagonal(self) -> np.ndarray:
-        return self._design.squares(self._weights)
+        return self._design.single_precision.squares(self._weights)
 
     def rough_product(self) -> LinearMap:
         design = self._design.single_precision
@@ -274,7 +274,9 @@ class MultinomialAt(LossPoint):
 
     @cached_property
     def _diagonal(self) -> np.ndarray:
-        return self._design.squares(self._counted(self._P * (1.0 - self._P))).ravel()
+        return self._design.single_precision.squares(
+            self._counted(self._P * (1.0 - self._P))
+        ).ravel()
 
     def rough_product(self) -> LinearMap:
         design = self._design.single_precision

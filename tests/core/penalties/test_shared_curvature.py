@@ -67,7 +67,7 @@ def test_at_other_penalties_it_predicts_the_fit_and_its_loss(name, matrix):
         at_fit = shared_curvature(loss, there, stronger)
         assert np.linalg.norm(model.weights(t) - there) < 0.35 * np.linalg.norm(there - w)
         assert abs(model.predicted(t)[0] - at_fit.predicted(0.0)[0]) < 1.0
-        again = shared_curvature(loss, there, stronger, model.basis)
+        again = shared_curvature(loss, there, stronger, model.columns)
         assert abs(again.predicted(0.0)[0] - at_fit.predicted(0.0)[0]) < 1.0
 
 
@@ -101,12 +101,12 @@ def test_rows_that_count_twice_are_left_out_once_at_a_time():
 
 
 @pytest.mark.parametrize("C", [30.0, 100.0])
-def test_rows_that_alone_determine_a_column_are_left_out_in_an_earlier_basis(C):
+def test_rows_that_alone_determine_a_column_are_left_out_by_earlier_columns(C):
     X, y = table("logistic", rows=300, columns=10, seed=5)
     marked = np.eye(300)[:, :40] * np.sqrt(300)
     loss = build_loss("logistic", np.hstack((X, marked)), y)
-    basis = shared_curvature(loss, *fitted(loss, 10.0)).basis
+    columns = shared_curvature(loss, *fitted(loss, 10.0)).columns
     w, penalties = fitted(loss, C)
-    value, _ = shared_curvature(loss, w, penalties, basis).predicted(0.0)
+    value, _ = shared_curvature(loss, w, penalties, columns).predicted(0.0)
     exact = newton_step_without_each_row(loss, w, penalties)
     assert abs(value - exact) < 0.1 * (exact - loss.point_at(w).value)
