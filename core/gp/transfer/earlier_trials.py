@@ -102,7 +102,9 @@ def usable_points(
         if axis.kind == "choice":
             columns.append(np.array([_choice_entries(axis, value) for value in values]))
         else:
-            numbers = np.array([v if _is_number(v) else np.nan for v in values], dtype=float)
+            # By type: True is an int to Python, and no number of a setting.
+            kinds = {kind for kind in set(map(type, values)) if issubclass(kind, _NUMBERS)} - {bool}
+            numbers = np.array([v if type(v) in kinds else np.nan for v in values], dtype=float)
             numbers[np.isinf(numbers)] = np.nan
             numbers = numbers if counted is None else counted(axis.name, numbers)
             columns.append(unit_values(axis, numbers)[:, None])
@@ -116,11 +118,7 @@ def _choice_entries(axis: Axis, value: Any) -> list[float]:
     return axis.to_unit(value) if is_known else [np.nan] * axis.width
 
 
-def _is_number(value: Any) -> bool:
-    # By type: True is an int to Python, and no number of a setting.
-    return type(value) in (float, int) or isinstance(value, np.number)
-
-
+_NUMBERS = (float, int, np.number)
 _MISSING = object()
 
 
@@ -134,6 +132,8 @@ def standardized_statistics(table: Array) -> Array:
 
 
 NEIGHBOURS = 20  # datasets of the neighbours' kernel: the paper's number
+# Inducing points spread over more trials predict worse: those of far datasets tell little.
+MAX_TRIALS = 8_000
 
 
 @dataclass(frozen=True)
@@ -192,14 +192,15 @@ def earlier_trials(
     """The usable trials of earlier datasets (`usable_points`); those without any are left out.
 
     `present`: the present dataset's statistics; `order`: which datasets, in this order; None for
-    all, nearest first.
+    the nearest, as many as have `MAX_TRIALS`.
     """
     table = np.array([*(dataset.statistics for dataset in all_datasets), present], dtype=float)
     all_statistics = standardized_statistics(table)
     datasets, used_trials = list[int](), list[tuple[int, ...]]()
     points = [np.zeros((0, sum(axis.width for axis in space)))]
     for index in nearest_first(all_statistics) if order is None else order:
-        if len(datasets) == max_datasets:
+        is_enough = order is None and sum(map(len, used_trials)) >= MAX_TRIALS
+        if is_enough or len(datasets) == max_datasets:
             break
         dataset = all_datasets[index]
         rows, usable = usable_points(space, dataset.settings, counted)

@@ -29,7 +29,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from scipy.linalg import lapack
+from scipy.linalg import blas, lapack
 
 from core.gp.gp_fitting import (
     LENGTH_PRIOR,
@@ -115,14 +115,16 @@ def sparse_earlier(kernel: Kernel, U: Array, X: Array, block: int = BLOCK) -> Sp
     """The earlier trials X (n, any) seen through U (m, any); n m (m + block) flops, once."""
     kernel = kernel.reaching(U)
     C = cholesky(kernel.cross_covariance(U, U) + _NUGGET * np.eye(len(U)))
-    G, A = np.empty((len(U), len(X)), order="F"), np.eye(len(U))
+    G, A = np.empty((len(U), len(X)), order="F"), np.asfortranarray(np.eye(len(U)))
+    lower_half = {"beta": 1.0, "trans": 1, "lower": 1, "overwrite_c": 1}
     # V block by block: whole, its making would go through the memory five times.
     for start in range(0, len(X), block):
         rows = slice(start, start + block)
         V = solve_lower(C, np.asfortranarray(kernel.cross_covariance(U, X[rows])))
-        L, _ = jittered_cholesky(kernel.covariance(X[rows]) - V.T @ V, MIN_JITTER)
+        remaining = blas.dsyrk(-1.0, V, c=kernel.covariance(X[rows]), **lower_half)
+        L, _ = jittered_cholesky(remaining, MIN_JITTER)
         white = solve_lower(L, V.T)
-        A += white.T @ white
+        A = blas.dsyrk(1.0, white, c=A, **lower_half)
         G[:, rows] = solve_lower(L, white, transposed=True).T
     eigenvalues, E = np.linalg.eigh(A)
     eigenvalues = np.maximum(eigenvalues, 1.0)

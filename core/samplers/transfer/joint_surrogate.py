@@ -264,7 +264,8 @@ class TransferSampler(JointSurrogateSampler):
     """Maximizes expected improvement on the responses of this dataset and of its neighbours.
 
     Kernels: mkl, the paper's over twenty nearest datasets, made positive definite; printed, as
-    printed; sqe, a squared exponential over settings and statistics of all datasets.
+    printed; sqe, a squared exponential over settings and statistics of all datasets, or of the
+    nearest where these have very many trials.
     """
 
     method = "transfer"
@@ -288,7 +289,7 @@ class TransferSampler(JointSurrogateSampler):
         for index, trials in zip(self.earlier.datasets, self.earlier.used_trials, strict=True):
             dataset = self.history.datasets[index]
             scale = scale_of([s for s in dataset.scores if math.isfinite(s)], dataset.maximize)
-            responses.append(scale.to_responses(np.array(dataset.scores)[list(trials)]))
+            responses.append(scale.to_responses([dataset.scores[k] for k in trials]))
             deviations += [scale.scale] if scale.settled else []
         self._earlier_responses = np.concatenate(responses)
         self._prior = deviation_prior(deviations) if deviations else None

@@ -56,7 +56,7 @@ class ScotSampler(JointSurrogateSampler):
         self._starts: Indices = np.zeros(1, dtype=int)
 
     def trials_of(self, space: SearchSpace) -> EarlierTrials:
-        # The ranker learns from all datasets, the kernel from the nearest.
+        # The ranker learns from more datasets than the kernel.
         self._all_trials = usable_trials(self.history, space)
         return self._all_trials if self.kernel == "sqe" else self._all_trials.nearest(NEIGHBOURS)
 

@@ -80,7 +80,7 @@ def test_columns_of_numbers_are_the_unit_vectors_of_settings(axis):
     assert usable_points((axis,), settings)[1] == pytest.approx(np.array(expected))
 
 
-def test_nearest_datasets_come_first_and_those_without_trials_do_not():
+def test_nearest_datasets_come_first_and_those_without_trials_do_not(monkeypatch):
     told = [
         DatasetTrials((3.0, 0, 0), [{"w1": 0.3}], [1.0]),
         DatasetTrials((0.5, 0, 0), [{"w1": 0.1}, {}, {"w1": 0.2}], [1.0, 2.0, math.inf]),
@@ -96,6 +96,10 @@ def test_nearest_datasets_come_first_and_those_without_trials_do_not():
     assert found.nearest(1).points.tolist() == [[0.1]]
     assert earlier_trials(told, (0.0, 0, 0), SHARES[:1], max_datasets=2).datasets == (1, 3)
     assert earlier_trials([], (0.0, 0, 0), SHARES[:1]).points.shape == (0, 1)
+    # The nearest datasets that have so many trials; all that were named of a recorded surface.
+    monkeypatch.setattr("core.gp.transfer.earlier_trials.MAX_TRIALS", 2)
+    assert earlier_trials(told, (0.0, 0, 0), SHARES[:1]).datasets == (1, 3)
+    assert earlier_trials(told, (0.0, 0, 0), SHARES[:1], order=[1, 3, 0]).datasets == (1, 3, 0)
 
 
 def test_likeness_is_the_memorys_own():
