@@ -169,8 +169,13 @@ class ScaleSearch:
         self.is_shared, self.columns = False, None
         if not has_one_factor(loss):
             self.folds = CrossValidatedLoss(loss)
+        stronger = [point for point in self.evaluated if point.t > best.t]
         self.evaluated, self.w, self.is_held_back = [], best.w, True
         self.evaluate(best.t)
+        # How much worse stronger penalties are, their model tells.
+        change = self.best_point.value - best.value
+        for point in stronger:
+            self.evaluated.append(replace(point, value=point.value + change, model=None))
         return False
 
     def final_weights(self) -> np.ndarray:
