@@ -135,14 +135,15 @@ def sum_interval(terms: np.ndarray, row_weight: float = 1.0) -> tuple[float, flo
 
 def _gamma_limits(terms: np.ndarray, row_weight: float, unseen: float = 1.0) -> tuple[float, float]:
     """Of a sum of terms ≥ 0; above, as if one `unseen` times the largest had been met as well."""
-    total, squares = float(terms.sum()), float(terms @ terms) / row_weight
-    if not total > 0.0:
-        return 0.0, 0.0
-    more = unseen * float(terms.max()) / row_weight
+    largest = float(terms.max(initial=0.0))
+    if not 0.0 < largest < math.inf:
+        return (0.0, 0.0) if largest == 0.0 else (-math.inf, math.inf)
+    shares, more = terms / largest, unseen / row_weight  # squares of tiny numbers would be 0
+    total, squares = float(shares.sum()), float(shares @ shares) / row_weight
     low = squares / total * special.gammaincinv(total**2 / squares, 0.5 - LEVEL / 2)
     total, squares = total + more, squares + more**2
     high = squares / total * special.gammaincinv(total**2 / squares, 0.5 + LEVEL / 2)
-    return float(low), float(high)
+    return largest * float(low), largest * float(high)
 
 
 def bounded_interval(estimate: float, left_out: np.ndarray, units: Units) -> tuple[float, float]:

@@ -162,7 +162,7 @@ _ALL = (
         _r2,
         influence=influence.r2_influence,
         has_floor=False,
-        values=lambda y, numbers: -_squared_errors(y, numbers) / y.var(),
+        values=lambda y, numbers: -_squared_errors(y, numbers) / (y.var() or np.nan),
     ),
     mean_metric("mse", "Mean squared error", _NUMBERS, "labels", _squared_errors),
     mean_metric(

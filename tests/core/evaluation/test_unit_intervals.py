@@ -116,6 +116,10 @@ def test_a_sum_of_equal_numbers_has_the_exact_interval_of_a_poisson_count(count)
     half = sum_interval(np.full(2 * count, 0.25), row_weight=0.5)
     assert half == pytest.approx((low, high))
     assert sum_interval(np.zeros(5)) == (0.0, 0.0)
+    assert sum_interval(np.r_[1e-200, np.zeros(5)]) == pytest.approx(
+        (2.53e-202, 5.57e-200), rel=1e-2
+    )
+    assert sum_interval(np.full(5, np.nan)) == (-math.inf, math.inf)
 
 
 def test_a_single_large_error_does_not_make_the_interval_endless():
