@@ -25,8 +25,7 @@ from core.optimize.cholesky import cholesky
 from core.penalties.class_scores import row_counts, thinning
 from core.penalties.row_space import ClassLoss
 
-_REACH = 2.0  # of log s, from the middle one to the others
-_COVERED = 1.2  # times the reach
+REACH = 2.0  # of log s, from the middle one to the others
 _NODES = np.array([-1.0, 0.0, 1.0])
 _ENTRIES = 1 << 22  # of the rows of which ℓ is known
 _EXACT = 1 << 25  # rows times squared columns up to which nothing is projected
@@ -48,7 +47,7 @@ class ColumnInverse:
         self.rows = slice(None, None, thinning(design.row_count, _ENTRIES // design.column_count))
         self.design = design.subset(self.rows)
         self.own = (np.minimum(counts, 1.0) * weights)[self.rows]
-        self._scales, shares = np.exp(middle + _REACH * _NODES), counts * weights
+        self._scales, shares = np.exp(middle + REACH * _NODES), counts * weights
         gram = design.weighted_gram(shares)
         diagonal = np.diagonal(gram) + self._scales[1] * c
         if len(c) > _SMALL and diagonal.max() < _ALIKE * diagonal.min():
@@ -59,7 +58,7 @@ class ColumnInverse:
         h, e = np.array(list(pairs)).transpose(1, 0, 2)
         h, without = np.maximum(h, np.finfo(float).tiny), np.maximum(1.0 - self.own * h, 1e-6)
         # Values and derivatives, shape (6, r).
-        self._logs = np.vstack((np.log(h / without), -_REACH * e / (h * without)))
+        self._logs = np.vstack((np.log(h / without), -REACH * e / (h * without)))
 
     def _exact(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """The h and e of the rows at each of the three s."""
@@ -89,13 +88,9 @@ class ColumnInverse:
             total = (inner + outer) * shares
             yield inner / total, both / total
 
-    def covers(self, log_scale: float) -> bool:
-        """Whether that log s is hardly beyond the outer two."""
-        return abs(log_scale - self.middle) <= _COVERED * _REACH
-
     def leverages(self, logs: np.ndarray) -> np.ndarray:
         """The ℓ of every row, shape (r, k), at each log s (k,)."""
-        return np.exp(self._logs.T @ _hermite((logs - self.middle) / _REACH).T)
+        return np.exp(self._logs.T @ _hermite((logs - self.middle) / REACH).T)
 
     def solutions(self, B: np.ndarray) -> np.ndarray:
         """√s A⁻¹ v of vectors (k, q) at the three s, and their derivatives: shape (6, k, q)."""
@@ -103,11 +98,11 @@ class ColumnInverse:
         values = np.array([_solve(L, B) for L in self._factors])
         pulls = self._scales[:, None, None] * self.c * values
         slopes = [_solve(L, pull) for L, pull in zip(self._factors, pulls, strict=True)]
-        return np.vstack((roots * values, _REACH * roots * (0.5 * values - slopes)))
+        return np.vstack((roots * values, REACH * roots * (0.5 * values - slopes)))
 
     def solve(self, solutions: np.ndarray, logs: np.ndarray) -> np.ndarray:
         """A⁻¹ v of vectors (k, q) at a log s for each, (k,), from their `solutions`."""
-        weights = _hermite((logs - self.middle) / _REACH) * np.exp(-0.5 * logs)[:, None]
+        weights = _hermite((logs - self.middle) / REACH) * np.exp(-0.5 * logs)[:, None]
         return np.einsum("kn,nkq->kq", weights, solutions)
 
 

@@ -33,13 +33,15 @@ from core.penalties.class_scores import (
     score_spread,
     score_variances,
 )
-from core.penalties.leverages import ColumnInverse
+from core.penalties.leverages import REACH, ColumnInverse
 from core.penalties.row_space import ClassLoss, class_count
 
 # Updates of σ, each by so many rows and by so many steps of one unknown each.
 _UPDATES, _SHAPE_ROWS, _NEWTON_STEPS = 2, 300, 5
 # Probes of the Hessian beside the curvature that is shared: together of so many numbers.
 _PROBES, _ENOUGH = 4, 2000
+# Of log s, in the reach of the factors: where they are formed anew, and where nothing is predicted.
+_FAR, _FARTHEST = 0.9, 1.25
 _NULL = 1e-10  # share of the largest σ below which a direction of scores changes nothing
 
 
@@ -80,6 +82,11 @@ class SharedCurvature:
         factor, steps = self._moved(t)
         Z = self._scores(steps)
         return self._left_out_loss(Z, t, factor), score_spread(Z, self.rows.counts)
+
+    def reaches(self, t: float) -> bool:
+        """Whether what is predicted at t is near the truth, if the curvature were as here."""
+        log_scale = float(self._log_scales(t, self.fit_sigma).mean())
+        return abs(log_scale - self.columns.middle) <= _FARTHEST * REACH
 
     def weights(self, t: float) -> np.ndarray:
         """Approximately the minimizer at t, shape (n,)."""
@@ -172,7 +179,7 @@ def shared_curvature(
     middle = -float(np.log(total * sigma).mean())
     if columns is not None:
         level = math.log(penalties[0] / columns.c[0])
-    if columns is None or not columns.covers(middle + level):
+    if columns is None or abs(middle + level - columns.middle) > _FAR * REACH:
         columns = ColumnInverse(loss, traces / total, penalties[: design.width], middle)
         level = 0.0
     model = SharedCurvature(
