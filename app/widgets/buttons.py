@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 
 from app.look import icons
 from app.widgets.layouts import in_column
-from app.widgets.text_labels import plain_tooltip, wrapping_label
+from app.widgets.text_labels import follow_width, plain_tooltip, wrapping_label
 from resources.theme import TARGET
 
 DEAF_SECONDS = 0.4  # of a button that came, moved or got another label: longer than a double click
@@ -165,9 +165,7 @@ class ActionTile(QPushButton):
         self.setAutoDefault(False)
         self.setAccessibleName(title)
         self.setAccessibleDescription(sentence)
-        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
-        policy.setHeightForWidth(True)
-        self.setSizePolicy(policy)
+        follow_width(self)
         column = self._column = in_column(on=self, gap=2, margins=(12, 9, 12, 9))
         for text, voice in ((title, "tiletitle"), (sentence, "caption")):
             line = wrapping_label(text, voice)

@@ -7,7 +7,7 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.look import appearance, icons
-from app.widgets.text_labels import plain_tooltip
+from app.widgets.text_labels import follow_width, plain_tooltip
 from core.estimators.facts import ModelScale
 from resources.theme import LIGHT
 
@@ -58,9 +58,7 @@ class ScaleDots(QWidget):
         sentences = [scale.sentence for scale in scales]
         self.setToolTip(plain_tooltip("\n".join(sentences)))
         self.setAccessibleName(", ".join(sentences))
-        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
-        policy.setHeightForWidth(True)
-        self.setSizePolicy(policy)
+        follow_width(self)
 
     @property
     def _dot_step(self) -> float:

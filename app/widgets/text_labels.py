@@ -17,18 +17,23 @@ _PIECE = re.compile(r"[^_./-]{20}|[_./-]+")  # a long word may be broken after i
 MIN_WORDS = "Cost …"  # the least that is shown before the library's name
 
 
-def wrapping_label(text: str = "", voice: str = "", parent: QWidget | None = None) -> QLabel:
+def wrapping_label(text: str = "", voice: str = "") -> QLabel:
     """A wrapping label of plain text; `voice` selects its style ("muted", "heading", …)."""
-    label = QLabel(parent)
+    label = QLabel()
     label.setTextFormat(Qt.TextFormat.PlainText)
     label.setWordWrap(True)
     label.setText(text)
     if voice:
         label.setProperty("voice", voice)
+    follow_width(label)
+    return label
+
+
+def follow_width(widget: QWidget) -> None:
+    """Let the height follow the width."""
     policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
     policy.setHeightForWidth(True)
-    label.setSizePolicy(policy)
-    return label
+    widget.setSizePolicy(policy)
 
 
 def show_text(label: QLabel, text: str) -> None:
@@ -139,6 +144,4 @@ class StatusIcon(QWidget):
         self.setFixedSize(size, size)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        self._icon.paint(painter, self.rect())
-        painter.end()
+        self._icon.paint(QPainter(self), self.rect())

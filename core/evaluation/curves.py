@@ -9,6 +9,7 @@ ROC: TP/P over FP/N. Precision–recall: TP/(TP + FP) over TP/P. Average precisi
 Σ (R_k − R_{k−1}) P_k over falling thresholds, without interpolation, as scikit-learn has it.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -66,22 +67,13 @@ def thin_curve(counts: ThresholdCounts, max_points: int) -> ThresholdCounts:
     return ThresholdCounts(counts.thresholds[indices], counts.true[indices], counts.false[indices])
 
 
-def average_precision(counts: ThresholdCounts) -> float:
-    """Σ (R_k − R_{k−1}) P_k; NaN where no row is of the class."""
-    if not counts.positives:
-        return float("nan")
-    precision = counts.true / (counts.true + counts.false)
-    gained = np.diff(counts.true, prepend=0) / counts.positives
-    return float(gained @ precision)
-
-
 def area_with_interval(
     positive: np.ndarray, score: np.ndarray, units: Units
 ) -> tuple[float, float, float]:
     """The area under the ROC curve with its 95 % interval; NaN with no row of a kind."""
     area, influence = area_influence(positive, score)
     if not np.isfinite(area):
-        return area, float("nan"), float("nan")
+        return area, math.nan, math.nan
     if not units.has_groups and not units.is_time:
         kinds = np.array([float(positive.sum())]), np.array([float((~positive).sum())])
         return (area, *area_interval(area, float(influence @ influence), *kinds))
@@ -93,22 +85,28 @@ def area_with_interval(
 def average_precision_with_interval(
     positive: np.ndarray, score: np.ndarray, units: Units
 ) -> tuple[float, float, float]:
-    """Average precision with a 95 % interval by the average precision without each unit."""
-    average = average_precision(threshold_counts(positive, score))
-    if not np.isfinite(average):
-        return average, float("nan"), float("nan")
+    """Average precision with a 95 % interval by the average precision without each unit.
+
+    NaN where no row is of the class.
+    """
     order = np.argsort(-score, kind="stable")
     ordered, ones = score[order], positive[order].astype(float)
     ends = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))
-    units = joined_units(units)
-    index, left_out = units.index[order], np.full(units.count, np.nan)
+
     # Weights instead of chosen rows, so that the scores are sorted once for all units.
-    for unit in range(units.count):
-        weights = index != unit
+    def weighted_average(weights: np.ndarray) -> float:
         true, calls = np.cumsum(weights * ones)[ends], np.cumsum(weights)[ends]
-        if true[-1] > 0:
-            precision = np.divide(true, calls, out=np.zeros(len(ends)), where=calls > 0)
-            left_out[unit] = float(np.diff(true, prepend=0.0) @ precision / true[-1])
+        if not true[-1] > 0:
+            return math.nan
+        precision = np.divide(true, calls, out=np.zeros(len(ends)), where=calls > 0)
+        return float(np.diff(true, prepend=0.0) @ precision / true[-1])
+
+    average = weighted_average(np.ones(len(ones)))
+    if math.isnan(average):
+        return average, math.nan, math.nan
+    units = joined_units(units)
+    index = units.index[order]
+    left_out = np.array([weighted_average(index != unit) for unit in range(units.count)])
     return (average, *bounded_interval(average, left_out, units))
 
 

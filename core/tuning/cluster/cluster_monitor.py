@@ -101,14 +101,15 @@ class BackgroundCall:
 
     def __init__(self, ask: Callable[[], Any]) -> None:
         self._answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        # A daemon: the program's end does not wait for who never answers.
-        threading.Thread(target=self._run_call, args=(ask,), daemon=True).start()
 
-    def _run_call(self, ask: Callable[[], Any]) -> None:
-        try:
-            self._answers.put(ask())
-        except Exception as error:
-            self._answers.put(error)
+        def run_call() -> None:
+            try:
+                self._answers.put(ask())
+            except Exception as error:
+                self._answers.put(error)
+
+        # A daemon: the program's end does not wait for who never answers.
+        threading.Thread(target=run_call, daemon=True).start()
 
     def answer_within(self, seconds: float) -> Any:
         """The result or the exception raised; None where there is none yet."""

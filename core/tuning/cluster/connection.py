@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import ipaddress
 import logging
 import os
@@ -12,12 +11,11 @@ import time
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from core.errors import UnusableError
-from core.estimators.optional_parts import OPTIONAL_DEPENDENCIES
+from core.estimators.optional_parts import OPTIONAL_DEPENDENCIES, optional_module
 from core.ordinary_files import open_ordinary
 from core.tuning.cluster.cluster_monitor import ClusterMonitor, raise_no_worker
 from core.tuning.cluster.executor import ClusterExecutor
@@ -94,22 +92,16 @@ def parse_cluster_address(
 
 def data_transfer_warning(address: ClusterAddress) -> str:
     """The warning before the first trial; "" where nothing leaves this machine unencrypted."""
-    if address.is_encrypted or _is_here(address.host):
+    is_here = address.host == "localhost"
+    with contextlib.suppress(ValueError):  # a name
+        is_here = is_here or ipaddress.ip_address(address.host).is_loopback
+    if address.is_encrypted or is_here:
         return ""
     return (
         f"Nothing protects {address.address}: whoever reaches it can read the training rows, and "
         "run any code on its workers and, by what they send back, on this computer. Use it in a "
         "network that you trust, or with certificates (tls://)."
     )
-
-
-def _is_here(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def security_of(address: ClusterAddress) -> Any:
@@ -136,18 +128,6 @@ def security_of(address: ClusterAddress) -> Any:
     return security
 
 
-def check_installed() -> None:
-    """Raise UnusableError unless dask.distributed can be imported."""
-    dependency = OPTIONAL_DEPENDENCIES["cluster"]
-    for module in dependency.modules:
-        if find_spec(module) is None:
-            raise dependency.missing_error
-        try:
-            importlib.import_module(module)
-        except Exception as error:  # a half installation may fail in any way
-            raise dependency.broken_error(module, f"{type(error).__name__}: {error}") from error
-
-
 ANSWER_SECONDS = 10.0  # of the scheduler
 WORKER_SECONDS = 30.0  # until the first worker comes
 VERSION_SECONDS = 30.0  # more, until it answers with its versions
@@ -159,7 +139,8 @@ class ClusterConnection(contextlib.AbstractContextManager["ClusterConnection"]):
     """A connected cluster, with at least one worker that can run trials."""
 
     def __init__(self, address: ClusterAddress, max_running: int | None = None) -> None:
-        check_installed()
+        for module in OPTIONAL_DEPENDENCIES["cluster"].modules:
+            optional_module("cluster", module)
         _silence()
         self.address, self._max_running = address, max_running
         self._stack = contextlib.ExitStack()

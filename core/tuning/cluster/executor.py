@@ -182,9 +182,8 @@ class ClusterExecutor(TrialExecutor):
         except KeyError:  # the scheduler has dropped it meanwhile
             is_there = False
         if busy.fetch is None or not is_there:
-            return self._restart_trial(
-                self._remove_trial(key), key, "the data was lost with a worker"
-            )
+            lost, why = self._remove_trial(key), "the data was lost with a worker"
+            return self._restart_trial(lost, key, why)
         # Large ones take their time: an interrupt is heard meanwhile.
         if (answer := busy.fetch.answer_within(ARRIVAL_SECONDS)) is None:
             self._ended.put(key)
@@ -223,8 +222,10 @@ class ClusterExecutor(TrialExecutor):
     def _check_scheduler(self) -> None:
         if self._client.status == "running":
             if self._gone_since is not None:
-                self._gone_since = None
-                self._restart_all()
+                # A scheduler that was started again does not know the earlier tasks.
+                self._gone_since = self._work = None
+                for key in list(self._busy):
+                    self._start_trial(replace(self._remove_trial(key), since=AWAKE.seconds))
             if self._monitor.silent_seconds > GONE_SECONDS:
                 self._raise_gone("or a worker does not answer")
             return
@@ -239,12 +240,6 @@ class ClusterExecutor(TrialExecutor):
             where=str(getattr(self._client, "_start_arg", "") or "option cluster"),
             cure="start it again, then continue the run: what has ended is kept",
         )
-
-    def _restart_all(self) -> None:
-        # A scheduler that was started again does not know the earlier tasks.
-        self._work = None
-        for key in list(self._busy):
-            self._start_trial(replace(self._remove_trial(key), since=AWAKE.seconds))
 
     def _shorter_limits(self) -> dict[str, float]:
         limits = {key: self.limit_of(busy.limit) for key, busy in self._busy.items()}

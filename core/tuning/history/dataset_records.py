@@ -299,7 +299,7 @@ def write_records(
             dataset_number, names = database.execute(
                 "SELECT number, axes FROM datasets WHERE id = ?", (record.id,)
             ).fetchone()
-            if _parse_names(names) != record.axes:
+            if tuple(_parse_values(names)) != record.axes:
                 continue  # one id, two spaces: no export of ours
         else:
             new_count += 1
@@ -351,7 +351,7 @@ def with_distinct_id(database: sqlite3.Connection, record: DatasetRecord) -> Dat
 def names_of(database: sqlite3.Connection, id: str) -> tuple[str, ...]:
     """The axes of a dataset; none where it is unknown."""
     row = database.execute("SELECT axes FROM datasets WHERE id = ?", (id,)).fetchone()
-    return _parse_names(row[0]) if row else ()
+    return tuple(_parse_values(row[0])) if row else ()
 
 
 @dataclass(frozen=True)
@@ -460,10 +460,6 @@ def _parse_entry(row: Row) -> HistoryEntry:
     origins = origin == STARTER, origin in (FILE, OPTUNA)
     texts = (id, began, model, task, metric, strategy)
     return HistoryEntry(*texts, *sizes, trials, best, *origins)
-
-
-def _parse_names(text: str) -> tuple[str, ...]:
-    return tuple(_parse_values(text))
 
 
 def _parse_rows(texts: Iterable[str]) -> list[list[Any]]:

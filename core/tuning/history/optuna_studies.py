@@ -17,7 +17,7 @@ import optuna
 from optuna.storages import BaseStorage, JournalStorage, RDBStorage
 from optuna.storages.journal import JournalFileBackend, JournalRedisBackend
 from optuna.study import Study, StudyDirection
-from optuna.trial import FrozenTrial, TrialState
+from optuna.trial import TrialState
 
 from core.datasets.task import Task
 from core.errors import UnusableError
@@ -213,7 +213,9 @@ def _as_record(
         model, task, metric = _check_names(facts)
     except UnusableError as error:
         return None, [f"{subject}: {error.sentence}"]
-    metric = metric or _usual_metric(study, task)
+    if metric is None:
+        usual = METRICS[default_metric(task)]
+        metric = usual if _has_direction(study, usual) else METRICS[Task(task).averaged_metric]
     if not _has_direction(study, metric):
         better = "larger" if metric.maximize else "smaller"
         return None, [f"{subject} looks for the opposite: a {better} {metric.name} is better."]
@@ -224,7 +226,8 @@ def _as_record(
     if not stored_trials:
         return None, sentences
     id = _identity(study, model, names, metric, facts.statistics)
-    began = _start_time(study.get_trials(deepcopy=False)[0])
+    begun = study.get_trials(deepcopy=False)[0].datetime_start
+    began = "" if begun is None else begun.astimezone(UTC).isoformat(timespec="seconds")
     scored = (model.name, task, metric.name, metric.maximize, "optuna")
     record = DatasetRecord(id, began, *scored, facts.statistics, names, stored_trials)
     return record, sentences
@@ -244,11 +247,10 @@ def _stored_trials(
             f"{', '.join(differing or names)}"
         )
     rows = [tuple(params[name] for name in names) for _, params, _ in fitting_trials]
+    pairs = zip(fitting_trials, settings_in(space, names, rows), strict=True)
     stored_trials = tuple(
         StoredTrial(number, tuple(setting.values()), float(score))
-        for (number, _, score), setting in zip(
-            fitting_trials, settings_in(space, names, rows), strict=True
-        )
+        for (number, _, score), setting in pairs
         if setting is not None
     )
     return stored_trials, [*problems, *_misfits(space, rows)]
@@ -257,11 +259,6 @@ def _stored_trials(
 def _has_direction(study: Study, metric: Metric) -> bool:
     wanted = StudyDirection.MAXIMIZE if metric.maximize else StudyDirection.MINIMIZE
     return study.directions[0] == wanted
-
-
-def _usual_metric(study: Study, task: str) -> Metric:
-    usual = METRICS[default_metric(task)]
-    return usual if _has_direction(study, usual) else METRICS[Task(task).averaged_metric]
 
 
 def _misfits(space: Sequence[Axis], rows: Sequence[tuple[Any, ...]]) -> list[str]:
@@ -280,11 +277,6 @@ def _misfits(space: Sequence[Axis], rows: Sequence[tuple[Any, ...]]) -> list[str
         elif wrong:
             misfits.append(f"{count} with {axis.name} outside of {axis.low:g} to {axis.high:g}")
     return misfits
-
-
-def _start_time(first: FrozenTrial) -> str:
-    begun = first.datetime_start
-    return "" if begun is None else begun.astimezone(UTC).isoformat(timespec="seconds")
 
 
 def _identity(

@@ -70,16 +70,10 @@ def remove_companions(path: Path) -> None:
         path.with_name(path.name + companion).unlink(missing_ok=True)
 
 
-def put_aside_copies(path: Path) -> list[Path]:
-    """The renamed damaged files and their companions."""
-    copies = path.parent.glob(f"{escape(path.stem)}.damaged-*")
-    return sorted(copy for copy in copies if path.suffix in copy.name)
-
-
 def forget_copies(path: Path, ids: Collection[str] | None) -> list[str]:
     """Remove damaged copies that hold one of these datasets, or all; a sentence per failure."""
     sentences = []
-    for copy in put_aside_copies(path):
+    for copy in sorted(path.parent.glob(f"{escape(path.stem)}.damaged-*{escape(path.suffix)}*")):
         try:
             if ids is None or _contains_any(copy, [id.encode() for id in ids]):
                 copy.unlink(missing_ok=True)
@@ -191,7 +185,11 @@ def forget_in_readers(history: Path, ids: Collection[str] | None) -> list[str]:
     ]
     # Not `resolve`, which raises for a link that leads to itself.
     for folder in dict.fromkeys([Path(os.path.realpath(runs_root())), *known_folders]):
-        sentences += map(_not_written, _forget_below(folder, ids))
+        sentences += [
+            f"What the run {run} has read of the history could not be deleted from it; delete its"
+            " folder, or give yourself the right to write there and forget again."
+            for run in _forget_below(folder, ids)
+        ]
     if gone:
         _change_list(history, lambda folders: [folder for folder in folders if folder not in gone])
     return sentences
@@ -212,13 +210,6 @@ def _forget_below(folder: Path, ids: Collection[str] | None) -> list[Path]:
         except ValueError:  # damaged
             continue
     return lost
-
-
-def _not_written(run: Path) -> str:
-    return (
-        f"What the run {run} has read of the history could not be deleted from it; delete its"
-        " folder, or give yourself the right to write there and forget again."
-    )
 
 
 def _list_path(history: Path) -> Path:

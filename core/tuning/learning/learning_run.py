@@ -202,7 +202,11 @@ def _ranges_by_name(names: Sequence[str], step: LearnerStep) -> dict[str, list[f
 
 
 def _penalty_fit(problem: Problem, training: PenaltyTraining, last: LearnerStep) -> PenaltyFit:
-    names = training.group_names
+    names, remarks = training.group_names, [*last.remarks]
+    remarks += holdout.holdout_remarks(problem, training)
+    if last.parameters is not None:
+        counts = f"{float(np.sum(last.parameters)):.0f} of {int((training.groups >= 0).sum()):,}"
+        remarks.append(f"The data determine {counts} weights (their effective number).")
     return _fit_or_default(
         problem,
         training,
@@ -211,11 +215,7 @@ def _penalty_fit(problem: Problem, training: PenaltyTraining, last: LearnerStep)
         switched_off=_switched_off(names, last),
         ranges=_ranges_by_name(names, last),
         holdout_loss=float(last.objective) if problem.strategy.holds_out else None,
-        remarks=(
-            *last.remarks,
-            *holdout.holdout_remarks(problem, training),
-            *_effective_remarks(training, last),
-        ),
+        remarks=tuple(remarks),
     )
 
 
@@ -250,15 +250,6 @@ def _fit_or_default(
         return replace(_fit_at_penalties(problem, training, C), remarks=remarks)
     facts["remarks"] = (*facts.get("remarks", ()), *remarks)
     return replace(_fit_at_penalties(problem, training, C, start, variance=variance), **facts)
-
-
-def _effective_remarks(training: PenaltyTraining, last: LearnerStep) -> tuple[str, ...]:
-    if last.parameters is None:
-        return ()
-    penalized = int((training.groups >= 0).sum())
-    effective = float(np.sum(last.parameters))
-    counts = f"{effective:.0f} of {penalized:,}"
-    return (f"The data determine {counts} weights (their effective number).",)
 
 
 def _fit_at_penalties(

@@ -57,7 +57,7 @@ def answers_of_trials(state: RunState) -> Iterator[SettingImportance | NoAnswer]
     """The answer from the trials alone, after partial answers."""
     from core.tuning.why.setting_importance import setting_importance  # Optuna costs half a second
 
-    yield from setting_importance(state)
+    return setting_importance(state)
 
 
 def kept_answer(folder: RunFolder, results: Results, question: str) -> Answer | None:

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.datasets.dataset import Dataset
 from core.datasets.dataset_summary import Column
 from core.errors import UnusableError
 from core.evaluation import column_effects
@@ -97,18 +96,14 @@ def _value_counts(
 def _followed_class(tested_model: TestedModel) -> tuple[int | None, str]:
     labels = [str(label) for label in tested_model.dataset.classes]
     if not labels:
-        return None, f"predicted {_target_title(tested_model.dataset)}"
+        dataset = tested_model.dataset
+        targets = [column.title for column in dataset.columns if column.role == "target"]
+        return None, f"predicted {dataset.target_name if dataset.is_sparse else targets[0]}"
     codes = tested_model.y[tested_model.y >= 0].astype(int)
     most_frequent = int(np.bincount(codes, minlength=len(labels)).argmax())
     class_code = 1 if len(labels) == 2 else most_frequent
     scale = "score" if tested_model.predictions.probabilities is None else "probability"
     return class_code, f"{scale} of {quoted([labels[class_code]])[0]}"
-
-
-def _target_title(dataset: Dataset) -> str:
-    if dataset.is_sparse:
-        return dataset.target_name
-    return next(column.title for column in dataset.columns if column.role == "target")
 
 
 def _class_scorer(fold: TestedFold, class_code: int | None) -> Callable[[Any], np.ndarray]:

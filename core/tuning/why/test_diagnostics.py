@@ -174,12 +174,8 @@ def _residual_bins(
     edges = np.unique(np.quantile(values[is_finite], np.linspace(0, 1, _BINS + 1)))
     bin_of_row = np.searchsorted(edges, values, side="right") - 1
     bin_of_row = np.clip(bin_of_row, 0, max(len(edges) - 2, 0))
-    return [
-        _residual_bin(float(values[is_inside].mean()), residual, units, is_inside)
-        for is_inside in (
-            is_finite & (bin_of_row == bin_index) for bin_index in np.unique(bin_of_row[is_finite])
-        )
-    ]
+    masks = (is_finite & (bin_of_row == index) for index in np.unique(bin_of_row[is_finite]))
+    return [_residual_bin(float(values[mask].mean()), residual, units, mask) for mask in masks]
 
 
 def _residual_bin(
