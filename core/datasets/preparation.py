@@ -160,7 +160,7 @@ class ColumnEncoders:
             return OneHotEncoder(handle_unknown="ignore")
         # A column of hardly any row, which no penalty shrinks, ruins densities and distances. Named
         # levels have the same outputs in every fold, where each model finds its own columns.
-        categories = [_frequent_levels(self._table[name]) for name in names]
+        categories = [frequent_levels(self._table[name]) for name in names]
         return OneHotEncoder(categories=categories, handle_unknown="ignore")
 
     def _tells_group(self, name: str) -> bool:
@@ -246,7 +246,7 @@ def _folds_of_groups(codes: np.ndarray | None) -> BaseCrossValidator:
     return FixedFolds("".join(map(str, fold)))
 
 
-def _frequent_levels(values: pd.Series) -> np.ndarray:
+def frequent_levels(values: pd.Series) -> np.ndarray:
     """The levels of at least 0.5 % of the rows (of 3 to 20), a missing value the last."""
     # Fewer rows tell nothing of a level; more than 20 are enough in a table of any size.
     fewest = int(np.clip(0.005 * len(values), 3, 20))

@@ -239,6 +239,14 @@ def _redact_event(event: run_events.Event, public_names: Collection[str]) -> run
 
 
 def _redact_source(source: DataSource) -> DataSource:
+    formats = source.formats or {}
+    # What is no date is missing without being named, too.
+    dates = {
+        name: replace(form, missing=tuple(word for word in form.missing if word in NOTHING))
+        for name, form in formats.items()
+        if form.kind == "date"
+    }
+    source = replace(source, formats={**formats, **dates} or source.formats)
     missing = source.read_csv.get("na_values")
     if not isinstance(missing, dict):
         return source

@@ -6,15 +6,26 @@ for a linear model ``Ridge(alpha=σ²)`` (stationary point of Foo 2009, section 
 """
 
 import ast
+import inspect
 import re
 import textwrap
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 
-from core.datasets.preparation import own_columns, plain_preparation, stays_sparse
+from core.datasets.preparation import (
+    encoder_of,
+    frequent_levels,
+    own_columns,
+    plain_preparation,
+    stays_sparse,
+)
 from core.estimators.facts import uncapitalized
 from core.estimators.model_settings import model_and_values
 from core.estimators.optional_parts import OPTIONAL_DEPENDENCIES
@@ -95,6 +106,8 @@ def _model_block(run: FinishedRun, code: CodeWriter) -> str:
     prepare = plain_preparation(run.pipeline.named_steps["prepare"], fitted=False)
     column_lists = _column_lists(prepare, code)
     lines = [f"{name} = {wrapped_list(columns)}" for name, columns in column_lists.items()]
+    if not run.allows_examples and _leave_levels_to_data(prepare, code):
+        lines += ["", "", *inspect.getsource(frequent_levels).splitlines()]
     lines += ["", "", "def prepare():"] if lines else ["def prepare():"]
     lines += ['    """How raw columns become numbers; fitted together with the model."""']
     lines += [f"    return {code.expression(prepare, 4)}", "", ""]
@@ -197,6 +210,44 @@ def _column_lists(prepare: Any, code: CodeWriter) -> dict[str, list[Any]]:
                 column_lists[variable] = columns
                 code.names[list_code(columns)] = variable
     return column_lists
+
+
+@dataclass(frozen=True)
+class _Code:
+    """A value that the script computes."""
+
+    text: str
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def _leave_levels_to_data(prepare: Any, code: CodeWriter) -> bool:
+    """Name no level in `prepare`; whether the script then needs `frequent_levels`."""
+    encode, needs_function = getattr(prepare, "named_steps", {}).get("columns"), False
+    transformers = list(getattr(encode, "transformers", ()))
+    for index, (name, step, columns) in enumerate(transformers):
+        if not isinstance(step, (OneHotEncoder, OrdinalEncoder, Pipeline)):
+            continue
+        plain_step = clone(step)
+        levels, pairs = (
+            encoder_of(plain_step, OneHotEncoder),
+            encoder_of(plain_step, OrdinalEncoder),
+        )
+        if levels is not None and levels.categories != "auto":
+            categories = f"[frequent_levels(X[name]) for name in {code.expression(columns)}]"
+            levels.set_params(categories=_Code(categories))
+            needs_function = True
+        if pairs is not None:
+            # The two words of a column in the order of the alphabet, or in the other one.
+            steps = [1 if list(pair) == sorted(pair) else -1 for pair in pairs.categories]
+            words = "sorted(set(X[name].dropna()))[::step]"
+            order = f"zip({code.expression(columns)}, {steps})"
+            pairs.set_params(categories=_Code(f"[{words} for name, step in {order}]"))
+        transformers[index] = name, plain_step, columns
+    if transformers:
+        encode.transformers = transformers  # of a copy
+    return needs_function
 
 
 def _learned_pipeline(run: FinishedRun, code: CodeWriter) -> list[str]:

@@ -119,10 +119,13 @@ def marked_run(finish_run, tmp_path):
             "size": [float(f"{size:.3f}8371") for size in random.uniform(1, 9, 120)],
             "count": random.integers(70_000, 90_000, 120) * 1000 + 377,
             "colour": random.choice(["qzred", "qzgreen", "qzblue"], 120),
+            "habit": random.choice(["qzsmoker", "qzother"], 120),
             "note": [f"qznote{row}" for row in range(120)],
             "day": day.strftime("%d.%m.%Y"),
         }
     )
+    table.loc[[5, 50], "day"] = "qznever"
+    table.loc[[7, 8, 9, 10], "colour"] = "qzrare", "qzrare", None, None
     table["goal"] = np.where(table["size"] + (table["colour"] == "qzred") > 5.4, "good", "bad")
     table.to_csv(tmp_path / "marked.csv", index=False)
     plan = Plan(DataPlan(str(tmp_path / "marked.csv"), target="goal"), "forest", "random", trials=2)
@@ -131,10 +134,13 @@ def marked_run(finish_run, tmp_path):
     return replace(run, takeaway=replace(run.takeaway, training=training_rows_of(dataset))), table
 
 
-def test_without_examples_no_cell_is_in_any_file_beside_the_model(marked_run, tmp_path):
+def test_without_examples_no_cell_is_in_any_file_beside_the_model(
+    marked_run, run_outside, tmp_path
+):
     run, table = marked_run
-    dates = pd.to_datetime(table["day"], dayfirst=True)
-    cells = {*map(str, table.drop(columns="goal").to_numpy().ravel()), *map(str, dates.dt.date)}
+    dates = pd.to_datetime(table["day"], dayfirst=True, errors="coerce").dropna()
+    cells = {str(cell) for name in table if name != "goal" for cell in table[name].dropna()}
+    cells = {*cells, *map(str, dates.dt.date)}
 
     def cells_in(run):
         folder = tmp_path / f"examples {run.allows_examples}"
@@ -146,9 +152,14 @@ def test_without_examples_no_cell_is_in_any_file_beside_the_model(marked_run, tm
         return {name: {c for c in cells if c in text} for name, text in texts.items()}
 
     hidden, shown = cells_in(without_examples(run)), cells_in(run)
-    levels = {"qzred", "qzgreen", "qzblue"}
-    assert hidden.pop("tuned.py") <= levels  # it encodes them
     assert set().union(*hidden.values()) == set()
+    # A script that finds the levels in the file trains the same model.
+    printed = [
+        script_output(run_outside, tmp_path / f"examples {is_shown}" / "tuned.py", tmp_path)
+        for is_shown in (False, True)
+    ]
+    assert printed[0] == printed[1]
+    assert f"tuned: {run.results.test[run.results.metric]:.6f}" in printed[0]
     for name in ("input_example.json", "tuned.skops.card.md", "README.md"):
         assert shown[name]
 
