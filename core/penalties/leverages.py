@@ -31,7 +31,7 @@ _ENTRIES = 1 << 22  # of the rows of which ℓ is known
 _EXACT = 1 << 25  # rows times squared columns up to which nothing is projected
 _PROBES = 32
 # Beyond so many columns single precision halves the time; their scales are alike up to this factor.
-_SMALL, _ALIKE = 200, 1e3
+_SMALL, _ALIKE = 50, 1e3
 
 
 class ColumnInverse:

@@ -41,7 +41,7 @@ _UPDATES, _SHAPE_ROWS, _NEWTON_STEPS = 2, 300, 5
 # Probes of the Hessian beside the curvature that is shared: together of so many numbers.
 _PROBES, _ENOUGH = 4, 2000
 # Of log s, in the reach of the factors: where they are formed anew, and where nothing is predicted.
-_FAR, _FARTHEST = 0.9, 1.25
+_FAR, _FARTHEST = 1.0, 1.25
 _NULL = 1e-10  # share of the largest σ below which a direction of scores changes nothing
 
 
