@@ -12,8 +12,6 @@ Notation:
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import numpy as np
 from scipy.linalg import lapack
 from scipy.optimize import minimize
@@ -43,11 +41,20 @@ NOISE_PRIOR = (np.log(1e-4), 2.0)
 class Likelihood:
     """f(θ) and its gradient for points X (n, width) and standardized responses z (n,).
 
-    `axis_of`: for every entry of the unit vector its axis, 0 … D − 1, shape (width,).
+    `axis_of`: for every entry of the unit vector its axis, 0 … D − 1, shape (width,); `amplitudes`:
+    the smallest and the largest.
     """
 
-    def __init__(self, kernel: str, X: Array, z: Array, axis_of: Indices) -> None:
+    def __init__(
+        self,
+        kernel: str,
+        X: Array,
+        z: Array,
+        axis_of: Indices,
+        amplitudes: tuple[float, float] = AMPLITUDES,
+    ) -> None:
         self.kernel, self.X, self.z, self.axis_of = kernel, X, z, np.asarray(axis_of, dtype=int)
+        self.amplitudes = amplitudes
         self.axes = int(self.axis_of.max()) + 1
         self._K, self._slope = np.empty((len(X), len(X))), np.empty((len(X), len(X)))
         length_mean = LENGTH_PRIOR[0] + 0.5 * np.log(self.axes)
@@ -57,7 +64,7 @@ class Likelihood:
 
     @property
     def theta_bounds(self) -> list[tuple[float, float]]:
-        box = [LENGTHS] * self.axes + [AMPLITUDES, NOISES]
+        box = [LENGTHS] * self.axes + [self.amplitudes, NOISES]
         return [(float(np.log(low)), float(np.log(high))) for low, high in box]
 
     def hyperparameters(self, theta: Array) -> Hyperparameters:
@@ -118,24 +125,13 @@ class Likelihood:
             W *= self._slope[rows, columns]
             total += W.sum(axis=1) @ squares[rows] + W.sum(axis=0) @ squares[columns]
             total -= 2.0 * np.einsum("ij,ij->j", X[rows], W @ X[columns])
-        by_entry = -2.0 * hyper.amplitude * total / hyper.lengths**2
+        return self._by_axis(-2.0 * hyper.amplitude * total / hyper.lengths**2)
+
+    def _by_axis(self, by_entry: Array) -> Array:
         return np.bincount(self.axis_of, weights=by_entry, minlength=self.axes).astype(float)
 
 
-class LikelihoodObjective(Protocol):
-    """The objective of `maximize_likelihood`: bounds of θ, and f(θ) with its gradient."""
-
-    @property
-    def theta_bounds(self) -> list[tuple[float, float]]:
-        """The box in which θ is searched."""
-
-    def value_and_gradient(self, theta: Array) -> tuple[float, Array]:
-        """f(θ) and ∂f/∂θ."""
-
-
-def maximize_likelihood(
-    likelihood: LikelihoodObjective, starts: list[Array], *, rounds: int = 50
-) -> Array:
+def maximize_likelihood(likelihood: Likelihood, starts: list[Array], *, rounds: int = 50) -> Array:
     """θ* = argmax f(θ) within its bounds, (D + 2,): L-BFGS-B from every start, the best kept."""
     # Loose: θ is rounded afterwards, and predictions hardly hang on its further digits.
     box, options = likelihood.theta_bounds, {"maxiter": rounds, "ftol": 1e-5, "gtol": 1e-2}

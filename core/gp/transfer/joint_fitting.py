@@ -1,10 +1,8 @@
 """Fitting a joint response surface: earlier trials cost once, the present are added.
 
 Notation of the likelihoods:
-    θ       (log ℓ_1 … log ℓ_D, log σ²), one length for every axis, (D + 1,); amplitude 1
-    K       0.3 S + 0.7 (c − D) + σ² I (core.gp.transfer.kernel), S zero across datasets
-    G       ααᵀ − K⁻¹
-    f(θ)    −½ zᵀα − ½ log|K| + log prior(θ), with the priors of core.gp.gp_fitting
+    θ, G, f as in core.gp.gp_fitting; the amplitude a is held at 1
+    K       a (0.3 S + 0.7 (c − D)) + σ² I (core.gp.transfer.kernel), S zero across datasets
 
 `SparseRegression` takes blocks of earlier trials to be independent given the values at the inducing
 points (the partially independent conditional, PIC: Snelson & Ghahramani 2007); the trials of the
@@ -29,16 +27,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from scipy.linalg import blas, lapack
+from scipy.linalg import blas
 
-from core.gp.gp_fitting import (
-    LENGTH_PRIOR,
-    LENGTHS,
-    NOISE_PRIOR,
-    NOISES,
-    Likelihood,
-    maximize_likelihood,
-)
+from core.gp.gp_fitting import Likelihood, maximize_likelihood
 from core.gp.kernels import Array, Hyperparameters, Indices, Kernel, Stationary
 from core.gp.regression import MIN_JITTER, ApproximatePosterior, ExactPosterior, Posterior
 from core.gp.transfer.earlier_trials import NEIGHBOURS, Coordinates, DatasetTrials, EarlierTrials
@@ -95,6 +86,7 @@ def present_rows(coordinates: Coordinates, points: Array, further: int) -> Array
     return np.pad(coordinates.transform(points), ((0, 0), (0, further)))
 
 
+ONE = (1.0, 1.0)  # the amplitude
 _NUGGET = 1e-10  # on k(U, U), whose points may lie close together
 BLOCK = 128  # earlier trials that are conditioned on each other
 
@@ -164,7 +156,7 @@ class SparseRegression(ApproximatePosterior[Kernel]):
         return SparseRegression(self.earlier, np.vstack([self.Y, X_new]), z)
 
 
-class NeighbourLikelihood:
+class NeighbourLikelihood(Likelihood):
     """f(θ) and its gradient under the kernel of neighbouring datasets.
 
     X: coordinates and the dataset of every point, (n, width + 1); z: responses (n,); `axis_of`:
@@ -172,69 +164,25 @@ class NeighbourLikelihood:
     """
 
     def __init__(self, X: Array, z: Array, axis_of: Indices) -> None:
-        self.z, self.axis_of = z, np.asarray(axis_of, dtype=int)
-        self.axes = int(self.axis_of.max()) + 1
+        super().__init__("se", X[:, :-1], z, axis_of, ONE)
         self.constant = max(1.0, extend_anchor(None, X, self.axes).constant)
         self._fixed = ACROSS * (self.constant - point_distances(X, X, self.axes))
-        x, d = X[:, :-1], X[:, -1]
-        # Only pairs within a dataset depend on θ: the rest of K is made once.
-        self._i, self._j = np.nonzero(np.tril(d[:, None] == d[None, :], -1))
-        squares = (x[self._i] - x[self._j]) ** 2
-        membership = np.eye(self.axes)[self.axis_of]
-        self._squares = squares @ membership  # (pairs within a dataset, D)
-        length_mean = LENGTH_PRIOR[0] + 0.5 * np.log(self.axes)
-        self.prior_mean = np.array([length_mean] * self.axes + [NOISE_PRIOR[0]])
-        self.prior_sd = np.array([LENGTH_PRIOR[1]] * self.axes + [NOISE_PRIOR[1]])
+        self._fixed[np.diag_indices_from(self._fixed)] += WITHIN
+        # Only pairs within a dataset depend on the lengths: the rest of K is made once.
+        self._i, self._j = np.nonzero(np.tril(X[:, -1:] == X[None, :, -1], -1))
+        self._squares = (self.X[self._i] - self.X[self._j]) ** 2
+        self._S = np.zeros(0)  # a 0.3 S of these pairs
 
-    @property
-    def theta_bounds(self) -> list[tuple[float, float]]:
-        return [(float(np.log(a)), float(np.log(b))) for a, b in [LENGTHS] * self.axes + [NOISES]]
+    def _fill_matrices(self, hyper: Hyperparameters) -> None:
+        self._S = hyper.amplitude * WITHIN * np.exp(-0.5 * (self._squares @ hyper.lengths**-2.0))
+        np.multiply(self._fixed, hyper.amplitude, out=self._K)
+        self._K[self._i, self._j] += self._S
+        self._K[np.diag_indices_from(self._K)] += hyper.noise
 
-    def hyperparameters(self, theta: Array) -> Hyperparameters:
-        """θ in natural units, one length for every coordinate."""
-        lengths = np.exp(theta[: self.axes])[self.axis_of]
-        return Hyperparameters(lengths, 1.0, float(np.exp(theta[-1])))
-
-    def value_and_gradient(self, theta: Array) -> tuple[float, Array]:
-        """f(θ) and ∂f/∂θ; −∞ and zeros where K is not positive definite. About n³ flops.
-
-        ∂f/∂log ℓ_a = Σ_{i<j in one dataset} G_ij 0.3 S_ij Δ_a²/ℓ_a²; ∂f/∂log σ² = ½ σ² tr G.
-        """
-        inverse_squares = np.exp(-2.0 * theta[: self.axes])
-        noise = float(np.exp(theta[-1]))
-        S = WITHIN * np.exp(-0.5 * (self._squares @ inverse_squares))
-        K = np.array(self._fixed, order="F")
-        K[self._i, self._j] += S
-        K[np.diag_indices_from(K)] += WITHIN + noise
-        L, status = lapack.dpotrf(K, lower=1, clean=0, overwrite_a=1)
-        if status != 0:
-            return -np.inf, np.zeros_like(theta)
-        value = -float(np.log(np.diagonal(L)).sum())
-        inner, _ = lapack.dtrtrs(L, self.z, lower=1)
-        alpha, _ = lapack.dtrtrs(L, inner, lower=1, trans=1)
-        inverse, _ = lapack.dpotri(L, lower=1, overwrite_c=1)  # its lower half
-        pairs = (alpha[self._i] * alpha[self._j] - inverse[self._i, self._j]) * S
-        trace = float(alpha @ alpha - np.trace(inverse))
-        gradient = np.append(inverse_squares * (pairs @ self._squares), 0.5 * noise * trace)
-        off = (theta - self.prior_mean) / self.prior_sd
-        value += -0.5 * float(inner @ inner) - 0.5 * float(off @ off)
-        return value, np.asarray(gradient - off / self.prior_sd)
-
-
-class JointLikelihood(Likelihood):
-    """f(θ) of the squared exponential over coordinates and statistics X (n, width), amplitude 1.
-
-    θ is that of `core.gp.gp_fitting.Likelihood`, its amplitude held at 1.
-    """
-
-    def __init__(self, X: Array, z: Array, axis_of: Indices) -> None:
-        super().__init__("se", X, z, axis_of)
-
-    @property
-    def theta_bounds(self) -> list[tuple[float, float]]:
-        box = super().theta_bounds
-        box[-2] = (0.0, 0.0)
-        return box
+    def _by_lengths(self, alpha: Array, hyper: Hyperparameters) -> Array:
+        """∂f/∂log ℓ = Σ_{i<j in one dataset} G_ij a 0.3 S_ij Δ²/ℓ² for every axis, shape (D,)."""
+        pairs = (alpha[self._i] * alpha[self._j] - self._K[self._i, self._j]) * self._S
+        return self._by_axis(pairs @ self._squares / hyper.lengths**2)
 
 
 KERNELS = ("mkl", "sqe", "printed")
@@ -336,12 +284,12 @@ class JointFitter:
         self.lengths, self.noise, self.constant = hyper.lengths, hyper.noise, 1.0
         self._learned_at, self._base, self._last = len(present), None, None
 
-    def _likelihood(self, X: Array, z: Array) -> NeighbourLikelihood | Likelihood:
+    def _likelihood(self, X: Array, z: Array) -> Likelihood:
         axis_of = self.coordinates.axis_of
-        if self.kernel == "sqe":
-            further = self.coordinates.axes + np.arange(self.further)
-            return JointLikelihood(X, z, np.concatenate([axis_of, further]))
-        return NeighbourLikelihood(X, z, axis_of)
+        if self.kernel != "sqe":
+            return NeighbourLikelihood(X, z, axis_of)
+        further = self.coordinates.axes + np.arange(self.further)
+        return Likelihood("se", X, z, np.concatenate([axis_of, further]), ONE)
 
     def _learning_rows(self, present: int, random: np.random.Generator) -> Indices:
         """Rows of whole datasets up to `EXACT`, drawn evenly where there are more; the present."""

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
+from core.gp.gp_fitting import Likelihood
 from core.gp.kernels import Hyperparameters, Stationary
 from core.gp.regression import ExactPosterior
 from core.gp.transfer.earlier_trials import Coordinates, DatasetTrials, earlier_trials
@@ -13,7 +14,6 @@ from core.gp.transfer.joint_fitting import (
     INDUCING,
     MAX_EXACT,
     JointFitter,
-    JointLikelihood,
     JointPosterior,
     NeighbourLikelihood,
     SparseRegression,
@@ -312,14 +312,14 @@ def differences(likelihood, theta):
 @pytest.mark.parametrize("noise", [1e-4, 0.3])
 def test_neighbours_gradient_is_central_differences(noise):
     likelihood = NeighbourLikelihood(LROWS, LZ, AXIS_OF)
-    theta = np.append(np.log([0.2, 0.7, 1.5, 4.0]), np.log(noise))
+    theta = np.append(np.log([0.2, 0.7, 1.5, 4.0]), [0.3, np.log(noise)])
     gradient = likelihood.value_and_gradient(theta)[1]
     assert gradient == pytest.approx(differences(likelihood, theta), rel=1e-4, abs=1e-4)
 
 
 def test_neighbours_value_is_the_normal_density_and_the_priors():
     likelihood = NeighbourLikelihood(LROWS, LZ, AXIS_OF)
-    thetas = [np.append(np.log([0.2, 0.7, 1.5, 4.0]), np.log(n)) for n in (0.01, 0.3)]
+    thetas = [np.append(np.log([0.2, 0.7, 1.5, 4.0]), [0.0, np.log(n)]) for n in (0.01, 0.3)]
 
     def expected(theta):
         hyper = likelihood.hyperparameters(theta)
@@ -333,7 +333,7 @@ def test_neighbours_value_is_the_normal_density_and_the_priors():
 
 
 def test_the_whole_kernels_amplitude_stays_one():
-    likelihood = JointLikelihood(LX, LZ, AXIS_OF)
+    likelihood = Likelihood("se", LX, LZ, AXIS_OF, amplitudes=(1.0, 1.0))
     assert likelihood.theta_bounds[-2] == (0.0, 0.0)
     theta = np.append(np.log([0.2, 0.7, 1.5, 4.0]), [0.0, np.log(0.05)])
     gradient = likelihood.value_and_gradient(theta)[1]
