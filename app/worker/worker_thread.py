@@ -184,7 +184,7 @@ class WorkerThread(ProcessThread):
             case m.Ready():
                 self._is_ready = True
                 self._waiting += [self._start_fault] if self._start_fault else []
-            case m.WorkerDefect() if not self._is_ready:
+            case m.WorkerDefect() if message.id == 0 and not self._is_ready:
                 self._start_fault = message
                 return
             case m.Concluding():

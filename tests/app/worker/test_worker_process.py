@@ -12,7 +12,7 @@ import pytest
 from app.worker import messages as m
 from app.worker import worker_process
 from app.worker.worker_process import THREAD_LIMITS, details_of, run_worker
-from app.worker.worker_thread import coalesce_messages
+from app.worker.worker_thread import WorkerThread, coalesce_messages
 from core.errors import UnusableError
 from core.tuning.events import Progress, RunStarted, RunStopped, SurrogateFitted, TrialFinished
 from core.tuning.plan import DataPlan
@@ -100,6 +100,19 @@ def test_a_file_that_the_program_starts_with_is_read_before_the_worker_is_warm(m
         worker.work_forever(Engine())
     assert [type(ours.recv().answer) for _ in range(2)] == [m.InputRefused, m.Ready]
     assert not ours.poll()
+
+
+def test_a_defect_of_a_file_is_told_before_the_worker_is_ready():
+    thread = WorkerThread()
+    of_start, of_file = (m.Message(id, m.WorkerDefect("It failed.", "")) for id in (0, 3))
+    ready = m.Message(0, m.Ready())
+    for message, told in (
+        (of_start, []),
+        (of_file, [of_file]),
+        (ready, [of_file, of_start, ready]),
+    ):
+        thread._receive(None, message)
+        assert thread._waiting == told
 
 
 def test_the_limits_cover_every_usual_numerical_library():
