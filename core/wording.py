@@ -76,13 +76,23 @@ def format_integer(value: int) -> str:
     return f"{value:,}".replace(",", _Marks.current()[1]).replace("-", "−")
 
 
-def amount_text(amount: float, unit: str = "") -> str:
-    """Three digits of an amount with its unit: "20,600 €", "0.672"."""
+def amount_text(amount: float, unit: str = "", pads: bool = False) -> str:
+    """Three digits of an amount with its unit: "20,600 €", "0.672"; `pads`: "0.800", not "0.8"."""
     size = math.floor(math.log10(abs(amount))) if amount else 0
     rounded = round(amount, 2 - size)
-    is_long = 1e3 <= abs(rounded) < 1e10
-    number = format_integer(round(rounded)) if is_long else format_number(amount)
+    if 1e3 <= abs(rounded) < 1e10:
+        number = format_integer(round(rounded))
+    elif pads and (not amount or 1e-4 <= abs(rounded) < 1e3):
+        number = _localized(f"{amount:#.3g}".rstrip("."))
+    else:
+        number = format_number(amount)
     return f"{number}{NBSP}{unit}" if unit else number
+
+
+def amount_texts(amounts: Sequence[float], unit: str = "") -> list[str]:
+    """Amounts beside each other: with zeros at the end where one of them has decimals."""
+    has_decimals = any(not float(f"{amount:.3g}").is_integer() for amount in amounts)
+    return [amount_text(amount, unit, pads=has_decimals) for amount in amounts]
 
 
 def format_aligned(values: Sequence[float]) -> list[str]:

@@ -8,6 +8,7 @@ import pytest
 from core import wording
 from core.wording import (
     amount_text,
+    amount_texts,
     count_text,
     duration_text,
     format_decimals,
@@ -46,6 +47,15 @@ def test_what_rounds_to_nothing_has_no_sign(value, decimals, text):
 )  # fmt: skip
 def test_an_amount_has_its_unit_and_marks_between_thousands(amount, unit, text):
     assert amount_text(amount, unit) == text
+
+
+@pytest.mark.parametrize(
+    ("amounts", "texts"),
+    [((0.80004, 0.802), ["0.800", "0.802"]), ((5, 12.3), ["5.00", "12.3"]), ((5, 12), ["5", "12"]),
+     ((20628.3, 0.5), ["20,600", "0.500"]), ((0.0, 0.31), ["0.00", "0.310"])],
+)  # fmt: skip
+def test_amounts_beside_each_other_have_three_digits_each(amounts, texts):
+    assert amount_texts(amounts) == texts
 
 
 @pytest.mark.parametrize(

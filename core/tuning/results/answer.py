@@ -60,8 +60,8 @@ def _picture_of(results: Results, unit: str) -> AnswerPicture | None:
     without, by_model = results.baseline_test.get("mae"), results.test.get("mae")
     if without is None or by_model is None or not (longest := max(without, by_model)):
         return None
-    texts = wording.amount_text(without, unit), wording.amount_text(by_model, unit)
-    return AnswerPicture(without / longest, by_model / longest, texts)
+    without_text, by_model_text = wording.amount_texts([without, by_model], unit)
+    return AnswerPicture(without / longest, by_model / longest, (without_text, by_model_text))
 
 
 def _ability(results: Results, started: RunStarted, topics: TopicsFound | None) -> str:
@@ -123,11 +123,11 @@ def _rare_class(confusion: ConfusionCounts | None) -> int | None:
 def _numbers_text(results: Results, unit: str) -> str:
     error = results.test["mae"]
     assert error is not None
-    sentence = f"Off by {wording.amount_text(error, unit)} on average"
     if (baseline := results.baseline_test.get("mae")) is None:
-        return f"{sentence}."
+        return f"Off by {wording.amount_text(error, unit)} on average."
     subject = results.baseline or "the baseline"
-    return f"{sentence}; {subject} would be off by {wording.amount_text(baseline, unit)}."
+    error_text, baseline_text = wording.amount_texts([error, baseline], unit)
+    return f"Off by {error_text} on average; {subject} would be off by {baseline_text}."
 
 
 def pairs_summary(counts: PairCounts) -> str:
