@@ -56,9 +56,9 @@ def fit_averaged_model(
     Members in `fitted_models` ({trial: estimator}, of runs with one fit a trial) are not fitted
     again.
     """
-    job = problem.scoring_job()
-    weight_by_trial = final_weights(problem, state, job)
+    weight_by_trial = final_weights(problem, state)
     prepare, fold = _prepared_fold(problem)
+    job = problem.scoring_job(folds=[fold])
     task, classes = problem.dataset.task, problem.dataset.classes
 
     def fit_member(number: int) -> _Member | OmittedTrial:
@@ -89,16 +89,19 @@ def fit_averaged_model(
     pipeline = Pipeline([("prepare", prepare), ("model", model)])
     summary = _ensemble_summary(problem, state, fitted_members, omitted_trials)
     remarks = [trial.reason for trial in omitted_trials]
-    if not problem.strategy.several:
-        remarks += _single_member_remarks(state.finished)
+    if not problem.strategy.several and state.finished < TWO_MEMBERS:
+        remarks.append(_single_member_remark(state.finished))
     return AveragedModel(pipeline, fitted_members[0].number, summary, remarks)
 
 
-def final_weights(problem: Problem, state: RunState, job: scoring.ScoringJob) -> dict[int, float]:
+def final_weights(problem: Problem, state: RunState) -> dict[int, float]:
     """{trial: weight above 0} of the members, the best first."""
     # Those of the last update; computed again if there was none or a trial was excluded since.
     if problem.strategy.several:
-        return _weights_of_several(state)
+        update = state.ensemble
+        assert update is not None  # without one the single best is taken
+        pairs = zip(update.members, update.weights, strict=True)
+        return {n: w for n, w in pairs if n not in state.excluded} or {update.members[0]: 1.0}
     scores = {trial.number: trial.score for trial in state.scored_trials()}
     maximize, kind = problem.scored_by.maximize, problem.options.weights
     update, excluded = state.ensemble, set(state.excluded)
@@ -112,24 +115,18 @@ def final_weights(problem: Problem, state: RunState, job: scoring.ScoringJob) ->
     if update is not None and update.members == member_numbers and not is_incomplete:
         shares = np.array(update.weights)
     else:
-        logs = _log_densities(problem, state, member_numbers, job) if kind == "greedy" else None
+        logs = _log_densities(problem, state, member_numbers) if kind == "greedy" else None
         shares = member_weights(kind, scores, member_numbers, maximize, logs)
     return {n: float(w) for n, w in zip(member_numbers, shares, strict=True) if w > 0}
 
 
-def _weights_of_several(state: RunState) -> dict[int, float]:
-    update = state.ensemble
-    assert update is not None  # without one the single best is taken
-    weight_pairs = zip(update.members, update.weights, strict=True)
-    return {n: w for n, w in weight_pairs if n not in state.excluded} or {update.members[0]: 1.0}
-
-
 def _log_densities(
-    problem: Problem, state: RunState, member_numbers: list[int], job: scoring.ScoringJob
+    problem: Problem, state: RunState, member_numbers: list[int]
 ) -> np.ndarray | None:
     """Log densities of held-out rows, predicted again; None where there are none."""
-    if not job.returns_predictions:
+    if problem.validation_scheme == "training":
         return None
+    job = problem.scoring_job()
     results = [scoring.score_setting(job, n, state.setting_of(n)) for n in member_numbers]
     if any(not result.predictions for result in results):
         return None
@@ -242,11 +239,9 @@ def _ensemble_summary(
     )
 
 
-def _single_member_remarks(count: int) -> list[str]:
-    if count >= TWO_MEMBERS:
-        return []
+def _single_member_remark(count: int) -> str:
     trials = "1 trial" if count == 1 else f"{count} trials"
-    return [
+    return (
         f"With {trials} the average has one member, the best setting alone: one model in ten "
         f"is averaged, so {TWO_MEMBERS} trials give two."
-    ]
+    )

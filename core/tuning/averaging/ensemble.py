@@ -178,10 +178,7 @@ class SettingEnsemble:
         # The same members on the same rows: greedy selection would choose the same again.
         if self._kind == "greedy" and latest is not None and latest.members == members:
             return np.array(latest.weights)
-        logs, has_all = None, all(number in self._predictions for number in members)
-        if len(members) > 1 and self._kind == "greedy" and has_all:
-            predictions = [concatenate_predictions(self._predictions[n].folds) for n in members]
-            logs = log_densities(np.concatenate(self._y), predictions)
+        logs = self._log_densities(members, range(len(self._folds)))
         return member_weights(self._kind, self.models.scores, members, self._maximize, logs)
 
     def _held_out_scores(self) -> tuple[float | None, float | None]:
@@ -203,7 +200,7 @@ class SettingEnsemble:
         if self._kind != "tempered" and key in self._average_scores:
             return self._average_scores[key]
         predictions = [self._predictions[number].folds[fold] for number in members]
-        logs = self._log_densities_without(fold, members)
+        logs = self._log_densities(members, [k for k in range(len(self._folds)) if k != fold])
         w = member_weights(self._kind, scores, members, self._maximize, logs)
         score = self._score_fold(fold, average_predictions(predictions, w))
         # One average of each fold is enough: members change rarely, and do not come back.
@@ -218,16 +215,14 @@ class SettingEnsemble:
             if number not in self.models.excluded
         }
 
-    def _log_densities_without(self, fold: int, members: list[int]) -> np.ndarray | None:
-        if self._kind != "greedy" or len(members) == 1:
+    def _log_densities(self, members: list[int], folds: Sequence[int]) -> np.ndarray | None:
+        """The members' log densities of the rows of some folds, (n, T), where weights need them."""
+        has_all = all(number in self._predictions for number in members)
+        if self._kind != "greedy" or len(members) == 1 or not has_all:
             return None
-        other_folds = [index for index in range(len(self._folds)) if index != fold]
-        y = np.concatenate([self._y[index] for index in other_folds])
-        predictions = [
-            concatenate_predictions([self._predictions[n].folds[index] for index in other_folds])
-            for n in members
-        ]
-        return log_densities(y, predictions)
+        y = np.concatenate([self._y[fold] for fold in folds])
+        of_folds = ([self._predictions[n].folds[fold] for fold in folds] for n in members)
+        return log_densities(y, [concatenate_predictions(folds) for folds in of_folds])
 
     def _score_fold(self, fold: int, predictions: Predictions) -> float:
         metric = self._problem.fold_metric

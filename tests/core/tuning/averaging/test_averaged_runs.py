@@ -183,6 +183,12 @@ def test_a_member_that_cannot_be_fitted_is_left_out_and_said(events, wine, monke
     assert "ValueError: no" in ensemble["left_out"][0].reason
 
 
+def test_members_are_fitted_without_the_folds_being_prepared_again(events, wine, monkeypatch):
+    monkeypatch.delattr("core.tuning.problem.Problem.fold_data")
+    results = conclude(PLAN, wine, events[:-1]).results
+    assert results["ensemble"]["members"] == events[-1].results["ensemble"]["members"]
+
+
 def test_few_trials_are_said(events, wine):
     results = conclude(PLAN, wine, up_to(3, events)).results
     assert len(results["ensemble"]["members"]) == 1
