@@ -28,7 +28,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.linalg import eigh_tridiagonal
@@ -245,7 +245,7 @@ def _in_turns(state: _State, fits: int, options: EvidenceOptions) -> Iterator[Le
         iterations = _advance(state, first=number == 1)
         # Taken back and made smaller: an update that frees many groups may separate the classes.
         if number > _UNTESTED and state.objective > last + _WORSE * max(1.0, abs(last)):
-            _go_back(state, before)
+            state = replace(before, share=0.25 * before.share, path=deque(maxlen=3))
             if state.share < _MIN_UPDATE_SHARE or number == options.max_steps:
                 yield _make_step(state, number, iterations, fits + number, is_last=True)
                 return
@@ -257,13 +257,6 @@ def _in_turns(state: _State, fits: int, options: EvidenceOptions) -> Iterator[Le
         yield _make_step(state, number, iterations, fits + number, is_last=is_last)
         if is_last:
             return
-
-
-def _go_back(state: _State, before: _State) -> None:
-    for state_field in fields(before):
-        setattr(state, state_field.name, getattr(before, state_field.name))
-    state.share = 0.25 * before.share
-    state.path.clear()
 
 
 def _probe_count(grouped: Grouping) -> int:

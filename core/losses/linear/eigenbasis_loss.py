@@ -20,7 +20,13 @@ import math
 
 import numpy as np
 
-from core.losses.linear.linear_loss import LinearLoss, ResidualPoint
+from core.losses.linear.linear_loss import (
+    LeastSquaresLoss,
+    LinearLoss,
+    Noise,
+    NormalNoise,
+    ResidualPoint,
+)
 from core.optimize.loss import HessianCosts, Loss, LossPoint
 
 
@@ -29,7 +35,7 @@ def in_eigenbasis(loss: LinearLoss) -> EigenbasisLoss:
     return EigenbasisLoss(loss, *_decomposed(loss))
 
 
-class EigenbasisLoss(Loss):
+class EigenbasisLoss(LeastSquaresLoss):
     """A LinearLoss in coordinates v = Vᵀw, where XᵀX is diag(λ); the intercept is always the best.
 
     ‖v‖ = ‖w‖ for w in the span of the examples, where every minimizer with one penalty lies.
@@ -41,10 +47,11 @@ class EigenbasisLoss(Loss):
         self, linear_loss: LinearLoss, values: np.ndarray, V: np.ndarray, projected: np.ndarray
     ) -> None:
         self.linear_loss, self.values, self._V = linear_loss, values, V
+        self.total = linear_loss.total
         self._roots = np.sqrt(values)
         self.projected = projected / self._roots
         # Rounding may leave a model that explains everything below zero.
-        self.min_rss = max(linear_loss.total - float(self.projected @ self.projected), 0.0)
+        self.min_rss = max(self.total - float(self.projected @ self.projected), 0.0)
         self.noise, self.floor_share = linear_loss.noise, linear_loss.floor_share
         self.examples, self.size = linear_loss.examples, len(values)
         self.hessian_costs = HessianCosts(float(self.size) ** 2, float(self.size))
@@ -55,18 +62,8 @@ class EigenbasisLoss(Loss):
         residual = self.projected - self._roots * v
         return self.min_rss + float(residual @ residual), self._roots * residual
 
-    def _point_at(self, w: np.ndarray) -> EigenbasisAt:
-        return EigenbasisAt(self, w)
-
-    def noise_variance(self, w: np.ndarray) -> float:
-        """σ² = max(R, F)/m."""
-        return max(self.rss_and_slope(w)[0], self.noise.floor) / self.examples
-
-    def explained_share(self, w: np.ndarray) -> float:
-        return 1.0 - self.rss_and_slope(w)[0] / max(self.linear_loss.total, np.finfo(float).tiny)
-
-    def is_at_floor(self, w: np.ndarray) -> bool:
-        return self.rss_and_slope(w)[0] <= self.noise.floor
+    def point_with(self, w: np.ndarray, noise: Noise) -> EigenbasisAt:
+        return EigenbasisAt(self, w, noise)
 
     def coefficients_of(self, v: np.ndarray) -> np.ndarray:
         """The parameters of the linear loss, the best intercept last."""
@@ -79,8 +76,8 @@ class EigenbasisLoss(Loss):
 class EigenbasisAt(ResidualPoint):
     """The loss at v, where B = diag(λ/σ²)."""
 
-    def __init__(self, loss: EigenbasisLoss, w: np.ndarray) -> None:
-        super().__init__(w, loss.noise, *loss.rss_and_slope(w))
+    def __init__(self, loss: EigenbasisLoss, w: np.ndarray, noise: Noise) -> None:
+        super().__init__(w, noise, *loss.rss_and_slope(w))
         self._diagonal = self._weight * loss.values
 
     def diagonal(self) -> np.ndarray:
@@ -136,54 +133,4 @@ class FixedNoise(Loss):
         return self.linear.initial_weights()
 
     def _point_at(self, w: np.ndarray) -> LossPoint:
-        if isinstance(self.linear, EigenbasisLoss):
-            return _EigenbasisAt(self.linear, self.variance, w)
-        return _LinearAt(self.linear, self.variance, w)
-
-
-class _QuadraticAt(LossPoint):
-    """The value and gradient in both kinds of coordinates; H = AᵀA/σ² is its own majorizer."""
-
-    def __init__(self, linear: LinearLoss | EigenbasisLoss, variance: float, w: np.ndarray) -> None:
-        rss, slope = linear.rss_and_slope(w)
-        value = 0.5 * rss / variance + 0.5 * linear.examples * math.log(variance)
-        super().__init__(w, value, -slope / variance)
-        self._variance = variance
-
-
-class _LinearAt(_QuadraticAt):
-    """In the loss's own coordinates."""
-
-    def __init__(self, linear: LinearLoss, variance: float, w: np.ndarray) -> None:
-        super().__init__(linear, variance, w)
-        self._linear = linear
-
-    def product(self, v: np.ndarray) -> np.ndarray:
-        return self._linear.square_product(v) / self._variance
-
-    def dense_hessian(self) -> np.ndarray | None:
-        H = self._linear.gram_matrix()
-        return None if H is None else H / self._variance
-
-    def diagonal(self) -> np.ndarray:
-        return self._linear.square_diagonal() / self._variance
-
-
-class _EigenbasisAt(_QuadraticAt):
-    """In the eigenbasis of XᵀX, where H is diag(λ/σ²)."""
-
-    def __init__(self, linear: EigenbasisLoss, variance: float, w: np.ndarray) -> None:
-        super().__init__(linear, variance, w)
-        self._diagonal = linear.values / variance
-
-    def product(self, v: np.ndarray) -> np.ndarray:
-        return self._diagonal * v
-
-    def dense_hessian(self) -> np.ndarray:
-        return np.diag(self._diagonal)
-
-    def diagonal(self) -> np.ndarray:
-        return self._diagonal
-
-    def majorizer_diagonal(self) -> np.ndarray:
-        return self._diagonal
+        return self.linear.point_with(w, NormalNoise(self.examples, self.variance))

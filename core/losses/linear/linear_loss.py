@@ -20,6 +20,7 @@ sums over examples are weighted, and m is Σ s.
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,7 +64,55 @@ class ResidualLoss:
         return -0.5 * self.examples / rss**2 if rss > self.floor else 0.0
 
 
-class LinearLoss(Loss):
+@dataclass(frozen=True)
+class NormalNoise:
+    """The same of noise of a given variance σ²: ½ R/σ² + (m/2) log σ²."""
+
+    examples: float
+    variance: float
+
+    def value_at(self, rss: float) -> float:
+        return 0.5 * rss / self.variance + 0.5 * self.examples * math.log(self.variance)
+
+    def slope_at(self, rss: float) -> float:
+        return 0.5 / self.variance
+
+    def curvature_at(self, rss: float) -> float:
+        return 0.0
+
+
+Noise = ResidualLoss | NormalNoise
+
+
+class LeastSquaresLoss(Loss):
+    """A loss of R alone."""
+
+    noise: ResidualLoss
+    total: float  # R where nothing is explained
+
+    @abstractmethod
+    def rss_and_slope(self, w: np.ndarray) -> tuple[float, np.ndarray]:
+        """R(w), and −½ of its gradient, shape (n,)."""
+
+    @abstractmethod
+    def point_with(self, w: np.ndarray, noise: Noise) -> ResidualPoint:
+        """The evaluation at w with another function of R."""
+
+    def _point_at(self, w: np.ndarray) -> ResidualPoint:
+        return self.point_with(w, self.noise)
+
+    def noise_variance(self, w: np.ndarray) -> float:
+        """σ² = max(R, F)/m: the ridge penalties are σ² C_j."""
+        return max(self.rss_and_slope(w)[0], self.noise.floor) / self.examples
+
+    def explained_share(self, w: np.ndarray) -> float:
+        return 1.0 - self.rss_and_slope(w)[0] / max(self.total, np.finfo(float).tiny)
+
+    def is_at_floor(self, w: np.ndarray) -> bool:
+        return self.rss_and_slope(w)[0] <= self.noise.floor
+
+
+class LinearLoss(LeastSquaresLoss):
     """(m/2) log ½‖y − Xw − intercept‖² with a floor under the noise variance.
 
     ``floor_share`` is the fraction of var(y) that σ² is kept above; None for the usual one.
@@ -131,7 +180,6 @@ class LinearLoss(Loss):
         return self._gram
 
     def rss_and_slope(self, w: np.ndarray) -> tuple[float, np.ndarray]:
-        """R(w), and −½ of its gradient: Aᵀ r, shape (q,)."""
         p = self.design.column_count
         if not self.has_gram:
             r = self.y - self.design.scores(w)
@@ -150,8 +198,8 @@ class LinearLoss(Loss):
         slope[p] = self.examples * off
         return rss + self.examples * off**2, slope
 
-    def _point_at(self, w: np.ndarray) -> LinearAt:
-        return LinearAt(self, w)
+    def point_with(self, w: np.ndarray, noise: Noise) -> LinearAt:
+        return LinearAt(self, w, noise)
 
     def gram_matrix(self) -> np.ndarray | None:
         """AᵀA, shape (q, q), or None above 2,000 columns."""
@@ -196,20 +244,10 @@ class LinearLoss(Loss):
         out[..., :p] = v[..., :p] @ G + self.examples * np.multiply.outer(off, self.means)
         return out
 
-    def noise_variance(self, w: np.ndarray) -> float:
-        """σ² = max(R, F)/m: the ridge penalties are σ² C_j."""
-        return max(self.rss_and_slope(w)[0], self.noise.floor) / self.examples
-
     def noise_variance_of(self, value: float) -> float:
         """The σ² of `noise_variance` where the loss has a value."""
         rss = 2.0 * math.exp(2.0 * value / self.examples)
         return max(rss, self.noise.floor) / self.examples
-
-    def explained_share(self, w: np.ndarray) -> float:
-        return 1.0 - self.rss_and_slope(w)[0] / max(self.total, np.finfo(float).tiny)
-
-    def is_at_floor(self, w: np.ndarray) -> bool:
-        return self.rss_and_slope(w)[0] <= self.noise.floor
 
     def reweighted(self, factor: float) -> LinearLoss:
         return LinearLoss(self.design, self.y, weights=factor * self.row_weights)
@@ -248,18 +286,22 @@ class LinearLoss(Loss):
 class ResidualPoint(LossPoint):
     """φ(R) at w: H = B − d s sᵀ with s = −½ of R's gradient and d = −4 φ''(R)."""
 
-    def __init__(self, w: np.ndarray, noise: ResidualLoss, rss: float, slope: np.ndarray) -> None:
+    def __init__(self, w: np.ndarray, noise: Noise, rss: float, slope: np.ndarray) -> None:
         self._slope = slope
         self._weight, self._excess = 2.0 * noise.slope_at(rss), -4.0 * noise.curvature_at(rss)
         super().__init__(w, noise.value_at(rss), -self._weight * slope)
 
     def product(self, v: np.ndarray) -> np.ndarray:
-        excess = self._excess * np.multiply.outer(v @ self._slope, self._slope)
-        return self.majorizer_product(v) - excess
+        product = self.majorizer_product(v)
+        if not self._excess:
+            return product
+        return product - self._excess * np.multiply.outer(v @ self._slope, self._slope)
 
     def dense_hessian(self) -> np.ndarray | None:
         B = self.majorizer_dense()
-        return None if B is None else B - self._excess * np.outer(self._slope, self._slope)
+        if B is None or not self._excess:
+            return B
+        return B - self._excess * np.outer(self._slope, self._slope)
 
     def correction(self) -> Correction | None:
         """The rank-one term of H = B − d s sᵀ; None below the noise floor, where d is 0."""
@@ -270,9 +312,9 @@ class ResidualPoint(LossPoint):
 class LinearAt(ResidualPoint):
     """The loss at w: B = AᵀA/σ², s = Aᵀ r."""
 
-    def __init__(self, loss: LinearLoss, w: np.ndarray) -> None:
+    def __init__(self, loss: LinearLoss, w: np.ndarray, noise: Noise) -> None:
         self._loss = loss
-        super().__init__(w, loss.noise, *loss.rss_and_slope(w))
+        super().__init__(w, noise, *loss.rss_and_slope(w))
 
     def diagonal(self) -> np.ndarray:
         return self._weight * self._loss.square_diagonal()
