@@ -49,6 +49,8 @@ def outputs_table(
     """The prediction of every row, and the probabilities of its classes if there are some."""
     table = pd.DataFrame({"prediction": predictions})
     if probabilities is not None:
+        if (columns := probabilities.shape[1]) != len(classes):  # in a file that was altered
+            raise ValueError(f"it has {len(classes)} classes and probabilities of {columns}")
         for column, label in enumerate(classes):
             table[f"probability of {label}"] = probabilities[:, column]
     return table

@@ -326,12 +326,14 @@ class ResultForm:
     """What the result of a trial looks like; what a worker returns is compared with it."""
 
     fold_rows: tuple[int, ...]  # held out, of every fold
+    class_count: int  # 0 where numbers are predicted
     has_predictions: bool
 
     @classmethod
     def of(cls, job: ScoringJob) -> ResultForm:
         has_predictions = job.returns_predictions and not job.fitted_rows
-        return cls(tuple(len(fold.score_y) for fold in job.folds), has_predictions)
+        rows = tuple(len(fold.score_y) for fold in job.folds)
+        return cls(rows, len(job.classes), has_predictions)
 
     def fault(self, result: Any, task: TrialRequest) -> str:
         """Why an object is no result of a trial; "" where it is one."""
@@ -364,4 +366,7 @@ class ResultForm:
         }
         if lengths != set(enumerate(rows) if self.has_predictions else ()):
             return "predictions of other rows"
+        outputs = [array for p in result.predictions for array in (p.scores, p.probabilities)]
+        if any(array is not None and array.shape[1:] != (self.class_count,) for array in outputs):
+            return "predictions of other classes"
         return ""

@@ -26,6 +26,7 @@ from core.export.files import model_file
 from core.export.finished_run import finished_run
 from core.export.prediction import load_model, model_of_file, predict_file
 from core.export.raw_rows import ReadNotes, card_of, feature_cells, rows_of
+from core.export.table_model import outputs_table
 from core.export.using.file_prediction import UNLIKE, PredictionStream
 from core.export.using.row_prediction import predict_row
 from core.tuning.plan import DataPlan, Plan
@@ -209,6 +210,18 @@ def test_a_card_that_says_nothing_or_a_part_that_lacks_is_one_sentence(plain, tm
     sentence = "does not say which columns" if change else "damaged"
     with pytest.raises(UnusableError, match=sentence):
         predict_file(path, tmp_path / "data.csv")
+
+
+@pytest.mark.parametrize("classes", [["no", "maybe", "yes"], ["yes"]])
+def test_a_model_of_other_classes_than_probabilities_is_refused(plain, tmp_path, classes):
+    path = plain[0]
+    pipeline = model_file.load_skops(path)
+    pipeline[-1].classes_ = np.array(classes)
+    skops.io.dump(pipeline, path)
+    with pytest.raises(UnusableError, match="the model cannot predict these rows"):
+        predict_file(path, tmp_path / "data.csv")
+    with pytest.raises(ValueError, match=rf"{len(classes)} classes and probabilities of 2"):
+        outputs_table(np.array(["yes"]), np.array([[0.5, 0.5]]), classes)
 
 
 def test_the_card_says_what_the_model_takes(make_run, tmp_path):

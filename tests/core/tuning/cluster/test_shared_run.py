@@ -263,7 +263,10 @@ def test_what_is_given_back_late_or_twice_counts_once(executor):
     assert executor.running == 1  # that of this process
 
 
-LIES = ["another trial", "nan", "no JSON", "an array of objects", "one fold", "too few predictions"]
+LIES = [
+    *("another trial", "nan", "no JSON", "an array of objects", "one fold", "too few predictions"),
+    "too few classes",
+]
 
 
 @pytest.mark.parametrize("lie", LIES)
@@ -275,6 +278,11 @@ def test_false_results_are_tried_again_and_then_given_up(executor, lie):
     all_predictions = tuple(map(predictions_of, rows))
     fine = SharedResult.of(TrialResult(3, TASK.setting, (0.5, 0.5), predictions=all_predictions))
     few_predictions = (all_predictions[0], predictions_of(rows[1][:-1]))
+    executor._form = replace(executor._form, class_count=3)
+    few_classes = tuple(
+        replace(predictions, probabilities=np.full((len(predictions.labels), 2), 0.5))
+        for predictions in all_predictions
+    )
     odd = Predictions(np.array([None]))
     lies = {
         "another trial": replace(fine, result=replace(fine.result, number=4)),
@@ -285,6 +293,7 @@ def test_false_results_are_tried_again_and_then_given_up(executor, lie):
         "too few predictions": replace(
             fine, result=replace(fine.result, predictions=few_predictions)
         ),
+        "too few classes": replace(fine, result=replace(fine.result, predictions=few_classes)),
     }
     for _ in range(MAX_RESTARTS):
         token, _ = worker.claim()
