@@ -13,7 +13,6 @@ import math
 from collections import deque
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 
@@ -29,25 +28,6 @@ from core.optimize.loss import Correction, LinearMap, Loss, LossPoint
 from core.optimize.two_loop import Pair, pair_of, two_loop
 
 
-class Preconditioner(Protocol):
-    """The operations with M that conjugate gradients and trace estimates need."""
-
-    def solve(self, b: np.ndarray) -> np.ndarray:
-        """M⁻¹ b."""
-
-    def lower_inverse(self, b: np.ndarray) -> np.ndarray:
-        """L⁻¹ b."""
-
-    def upper_inverse(self, b: np.ndarray) -> np.ndarray:
-        """L⁻ᵀ b."""
-
-    def log_determinant(self) -> float:
-        """The log determinant log |M|."""
-
-    def inverse_diagonal(self) -> np.ndarray:
-        """The diagonal of M⁻¹, shape (n,)."""
-
-
 @dataclass(frozen=True)
 class DiagonalPreconditioner:
     """M = diag(d)."""
@@ -55,9 +35,11 @@ class DiagonalPreconditioner:
     d: np.ndarray
 
     def solve(self, b: np.ndarray) -> np.ndarray:
+        """M⁻¹ b."""
         return b / self.d
 
     def lower_inverse(self, b: np.ndarray) -> np.ndarray:
+        """L⁻¹ b, which is L⁻ᵀ b."""
         return b / np.sqrt(self.d)
 
     upper_inverse = lower_inverse
@@ -93,6 +75,10 @@ class FactorPreconditioner:
     @cached_property
     def _inverse_diagonal(self) -> np.ndarray:
         return inverse_diagonal(self.L)
+
+
+# Their operations are those that conjugate gradients and trace estimates need.
+Preconditioner = DiagonalPreconditioner | FactorPreconditioner | KroneckerPreconditioner
 
 
 def diagonal_preconditioner(point: LossPoint, penalties: np.ndarray) -> DiagonalPreconditioner:

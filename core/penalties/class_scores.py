@@ -14,15 +14,8 @@ import math
 import numpy as np
 from scipy.special import expit
 
-from core.penalties.row_space import ClassLoss
-
 # Of the rows that are left out: one number needs no more, and fewer say too little.
 _ENOUGH_ROWS, _MIN_ROWS = 3000, 1000
-
-
-def row_counts(loss: ClassLoss) -> np.ndarray:
-    """How many times each row counts, shape (m,)."""
-    return np.ones(loss.design.row_count) if loss.weights is None else loss.weights
 
 
 def thinning(rows: int, wanted: int) -> int:

@@ -24,7 +24,6 @@ from core.errors import UnusableError
 from core.optimize.descent import solve_penalized
 from core.optimize.newton import Newton
 from core.penalties import evidence
-from core.penalties.class_scores import row_counts
 from core.penalties.group_penalty import Grouping, log_penalty
 from core.penalties.leave_one_out_loss import (
     CrossValidatedLoss,
@@ -305,7 +304,7 @@ def _objective(value: float, spread: float, share: float) -> float:
 
 def _prior_variance(loss: ClassLoss, penalties: np.ndarray) -> float:
     """The mean over rows of Σ_i x_i² / c_i, a score's variance at penalties c, shape (n,)."""
-    p, squares = loss.design.column_count, loss.design.squares(row_counts(loss))
+    p, squares = loss.design.column_count, loss.design.squares(loss.row_weights)
     return float((squares[:p] / penalties[:p]).sum()) / loss.examples
 
 

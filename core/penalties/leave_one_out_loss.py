@@ -33,7 +33,6 @@ from core.optimize.newton import Newton, dense_exact
 from core.penalties.class_scores import (
     class_gradients,
     class_losses,
-    row_counts,
     score_spread,
     score_variances,
     thinning,
@@ -94,7 +93,7 @@ def leave_one_out_loss(
         return LeaveOneOutLoss(_REFUSED, 0.0, point.w, None)
     w = point.w - solve_factored(factor, point.gradient + penalties * point.w)
     V = solve_lower(factor, np.eye(len(factor))).T
-    Z, counts = loss.design.scores(w.reshape(class_count(loss), -1)).T, row_counts(loss)
+    Z, counts = loss.design.scores(w.reshape(class_count(loss), -1)).T, loss.row_weights
     blocks = list(_unit_blocks(loss, units, len(V)))
     scale = loss.examples / float(sum(counts[rows].sum() for rows in blocks))
     losses = class_losses(Z, loss.codes)
@@ -206,7 +205,7 @@ class CrossValidatedLoss:
             total += held_out.point_at(solution.point.w).value
             W = solution.point.w.reshape(class_count(held_out), -1)
             scores.append(held_out.design.scores(W).T)
-            counts.append(row_counts(held_out))
+            counts.append(held_out.row_weights)
         spread = score_spread(np.concatenate(scores), np.concatenate(counts))
         return LeaveOneOutLoss(total, spread, np.mean(self._weights, axis=0), None)
 

@@ -22,7 +22,7 @@ from scipy.linalg import lapack
 
 from core.losses.linear.design import DesignMatrix
 from core.optimize.cholesky import cholesky
-from core.penalties.class_scores import row_counts, thinning
+from core.penalties.class_scores import thinning
 from core.penalties.row_space import ClassLoss
 
 REACH = 2.0  # of log s, from the middle one to the others
@@ -42,7 +42,7 @@ class ColumnInverse:
 
         `rows`: of which ℓ is known; `design`: they.
         """
-        design, counts = loss.design.single_precision, row_counts(loss)
+        design, counts = loss.design.single_precision, loss.row_weights
         self.c, self.middle = c, middle
         self.rows = slice(None, None, thinning(design.row_count, _ENTRIES // design.column_count))
         self.design = design.subset(self.rows)

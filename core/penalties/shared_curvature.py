@@ -29,7 +29,6 @@ from core.penalties.class_scores import (
     class_gradients,
     class_losses,
     class_probabilities,
-    row_counts,
     score_spread,
     score_variances,
 )
@@ -169,7 +168,7 @@ def shared_curvature(
 
     columns: of penalties in the same ratio, at weights not far away; None where there are none.
     """
-    design, K, counts, level = loss.design, class_count(loss), row_counts(loss), 0.0
+    design, K, counts, level = loss.design, class_count(loss), loss.row_weights, 0.0
     W, point = w.reshape(K, -1), loss.point_at(w)
     Z = design.scores(W).T
     P = class_probabilities(Z)
@@ -200,7 +199,7 @@ def shared_curvature(
 
 
 def _row_states(loss: ClassLoss, Z: np.ndarray, rows: slice) -> RowStates:
-    codes, counts = loss.codes[rows], row_counts(loss)[rows]
+    codes, counts = loss.codes[rows], loss.row_weights[rows]
     copies = np.minimum(counts, 1.0)
     return RowStates(
         codes,

@@ -34,6 +34,7 @@ Hessian product with V = (s ∘ P ∘ (V Aᵀ − 1 Σ_k P_k ∘ (V Aᵀ)_k)) A
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from functools import cached_property
 from typing import Any, Self
 
@@ -72,12 +73,48 @@ class LabelledLoss(Loss):
         weights = None if self.weights is None else self.weights[rows]
         return type(self)(self.design.subset(rows), self.codes[rows], self.classes, weights)
 
+    @property
+    def row_weights(self) -> np.ndarray:
+        """How many times every row counts, shape (rows,)."""
+        return np.ones(self.design.row_count) if self.weights is None else self.weights
+
     def reweighted(self, factor: float) -> Self:
-        weights = np.ones(self.design.row_count) if self.weights is None else self.weights
-        return type(self)(self.design, self.codes, self.classes, factor * weights)
+        return type(self)(self.design, self.codes, self.classes, factor * self.row_weights)
 
     def every_nth_row(self, step: int) -> Self:
         return self.subset(slice(None, None, step))
+
+
+class LabelledAt(LossPoint):
+    """A loss at w, with what its kinds of classes have in common."""
+
+    _design: DesignMatrix
+
+    def dense_hessian(self) -> np.ndarray | None:
+        return None if len(self.w) > 4000 else self._hessian.copy()
+
+    @cached_property
+    def _hessian(self) -> np.ndarray:
+        # Kept: a step and what is learned from it both need it.
+        return self._form_hessian(self._design, 1)
+
+    def sampled_hessian(self, step: int) -> np.ndarray:
+        return self._form_hessian(self._design.single_precision, step)
+
+    @abstractmethod
+    def _form_hessian(self, design: DesignMatrix, step: int) -> np.ndarray:
+        """From every ``step``-th row of a design."""
+
+    def diagonal(self) -> np.ndarray:
+        return self._diagonal
+
+    @cached_property
+    def _diagonal(self) -> np.ndarray:
+        return self._design.single_precision.squares(self._curvatures()).ravel()
+
+    @abstractmethod
+    def _curvatures(self) -> np.ndarray:
+        """Of the rows in each score, as often as they count, shape (m,) or (K, m)."""
 
 
 class LogisticLoss(LabelledLoss):
@@ -106,7 +143,7 @@ class LogisticLoss(LabelledLoss):
         return coef, w[-1:].copy() if self.design.intercept else np.zeros(1)
 
 
-class LogisticAt(LossPoint):
+class LogisticAt(LabelledAt):
     """The loss at w, with the examples' weights u (1 − u)."""
 
     def __init__(self, loss: LogisticLoss, w: np.ndarray) -> None:
@@ -136,29 +173,17 @@ class LogisticAt(LossPoint):
         weights = self._weights
         return self._design.through(v, lambda z, rows: z * weights[rows])
 
-    def dense_hessian(self) -> np.ndarray | None:
-        return self._hessian.copy() if len(self.w) <= 4000 else None
+    def _form_hessian(self, design: DesignMatrix, step: int) -> np.ndarray:
+        return design.weighted_gram(self._weights, step)
 
-    @cached_property
-    def _hessian(self) -> np.ndarray:
-        # Kept: a step and what is learned from it both need it.
-        return self._design.weighted_gram(self._weights)
-
-    def diagonal(self) -> np.ndarray:
-        return self._diagonal
-
-    @cached_property
-    def _diagonal(self) -> np.ndarray:
-        return self._design.single_precision.squares(self._weights)
+    def _curvatures(self) -> np.ndarray:
+        return self._weights
 
     def rough_product(self) -> LinearMap:
         design = self._design.single_precision
         kind = design.X.dtype
         weights = self._weights.astype(kind)
         return lambda v: design.through(v.astype(kind), lambda z, rows: z * weights[rows])
-
-    def sampled_hessian(self, step: int) -> np.ndarray:
-        return self._design.single_precision.weighted_gram(self._weights, step)
 
 
 def _loss_sum(z: np.ndarray, small: np.ndarray, weights: np.ndarray | None) -> float:
@@ -212,7 +237,7 @@ class MultinomialLoss(LabelledLoss):
         return self.design.to_all_columns(W), intercept
 
 
-class MultinomialAt(LossPoint):
+class MultinomialAt(LabelledAt):
     """The loss at w, with the probabilities P."""
 
     def __init__(self, loss: MultinomialLoss, w: np.ndarray) -> None:
@@ -245,17 +270,6 @@ class MultinomialAt(LossPoint):
     def product(self, v: np.ndarray) -> np.ndarray:
         return _product(self._design, self._P, self._s, v)
 
-    def dense_hessian(self) -> np.ndarray | None:
-        return None if len(self.w) > 4000 else self._hessian.copy()
-
-    @cached_property
-    def _hessian(self) -> np.ndarray:
-        # Kept, as for two classes.
-        return self._form_hessian(self._design, 1)
-
-    def sampled_hessian(self, step: int) -> np.ndarray:
-        return self._form_hessian(self._design.single_precision, step)
-
     def _form_hessian(self, design: DesignMatrix, step: int) -> np.ndarray:
         P, K, q = self._P, self._loss.K, design.width
         H = np.zeros((K, q, K, q))
@@ -269,14 +283,8 @@ class MultinomialAt(LossPoint):
                 H[j, :, j] += block
         return H.reshape(K * q, K * q)
 
-    def diagonal(self) -> np.ndarray:
-        return self._diagonal
-
-    @cached_property
-    def _diagonal(self) -> np.ndarray:
-        return self._design.single_precision.squares(
-            self._counted(self._P * (1.0 - self._P))
-        ).ravel()
+    def _curvatures(self) -> np.ndarray:
+        return self._counted(self._P * (1.0 - self._P))
 
     def rough_product(self) -> LinearMap:
         design = self._design.single_precision
