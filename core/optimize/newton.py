@@ -212,7 +212,8 @@ class Newton:
             return _corrected(self.solver_at(point, penalties), slope, correction), 1
         precondition = self.precondition(point, penalties)
         # Single precision is enough where the direction is only roughly solved for.
-        product = majorizer_product(self.loss, point, penalties, rough=forcing >= 1e-4)
+        multiply = point.rough_product() if forcing >= 1e-4 else point.majorizer_product
+        product = penalized_product(self.loss, multiply, penalties)
         apply = self.recorded(product, penalties)
         if correction is not None:
             U, D = correction.U, correction.D
@@ -234,7 +235,7 @@ class Newton:
         if diagonal is not None:
             inverse = 1.0 / (diagonal + penalties)
             return lambda b: (inverse * b.T).T
-        factor = cholesky(dense_majorized(self.loss, point, penalties))
+        factor = cholesky(penalized_matrix(self.loss, point.majorizer_dense(), penalties))
         return lambda b: solve_factored(factor, b)
 
     def precondition(self, point: LossPoint, penalties: np.ndarray) -> LinearMap:
@@ -338,42 +339,22 @@ def is_dense(loss: Loss, traces: bool = False) -> bool:
     return bool(costs.dense + loss.size**3 / 3 <= products * product)
 
 
-def majorizer_product(
-    loss: Loss, point: LossPoint, penalties: np.ndarray, rough: bool = False
-) -> LinearMap:
-    """The product with A as in `dense_majorized`, ``rough`` in single precision where offered."""
-    return _penalized(loss, point.rough_product() if rough else point.majorizer_product, penalties)
-
-
-def hessian_product(loss: Loss, point: LossPoint, penalties: np.ndarray) -> LinearMap:
-    """The product with the exact Hessian at a point, plus diag(c), its gauge made definite."""
-    return _penalized(loss, point.product, penalties)
-
-
-def _penalized(loss: Loss, product: LinearMap, penalties: np.ndarray) -> LinearMap:
+def penalized_product(loss: Loss, product: LinearMap, penalties: np.ndarray) -> LinearMap:
+    """A product with a matrix of a loss's point, plus diag(c), its gauge made definite."""
     gauge = loss.gauge_indices
 
-    def penalized_product(v: np.ndarray) -> np.ndarray:
+    def add_penalties(v: np.ndarray) -> np.ndarray:
         out = product(v) + penalties * v
         if gauge is not None:
             shift = v[..., gauge].sum(axis=-1, keepdims=True)
             out[..., gauge] += loss.examples / len(gauge) ** 2 * shift
         return out
 
-    return penalized_product
+    return add_penalties
 
 
-def dense_majorized(loss: Loss, point: LossPoint, penalties: np.ndarray) -> np.ndarray:
-    """A at a point, shape (n, n), made definite along directions that change nothing."""
-    return _with_penalties(loss, point.majorizer_dense(), penalties)
-
-
-def dense_exact(loss: Loss, point: LossPoint, penalties: np.ndarray) -> np.ndarray:
-    """The exact Hessian at a point, plus diag(c), its gauge made definite, shape (n, n)."""
-    return _with_penalties(loss, point.dense_hessian(), penalties)
-
-
-def _with_penalties(loss: Loss, H: np.ndarray | None, penalties: np.ndarray) -> np.ndarray:
+def penalized_matrix(loss: Loss, H: np.ndarray | None, penalties: np.ndarray) -> np.ndarray:
+    """The same for a matrix H (n, n) itself; ValueError where it is None, for it is too large."""
     if H is None:
         raise ValueError("a Hessian that is too large to be formed was asked for")
     A = definite(loss, np.array(H))

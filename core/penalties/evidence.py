@@ -39,7 +39,7 @@ from core.optimize.cholesky import cholesky, inverse_diagonal, log_determinant
 from core.optimize.descent import StepTolerance, first_point, newton_step
 from core.optimize.lbfgs import Bounds, minimize_steps
 from core.optimize.loss import LinearMap, Loss, LossPoint
-from core.optimize.newton import Newton, Preconditioner, dense_majorized, majorizer_product
+from core.optimize.newton import Newton, Preconditioner, penalized_matrix, penalized_product
 from core.penalties.group_penalty import Grouping, without_error
 from core.penalties.marginal import (
     GroupedMarginal,
@@ -87,7 +87,7 @@ def effective_parameters(
     if curvatures is not None:
         return _in_eigenbasis(newton.loss, curvatures, C, grouped)
     if newton.dense:
-        L = cholesky(dense_majorized(newton.loss, point, penalties))
+        L = cholesky(penalized_matrix(newton.loss, point.majorizer_dense(), penalties))
         diagonal, logs = inverse_diagonal(L), log_determinant(L)
     else:
         diagonal, logs = _probe_diagonal(newton, point, penalties, signs, close)
@@ -113,7 +113,7 @@ def _probe_diagonal(
 ) -> tuple[np.ndarray, float]:
     near = newton.preconditioner(point, penalties)
     # Single precision serves: the probes' own scatter is far larger than its rounding.
-    product = majorizer_product(newton.loss, point, penalties, rough=True)
+    product = penalized_product(newton.loss, point.rough_product(), penalties)
 
     def counted(V: np.ndarray) -> np.ndarray:
         newton.products += len(V)

@@ -28,7 +28,7 @@ from scipy.sparse.linalg import LinearOperator, minres
 from core.optimize.descent import solve_penalized
 from core.optimize.lbfgs import Bounds, Iterate, minimize_steps
 from core.optimize.loss import LinearMap, LossPoint
-from core.optimize.newton import Newton, conjugate_gradients, dense_exact, hessian_product
+from core.optimize.newton import Newton, conjugate_gradients, penalized_matrix, penalized_product
 from core.penalties.group_penalty import Grouping
 from core.penalties.penalty_problem import (
     GradientOptions,
@@ -89,8 +89,8 @@ class HoldoutLoss:
         # The Hessian is the exact one: a majorizer of it would give another gradient.
         fit, newton = self.pairs[k][0], self.newtons[k]
         if newton.dense:
-            return _solve_symmetric(dense_exact(fit, point, penalties), slope)
-        apply = newton.recorded(hessian_product(fit, point, penalties), penalties)
+            return _solve_symmetric(penalized_matrix(fit, point.dense_hessian(), penalties), slope)
+        apply = newton.recorded(penalized_product(fit, point.product, penalties), penalties)
         precondition, last = newton.precondition(point, penalties), self.x[k]
         solution = conjugate_gradients(apply, slope, precondition, self.accuracy, start=last)
         self.iterations += solution.iterations

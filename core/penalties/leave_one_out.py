@@ -15,8 +15,9 @@ ones. The ratios between groups are the evidence's (MacKay 1992); t minimizes f.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 
@@ -236,8 +237,8 @@ class ScaleSearch:
         self, model: SharedCurvature, best: SearchPoint, neighbour: SearchPoint | None
     ) -> float | None:
         """The nearest minimum of the best point's model; None where it is as good as there."""
-        predicted = _Predicted(model, self.share)
-        move = predicted.nearest_minimum()
+        predicted = cache(lambda move: _objective(*model.predicted(move), self.share))
+        move = _nearest_minimum(predicted, model)
         if predicted(0.0) - predicted(move) < max(_LITTLE, _SLIGHT * best.value):
             # The first point is held back much, and a model of shared curvature errs far from it.
             return max(best.t - FIRST_STEP, self.bounds[0]) if neighbour is None else None
@@ -269,30 +270,17 @@ class ScaleSearch:
         return min(max(t, low), high)
 
 
-class _Predicted:
-    """The f that a local model predicts, up to a constant."""
-
-    def __init__(self, model: SharedCurvature, share: float) -> None:
-        self.model, self.share = model, share
-        self._values: dict[float, float] = {}
-
-    def __call__(self, move: float) -> float:
-        """The predicted f at the point's t plus a move."""
-        if move not in self._values:
-            self._values[move] = _objective(*self.model.predicted(move), self.share)
-        return self._values[move]
-
-    def nearest_minimum(self) -> float:
-        """The first minimum downhill, by a parabola where it is not at the end of the grid."""
-        downhill = _MODEL_STEP if self(_MODEL_STEP) < self(-_MODEL_STEP) else -_MODEL_STEP
-        move = 0.0
-        while self(move + downhill) < self(move):
-            move += downhill
-            if not self.model.reaches(move + downhill):
-                return move
-        before, middle, after = self(move - downhill), self(move), self(move + downhill)
-        curvature = before - 2.0 * middle + after
-        return move + (0.5 * (before - after) / curvature * downhill if curvature > 0.0 else 0.0)
+def _nearest_minimum(f: Callable[[float], float], model: SharedCurvature) -> float:
+    """The first minimum downhill from 0, by a parabola where it is not where the model ends."""
+    downhill = _MODEL_STEP if f(_MODEL_STEP) < f(-_MODEL_STEP) else -_MODEL_STEP
+    move = 0.0
+    while f(move + downhill) < f(move):
+        move += downhill
+        if not model.reaches(move + downhill):
+            return move
+    before, middle, after = f(move - downhill), f(move), f(move + downhill)
+    curvature = before - 2.0 * middle + after
+    return move + (0.5 * (before - after) / curvature * downhill if curvature > 0.0 else 0.0)
 
 
 def _objective(value: float, spread: float, share: float) -> float:

@@ -29,7 +29,7 @@ import numpy as np
 from core.optimize.cholesky import cholesky, solve_factored, solve_lower
 from core.optimize.descent import line_search, quadratic_penalty, solve_penalized
 from core.optimize.loss import LossPoint
-from core.optimize.newton import Newton, dense_exact
+from core.optimize.newton import Newton, penalized_matrix
 from core.penalties.class_scores import (
     class_gradients,
     class_losses,
@@ -131,7 +131,7 @@ def _close_point(
     """
     point, penalty = loss.point_at(w), quadratic_penalty(penalties)
     for _ in range(_MAX_STEPS):
-        factor = cholesky(dense_exact(loss, point, penalties))
+        factor = cholesky(penalized_matrix(loss, point.dense_hessian(), penalties))
         slope = point.gradient + penalties * point.w
         step = -solve_factored(factor, slope)
         moves = loss.design.scores(step.reshape(class_count(loss), -1))

@@ -24,7 +24,7 @@ from functools import cached_property
 
 import numpy as np
 
-from core.optimize.newton import majorizer_product
+from core.optimize.newton import penalized_product
 from core.penalties.class_scores import (
     class_gradients,
     class_losses,
@@ -106,8 +106,8 @@ class SharedCurvature:
         B = columns.design.transpose_product(G)
         V = self._solve(columns.solutions(B), 0.0, sigma)
         probes = (self.U @ V.reshape(count, -1, V.shape[1])).reshape(count, -1)
-        point = loss.point_at(self.W.ravel())
-        products = majorizer_product(loss, point, penalties, rough=True)(probes)
+        product = loss.point_at(self.W.ravel()).rough_product()
+        products = penalized_product(loss, product, penalties)(probes)
         Y = (self.U.T @ products.reshape(count, *self.W.shape)).reshape(B.shape)
         first, second = (B * V).sum(), (V * Y).sum()
         third = (self._solve(columns.solutions(Y), 0.0, sigma) * Y).sum()

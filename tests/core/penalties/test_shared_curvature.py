@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 
 from core.losses import build_loss, parameter_groups
 from core.optimize.descent import solve_penalized
-from core.optimize.newton import dense_exact
+from core.optimize.newton import penalized_matrix
 from core.penalties.row_space import spanned_problem
 from core.penalties.shared_curvature import shared_curvature
 
@@ -29,7 +29,7 @@ def log_losses(Z: np.ndarray, codes: np.ndarray) -> np.ndarray:
 def newton_step_without_each_row(loss, w: np.ndarray, penalties: np.ndarray) -> float:
     """The sum of the log losses after one Newton step without the row, by its own dense Hessian."""
     K = len(w) // loss.design.width
-    A = np.linalg.inv(dense_exact(loss, loss.point_at(w), penalties))
+    A = np.linalg.inv(penalized_matrix(loss, loss.point_at(w).dense_hessian(), penalties))
     A = A.reshape(K, loss.design.width, K, loss.design.width)
     X = np.column_stack((loss.design.X, np.ones(len(loss.codes))))
     Z = X @ w.reshape(K, -1).T
