@@ -10,17 +10,24 @@ included, and within its limits.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import contourpy
 import numpy as np
 
 from core.gp.acquisition import expected_improvement, probability_of_improvement
-from core.gp.evaluations import ContourLine, PlotPosition, PlottedTrial, ScoreSlice, SurrogateImage
+from core.gp.evaluations import (
+    ContourLine,
+    PlotPosition,
+    PlottedTrial,
+    ScoreSlice,
+    SurrogateImage,
+    SurrogateSlice,
+)
 from core.gp.kernels import Array
-from core.gp.regression import Surrogate, response_to_beat
-from core.gp.warping import UNLIMITED, Limits
+from core.gp.regression import FittedSurface, GpPosterior, Surrogate, response_to_beat
+from core.gp.warping import UNLIMITED, Limits, PredictedScores
 from core.space import Axis, Setting, setting_at, unit_vector
 
 LEVELS = 8  # contour lines of a surface, about
@@ -73,11 +80,6 @@ def points_on_axis(base: Array, grid: AxisGrid) -> Array:
     return points
 
 
-def points_on_grid(base: Array, across: AxisGrid, up: AxisGrid) -> Array:
-    """A point moved over two grids, `across` running faster, shape (up × across, width)."""
-    return np.vstack([points_on_axis(row, across) for row in points_on_axis(base, up)])
-
-
 def contours(
     across: AxisGrid, up: AxisGrid, scores: Array, *, maximize: bool = True
 ) -> list[ContourLine]:
@@ -108,33 +110,111 @@ def _between(grid: AxisGrid, index: Array) -> list[float]:
 MAX_POINTS = 500  # of a slice: drawing more costs frames and shows nothing more
 
 
-class _View:
-    """A surrogate over its space, through one setting."""
+class SurfaceView:
+    """What is drawn of a surface beside its heights, through the setting `at`.
+
+    `scores` and responses of its trials, shape (n,).
+    """
 
     def __init__(
-        self, surrogate: Surrogate, space: Sequence[Axis], fixed_values: Mapping[str, Any] | None
+        self,
+        space: Sequence[Axis],
+        surface: FittedSurface,
+        scores: Sequence[float],
+        responses: Sequence[float],
+        at: Setting,
     ) -> None:
-        self.surrogate, self.space = surrogate, space
-        self.warp = surrogate.score_warp
-        self.regression = surrogate.regression()
-        self.best, best_row = response_to_beat(self.regression)
-        incumbent = surrogate.incumbent or surrogate.points[best_row]
-        self.incumbent = setting_at(space, np.array(incumbent))
-        self.base_setting: Setting = self.incumbent | dict(fixed_values or {})
-        self.next_setting = setting_at(space, np.array(surrogate.next)) if surrogate.next else None
+        self.space, self.surface, self.at = space, surface, at
+        self._scores, self._responses = scores, responses
 
-    def scored_settings(self) -> list[tuple[int, float, Setting]]:
-        settings = [setting_at(self.space, np.array(point)) for point in self.surrogate.points]
-        return list(zip(self.surrogate.numbers, self.surrogate.responses, settings, strict=True))
+    def line(self, axis: str, points: int) -> tuple[AxisGrid, Array]:
+        """The values of an axis, and the points through the setting there."""
+        grid = axis_grid(self.space, axis, min(points, MAX_POINTS))
+        return grid, points_on_axis(unit_vector(self.space, self.at), grid)
 
-    def acquisition(self, mean: Array, sd: Array) -> Array:
-        """EI in units of the score, PI as a probability, or the posterior mean as a score."""
-        if self.surrogate.acquisition == "pi":
-            return probability_of_improvement(mean, sd, self.best)
-        if self.surrogate.acquisition == "mean":
-            return self.warp.to_scores(mean)
-        # The improvement is above the best score, where nothing is compressed.
-        return self.surrogate.scale * expected_improvement(mean, sd, self.best)
+    def cells(self, first: str, second: str, size: int) -> tuple[AxisGrid, AxisGrid, Array]:
+        """The values of two axes, and the points there, the first axis running faster."""
+        across, up = (axis_grid(self.space, name, size) for name in (first, second))
+        column = points_on_axis(unit_vector(self.space, self.at), up)
+        return across, up, np.vstack([points_on_axis(point, across) for point in column])
+
+    def positions(self, points: Sequence[Any] | Array, grid: AxisGrid | None) -> list[float]:
+        """Where unit vectors (m, width) are plotted along an axis; zeros without one."""
+        if grid is None:
+            return [0.0] * len(points)
+        settings = (setting_at(self.space, np.array(point)) for point in points)
+        return [grid.position(setting[grid.axis.name]) for setting in settings]
+
+    def _trials(self, across: AxisGrid, up: AxisGrid | None = None) -> list[PlottedTrial]:
+        x, y = (self.positions(self.surface.points, grid) for grid in (across, up))
+        columns = (self.surface.numbers, self._scores, x, y, self._responses)
+        return list(map(PlottedTrial, *columns))
+
+    def slice_of(self, grid: AxisGrid, heights: PredictedScores) -> SurrogateSlice:
+        """The slice of heights along an axis."""
+        next_points = [self.surface.next] if self.surface.next else []
+        return SurrogateSlice(
+            axis=grid.axis.name,
+            log=grid.axis.log,
+            x=grid.positions,
+            labels=grid.tick_labels,
+            mean=heights.median.tolist(),
+            sd=heights.deviation.tolist(),
+            band=[end.tolist() for end in heights.band],
+            wide_band=[end.tolist() for end in heights.wide_band],
+            trials=self._trials(grid),
+            next_x=next(iter(self.positions(next_points, grid)), None),
+            at=self.at,
+        )
+
+    def image_of(
+        self, across: AxisGrid, up: AxisGrid, heights: PredictedScores, *, maximize: bool = True
+    ) -> SurrogateImage:
+        """The image of heights over two axes."""
+        shape = (len(up.values), len(across.values))
+        mean = heights.median.reshape(shape)
+
+        def plotted(point: Sequence[float]) -> PlotPosition | None:
+            positions = (self.positions([point], grid)[0] for grid in (across, up))
+            return PlotPosition(*positions) if point else None
+
+        return SurrogateImage(
+            first=across.axis.name,
+            second=up.axis.name,
+            x=across.positions,
+            y=up.positions,
+            x_labels=across.tick_labels,
+            y_labels=up.tick_labels,
+            mean=mean.tolist(),
+            sd=heights.deviation.reshape(shape).tolist(),
+            contours=contours(across, up, mean, maximize=maximize),
+            trials=self._trials(across, up),
+            next=plotted(self.surface.next),
+            best=plotted(self.surface.incumbent),
+            at=self.at,
+        )
+
+
+def _score_view(
+    surrogate: Surrogate, space: Sequence[Axis], fixed_values: Mapping[str, Any] | None
+) -> tuple[SurfaceView, GpPosterior]:
+    regression = surrogate.regression()
+    if not surrogate.incumbent:
+        best = response_to_beat(regression)[1]
+        surrogate = replace(surrogate, incumbent=surrogate.points[best])
+    at = setting_at(space, np.array(surrogate.incumbent)) | dict(fixed_values or {})
+    scores = surrogate.responses
+    return SurfaceView(space, surrogate, scores, [0.0] * len(scores), at), regression
+
+
+def _acquisition(surrogate: Surrogate, best: float, mean: Array, sd: Array) -> Array:
+    """EI in units of the score, PI as a probability, or the posterior mean as a score."""
+    if surrogate.acquisition == "pi":
+        return probability_of_improvement(mean, sd, best)
+    if surrogate.acquisition == "mean":
+        return surrogate.score_warp.to_scores(mean)
+    # The improvement is above the best score, where nothing is compressed.
+    return surrogate.scale * expected_improvement(mean, sd, best)
 
 
 def slice_through(
@@ -149,28 +229,12 @@ def slice_through(
 
     `points`: how many values, at most; `limits`: of a score. KeyError: no axis has that name.
     """
-    view = _View(surrogate, space, fixed_values)
-    grid = axis_grid(space, axis, min(points, MAX_POINTS))
-    base = unit_vector(space, view.base_setting)
-    mean, sd = view.regression.posterior(points_on_axis(base, grid))
-    predicted = surrogate.score_predictions(mean, sd, limits)
-    return ScoreSlice(
-        axis=axis,
-        log=grid.axis.log,
-        x=grid.positions,
-        labels=grid.tick_labels,
-        mean=predicted.median.tolist(),
-        sd=predicted.deviation.tolist(),
-        band=[end.tolist() for end in predicted.band],
-        wide_band=[end.tolist() for end in predicted.wide_band],
-        trials=[
-            PlottedTrial(number, score, grid.position(setting[axis]))
-            for number, score, setting in view.scored_settings()
-        ],
-        next_x=None if view.next_setting is None else grid.position(view.next_setting[axis]),
-        at=view.base_setting,
-        acquisition=view.acquisition(mean, sd).tolist(),
-    )
+    view, regression = _score_view(surrogate, space, fixed_values)
+    grid, line = view.line(axis, points)
+    mean, sd = regression.posterior(line)
+    heights = view.slice_of(grid, surrogate.score_predictions(mean, sd, limits))
+    acquisition = _acquisition(surrogate, response_to_beat(regression)[0], mean, sd)
+    return ScoreSlice(**vars(heights), acquisition=acquisition.tolist())
 
 
 def surface(
@@ -186,31 +250,7 @@ def surface(
 
     `size`: values along each axis, at most. Raises KeyError: no axis has one of the names.
     """
-    view = _View(surrogate, space, fixed_values)
-    across, up = (axis_grid(space, name, size) for name in (first, second))
-    cells = points_on_grid(unit_vector(space, view.base_setting), across, up)
-    shape = (len(up.values), len(across.values))
-    predicted = surrogate.score_predictions(*view.regression.posterior(cells), limits)
-    scores = predicted.median.reshape(shape)
-
-    def plotted(setting: Setting) -> tuple[float, float]:
-        return across.position(setting[first]), up.position(setting[second])
-
-    return SurrogateImage(
-        first=first,
-        second=second,
-        x=across.positions,
-        y=up.positions,
-        x_labels=across.tick_labels,
-        y_labels=up.tick_labels,
-        mean=scores.tolist(),
-        sd=predicted.deviation.reshape(shape).tolist(),
-        contours=contours(across, up, scores, maximize=surrogate.maximize),
-        trials=[
-            PlottedTrial(number, score, *plotted(setting))
-            for number, score, setting in view.scored_settings()
-        ],
-        next=None if view.next_setting is None else PlotPosition(*plotted(view.next_setting)),
-        best=PlotPosition(*plotted(view.incumbent)),
-        at=view.base_setting,
-    )
+    view, regression = _score_view(surrogate, space, fixed_values)
+    across, up, cells = view.cells(first, second, size)
+    heights = surrogate.score_predictions(*regression.posterior(cells), limits)
+    return view.image_of(across, up, heights, maximize=surrogate.maximize)

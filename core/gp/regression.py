@@ -168,23 +168,29 @@ GpPosterior = ExactPosterior[Stationary]
 
 
 @dataclass(frozen=True)
-class Surrogate:
-    """The data from which a view evaluates the Gaussian process anywhere in the unit cube."""
+class FittedSurface:
+    """The data of a fitted response surface that views show."""
 
     trials: int = 0  # how many it has seen
     points: list[list[float]] = field(default_factory=list)  # unit vectors, n × width
-    responses: list[float] = field(default_factory=list)  # scores, n
+    responses: list[float] = field(default_factory=list)  # n
     numbers: list[int] = field(default_factory=list)  # of the trials, n
-    kernel: str = "matern52"  # se, matern32 or matern52
     lengths: list[float] = field(default_factory=list)  # one for every entry of the unit vector
-    amplitude: float = 1.0  # variance of the standardized function
     noise: float = 0.0  # variance of the standardized noise
     mean: float = 0.0  # with scale, median and spread: a `core.gp.warping.ScoreWarp`
     scale: float = 1.0
     maximize: bool = True  # whether larger scores are better
-    acquisition: str = "ei"  # ei, pi or mean
     incumbent: list[float] = field(default_factory=list)  # unit vector of the best trial
     next: list[float] = field(default_factory=list)  # unit vector of the next trial
+
+
+@dataclass(frozen=True)
+class Surrogate(FittedSurface):
+    """The data from which a view evaluates the Gaussian process anywhere; responses are scores."""
+
+    kernel: str = "matern52"  # se, matern32 or matern52
+    amplitude: float = 1.0  # variance of the standardized function
+    acquisition: str = "ei"  # ei, pi or mean
     median: float = 0.0
     spread: float = 0.0
     proposes: bool = True  # whether it chose the next trial; the first ones are spread evenly

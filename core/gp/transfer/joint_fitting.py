@@ -31,7 +31,13 @@ from scipy.linalg import blas
 
 from core.gp.gp_fitting import Likelihood, maximize_likelihood
 from core.gp.kernels import Array, Hyperparameters, Indices, Kernel, Stationary
-from core.gp.regression import MIN_JITTER, ApproximatePosterior, ExactPosterior, Posterior
+from core.gp.regression import (
+    MIN_JITTER,
+    ApproximatePosterior,
+    ExactPosterior,
+    FittedSurface,
+    Posterior,
+)
 from core.gp.transfer.earlier_trials import NEIGHBOURS, Coordinates, DatasetTrials, EarlierTrials
 from core.gp.transfer.kernel import (
     ACROSS,
@@ -347,29 +353,18 @@ class JointFitter:
 
 
 @dataclass(frozen=True)
-class JointSurface:
+class JointSurface(FittedSurface):
     """The data that redraws the joint response surface, rounded to six digits.
 
     The fields of `core.tuning.events.JointSurfaceFitted`.
     """
 
-    trials: int = 0
     method: str = "transfer"
     kernel: str = "mkl"
     neighbours: list[int] = field(default_factory=list)
     past_responses: list[list[float]] = field(default_factory=list)
-    points: list[list[float]] = field(default_factory=list)
-    responses: list[float] = field(default_factory=list)
-    numbers: list[int] = field(default_factory=list)
-    lengths: list[float] = field(default_factory=list)
-    noise: float = 0.0
     constant: float = 1.0
-    mean: float = 0.0
-    scale: float = 1.0
     settled: bool = False
-    maximize: bool = True
-    incumbent: list[float] = field(default_factory=list)
-    next: list[float] = field(default_factory=list)
     expected: float = 0.0
     deviation: float = 0.0
     freedom: float | None = None

@@ -33,20 +33,18 @@ def example(maximize=True):
     mean, scale = scores.mean(), scores.std()
     best = int(scores.argmax() if maximize else scores.argmin())
     return Surrogate(
-        15,
-        [p.tolist() for p in points],
-        scores.tolist(),
-        list(range(3, 18)),
-        "matern52",
-        [0.5] * 6,
-        1.3,
-        0.01,
-        mean,
-        scale,
-        maximize,
-        "ei",
-        points[best].tolist(),
-        unit_vector(SPACE, {"C": 2.0, "depth": 3, "trees": 40, "shape": "c"}).tolist(),
+        trials=15,
+        points=[p.tolist() for p in points],
+        responses=scores.tolist(),
+        numbers=list(range(3, 18)),
+        lengths=[0.5] * 6,
+        amplitude=1.3,
+        noise=0.01,
+        mean=mean,
+        scale=scale,
+        maximize=maximize,
+        incumbent=points[best].tolist(),
+        next=unit_vector(SPACE, {"C": 2.0, "depth": 3, "trees": 40, "shape": "c"}).tolist(),
     )
 
 
