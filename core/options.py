@@ -72,6 +72,14 @@ class Option:
         return UnusableError(f"“{value}” is out of range", where=f"option {self.name}", cure=cure)
 
 
+def choice_option(
+    name: str, label: str, default: str, help: str, choices: Mapping[str, str]
+) -> Option:
+    """An option that is one of the choices, {choice: its label}."""
+    labels = tuple(choices.values())
+    return Option(name, label, "choice", default, help, choices=(*choices,), choice_labels=labels)
+
+
 def with_defaults(options: Iterable[Option], values: Mapping[str, Any]) -> dict[str, Any]:
     """Every option's value: the given ones checked, the others at their defaults."""
     by_name = {option.name: option for option in options}

@@ -84,20 +84,15 @@ def area_interval(
         blend = (trust * observed + model) / (trust + 1.0)
         return truth * (1.0 - truth) * max(blend, observed)
 
-    return (
-        _lowest_truth(area, variance_at),
-        1.0 - _lowest_truth(1.0 - area, lambda truth: variance_at(1.0 - truth)),
-    )
+    highest = 1.0 - _lowest_truth(1.0 - area, lambda truth: variance_at(1.0 - truth))
+    return _lowest_truth(area, variance_at), highest
 
 
 def _lowest_truth(value: float, variance_at: Callable[[float], float]) -> float:
-    if value <= _NEAR:
-        return 0.0
-    return float(
-        optimize.brentq(
-            lambda truth: value - truth - Z * math.sqrt(variance_at(truth)), 0.0, value - _NEAR
-        )
-    )
+    def excess_distance(truth: float) -> float:
+        return value - truth - Z * math.sqrt(variance_at(truth))
+
+    return float(optimize.brentq(excess_distance, 0.0, value - _NEAR)) if value > _NEAR else 0.0
 
 
 def f1_interval(confusion: np.ndarray) -> tuple[float, float]:

@@ -142,9 +142,8 @@ def _fit_ranks(values: np.ndarray, categories: Sequence[int]) -> RankDistance:
     pairs = zip(values.T, categories, strict=True)
     columns = [_column_ranks(column, count) for column, count in pairs]
     (n, p), edge = values.shape, _edge_score(len(values))
-    z = np.column_stack([c.rank_scores(values[:, j]) for j, c in enumerate(columns)]).clip(
-        -edge, edge
-    )
+    z = np.column_stack([c.rank_scores(values[:, j]) for j, c in enumerate(columns)])
+    z = z.clip(-edge, edge)
     means = np.nansum(z, axis=0) / np.maximum(np.isfinite(z).sum(axis=0), 1)
     z = np.nan_to_num(z - means)
     # Of the smaller of the two products, whose eigenvalues are the same.
@@ -178,10 +177,8 @@ def _column_ranks(values: np.ndarray, count: int) -> ColumnRanks:
         # Values that occur, rather than means of two: equal ones stay exactly equal.
         ranks = ndtr(np.linspace(-edge, edge, _KNOTS)) * (n + 1) - 1
         knots = values[np.rint(ranks.clip(0, n - 1)).astype(int)]
-        slopes = [
-            _outer_slope(values, knots, edge),
-            _outer_slope(-values[::-1], -knots[::-1], edge),
-        ]
+        slopes = [_outer_slope(values, knots, edge)]
+        slopes.append(_outer_slope(-values[::-1], -knots[::-1], edge))
         return ColumnRanks(edge, slopes, knots.tolist())
     rows = np.bincount(values.astype(int), minlength=count)
     single = int(np.sum(rows == 1))

@@ -52,7 +52,7 @@ def belief_figure(run: RunState, name: str = "") -> plot.Figure:
             plot.Dots("mean", x, mean, size=11),
         )
     positions = scale.positions_of([trial.setting.get(axis.name) for trial in run.trials])
-    left, right = bounds_of(axis)
+    start, end = bounds_of(axis)
     best, title = run.best_trial, axis_title(axis.label, axis.name)
     description = f"Slice along {title} through the best setting."
     if best is not None:
@@ -60,7 +60,7 @@ def belief_figure(run: RunState, name: str = "") -> plot.Figure:
         description += f" Best {score_text(best.score, metric)} at {value}."
     return plot.Figure(
         BELIEF,
-        plot.FigureAxis(title, scale, None, left, right, exact=True),
+        plot.FigureAxis(title, scale, None, start, end, exact=True),
         plot.score_axis(metric, run.started.maximize, low, high),
         (
             *marks,

@@ -51,14 +51,14 @@ def penalty_path_figure(run: RunState, max_names: int = NAMED) -> plot.Figure:
     shown = max(5.0, last if is_over else 1.25 * last)
     end_names = [names[column] for column in named]
     lines = _group_lines(run, numbers, heights, {names[column]: column for column in chosen})
-    others = plot.joined(heights[:, other_columns].T, numbers)
+    other_lines = plot.joined(heights[:, other_columns].T, numbers)
     return plot.Figure(
         "Path of the penalties" if run.gradients else "Regularization trajectory",
         plot.FigureAxis("step", Scale("whole"), None, -0.1, shown, is_over, air=0.02),
         plot.FigureAxis(PENALTY, scale, None, low, high),
         (
             *(plot.Level(f"bound {bound:.1f}", bound, "") for bound in bounds),
-            plot.Lines("others", *others, "control", 1.0),
+            plot.Lines("others", *other_lines, "control", 1.0),
             plot.EndNames("names", [last] * len(named), heights[-1, named], end_names),
             *lines,
         ),

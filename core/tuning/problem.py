@@ -24,16 +24,7 @@ from core.estimators.registry import model_named
 from core.options import StrategyOptions
 from core.processes import processor_count
 from core.space import Axis, Setting, default_setting
-from core.tuning.candidate_models import (
-    SPREAD_TRIALS,
-    candidate_models,
-    columns_of_setting,
-    default_model,
-    feature_count,
-    shares_levels,
-    stays_sparse,
-    usual_repeats,
-)
+from core.tuning import candidate_models as candidates
 from core.tuning.plan import Plan
 from core.tuning.ranges import searched_axes
 from core.tuning.scores.imbalance import RareClass
@@ -104,7 +95,7 @@ class Problem:
             # The default and the known starts come first; few more are spread evenly.
             task = self.dataset.task
             known_starts = model.starts(task, default_setting(model.space(task)))
-            start_options["start_trials"] = 1 + len(known_starts) + SPREAD_TRIALS
+            start_options["start_trials"] = 1 + len(known_starts) + candidates.SPREAD_TRIALS
         options = search.option_values(start_options)
         plan = self.plan.changed(model=name, strategy=search.name, options={})
         # Without the axes of the whole run, whose only one is which model is tried.
@@ -128,8 +119,8 @@ class Problem:
             return self.axes
         task = self.dataset.task
         if self.strategy.several:
-            names = candidate_models(self.dataset)
-            default_model_name = default_model(self.dataset, len(self.train_rows))
+            names = candidates.candidate_models(self.dataset)
+            default_model_name = candidates.default_model(self.dataset, len(self.train_rows))
             return (Axis(MODEL, "Model", "choice", choices=names, default=default_model_name),)
         has_class_weights = self.strategy.kind == "trials" and not self.strategy.numbers_only
         space = self.model.space_of(task, rare=has_class_weights and self.rare is not None)
@@ -188,7 +179,7 @@ class Problem:
         if repeats := self.options.repeats:
             return repeats
         rows, classes = len(self.train_rows), len(self.dataset.classes)
-        return usual_repeats(rows, feature_count(self.dataset), classes)
+        return candidates.usual_repeats(rows, candidates.feature_count(self.dataset), classes)
 
     @property
     def scored_by(self) -> Metric:
@@ -225,7 +216,7 @@ class Problem:
     def refits_at_once(self) -> int:
         """How many members of an average are fitted at the same time: fewer of large tables."""
         # Each fit copies its rows: of a large table that memory costs more than the time saves.
-        values = len(self.train_rows) * feature_count(self.dataset)
+        values = len(self.train_rows) * candidates.feature_count(self.dataset)
         return self.workers if values <= MAX_PARALLEL_VALUES else 1
 
     @property
@@ -241,7 +232,7 @@ class Problem:
     @property
     def default(self) -> Setting:
         if self.strategy.several:
-            default_model_name = default_model(self.dataset, len(self.train_rows))
+            default_model_name = candidates.default_model(self.dataset, len(self.train_rows))
             setting = self.single_model(default_model_name).default
             return combined_setting(default_model_name, setting)
         return default_setting(self.space)
@@ -263,7 +254,7 @@ class Problem:
         sparse_ok = self.model.takes_sparse
         if self.strategy.several or self.is_one_of_several:
             # One preparation serves all models, so that the most demanding of them decides.
-            sparse_ok = stays_sparse(self.dataset)
+            sparse_ok = candidates.stays_sparse(self.dataset)
         return preparation(
             self.dataset, scale=scale, sparse_ok=sparse_ok, categories=self.categories
         )
@@ -273,7 +264,7 @@ class Problem:
         """How categories become numbers: as the model wants, or as suits several models."""
         if not self.strategy.several and not self.is_one_of_several:
             return self.model.categories
-        if not shares_levels(self.dataset):
+        if not candidates.shares_levels(self.dataset):
             return "means"
         return "both" if self.strategy.several else self.model.categories
 
@@ -294,7 +285,7 @@ class Problem:
         estimator = estimator.set_params(**self.fixed_parameters)
         if self.own_columns is None:
             return estimator
-        return with_own_columns(estimator, columns_of_setting(self.own_columns, setting))
+        return with_own_columns(estimator, candidates.columns_of_setting(self.own_columns, setting))
 
     def pipeline(self, setting: Setting) -> Pipeline:
         """The unfitted pipeline of a setting; it takes raw rows."""

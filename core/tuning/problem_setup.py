@@ -113,7 +113,9 @@ def build_problem(plan: Plan, dataset: Dataset) -> Problem:
     problem = Problem(
         plan, dataset, model, strategy, metric, options, train, test, reason, rare, outer=outer
     )
-    _check_validation(problem)
+    if problem.validation_scheme == "training" and model.training_score is None:
+        fault = f"{model.name} can only be judged by rows that it has not seen"
+        raise UnusableError(fault, where="option judged", cure="choose cv or validation")
     if strategy.kind == "trials":
         _ = problem.splits  # refuses too many folds before anything else is done
     if not dataset.task.has_target:
@@ -123,12 +125,6 @@ def build_problem(plan: Plan, dataset: Dataset) -> Problem:
         check_searched(plan, strategy, model.name, problem.space)
     strategy.check(problem.space, options)
     return problem
-
-
-def _check_validation(problem: Problem) -> None:
-    if problem.validation_scheme == "training" and problem.model.training_score is None:
-        fault = f"{problem.model.name} can only be judged by rows that it has not seen"
-        raise UnusableError(fault, where="option judged", cure="choose cv or validation")
 
 
 def as_first_started(problem: Problem, started: RunStarted | None) -> Problem:
@@ -215,12 +211,10 @@ def check_pair(model: Model, strategy: Strategy, task: str) -> None:
         cure = "choose one of " + ", ".join(fitting)
         raise UnusableError(f"{model.name} cannot do {task}", cure=cure)
     if strategy.several and model.name != SEVERAL:
-        raise UnusableError(
-            f"{strategy.name} tunes several models in one run, not {model.name} alone",
-            where="option strategy",
-            cure=f"choose model {SEVERAL}, or one of the strategies "
-            f"{_fitting_strategies('trials', task)}",
-        )
+        problem = f"{strategy.name} tunes several models in one run, not {model.name} alone"
+        cure = f"choose model {SEVERAL}, or one of the strategies "
+        cure += _fitting_strategies("trials", task)
+        raise UnusableError(problem, where="option strategy", cure=cure)
     if model.name == SEVERAL and not strategy.several:
         problem = f"{strategy.name} tunes one model, not several in one run"
         cure = "choose strategy race, and how it tunes each model by its option search"
@@ -231,20 +225,17 @@ def check_pair(model: Model, strategy: Strategy, task: str) -> None:
             cure=f"choose one of the strategies {_fitting_strategies(strategy.kind, task)}",
         )
     if strategy.kind == "penalties" and task not in model.loss:
+        models = " or ".join(name for name, entry in MODELS.items() if task in entry.loss)
+        fitting_strategies = _fitting_strategies("trials", task)
         raise UnusableError(
             f"{strategy.name} learns the penalties of a model's weights, not of {model.name}",
-            cure=f"choose {_with_losses(task)}, or one of the strategies "
-            f"{_fitting_strategies('trials', task)}",
+            cure=f"choose model {models}, or one of the strategies {fitting_strategies}",
         )
 
 
 def _fitting_strategies(kind: str, task: str) -> str:
     candidates = [s for s in STRATEGIES.values() if s.kind == kind and not s.several]
     return ", ".join(s.name for s in candidates if not s.tasks or task in s.tasks)
-
-
-def _with_losses(task: str) -> str:
-    return "model " + " or ".join(name for name, model in MODELS.items() if task in model.loss)
 
 
 def check_same_data(

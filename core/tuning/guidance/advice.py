@@ -34,9 +34,7 @@ def advise(summary: DatasetSummary) -> Advice:
     # What went wrong with an extension before this call was told then.
     facts, earlier_errors = _modeling_facts(summary), set(extension_errors())
     candidates = MODELS.answers(lambda model: _candidate(model, facts))
-    best, _ = _best_suggestion(
-        {name: candidate.suggestion for name, candidate in candidates.items()}
-    )
+    best = _best_of({name: candidate.suggestion for name, candidate in candidates.items()})
     models = []
     for name, candidate in candidates.items():
         advice, suggestion = candidate.advice, candidate.suggestion
@@ -70,7 +68,10 @@ class _Candidate:
 
 def _candidate(model: Model, facts: ModelingFacts) -> _Candidate:
     does_task = facts.task in model.tasks
-    obstacle, (needs, install) = _obstacle(model, facts), _missing_package(model, facts)
+    obstacle, needs, install = _obstacle(model, facts), "", ""
+    if does_task and model.extra and not is_installed(model.extra):
+        dependency = OPTIONAL_DEPENDENCIES[model.extra]
+        needs, install = dependency.modules[0], dependency.command
     advice = ModelAdvice(
         name=model.name,
         title=model.title,
@@ -180,21 +181,10 @@ def _obstacle(model: Model, facts: ModelingFacts) -> str:
     return ""
 
 
-def _missing_package(model: Model, facts: ModelingFacts) -> tuple[str, str]:
-    if facts.task not in model.tasks or not model.extra or is_installed(model.extra):
-        return "", ""
-    dependency = OPTIONAL_DEPENDENCIES[model.extra]
-    return dependency.modules[0], dependency.command
-
-
-def _best_suggestion(suggestions: Mapping[str, Suggestion | None]) -> tuple[str, str]:
-    present = {
-        name: suggestion for name, suggestion in suggestions.items() if suggestion is not None
-    }
-    if not present:
-        return "", ""
-    best = max(present, key=lambda name: present[name].rank)
-    return best, present[best].reason
+def _best_of(suggestions: Mapping[str, Suggestion | None]) -> str:
+    """The name with the best suggestion; "" for none."""
+    ranks = {name: s.rank for name, s in suggestions.items() if s is not None}
+    return max(ranks, key=ranks.__getitem__, default="")
 
 
 _Offer = tuple[StrategyAdvice, dict[str, Suggestion | None]]  # and, by model, why to take it
@@ -233,10 +223,12 @@ def _strategies(model: str, offers: Mapping[str, _Offer]) -> list[StrategyAdvice
     suggestions = {
         name: by_model[model] for name, (_, by_model) in offers.items() if model in by_model
     }
-    best, why = _best_suggestion(suggestions)
+    best = _best_of(suggestions)
     entries = [
-        replace(offers[name][0], recommended=name == best, reason=why if name == best else "")
-        for name in suggestions
+        replace(offers[name][0], recommended=True, reason=suggestion.reason)
+        if suggestion is not None and name == best
+        else offers[name][0]
+        for name, suggestion in suggestions.items()
     ]
     return sorted(entries, key=lambda entry: not entry.recommended)
 

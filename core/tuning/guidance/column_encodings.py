@@ -29,6 +29,7 @@ from core.tuning.guidance.advice import chosen_or_recommended
 from core.tuning.plan import DataPlan
 from core.tuning.problem_setup import read_data
 
+TELLS = " and a column that says so"
 MAX_CELLS = 5_000_000  # of the columns that are encoded; more would take seconds
 
 
@@ -96,15 +97,11 @@ def _words_of(step: Any, index: int, share: float, *, tells: bool) -> str:
         return ""
     number = float(np.nan_to_num(fill.statistics_[index]))
     value = f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.4g}"
-    if fill.strategy == "most_frequent":
-        ordinal = (
-            step.named_steps["encode"] if "encode" in getattr(step, "named_steps", {}) else None
-        )
-        value = value if ordinal is None else str(ordinal.categories_[index][int(number)])
+    steps = getattr(step, "named_steps", {})
+    if fill.strategy == "most_frequent" and "encode" in steps:
+        value = str(steps["encode"].categories_[index][int(number)])
     filled = {"median": "the median", "mean": "the mean"}.get(fill.strategy, "the most frequent,")
-    return f"{_share_text(share)} missing: {filled} {value}" + (
-        " and a column that says so" if tells else ""
-    )
+    return f"{_share_text(share)} missing: {filled} {value}{TELLS if tells else ''}"
 
 
 def _level_words(
@@ -116,10 +113,8 @@ def _level_words(
         missing += ", a value of their own"
     if isinstance(encoder, TargetEncoder):
         return f"{levels:,} values, each by {_mean_words(encoder)} among its rows{missing}"
-    if rare := merged_levels(encoder, index):
-        return (
-            f"{levels - len(rare):,} values have a column each, {len(rare):,} rare ones share one"
-        )
+    if rare := len(merged_levels(encoder, index)):
+        return f"{levels - rare:,} values have a column each, {rare:,} rare ones share one"
     if distinct > levels:
         return f"{levels:,} of {distinct:,} values have a column each, the others none{missing}"
     every = {1: "the one value has a column", 2: "both values have a column each"}
@@ -140,7 +135,7 @@ def _date_words(step: Pipeline, share: float) -> str:
     text = " and ".join([", ".join(columns[:-1]), columns[-1]]) if len(columns) > 1 else columns[0]
     if not share:
         return f"as {text}"
-    tells = " and a column that says so" if "missing" in names else ""
+    tells = TELLS if "missing" in names else ""
     return f"as {text}; {_share_text(share)} missing: the middle date{tells}"
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from core.estimators.facts import ModelingFacts, Suggestion, count_word
-from core.options import Option
+from core.options import Option, choice_option
 from core.samplers.gp_options import EbHypOptions, GpOptions, HybridOptions, VariableOptions
 from core.tuning.strategies.strategy import (
     Implementation,
@@ -17,38 +17,34 @@ from core.tuning.strategies.strategy import (
     sampler_maker,
 )
 
-WEIGHTS = Option(
+WEIGHTS = choice_option(
     "weights",
     "How much each model counts",
-    "choice",
     "uniform",
     "uniform: all models of the average the same, as in the paper. tempered: better scores count "
     "more. greedy: as often as a model improves the average on held-out rows when models are added "
     "one by one (Caruana and others 2004).",
-    choices=("uniform", "tempered", "greedy"),
-    choice_labels=(
-        "All the same (uniform)",
-        "Better ones more (tempered)",
-        "What improves the average (greedy)",
-    ),
+    {
+        "uniform": "All the same (uniform)",
+        "tempered": "Better ones more (tempered)",
+        "greedy": "What improves the average (greedy)",
+    },
 )
-JUDGED = Option(
+JUDGED = choice_option(
     "judged",
     "What settings are judged by",
-    "choice",
     "automatic",
     "cv: every row is predicted by a model that did not see it (cross-validation). validation: a "
     "fifth of the training rows, held out once, which costs one fit a trial. training: the rows "
     "that the model was fitted to, as the paper does without validation; only for models of how "
     "the data come about (topics, by document completion; deep latent Gaussian). Automatic takes "
     "training for the latter and cv for all others; validation for topics of very many texts.",
-    choices=("automatic", "cv", "validation", "training"),
-    choice_labels=(
-        "Automatic",
-        "Cross-validation (cv)",
-        "A part held out once (validation)",
-        "How well it explains the training rows (training)",
-    ),
+    {
+        "automatic": "Automatic",
+        "cv": "Cross-validation (cv)",
+        "validation": "A part held out once (validation)",
+        "training": "How well it explains the training rows (training)",
+    },
 )
 BROFOS = "Brofos 2013"
 _SHARES = {2: "One in two", 3: "One in three", 4: "One in four", 5: "One in five", 10: "One in ten"}
@@ -63,32 +59,28 @@ START_TRIALS = Option(
     low=-1,
     lowest_label="automatic",
 )
-KERNEL = Option(
+KERNEL = choice_option(
     "kernel",
     "Smoothness of the score",
-    "choice",
     "matern52",
     "How smooth the score is assumed to be: se very smooth, matern52 smooth, matern32 rougher.",
-    choices=("se", "matern32", "matern52"),
-    choice_labels=(
-        "Very smooth (squared exponential, se)",
-        "Rougher (Matérn 3/2, matern32)",
-        "Smooth (Matérn 5/2, matern52)",
-    ),
+    {
+        "se": "Very smooth (squared exponential, se)",
+        "matern32": "Rougher (Matérn 3/2, matern32)",
+        "matern52": "Smooth (Matérn 5/2, matern52)",
+    },
 )
-ACQUISITION = Option(
+ACQUISITION = choice_option(
     "acquisition",
     "What makes a setting promising",
-    "choice",
     "ei",
     "ei: the expected improvement. pi: the probability of any improvement, which stays closer to "
     "the best so far. mean: the expected score alone, which hardly looks elsewhere.",
-    choices=("ei", "pi", "mean"),
-    choice_labels=(
-        "How much it may improve (ei)",
-        "How likely it improves (pi)",
-        "The score expected there (mean)",
-    ),
+    {
+        "ei": "How much it may improve (ei)",
+        "pi": "How likely it improves (pi)",
+        "mean": "The score expected there (mean)",
+    },
 )
 STOP_WHEN_CERTAIN = Option(
     "stop_when_certain",
@@ -136,29 +128,28 @@ VARIABLE_TAU = Option(
     "decides how often it is tried. 1 takes that probability as it is.",
     low=0.0,
 )
-RULE = Option(
+RULE = choice_option(
     "rule",
     "Which rule decides when to explore",
-    "choice",
     "corrected",
     "corrected: the more promising the least known setting, the more often it is tried, as the "
     "paper's text says. printed: the opposite, as the paper's listing has it, which always tries "
     "an unknown that promises nothing; it finds the best less often.",
-    choices=("corrected", "printed"),
-    choice_labels=("As the paper's text says (corrected)", "As its listing has it (printed)"),
+    {
+        "corrected": "As the paper's text says (corrected)",
+        "printed": "As its listing has it (printed)",
+    },
 )
-DRAWN = Option(
+DRAWN = choice_option(
     "rule",
     "How the next setting is drawn",
-    "choice",
     "sample",
     "sample: at random, the better a setting may be the more often. thompson: the best of "
     "one sampled surface (Thompson sampling), as the paper's listing has it.",
-    choices=("sample", "thompson"),
-    choice_labels=(
-        "A sample of the good ones (sample)",
-        "The best of one sampled surface (thompson)",
-    ),
+    {
+        "sample": "A sample of the good ones (sample)",
+        "thompson": "The best of one sampled surface (thompson)",
+    },
 )
 TEMPERATURE = Option(
     "temperature",
@@ -343,20 +334,18 @@ EB_HYP = replace(
 
 
 YOGATAMA = "Yogatama and Mann 2014"
-COMMON_KERNEL = Option(
+COMMON_KERNEL = choice_option(
     "kernel",
     "Which earlier datasets count",
-    "choice",
     "mkl",
     "mkl: the twenty most similar datasets, all counted the same. sqe: all earlier datasets, by "
     "their similarity. printed: as mkl, but by the paper's formula to the letter, "
     "for comparison; it finds good settings less often.",
-    choices=("mkl", "sqe", "printed"),
-    choice_labels=(
-        "The twenty most similar (mkl)",
-        "All, by similarity (sqe)",
-        "The paper's formula to the letter (printed)",
-    ),
+    {
+        "mkl": "The twenty most similar (mkl)",
+        "sqe": "All, by similarity (sqe)",
+        "printed": "The paper's formula to the letter (printed)",
+    },
 )
 REPLACEMENT = Option(
     "replacement",
@@ -383,16 +372,14 @@ SCOT_KERNEL = replace(
     choices=COMMON_KERNEL.choices[:2],
     choice_labels=COMMON_KERNEL.choice_labels[:2],
 )
-FEATURES = Option(
+FEATURES = choice_option(
     "features",
     "How settings are ranked",
-    "choice",
     "rbf",
     "rbf: values may be best in the middle of their range, and differently on different datasets. "
     "linear: each value counts for or against a setting, on every dataset alike, as in the "
     "comparison of Yogatama and Mann; it often ends in a corner of the ranges.",
-    choices=("rbf", "linear"),
-    choice_labels=("Any shape (rbf)", "More of a value is better or worse (linear)"),
+    {"rbf": "Any shape (rbf)", "linear": "More of a value is better or worse (linear)"},
 )
 
 

@@ -11,7 +11,7 @@ from typing import cast
 from core.datasets.task import CLASSIFICATION_TASKS, Task
 from core.datasets.texts import MAX_TEXT_COLUMNS
 from core.estimators.facts import ModelingFacts, Suggestion
-from core.options import Option, StrategyOptions
+from core.options import Option, StrategyOptions, choice_option
 from core.penalties.penalty_problem import (
     DirectOptions,
     EvidenceOptions,
@@ -47,34 +47,30 @@ PRIOR = (
         low=0.0,
         low_open=True,
     ),
-    Option(
+    choice_option(
         "preset",
         "Where α and β come from",
-        "choice",
         "automatic",
         "automatic: as paper, but for groups of weights that mostly occur five times or fewer in"
         " training sequences, such as those of words: for these β is half their number, so that no"
         " penalty exceeds 1. paper: α and β as given here. authors: α = ½, as in the authors' own"
         " program, which matters for groups of a few columns only; both count every weight as free,"
         " which evidence does not. sparse: β = 0.0001, for one group a column.",
-        choices=("automatic", "paper", "authors", "sparse"),
-        choice_labels=(
-            "Automatic",
-            "From the two fields above (paper)",
-            "From the authors' program (authors)",
-            "For one group a column (sparse)",
-        ),
+        {
+            "automatic": "Automatic",
+            "paper": "From the two fields above (paper)",
+            "authors": "From the authors' program (authors)",
+            "sparse": "For one group a column (sparse)",
+        },
     ),
-    Option(
+    choice_option(
         "counts",
         "Which weights count (n)",
-        "choice",
         "seen",
         "Of sequences and molecules. seen: those of features and labels that the training rows have"
         " together, such as a word with one of its tags. all: every weight, as in the paper; most"
         " of them never occur, and their number alone makes the penalties large.",
-        choices=("seen", "all"),
-        choice_labels=("Those that occur (seen)", "Every weight (all)"),
+        {"seen": "Those that occur (seen)", "all": "Every weight (all)"},
     ),
 )
 TARGET = Option(
@@ -112,22 +108,20 @@ TOLERANCE = Option(
     low_open=True,
 )
 GRADIENT_OPTIONS = (
-    Option(
+    choice_option(
         "validation",
         "Validation rows",
-        "choice",
         "automatic",
         "holdout: one part of the training rows is held out, as in the paper; noise is often"
         " trusted so. folds: every row is held out once, and it is seen how far the folds agree."
         " Automatic takes folds where a quarter of the rows (sequences, molecules) would be fewer"
         " than five a penalty, and of tables up to 3 million values (rows times columns, times"
         " classes if more than two) a minute of the run, 30 million without a limit.",
-        choices=("automatic", "holdout", "folds"),
-        choice_labels=(
-            "Automatic",
-            "One part of the rows (holdout)",
-            "Every row once, in turns (folds)",
-        ),
+        {
+            "automatic": "Automatic",
+            "holdout": "One part of the rows (holdout)",
+            "folds": "Every row once, in turns (folds)",
+        },
     ),
     Option(
         "folds", "Folds", "int", 5, "How many parts take turns to be held out.", low=2, high=100
@@ -141,16 +135,14 @@ GRADIENT_OPTIONS = (
         low=-10.0,
         high=12.0,
     ),
-    Option(
+    choice_option(
         "prior",
         "Prior on the penalties",
-        "choice",
         "automatic",
         "weak: a Gaussian prior on each log penalty around 0, so that few held-out data do not"
         " drive penalties to extremes. none: as in the paper. Automatic takes weak for sequences"
         " and molecules and none for tables.",
-        choices=("automatic", "none", "weak"),
-        choice_labels=("Automatic", "No (none)", "A little (weak)"),
+        {"automatic": "Automatic", "none": "No (none)", "weak": "A little (weak)"},
     ),
     Option(
         "prior_sd",

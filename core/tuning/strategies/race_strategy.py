@@ -7,27 +7,25 @@ from typing import Any
 
 from core.estimators.facts import Suggestion
 from core.estimators.multi_model import MODEL
-from core.options import Option, StrategyOptions
+from core.options import Option, StrategyOptions, choice_option
 from core.tuning.strategies.gp_strategies import JUDGED
 from core.tuning.strategies.strategy import Implementation, Strategy
 
-SEARCH = Option(
+SEARCH = choice_option(
     "search",
     "How each model is tuned",
-    "choice",
     "gp",
     "The strategy that proposes the settings of every model: gp a Gaussian process, hybrid and "
     "variable the same with more exploration, tpe Optuna's estimator, random at random, transfer "
     "by what earlier datasets taught.",
-    choices=("gp", "hybrid", "variable", "transfer", "tpe", "random"),
-    choice_labels=(
-        "Gaussian process (gp)",
-        "Gaussian process, hybrid exploration (hybrid)",
-        "Gaussian process, variable threshold (variable)",
-        "By earlier datasets (transfer)",
-        "Tree-structured Parzen estimator (tpe)",
-        "At random (random)",
-    ),
+    {
+        "gp": "Gaussian process (gp)",
+        "hybrid": "Gaussian process, hybrid exploration (hybrid)",
+        "variable": "Gaussian process, variable threshold (variable)",
+        "transfer": "By earlier datasets (transfer)",
+        "tpe": "Tree-structured Parzen estimator (tpe)",
+        "random": "At random (random)",
+    },
 )
 AVERAGE = Option(
     "average",

@@ -76,7 +76,6 @@ class ClassDiagnostics(RowDiagnostics):
     second: str  # the second of two classes; else ""
     scale: str  # probability or score
     chosen: float | None  # the threshold that decides between two classes, where there is one
-    by_costs: bool  # whether it was chosen by the costs of mistakes
     of: dict[str, ThresholdTally]  # the counts of each class
 
 

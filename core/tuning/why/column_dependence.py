@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from core.datasets.cell_values import moments
 from core.datasets.dataset_summary import Column
 from core.errors import UnusableError
 from core.evaluation import column_effects
@@ -70,7 +71,7 @@ def _value_grid(
         grid = column_effects.number_grid(values.to_numpy(float, na_value=np.nan)).tolist()
         return grid, grid, []
     if column_facts is not None and column_facts.kind == "date":
-        times = pd.to_datetime(values, errors="coerce", format=column_facts.date_format, utc=True)
+        times = moments(values, column_facts.date_format)
         order = np.argsort(times.to_numpy())[: int(times.notna().sum())]
         picks = np.unique(np.linspace(0, len(order) - 1, min(12, len(order))).astype(int))
         words = [str(values.iloc[row]) for row in dict.fromkeys(order[picks].tolist())]

@@ -24,6 +24,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from core.datasets.cell_values import moments
+from core.datasets.column_format import seconds_since_1970
 from core.datasets.preparation import output_names, output_sources
 from core.estimators.multi_model import without_own_columns
 from core.estimators.stored.plain_model import on_own_scale
@@ -225,9 +227,7 @@ def _similar_columns(
             if facts.kind == "text":
                 continue
             if facts.kind == "date":
-                times = pd.to_datetime(cells, errors="coerce", format=facts.date_format, utc=True)
-                numbers = times.to_numpy("datetime64[s]").astype(float)
-                numbers[times.isna().to_numpy()] = np.nan
+                numbers = seconds_since_1970(moments(cells, facts.date_format))
             elif pd.api.types.is_numeric_dtype(cells.dtype):
                 numbers = cells.to_numpy(float, na_value=np.nan)
             else:

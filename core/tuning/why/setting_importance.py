@@ -125,31 +125,24 @@ def _axes_and_trials(state: RunState) -> tuple[list[Axis], list[tuple[Setting, f
 def _variance_shares(
     axes: Sequence[Axis], trials: Sequence[tuple[Setting, float]], trees: int, seed: int
 ) -> np.ndarray:
-    kinds = {axis.name: _distribution(axis) for axis in axes}
+    # Over raw values of a logarithmic range nearly all of the variance lies in its last decade.
+    kinds = {
+        axis.name: CategoricalDistribution(tuple(range(len(axis.choices))))
+        if axis.kind == "choice"
+        else FloatDistribution(0.0, 1.0)
+        for axis in axes
+    }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         study = optuna.create_study(storage=optuna.storages.InMemoryStorage())
-        study.add_trials(
-            [
-                optuna.trial.create_trial(
-                    params={axis.name: _unit_value(axis, setting[axis.name]) for axis in axes},
-                    distributions=kinds,
-                    value=score,
-                )
-                for setting, score in trials
-            ]
-        )
+        for setting, score in trials:
+            params = {axis.name: _unit_value(axis, setting[axis.name]) for axis in axes}
+            trial = optuna.trial.create_trial(params=params, distributions=kinds, value=score)
+            study.add_trial(trial)
         evaluator = optuna.importance.FanovaImportanceEvaluator(n_trees=trees, seed=seed)
         importances = evaluator.evaluate(study)
     shares = np.array([max(0.0, float(importances.get(axis.name, 0.0))) for axis in axes])
     return np.nan_to_num(shares)
-
-
-def _distribution(axis: Axis) -> Any:
-    # Over raw values of a logarithmic range nearly all of the variance lies in its last decade.
-    if axis.kind == "choice":
-        return CategoricalDistribution(tuple(range(len(axis.choices))))
-    return FloatDistribution(0.0, 1.0)
 
 
 def _unit_value(axis: Axis, value: Any) -> float | int:

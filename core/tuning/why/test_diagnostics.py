@@ -60,7 +60,6 @@ def _class_diagnostics(tested_model: TestedModel) -> answer_types.ClassDiagnosti
             calibration=curves.calibration(positive, score, units) if has_probabilities else [],
         )
     costs, chosen = tested_model.results.costs, tested_model.results.threshold
-    by_costs = costs is not None and len(labels) == 2 and chosen is None
     if chosen is None and has_probabilities and len(labels) == 2:
         chosen = HALF if costs is None else costs.threshold
     return answer_types.ClassDiagnostics(
@@ -70,7 +69,6 @@ def _class_diagnostics(tested_model: TestedModel) -> answer_types.ClassDiagnosti
         second=labels[1] if len(labels) == 2 else "",
         scale="probability" if has_probabilities else "score",
         chosen=chosen,
-        by_costs=by_costs,
         of=tallies,
     )
 
