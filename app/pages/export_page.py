@@ -59,8 +59,7 @@ class ModelChooser(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._choices: list[ExportableModel] = []
-        self._started = RunStarted()
-        self._more = ""
+        self._started, self._more = RunStarted(), ""
         self.box = QuietComboBox()
         self.box.setMinimumContentsLength(30)
         policy = QuietComboBox.SizeAdjustPolicy
@@ -90,16 +89,15 @@ class ModelChooser(QWidget):
         return self._choices[index] if 0 <= index < len(self._choices) else None
 
     def show_choices(self, run: RunState | None) -> None:
-        models = exportable_models(run, MAX_TRIALS) if run is not None else []
-        scored = run.finished if run is not None else 0
-        self._more = ""
-        if scored > MAX_TRIALS:
-            # A list of thousands cannot be read; the command line takes any trial.
-            self._more = (
-                f"The list has the best {MAX_TRIALS:,} of {scored:,} trials; “tunescope export "
-                "RUN FILE --which NUMBER” takes any."
-            )
-        self._started = run.started if run is not None else RunStarted()
+        self._started, self._more, models = RunStarted(), "", list[ExportableModel]()
+        if run is not None:
+            self._started, models = run.started, exportable_models(run, MAX_TRIALS)
+            if run.finished > MAX_TRIALS:
+                # A list of thousands cannot be read; the command line takes any trial.
+                self._more = (
+                    f"The list has the best {MAX_TRIALS:,} of {run.finished:,} trials; “tunescope "
+                    "export RUN FILE --which NUMBER” takes any."
+                )
         # The list is asked for at every change of the run, and a person's choice stays.
         if models == self._choices:
             return
@@ -206,7 +204,7 @@ class ExportPage(Page):
         self.chooser.changed.connect(self._on_model_chosen)
         words = "Leave rows and values of the data out, but for what a model needs"
         self.without_data = QCheckBox(words)
-        words = "Columns and classes stay named, in models and script categories and words as well."
+        words = "Columns and classes stay named, in models categories and words as well."
         self.without_data.setToolTip(plain_tooltip(words))
         self.without_data.hide()
         self.use_lines = UseLinesCard()
@@ -218,10 +216,9 @@ class ExportPage(Page):
         self._waiting = wrapping_label(words, "muted")
         add_to(self.body, self.chooser, self.use_lines, self.without_data, self._grid)
         add_to(self.body, self._waiting, 1)
-        session.exporters_changed.connect(self.request_refresh)
-        session.data_changed.connect(self.request_refresh)
-        session.plan_changed.connect(self.request_refresh)
-        session.run_changed.connect(self.request_refresh)
+        changes = (session.exporters_changed, session.data_changed, session.plan_changed)
+        for change in (*changes, session.run_changed):
+            change.connect(self.request_refresh)
         session.exported.connect(self._on_exported)
         session.run_replaced.connect(self._clear_saved)
         self.refresh()
@@ -388,9 +385,8 @@ class ExportPage(Page):
 
     def _clear_saved(self) -> None:
         self._saving.clear()
-        self._folder = self._saved_model = ""
-        for card in self.cards.values():
-            card.show_saved(None)
+        self._folder = ""
+        self._on_model_chosen()
 
 
 def _file_endings(exporter: ExportFormat) -> dict[str, str]:

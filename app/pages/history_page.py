@@ -23,7 +23,6 @@ from core.wording import count_text
 
 if TYPE_CHECKING:
     from app.session.session import Session
-    from app.session.session_history import HistoryContents
     from core.tuning.history.dataset_records import HistoryEntry
 
 MIN_ROWS, MAX_ROWS = 4, 10  # that are seen without scrolling
@@ -109,7 +108,7 @@ class HistoryPage(Page):
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
-        self.history = session.history
+        self.history, self._readable = session.history, False
         subtitle = "What worked on earlier datasets decides the first trials on a new one."
         self.set_head("History", subtitle)
         self.outcome = wrapping_label()
@@ -192,11 +191,9 @@ class HistoryPage(Page):
         self.refresh()
 
     def refresh(self) -> None:
-        self._show_contents(self.history.read_contents())
-
-    def _show_contents(self, contents: HistoryContents) -> None:
         from core.estimators.registry import MODELS  # not needed before this page
 
+        contents = self.history.read_contents()
         self.path_label.setText(f"File: {contents.path}")
         with QSignalBlocker(self.switch):
             self.switch.setChecked(contents.enabled and contents.readable)
@@ -208,8 +205,8 @@ class HistoryPage(Page):
         self.table.show_entries(contents.entries, titles)
         self._readable = contents.readable
         self._has_starter = any(entry.starter for entry in contents.entries)
-        words = "Remove shipped datasets" if self._has_starter else "Restore shipped datasets"
-        self.starter.set_label(words)
+        change = "Remove" if self._has_starter else "Restore"
+        self.starter.set_label(f"{change} shipped datasets")
         count = len(contents.entries)
         self.datasets.set_words(count_text(count, "dataset") if count else "Datasets")
         self._update_buttons()
@@ -218,15 +215,14 @@ class HistoryPage(Page):
         unreadable = "The file cannot be read."
         nothing = "The history is empty."
         has_entries = bool(self.table.model_of_entries.rows)
-        is_readable = getattr(self, "_readable", False)
         self.forget.set_allowed(bool(self.table.chosen_ids()), "Choose rows of the table first.")
         self.forget_all.set_allowed(has_entries, nothing)
         self.save.set_allowed(has_entries, nothing)
         for button in (self.starter, self.import_button):
-            button.set_allowed(is_readable, unreadable)
-        is_allowed = is_readable and not self.session.is_going_on
+            button.set_allowed(self._readable, unreadable)
+        is_allowed = self._readable and not self.session.is_going_on
         why_not = "A run is in progress. Import studies when it has ended."
-        self.optuna.set_allowed(is_allowed, why_not if is_readable else unreadable)
+        self.optuna.set_allowed(is_allowed, why_not if self._readable else unreadable)
 
     def _show_message(self, sentence: str, succeeded: bool) -> None:
         show_outcome(self.outcome, sentence, succeeded)

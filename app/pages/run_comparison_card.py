@@ -18,6 +18,7 @@ from app.widgets.cards import Card
 from app.widgets.layouts import add_to, in_row
 from app.widgets.quiet_controls import QuietComboBox
 from app.widgets.text_labels import show_text, wrapping_label
+from core.export.bundle.csv_rows import names_beside
 from core.figures.run_figures import MAX_RUNS
 
 if TYPE_CHECKING:
@@ -71,10 +72,7 @@ class RunComparisonCard(Card):
 
         self.runs, self.curves = list(runs)[:MAX_RUNS], list(curves)[:MAX_RUNS]
         titles = zip(self.runs, runs_of_one_dataset(self.runs), strict=True)
-        given = [run.title or title for run, title in titles]
-        counts = [given[: index + 1].count(name) for index, name in enumerate(given)]
-        pairs = zip(given, counts, strict=True)
-        names = [name if count == 1 else f"{name} ({count})" for name, count in pairs]
+        names = names_beside([run.title or title for run, title in titles], ())
         reason = refusal_text(self.runs)
         warnings = [reason] if reason else cautions(self.runs)
         named_curves = zip(names, self.curves, strict=True)

@@ -54,10 +54,9 @@ def check_destination(path: Path, is_new: bool = False) -> None:
 
     Where it `is_new`, nothing may have the name.
     """
-    if is_new and path.is_file():
-        raise UnusableError("a file has this name", where=str(path), cure="choose another name")
-    if path.is_dir():
-        raise UnusableError("a folder has this name", where=str(path), cure="choose another name")
+    if path.is_dir() or (is_new and path.is_file()):
+        fault = f"a {'folder' if path.is_dir() else 'file'} has this name"
+        raise UnusableError(fault, where=str(path), cure="choose another name")
     # A link stays one: the draft is made beside the file that it leads to.
     folder = (Path(os.path.realpath(path)) if path.is_symlink() else path).parent
     if not folder.is_dir():

@@ -81,9 +81,6 @@ class FinishedRun:
         """The title of the exported model; of an average that of its best member."""
         return self.model_title_of(self.results.setting)
 
-    def model_setting(self, setting: Mapping[str, Any]) -> Setting:
-        return model_and_values(self.plan.model, setting)[1]
-
     def labels_of(self, model: str) -> dict[str, str]:
         """{hyperparameter: label} of one of the run's models, with the axes of this run's data."""
         if self.tunes_several_models:
@@ -100,12 +97,6 @@ class FinishedRun:
     def is_nested(self) -> bool:
         facts = self.results.evaluation
         return facts is not None and facts.kind == "nested"
-
-    def test_score_text(self) -> str:
-        """The metric and its score on test rows: "accuracy on test rows 0.912300"."""
-        metric, scores = self.results.metric, self.results.test
-        score = score_text(scores[metric]) if metric in scores else "not measured"
-        return f"{metric.replace('_', ' ')} on test rows {score}"
 
     def events_of_kind(self, kind: type[E]) -> list[E]:
         return [event for event in self.events if isinstance(event, kind)]
@@ -215,7 +206,7 @@ def _redact_metadata(takeaway: ModelMetadata) -> ModelMetadata:
 def _redact_results(value: Any, public_names: Collection[str]) -> Any:
     match value:
         case Record() | OmittedTrial():
-            by_name = {each.name: getattr(value, each.name) for each in fields(value)}
+            by_name = {entry.name: getattr(value, entry.name) for entry in fields(value)}
             return replace(value, **_redact_results(by_name, public_names))
         case dict():
             return {name: _redact_results(inner, public_names) for name, inner in value.items()}

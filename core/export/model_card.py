@@ -67,7 +67,13 @@ def card_text(run: FinishedRun, format: str) -> str:
         *_column_blocks(run, full_run.allows_examples),
     ]
     if is_tuned:
-        blocks += ["## How good it is", _scores_table(facts), _fact_list(facts, _QUALITY)]
+        scores = [
+            (fact.label, fact.score.text, fact.score.interval_phrase().strip(" ()"))
+            for fact in facts
+            if fact.score is not None
+        ]
+        blocks += ["## How good it is", markdown_table(("model", "score", "interval"), scores)]
+        blocks.append(_fact_list(facts, _QUALITY))
         if worst := [*_worst_sentences(full_run)]:
             blocks += ["## Where it is wrong", markdown_sentences(worst, "- ")]
     blocks += ["## How it was tuned", _fact_list(facts, _TUNING), "## What it is not for"]
@@ -180,15 +186,6 @@ def _range_text(column: TrainingColumn) -> str:
         return ""
     form = date_text if column.kind == DATE else format_number
     return f"{form(column.low)} to {form(column.high)}"
-
-
-def _scores_table(facts: Sequence[Fact]) -> str:
-    rows = [
-        (fact.label, fact.score.text, fact.score.interval_phrase().strip(" ()"))
-        for fact in facts
-        if fact.score is not None
-    ]
-    return markdown_table(("model", "score", "interval"), rows)
 
 
 def _fact_list(facts: Sequence[Fact], labels: Sequence[str]) -> str:

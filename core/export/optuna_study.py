@@ -83,15 +83,11 @@ def export_study(run: RunFolder, storage: Path | str) -> str:
     if not studies:
         fault = "nothing was tried in this run yet"
         raise UnusableError(fault, where=str(run.path), cure="let it continue")
-    maximize = state.started.maximize and not state.learns_penalties
-    _write_studies(storage, studies, maximize, _metric_name(state))
+    maximize, metric = state.started.maximize, state.started.metric
+    if state.learns_penalties:
+        maximize, metric = False, "held-out loss" if state.gradients else "objective"
+    _write_studies(storage, studies, maximize, metric)
     return name
-
-
-def _metric_name(state: RunState) -> str:
-    if not state.learns_penalties:
-        return state.started.metric
-    return "held-out loss" if state.gradients else "objective"
 
 
 def _study_attributes(state: RunState) -> JsonObject:

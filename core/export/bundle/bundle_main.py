@@ -68,8 +68,8 @@ def _behind_own_columns(
     text: str, settings: dict[str, Any], header: list[str], rows: list[list[Any]]
 ) -> tuple[list[str], list[list[Any]]]:
     """The table as it is written, and the answers behind it; alone where it has no columns."""
-    parts = [str(part["column"]) for part in settings.get("parts") or ()]
-    named = [settings.get("sequence") or settings.get("column"), *parts]
+    transformed = [str(transform["column"]) for transform in settings.get("parts") or ()]
+    named = [settings.get("sequence") or settings.get("column"), *transformed]
     needed = list(dict.fromkeys(name for name in named if name))
     if not needed:  # of LIBSVM lines
         return header, rows

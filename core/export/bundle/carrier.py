@@ -36,7 +36,7 @@ from core.estimators.registry import MODELS
 from core.estimators.stored.skops_nodes import read_array
 from core.export.bundle.csv_rows import UTF_16, CellFormat, UnreadableError, cell_format_of, text_of
 from core.export.bundle.modules import program_text
-from core.export.finished_run import FinishedRun, members_of
+from core.export.finished_run import FinishedRun, members_of, score_text
 from core.export.spreadsheet_cells import escape_formula
 from core.ordinary_files import open_ordinary
 from core.records import JsonObject, to_plain
@@ -171,8 +171,12 @@ def write_script(run: FinishedRun, path: Path) -> None:
     """Write one program with the model inside, which predicts with numpy alone."""
     carrier, count = _carrier_of_run(run), len(members_of(run))
     model = f"The average of {count} models is inside" if count > 1 else "The model is inside"
-    origin = f"{model}: tuned by Tunescope on {run.takeaway.dataset}, {run.test_score_text()}. It"
-    origin += " needs numpy, and is faster where numba is installed."
+    metric, scores = run.results.metric, run.results.test
+    score = score_text(scores[metric]) if metric in scores else "not measured"
+    origin = (
+        f"{model}: tuned by Tunescope on {run.takeaway.dataset}, {metric.replace('_', ' ')} on "
+        f"test rows {score}. It needs numpy, and is faster where numba is installed."
+    )
     versions = ", ".join(f"{name} {version}" for name, version in run.takeaway.versions.items())
     packed_model = base64.b85encode(npz_bytes(arrays_of(run))).decode()
     lines = (packed_model[start : start + 96] for start in range(0, len(packed_model), 96))

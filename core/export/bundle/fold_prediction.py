@@ -92,7 +92,6 @@ def structure_confidence(probabilities: Any, structure: str) -> tuple[float, flo
         elif sign == ")":
             paired_probabilities.append(float(probabilities[open_positions.pop(), position]))
     unpaired_sum = sum(float(unpaired[i]) for i, sign in enumerate(structure) if sign == ".")
-    accuracy = (2.0 * sum(paired_probabilities) + unpaired_sum) / len(structure)
-    return min(max(accuracy, 0.0), 1.0), min(
-        sum(paired_probabilities) / len(paired_probabilities), 1.0
-    ) if paired_probabilities else ""
+    total = sum(paired_probabilities)
+    accuracy = min(max((2.0 * total + unpaired_sum) / len(structure), 0.0), 1.0)
+    return accuracy, min(total / len(paired_probabilities), 1.0) if paired_probabilities else ""

@@ -132,13 +132,6 @@ class PenaltyGroup(Record):
     parameters: list[str] | str  # or "all"
 
 
-@dataclass(frozen=True)
-class Penalties(Record):
-    """All groups, by their names."""
-
-    groups: dict[str, PenaltyGroup]
-
-
 @dataclass(frozen=True, kw_only=True)
 class FittedModel(Record):
     """The arrays without the penalties, as they are read; carriers read what they add."""
@@ -178,7 +171,7 @@ def model_document(run: FinishedRun) -> JsonObject:
         "weights": dict(zip(names, weights.tolist(), strict=True)),
     }
     scale = "the penalty is C/2 times the squared weights, beside the summed loss"
-    return {"penalties": {"scale": scale, **to_plain(Penalties(groups))}, "fitted": fitted}
+    return {"penalties": {"scale": scale, "groups": to_plain(groups)}, "fitted": fitted}
 
 
 def load_document_arrays(path: Path) -> Arrays:
@@ -201,7 +194,8 @@ def load_document_arrays(path: Path) -> Arrays:
 
 def _arrays_of_document(document: JsonObject) -> Arrays:
     fitted = read_as(FittedModel, document["fitted"])
-    groups = read_as(Penalties, document.get("penalties")).groups
+    plain_groups = document["penalties"]["groups"].items()
+    groups = {name: read_as(PenaltyGroup, plain) for name, plain in plain_groups}
     weights = fitted.weights
     index_of = {name: k for k, name in enumerate(weights)}
     group_of_weight = np.full(len(weights), -1, dtype=np.int64)

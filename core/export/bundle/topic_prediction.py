@@ -94,11 +94,9 @@ def _split_halves(documents: list[tuple[np.ndarray, np.ndarray]]) -> tuple[Any, 
     for words, counts in documents:
         tokens = np.repeat(words, counts.astype(np.int64))
         order = np.argsort(random.random(len(tokens)), kind="stable")
-        early = tokens[order[: (len(tokens) + 1) // 2]]
-        late = tokens[order[(len(tokens) + 1) // 2 :]]
-        for half_tokens, half_documents in ((early, first), (late, second)):
-            half_words, half_counts = np.unique(half_tokens, return_counts=True)
-            half_documents.append((half_words, half_counts.astype(float)))
+        half = (len(tokens) + 1) // 2
+        first.append(_count_words(tokens[order[:half]]))
+        second.append(_count_words(tokens[order[half:]]))
     return first, second
 
 
@@ -120,7 +118,7 @@ def _documents(
     return [_counts_of_columns(*line, columns, first) for line in libsvm_pairs(text)]
 
 
-def _count_words(numbers: list[int]) -> tuple[np.ndarray, np.ndarray]:
+def _count_words(numbers: Any) -> tuple[np.ndarray, np.ndarray]:
     words, times = np.unique(np.array(numbers, dtype=np.int64), return_counts=True)
     return words, times.astype(float)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn import ensemble
@@ -329,8 +329,7 @@ def _distance_powers(graph: OnnxGraph, X: str, s: np.ndarray, p: int) -> str:
     return total
 
 
-@dataclass(frozen=True)
-class _Tree:
+class _Tree(NamedTuple):
     """One tree, its nodes numbered from the root, 0."""
 
     leaf: np.ndarray  # which nodes are leaves, (nodes,)
@@ -381,16 +380,12 @@ def _sum_of_trees(graph: OnnxGraph, X: str, trees: list[_Tree]) -> str:
     from onnx import TensorProto, numpy_helper
 
     sizes = [len(tree.leaf) for tree in trees]
-    width = trees[0].values.shape[1]
-    leaf = np.concatenate([tree.leaf for tree in trees])
+    leaf, *splits, values = map(np.concatenate, zip(*trees, strict=True))
     # scikit-learn has negative numbers at leaves, which the operator refuses.
-    feature, threshold, left, right = (
-        np.where(leaf, 0, np.concatenate([getattr(tree, name) for tree in trees]))
-        for name in ("feature", "threshold", "left", "right")
-    )
+    feature, threshold, left, right = (np.where(leaf, 0, array) for array in splits)
+    width = values.shape[1]
     tree_of = np.repeat(np.arange(len(trees)), sizes)
     node_of = np.concatenate([np.arange(size) for size in sizes])
-    values = np.concatenate([tree.values for tree in trees])
     leaf_nodes, output = np.nonzero(leaf[:, None] & np.ones(width, dtype=bool))
     leaf_values = values[leaf_nodes, output]
     single = graph.add_node(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -50,13 +51,13 @@ class ColumnarTable(OwnTable):
         return form.kind in ("parquet", "feather")
 
     def write_file(self, path: Path, form: OutputForm, answers: Answers) -> list[str]:
-        with ColumnarWriter(path, form.kind, _compression(self.file)) as writer:
+        with closing(ColumnarWriter(path, form.kind, _compression(self.file))) as writer:
             if not answers.is_sorted:
                 self._write_rows(writer, answers)
                 return []
             with TemporaryDirectory() as folder:
                 draft = Path(folder) / "rows"
-                with ColumnarWriter(draft, _STREAM) as draft_writer:
+                with closing(ColumnarWriter(draft, _STREAM)) as draft_writer:
                     self._write_rows(draft_writer, answers)
                 writer.write_draft(draft, answers.order())
         return []
@@ -85,10 +86,7 @@ class ColumnarWriter:
         self._schema: Any = None
         self._file: Any = None
 
-    def __enter__(self) -> ColumnarWriter:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
         if self._file is not None:
             self._file.close()
 
@@ -181,7 +179,7 @@ def write_columnar(
     import pyarrow as pa
 
     remaining_rows = iter(rows)
-    with ColumnarWriter(path, kind) as writer:
+    with closing(ColumnarWriter(path, kind)) as writer:
         while block := list(islice(remaining_rows, _BATCH)):
             table = pd.DataFrame(block, columns=list(names))
             for name in names[:text_count]:

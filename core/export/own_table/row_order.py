@@ -7,6 +7,7 @@ import pickle
 import tempfile
 from array import array
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 
 import numpy as np
 
@@ -21,12 +22,6 @@ class RecordFile:
     def __init__(self) -> None:
         self._file = tempfile.TemporaryFile()  # noqa: SIM115
         self._ends = array("q", [0])
-
-    def __enter__(self) -> RecordFile:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def __del__(self) -> None:
         self.close()
@@ -60,7 +55,7 @@ def write_lines(
             write(line)
         return
     flags = bytearray()
-    with RecordFile() as kept_lines:
+    with closing(RecordFile()) as kept_lines:
         line = b""
         for line, is_row in lines:
             kept_lines.add(line)
@@ -81,7 +76,7 @@ def ordered_rows(rows: Iterable[Sequence[Cell]], answers: Answers) -> Generator[
     if not answers.is_sorted:
         yield from rows
         return
-    with RecordFile() as kept_rows:
+    with closing(RecordFile()) as kept_rows:
         for row in rows:
             kept_rows.add(pickle.dumps(row))  # nobody else has the file
         yield from map(pickle.loads, kept_rows.records(answers.order().tolist()))

@@ -177,16 +177,13 @@ def _curves_section(label: str, diagnostics: answer_types.ClassDiagnostics) -> s
     question = f"“{label}” against the rest. Dashed: baseline."
     if marked_index is not None:
         question += " The large dot is the threshold that the model decides by."
-    return html.section_card(
-        figures.THRESHOLD, question, body + html.collapsible(html.TABLE, table)
-    )
+    body += html.collapsible(html.TABLE, table)
+    return html.section_card(figures.THRESHOLD, question, body)
 
 
 def _wrong_rows_section(diagnostics: answer_types.RowDiagnostics) -> str:
-    wrong, is_regression = (
-        diagnostics.wrong,
-        isinstance(diagnostics, answer_types.RegressionDiagnostics),
-    )
+    wrong = diagnostics.wrong
+    is_regression = isinstance(diagnostics, answer_types.RegressionDiagnostics)
     has_distances = any(sure is not None for sure in wrong.sure)  # some models lack probabilities
     distance = ["off by" if is_regression else "sure"] * has_distances
     header = [wrong.counted, "actual", "predicted", *distance]

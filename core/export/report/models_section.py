@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from core.estimators.model_settings import title_of
+from core.estimators.model_settings import model_and_values, title_of
 from core.export.finished_run import EnsembleMember, FinishedRun, members_of
 from core.export.report.figure_svg import SIZES, figure_svg
 from core.export.report.html import cell_text, figure_card, html_table, paragraphs, section_card
@@ -62,9 +62,9 @@ def _row_cells(row: LeaderboardRow, format_score: Any) -> tuple[Any, ...]:
 
 def model_and_setting(run: FinishedRun, setting: Mapping[str, Any]) -> list[Any]:
     """Two cells: the title of a setting's model, and its values."""
-    pairs = run.model_setting(setting).items()
-    values_text = ", ".join(f"{name} = {cell_text(value)}" for name, value in pairs)
-    return [run.model_title_of(setting), values_text]
+    model, values = model_and_values(run.plan.model, setting)
+    values_text = ", ".join(f"{name} = {cell_text(value)}" for name, value in values.items())
+    return [title_of(model), values_text]
 
 
 _WEIGHTS = {
@@ -117,9 +117,8 @@ def _members_text(members: list[EnsembleMember], ensemble: EnsembleResults) -> s
     if len(members) == 1:
         return f"The single best{trials_text}: an average of two or more needs 20 trials."
     even = abs(ensemble.effective - len(members)) < 0.05
-    worth = (
-        "" if even else f"; by their weights they count as {format_number(ensemble.effective, 2)}"
-    )
+    count = format_number(ensemble.effective, 2)
+    worth = "" if even else f"; by their weights they count as {count}"
     return f"The {len(members)} best{trials_text}{worth}."
 
 

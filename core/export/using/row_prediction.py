@@ -79,7 +79,7 @@ def predict_row(model: LoadedModel, values: dict[str, CellValue]) -> RowPredicti
     odd, far = unread_dates(row, model.training), far_dates(row, model.training)
     date_texts = [f"{name} {NO_DATE.format(typical[name])}" for name in odd]
     date_texts += [sentences[0] for sentences in far.values()]
-    words = "; ".join([*([words] if words else []), *date_texts])
+    words = "; ".join(filter(None, [words, *date_texts]))
     return RowPrediction(
         prediction=float(prediction) if number else str(prediction),
         shares=shares,
