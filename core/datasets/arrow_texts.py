@@ -35,12 +35,14 @@ class PlainTexts:
         words: some of the different ones, in their order of appearance.
         frequencies: how often each of these was seen.
         different: an Arrow array of all of them, or of those in evenly spaced rows of many.
+        codes: of every row, its place in `different` or −1 where missing; None of many.
     """
 
     words: list[str]
     frequencies: np.ndarray
     different: Any
     count: ColumnCount
+    codes: np.ndarray | None
 
     def are_iso_dates(self) -> bool:
         if self.words[0][4:5] != "-":  # as of 2024-12-31
@@ -63,7 +65,6 @@ def plain_texts(values: pd.Series) -> PlainTexts | None:
     if not isinstance(values.dtype, pd.StringDtype) or values.dtype.storage != "pyarrow":
         return None
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     cells = pa.array(values.array)
     cells = cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells
@@ -72,23 +73,32 @@ def plain_texts(values: pd.Series) -> PlainTexts | None:
         return None
     step = spread_step(len(filled))
     spread = filled if step == 1 else filled.take(np.arange(0, len(filled), step))
-    counted = pc.value_counts(spread)  # in their order of appearance
-    seen, counts = counted.field("values"), counted.field("counts").to_numpy()
-    frequent = np.argsort(-counts, kind="stable")[:MAX_FREQUENT]
-    is_sample = has_many_levels(len(filled), len(seen))
-    if step > 1 and not is_sample:  # a rare word decides, too
-        counted = pc.value_counts(filled)
-    different, counts = counted.field("values"), counted.field("counts").to_numpy()
+    different, codes = _encoded(spread)
+    counts = np.bincount(codes)
+    frequent = different.take(np.argsort(-counts, kind="stable")[:MAX_FREQUENT])
+    is_sample = has_many_levels(len(filled), len(different))
+    if not (is_sample or spread is cells):  # a rare word decides, too
+        different, codes = _encoded(cells)
+        counts = np.bincount(codes + 1)[1:]
     if not _are_plain(filled if is_sample else different):
         return None
     count = ColumnCount(
         cells.null_count,
         len(different),
-        tuple(seen.take(frequent).to_pylist()),
+        tuple(frequent.to_pylist()),
         are_long(_thinned(spread, LONG_SAMPLE)),
     )
     words = _thinned(different, _MAX_WORDS)
-    return PlainTexts(words, counts[:: spread_step(len(different), _MAX_WORDS)], different, count)
+    frequencies = counts[:: spread_step(len(different), _MAX_WORDS)]
+    return PlainTexts(words, frequencies, different, count, None if is_sample else codes)
+
+
+def _encoded(texts: Any) -> tuple[Any, np.ndarray]:
+    """The different texts in their order of appearance, and every row's, −1 where missing."""
+    import pyarrow.compute as pc
+
+    encoded = pc.dictionary_encode(texts)
+    return encoded.dictionary, encoded.indices.fill_null(-1).to_numpy()
 
 
 def _thinned(texts: Any, count: int) -> list[str]:

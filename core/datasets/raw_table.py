@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.datasets.arrow_texts import plain_texts
+from core.datasets.arrow_texts import PlainTexts, plain_texts
 from core.datasets.cell_values import (
     ColumnFormat,
     TextLevels,
@@ -55,6 +55,7 @@ class RawTable:
     readings: tuple[ColumnReading, ...] = ()
     units: Mapping[str, str] = field(default_factory=dict)  # of columns, told beside the cells
     counts: Mapping[str, ColumnCount] = field(default_factory=dict)  # of some columns
+    codes: Mapping[str, np.ndarray] = field(default_factory=dict)  # of texts' rows, of some columns
 
     @cached_property
     def sentence_columns(self) -> list[str]:
@@ -111,7 +112,7 @@ def with_formats(raw: RawTable, options: FormatOptions) -> RawTable:
     check_names(options.readings, [*map(str, raw.table.columns)], "reading", READINGS)
     _refuse_contradictions(options)
     columns, formats = dict[str, pd.Series](), dict[str, ColumnFormat]()
-    counts = dict[str, ColumnCount]()
+    counts, codes = dict[str, ColumnCount](), dict[str, np.ndarray]()
     findings, readings = list(raw.findings), list(raw.readings)
     plain_numbers = number_format(raw.source.read_csv)
     for name, values in ((str(name), values) for name, values in raw.table.items()):
@@ -121,8 +122,10 @@ def with_formats(raw: RawTable, options: FormatOptions) -> RawTable:
             findings += _infinity_findings(values, raw.line_of)
         levels = None
         if (plain := _plain_guess(values, options, raw)) is not None:
-            guess, counts[name] = plain
-            cells, strays = values, values[:0]
+            guess, texts = plain
+            counts[name], cells, strays = texts.count, values, values[:0]
+            if texts.codes is not None:
+                codes[name] = texts.codes
         else:
             if not is_number and not is_running_text(values):
                 levels = text_levels(values)
@@ -164,7 +167,7 @@ def with_formats(raw: RawTable, options: FormatOptions) -> RawTable:
     is_wide = len(columns) > len(raw.table)  # columns one by one are slow to take rows of
     table = pd.DataFrame(columns, index=raw.table.index, copy=is_wide)
     raw = replace(raw, findings=tuple(findings), readings=tuple(readings))
-    return replace(raw, table=table, source=source, counts=counts)
+    return replace(raw, table=table, source=source, counts=counts, codes=codes)
 
 
 def _refuse_contradictions(options: FormatOptions) -> None:
@@ -259,20 +262,19 @@ def _guessed(
 
 def _plain_guess(
     values: pd.Series, options: FormatOptions, raw: RawTable
-) -> tuple[GuessedFormat, ColumnCount] | None:
+) -> tuple[GuessedFormat, PlainTexts] | None:
     """The format of texts that are read as they are written, told by some of them; else None."""
     if options.formats is not None or any(_wishes(str(values.name), options)):
         return None
     if (texts := plain_texts(values)) is None:
         return None
     if texts.are_iso_dates():
-        return GuessedFormat(ColumnFormat("date", date_format="ISO8601")), texts.count
-    codes = np.repeat(np.arange(len(texts.words)), texts.frequencies)
-    levels = TextLevels(codes, texts.words)
+        return GuessedFormat(ColumnFormat("date", date_format="ISO8601")), texts
+    levels = TextLevels(np.repeat(np.arange(len(texts.words)), texts.frequencies), texts.words)
     guess = _guessed(values, options, raw, PLAIN, levels)
     if guess.sentence or guess.form.missing or guess.form.kind not in ("category", "yes/no"):
         return None
-    return guess, texts.count
+    return guess, texts
 
 
 def _are_amounts(numbers: np.ndarray) -> bool:

@@ -152,17 +152,19 @@ def _from_table(file: TableReader, choices: DataOptions, is_whole: bool) -> Data
         shape = None
         raw_table = _read_table(file, {**texts, **kinds}, None, target)
     # The first rows alone decide for nearly every file, and they are quickly looked at.
-    if all(raw_table.table[:1000].isna().all()) and all(raw_table.table.isna().all()):
+    table = raw_table.table
+    has_cells = any(values[:1000].notna().any() for _, values in table.items())
+    if not has_cells and all(table.isna().all()):
         fault = "every cell below the header is empty"
         raise UnusableError(fault, where=raw_table.name, cure="choose a file with values")
     with ThreadPoolExecutor(1) as thread:  # while pandas parses, it takes every core
         digest = thread.submit(fingerprint, file.path) if is_whole else None
         if shape is None:
             choices = roles_of_rows(cells, choices)
-            names = [str(name) for name in raw_table.table.columns]
-            target = target or (names[-1] if names else "")
-            options = FormatOptions(kinds, choices.readings, None, target)
-            raw_table = with_formats(raw_table, options)
+            target = target or str(table.columns[-1])
+            raw_table = with_formats(
+                raw_table, FormatOptions(kinds, choices.readings, None, target)
+            )
         dataset = assemble(raw_table, shape, choices)
         source = replace(dataset.source, fingerprint=digest.result() if digest else "")
     return replace(dataset, source=source)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.extensions import ExtensionArray
 from scipy import sparse
 
 from core.datasets.column_format import date_format, holds_for_share, seconds_since_1970
@@ -29,8 +30,8 @@ LARGEST_UNIT = 0.2  # of all items, one fold of five; more frequent items are no
 _CHANCE_ROWS = 5000  # distinct rows for the probability that two are equal by chance
 
 
-def equal_items(dataset: Dataset) -> np.ndarray:
-    """A code for every item, the same for equal ones.
+def equal_items(dataset: Dataset, codes: Mapping[str, np.ndarray] = {}) -> np.ndarray:
+    """A code for every item, the same for equal ones; `codes`: those of texts, of some columns.
 
     Rows are equal in every feature (missing equals missing), sequences in all tokens, molecules in
     parsed letters, texts up to case and blanks. An empty text and a sparse row of zeros equal none.
@@ -50,10 +51,13 @@ def equal_items(dataset: Dataset) -> np.ndarray:
         else:
             texts = texts.str.casefold().str.split().str.join(" ")
         return _codes_of_hashes(texts.to_numpy(), (texts == "").to_numpy(dtype=bool))
-    return _row_codes(table, {column.name: column.distinct for column in dataset.columns})
+    distinct = {column.name: column.distinct for column in dataset.columns}
+    return _row_codes(table, distinct, {} if dataset.set_aside else codes)
 
 
-def _row_codes(table: pd.DataFrame, distinct: Mapping[str, int]) -> np.ndarray:
+def _row_codes(
+    table: pd.DataFrame, distinct: Mapping[str, int], codes: Mapping[str, np.ndarray] = {}
+) -> np.ndarray:
     """A code for every row, the same for those that are equal in every column."""
     is_text = {str(name): dtype.kind not in "iuf" for name, dtype in table.dtypes.items()}
     # Columns with many different values tell rows apart soonest, and numbers most quickly.
@@ -62,7 +66,8 @@ def _row_codes(table: pd.DataFrame, distinct: Mapping[str, int]) -> np.ndarray:
     # Logarithms of the number of different rows that there may be, and that tells most of them.
     combinations, needed = 0.0, np.log(10 * len(table) + 1)
     for name in names:
-        values = table[name] if len(rows) == len(table) else table[name].iloc[rows]
+        values = codes.get(name, table[name].array)
+        values = values if len(rows) == len(table) else values[rows]
         hashes[rows] = _mix_bits(hashes[rows] + _column_bits(values) + _GOLDEN)  # 0 mixes to 0
         combinations += np.log(max(1, distinct.get(name, 1)))
         if combinations >= needed:
@@ -74,12 +79,12 @@ def _row_codes(table: pd.DataFrame, distinct: Mapping[str, int]) -> np.ndarray:
     return pd.factorize(hashes)[0]
 
 
-def _column_bits(values: pd.Series) -> np.ndarray:
+def _column_bits(values: np.ndarray | ExtensionArray) -> np.ndarray:
     if values.dtype.kind in "iu":
-        return values.to_numpy().astype(np.uint64)
+        return np.asarray(values).astype(np.uint64)
     if values.dtype.kind != "f":
         return pd.factorize(values)[0].astype(np.uint64)
-    amounts = values.to_numpy(dtype=np.float64) + 0.0  # −0 is 0
+    amounts = np.asarray(values, dtype=np.float64) + 0.0  # −0 is 0
     amounts[np.isnan(amounts)] = np.nan  # NaNs of one bit pattern
     return amounts.view(np.uint64)
 
@@ -189,10 +194,15 @@ _EQUAL = {
 }
 
 
-def with_units(dataset: Dataset, together: bool = True) -> Dataset:
-    """The dataset with its units, and findings; unless `together`, a person's own groups only."""
+def with_units(
+    dataset: Dataset, together: bool = True, codes: Mapping[str, np.ndarray] = {}
+) -> Dataset:
+    """The dataset with its units, and findings; unless `together`, a person's own groups only.
+
+    `codes`: as of `equal_items`.
+    """
     # A person's groups come first; equal items join them or, where they cannot, stay divided.
-    findings, equal, units = _group_findings(dataset), equal_items(dataset), dataset.units
+    findings, equal, units = _group_findings(dataset), equal_items(dataset, codes), dataset.units
     counts = np.bincount(equal)
     groups, task = dataset.row_groups, dataset.task
     # Splitters of groups take minutes for very many, while units are split in one pass.
@@ -387,8 +397,11 @@ def _is_signed(name: str) -> bool:
 def _holds_codes(column: Column, values: pd.Series) -> bool:
     if column.kind not in ("category", "text") or column.distinct < _MIN_CODES:
         return False
-    sample = values.iloc[:: max(1, len(values) // _SAMPLE)].dropna().tolist()
-    return bool(sample) and holds_for_share(_CODE.fullmatch, list(map(str, sample)), 0.9)
+    spread = values.array[:: max(1, len(values) // _SAMPLE)].dropna()
+    # A tenth without a code decides for most columns.
+    if not any(map(_CODE.fullmatch, map(str, spread[: len(spread) // 10 + 1].tolist()))):
+        return False
+    return holds_for_share(_CODE.fullmatch, list(map(str, spread.tolist())), 0.9)
 
 
 def _measures(column: Column, values: pd.Series) -> bool:

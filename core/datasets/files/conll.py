@@ -52,9 +52,11 @@ class ConllTable:
 
 def looks_like_conll(text: str, *, complete: bool) -> bool:
     """Whether lines are tokens: hardly another width, blank lines between; the last may be cut."""
-    if not re.search(r"[^\S\r\n]", text):
-        return False  # nothing divides a line
     lines = text.splitlines() if complete else text.splitlines()[:-1]
+    begins = [line.split(None, 1)[:1] for line in lines]
+    # Most tables have no line between others, and none that begins with the number of a token.
+    if all(begins) and not any(b == [_DOCUMENT] or _ID.fullmatch(b[0]) for b in begins):
+        return False
     width, split_lines = _split_lines(lines)
     rows = [cells for cells in split_lines if cells is not None]
     filled = [cells for cells in rows if cells and not _is_mark(cells)]

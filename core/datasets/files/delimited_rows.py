@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice, zip_longest
 from pathlib import Path
 from typing import NamedTuple
@@ -35,6 +35,7 @@ from core.errors import UnusableError
 ONE_COLUMN = "\x1f"  # a sign that no text holds, so that every line is one cell
 SAMPLE_ROWS = 500
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity)", re.IGNORECASE)
+_LIKE_NUMBERS = re.compile(r"\d|inf", re.IGNORECASE)
 COMMA_NUMBER = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
 
 
@@ -162,12 +163,13 @@ class Dialect:
     @cached_property
     def word_columns(self) -> set[str]:
         """The columns that hold words, but for a few, where they are not empty."""
-        signs, share = (self.decimal, self.thousands), 1 - STRAY_SHARE
-        return {
-            name
-            for name, cells in self.doubtful_cells.items()
-            if not holds_for_share(lambda cell: is_number(cell, *signs), filled_cells(cells), share)
-        }
+        return {name for name, cells in self.doubtful_cells.items() if self._are_words(cells)}
+
+    def _are_words(self, cells: Sequence[str]) -> bool:
+        if not _LIKE_NUMBERS.search("".join(cells)):
+            return not all(map(is_missing, cells))
+        is_own_number = partial(is_number, decimal=self.decimal, thousands=self.thousands)
+        return not holds_for_share(is_own_number, filled_cells(cells), 1 - STRAY_SHARE)
 
     @cached_property
     def words_for_nothing(self) -> dict[str, list[str]]:

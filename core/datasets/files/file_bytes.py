@@ -104,6 +104,7 @@ _BINARY = {
 _WEB_STARTS = (b"<!doctype html", b"<html", b"<table", b"<head", b"<body", b"<meta", b"<!--")
 _PICKLED = re.compile(rb"\x80[\x02-\x05]|\((lp|dp)\d+\n|ccopy_reg\n|c(posix|nt|os|builtins)\n")
 _CONTROL = re.compile(rb"[\x01-\x08\x0e-\x19\x1b-\x1f\x7f]")
+_ODD_BYTES = bytes(byte for byte in range(32) if byte not in b"\t\n\r\f\x1a\x1b")
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _UTF_32 = (b"\xff\xfe\0\0", b"\0\0\xfe\xff")
 _JSON_START = (b'{"', b"{\n", b"{\r\n", b'[{"', b"[\n", b"[\r\n", b"[{\n")
@@ -117,7 +118,7 @@ def check_foreign(start: bytes, name: str) -> None:
         which = "in UTF-32" if start.startswith(_UTF_32) else "in UTF-16 or UTF-32 without its mark"
         raise UnusableError(f"the text is {which}", where=name, cure="save it in UTF-8")
     # Texts have a few control characters at most, terminals' colours among them.
-    odd = sum(start.count(byte) for byte in range(32) if byte not in b"\t\n\r\f\x1a\x1b")
+    odd = len(start) - len(start.translate(None, _ODD_BYTES))
     if odd > 0.02 * len(start) and not start.startswith(_UTF_16):
         raise UnusableError("this is a binary file, not a table", where=name, cure=_SAVE_AS)
 
@@ -126,8 +127,8 @@ def control_line(head: bytes) -> int:
     """The first line with a control character such as ESC, from 1; 0 for none."""
     letters = np.frombuffer(head, np.uint8)
     # Hardly any byte is so low, and the search of all of them would take as long as parsing them.
-    is_control = (letters < 32) | (letters == 127)
-    if head.startswith(_UTF_16) or not _CONTROL.search(letters[is_control].tobytes()):
+    low = letters[letters < 32].tobytes()
+    if head.startswith(_UTF_16) or not (b"\x7f" in head or _CONTROL.search(low)):
         return 0
     match = _CONTROL.search(head)
     return head.count(b"\n", 0, match.start()) + 1 if match else 0

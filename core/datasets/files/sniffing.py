@@ -111,7 +111,7 @@ def _is_value(cell: str) -> bool:
 
 def is_figure(cell: str) -> bool:
     """Whether a cell is a number, with a point or a comma."""
-    return is_number(cell) or is_number(cell, ",")
+    return is_number(cell) or ("," in cell and is_number(cell, ","))
 
 
 def _units_of(row: Sequence[str], numeric: Sequence[int]) -> tuple[str, ...]:
@@ -129,6 +129,7 @@ def _units_of(row: Sequence[str], numeric: Sequence[int]) -> tuple[str, ...]:
 
 
 DELIMITERS = (";", "\t", "|", ",", " ")
+_FEW_LINES = 20  # with the first row
 _ALIKE = 0.9  # share of rows that blanks must cut into the same number of cells
 
 _Scored = tuple[float, str, list[list[str]]]  # a score, the delimiter, its rows
@@ -149,6 +150,10 @@ def delimiter_of(
         if delimiter not in start:
             continue
         form = replace(quotes, delimiter=delimiter)
+        # Where it does not cut the first row, it would be worth 1.9 at most.
+        is_best = best is not None and best[0] >= 2
+        if is_best and [len(row) for row in split_rows(lines[:_FEW_LINES], form)[:1]] == [1]:
+            continue
         rows = split_rows(lines, form)
         share, width = _evenness(rows)
         # Blanks are in texts of every kind, so they must cut nearly all rows alike.
@@ -158,8 +163,8 @@ def delimiter_of(
         fits = len(rows[0]) in (width, width - 1) and len(rows[0]) > 1
         named = [cell.strip() for cell in rows[0]] if len(rows[0]) > 1 else []
         has_required = bool(required_column) and required_column in named
-        if best is not None and best[0] >= 2 and not (fits or has_required):
-            continue  # it would be worth 1.9 at most
+        if is_best and not (fits or has_required):
+            continue
         if not has_required and _is_prose(start, rows, delimiter, share, fits):
             continue
         score = round(share, 2) + fits + 3 * has_required

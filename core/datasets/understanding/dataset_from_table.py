@@ -172,7 +172,7 @@ def assemble(raw_table: RawTable, shape: StructuredLayout | None, choices: DataO
         dataset = from_texts(raw_table, choices)
     else:
         dataset = from_table(raw_table, choices)
-    dataset = with_units(dataset, choices.together)
+    dataset = with_units(dataset, choices.together, raw_table.codes)
     if choices.latest:
         dataset = with_times(dataset, raw_table.table, choices.latest)
     findings = (*dataset.findings, *proposals(dataset, raw_table.table))

@@ -44,6 +44,7 @@ _FIRST_ROWS, _SAMPLE_ROWS = 1000, 5000  # of a column that may be a copy, or tel
 _MAX_OTHER_COLUMNS, _TREES, _ROWS_OF_OTHERS = 200, 40, 2000
 _RANKED_CELLS = 4_000_000  # by which very many columns are ranked
 _MAX_CHANGES = 0.1  # share of rows where the class may change within the intervals of a candidate
+_MAX_TEXT_SHARE = 0.2  # different texts; more merely identify rows
 _FEW_VALUES, _CORRELATED = 20, 0.99
 
 
@@ -85,7 +86,14 @@ class LeakageCheck:
         """The features that are the target: each value one class, each class one value."""
         if self._dataset.rows < MIN_COPY_ROWS:
             return []
-        return [name for name in self.candidates if _is_copy(self._table[name], self._target)]
+        names, classes = self.candidates, self._target.classes
+        names = [name for name in names if not classes or self._min_levels[name] <= classes]
+        return [name for name in names if _is_copy(self._table[name], self._target)]
+
+    @cached_property
+    def _min_levels(self) -> dict[str, int]:
+        """{column: a number of values that surely are in the rows with a target}."""
+        return {c.name: c.distinct - self._dataset.set_aside for c in self._dataset.columns}
 
     def leaking_columns(self, names: Sequence[str]) -> list[str]:
         """The columns among `names`, those without a person's role, that leak the target."""
@@ -114,6 +122,9 @@ class LeakageCheck:
 
     def _determines_target(self, values: pd.Series) -> bool:
         rows = np.arange(len(values))
+        is_text = values.dtype.kind not in "biufc"
+        if is_text and self._min_levels[str(values.name)] > _MAX_TEXT_SHARE * len(rows):
+            return False
         # A sample clears nearly every column before all rows are looked at.
         looks = (evenly_spaced(rows, _SAMPLE_ROWS), rows)
         return all(_determines(values.iloc[look], self._target, look) for look in looks)
@@ -185,7 +196,7 @@ def _determines(values: pd.Series, target: PreparedTarget, rows: np.ndarray) -> 
         return False
     if pd.api.types.is_numeric_dtype(values.dtype):
         return _changes(values.to_numpy(dtype=float), labels) == present - 1
-    return len(uniques) <= len(values) / 5
+    return len(uniques) <= _MAX_TEXT_SHARE * len(values)
 
 
 def _is_copy(values: pd.Series, target: PreparedTarget) -> bool:
@@ -441,7 +452,8 @@ def _use_of(dataset: Dataset, column: Column) -> SuggestedChange | None:
 
 def _has_words(dataset: Dataset, name: str) -> bool:
     assert dataset.left_out is not None
-    counts = [len(str(value).split()) for value in dataset.left_out[name].dropna().tolist()]
+    cells = dataset.left_out[name].array.dropna().tolist()
+    counts = [len(str(value).split()) for value in cells]
     return bool(counts) and sum(counts) >= 2 * len(counts)
 
 

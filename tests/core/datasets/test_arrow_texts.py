@@ -12,7 +12,8 @@ import pytest
 from core.datasets import raw_table
 from core.datasets.dataset import DataSource
 from core.datasets.files.csv_table import _joined_chunks
-from core.datasets.raw_table import FormatOptions, RawTable, with_formats
+from core.datasets.raw_table import DataOptions, FormatOptions, RawTable, with_formats
+from core.datasets.reading import read_dataset
 
 pytest.importorskip("pyarrow")
 ROWS = 60_000  # beyond which many levels are counted in some of the rows
@@ -78,6 +79,27 @@ def test_a_column_reads_the_same_with_and_without_a_look_at_every_text(kind, row
     assert (quick_count and quick_count.is_long) == (slow_count and slow_count.is_long)
     if kind in ("few", "dates", "answers") or rows < ROWS:
         assert quick_count == slow_count
+
+
+@pytest.mark.parametrize("has_gaps", [False, True])
+def test_rows_of_texts_are_equal_whether_or_not_their_codes_are_known(
+    tmp_path: Path, has_gaps, monkeypatch
+):
+    rng, rows = np.random.default_rng(1), 600
+    table = pd.DataFrame({f"c{i}": rng.choice(["a", "b", "dark grey"], rows) for i in range(6)})
+    table["y"] = rng.choice(["yes", "no"], rows)
+    table["n"] = rng.integers(0, 3, rows)
+    table.iloc[rows // 2 :: 10] = table.iloc[: rows // 2 : 10].to_numpy()
+    if has_gaps:
+        table.loc[::7, "c1"] = None
+        table.loc[::9, "y"] = None
+    table.to_csv(tmp_path / "t.csv", index=False)
+    quick = read_dataset(str(tmp_path / "t.csv"), DataOptions(target="y"))
+    monkeypatch.setattr(raw_table, "plain_texts", lambda values: None)
+    slow = read_dataset(str(tmp_path / "t.csv"), DataOptions(target="y"))
+    assert quick.units is not None
+    np.testing.assert_array_equal(quick.units, slow.units)
+    assert quick.findings == slow.findings
 
 
 @pytest.mark.parametrize("estimated_rows", [10, 6000])
