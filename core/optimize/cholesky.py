@@ -17,6 +17,12 @@ from scipy.linalg import lapack
 _ROUNDING = 1e-14
 _GROWTH = 100.0
 _TRIES = 12
+_ALIKE = 1e3
+
+
+def is_even(diagonal: np.ndarray, small: int) -> bool:
+    """Whether single precision serves a matrix larger than that: its scales are not far apart."""
+    return len(diagonal) > small and bool(diagonal.max() < _ALIKE * diagonal.min())
 
 
 def factorize(A: np.ndarray) -> np.ndarray:

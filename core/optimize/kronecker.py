@@ -16,12 +16,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import lapack
+
+from core.optimize.cholesky import is_even
 
 _NULL = 1e-10  # share of the largest σ below which a direction of scores changes nothing
 _LEAST_PENALTY = 1e-8  # of a column without one, as a share of the largest curvature
-# Beyond so many columns single precision halves the time; their scales are alike up to this factor.
-_SMALL, _ALIKE = 200, 1e3
+_SMALL = 200  # columns beyond which single precision halves the time
 
 
 @dataclass(frozen=True)
@@ -53,12 +53,8 @@ def column_basis(gram: np.ndarray, c: np.ndarray) -> ColumnBasis:
 
 def _decomposed(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Eigenvalues and vectors, in single precision where that hardly shows."""
-    diagonal = np.diagonal(A)
-    if len(A) > _SMALL and diagonal.max() < _ALIKE * diagonal.min():
-        spectrum, E, status = lapack.ssyevd(A.astype(np.float32).T, lower=1, overwrite_a=1)
-        if status == 0:
-            return spectrum.astype(np.float64), E.astype(np.float64)
-    return np.linalg.eigh(A)
+    spectrum, E = np.linalg.eigh(A.astype(np.float32) if is_even(np.diagonal(A), _SMALL) else A)
+    return spectrum.astype(np.float64), E.astype(np.float64)
 
 
 @dataclass(frozen=True)

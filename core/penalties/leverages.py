@@ -21,7 +21,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from core.losses.linear.design import DesignMatrix
-from core.optimize.cholesky import cholesky
+from core.optimize.cholesky import cholesky, is_even
 from core.penalties.class_scores import thinning
 from core.penalties.row_space import ClassLoss
 
@@ -30,8 +30,7 @@ _NODES = np.array([-1.0, 0.0, 1.0])
 _ENTRIES = 1 << 22  # of the rows of which ℓ is known
 _EXACT = 1 << 25  # rows times squared columns up to which nothing is projected
 _PROBES = 32
-# Beyond so many columns single precision halves the time; their scales are alike up to this factor.
-_SMALL, _ALIKE = 50, 1e3
+_SMALL = 50  # columns beyond which single precision halves the time
 
 
 class ColumnInverse:
@@ -49,8 +48,7 @@ class ColumnInverse:
         self.own = (np.minimum(counts, 1.0) * weights)[self.rows]
         self._scales, shares = np.exp(middle + REACH * _NODES), counts * weights
         gram = design.weighted_gram(shares)
-        diagonal = np.diagonal(gram) + self._scales[1] * c
-        if len(c) > _SMALL and diagonal.max() < _ALIKE * diagonal.min():
+        if is_even(np.diagonal(gram) + self._scales[1] * c, _SMALL):
             gram = gram.astype(np.float32)
         self._factors = [_factor(gram, s * c) for s in self._scales]
         is_exact = len(self.own) * len(c) ** 2 <= _EXACT
@@ -62,7 +60,7 @@ class ColumnInverse:
 
     def _exact(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """The h and e of the rows at each of the three s."""
-        X = self.design.dense_rows().astype(self._factors[0].dtype)
+        X = self.design.dense_rows().astype(self._factors[1].dtype)
         for L, s in zip(self._factors, self._scales, strict=True):
             Y = _solve(L, X)
             yield np.einsum("ij,ij->i", X, Y), np.square(Y) @ (s * self.c)
@@ -132,8 +130,7 @@ def _factor(gram: np.ndarray, penalties: np.ndarray) -> np.ndarray:
         L, status = lapack.spotrf(A.T, lower=1, overwrite_a=1)
         if status == 0:
             return np.asarray(L)
-        A = gram + np.diag(penalties)
-    return cholesky(A)
+    return cholesky(gram + np.diag(penalties))
 
 
 def _solve(L: np.ndarray, B: np.ndarray) -> np.ndarray:

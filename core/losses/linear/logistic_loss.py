@@ -81,6 +81,12 @@ class LabelledLoss(Loss):
     def reweighted(self, factor: float) -> Self:
         return type(self)(self.design, self.codes, self.classes, factor * self.row_weights)
 
+    def coefficients(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """coef_ (scores, n_features) and intercept_ (scores,) as scikit-learn has them."""
+        W = w.reshape(-1, self.design.width)
+        intercept = W[:, -1].copy() if self.design.intercept else np.zeros(len(W))
+        return self.design.to_all_columns(W), intercept
+
     def every_nth_row(self, step: int) -> Self:
         return self.subset(slice(None, None, step))
 
@@ -136,11 +142,6 @@ class LogisticLoss(LabelledLoss):
 
     def _point_at(self, w: np.ndarray) -> LogisticAt:
         return LogisticAt(self, w)
-
-    def coefficients(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """coef_ (1, n_features) and intercept_ (1,) as scikit-learn has them."""
-        coef = self.design.to_all_columns(w)[None]
-        return coef, w[-1:].copy() if self.design.intercept else np.zeros(1)
 
 
 class LogisticAt(LabelledAt):
@@ -229,12 +230,6 @@ class MultinomialLoss(LabelledLoss):
 
     def _point_at(self, w: np.ndarray) -> MultinomialAt:
         return MultinomialAt(self, w)
-
-    def coefficients(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """coef_ (K, n_features) and intercept_ (K,) as scikit-learn has them."""
-        W = w.reshape(self.K, -1)
-        intercept = W[:, -1].copy() if self.design.intercept else np.zeros(self.K)
-        return self.design.to_all_columns(W), intercept
 
 
 class MultinomialAt(LabelledAt):
