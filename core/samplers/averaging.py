@@ -58,11 +58,6 @@ def rank_trials(scores: Mapping[int, float], *, maximize: bool) -> list[int]:
     return sorted(finite, key=lambda number: (sign * scores[number], number))
 
 
-def uniform_weights(count: int) -> Array:
-    """Equal weights 1/T, as in the paper, shape (count,)."""
-    return np.full(count, 1.0 / count)
-
-
 def tempered_weights(
     scores: Mapping[int, float], chosen: Sequence[int], *, maximize: bool
 ) -> Array:
@@ -84,16 +79,16 @@ def greedy_weights(log_densities: Array, *, rounds: int = ROUNDS) -> Array:
     the counts in the best bag on the way. `log_densities`: log p of validation rows that the
     members were not fitted to, shape (rows, T), finite or −∞.
     """
-    # A bag of the best one alone is tried as well: no weights are then worse than it.
-    T = log_densities.shape[1]
+    # Densities are relative to the largest of their row: no overflow, and one logarithm a sum.
+    largest = log_densities.max(axis=1, keepdims=True)
+    densities = np.exp(log_densities - np.where(np.isfinite(largest), largest, 0.0))
     order = np.argsort(-log_densities.sum(axis=0), kind="stable")
-    bags: list[tuple[float, Array]] = []
-    for start in sorted({1, min(BAG, T)}):
-        counts = np.bincount(order[:start], minlength=T).astype(float)
-        bags.append((log_predictive(log_densities, counts / start), counts))
-        bags.append(_grow_bag(log_densities, counts, rounds))
-    _, best = max(bags, key=lambda bag_and_score: bag_and_score[0])
-    return best / best.sum()
+
+    def gains(total: Array) -> Array:
+        return np.asarray(np.log(densities + total[:, None]).sum(axis=0))
+
+    with np.errstate(divide="ignore"):
+        return _best_bag(densities, order, rounds, lambda total: np.log(total).sum(), gains)
 
 
 def greedy_mean_weights(predictions: Array, y: Array, *, rounds: int = ROUNDS) -> Array:
@@ -101,21 +96,40 @@ def greedy_mean_weights(predictions: Array, y: Array, *, rounds: int = ROUNDS) -
 
     `predictions` of validation rows, shape (rows, T); y: the true numbers, shape (rows,).
     """
-    T = predictions.shape[1]
     errors = predictions - y[:, None]
-    order = np.argsort(np.mean(errors**2, axis=0), kind="stable")
-    best, least = np.zeros(T), np.inf
+    squares = np.sum(errors**2, axis=0)
+    order = np.argsort(squares, kind="stable")
+
+    def gains(total: Array) -> Array:
+        # −Σ(t + e)² for every member at once; the sum of t² is the same for all.
+        return np.asarray(-2.0 * (total @ errors) - squares)
+
+    return _best_bag(errors, order, rounds, lambda mean: -np.mean(mean**2), gains)
+
+
+def _best_bag(
+    table: Array,
+    order: Indices,
+    rounds: int,
+    value: Callable[[Array], float],
+    gains: Callable[[Array], Array],
+) -> Array:
+    """The weights of the best bag on the way, shape (T,), for members in the columns of a table.
+
+    `value`: of a bag's mean, shape (rows,); `gains`: of its total, by the member that were added.
+    """
+    # A bag of the best one alone is tried as well: no weights are then worse than it.
+    T = len(order)
+    best, best_value = np.eye(T)[order[0]], -np.inf
     for start in sorted({1, min(BAG, T)}):
         counts = np.bincount(order[:start], minlength=T).astype(float)
-        total = errors @ counts
+        total = table @ counts
         for _ in range(rounds + 1):
-            value = float(np.mean((total / counts.sum()) ** 2))
-            if value < least:
-                best, least = counts.copy(), value
-            # Σ(t + e)² for every member at once; the sum of t² is the same for all.
-            added = int(np.argmin(2.0 * (total @ errors) + np.sum(errors**2, axis=0)))
+            if (bag_value := value(total / counts.sum())) > best_value:
+                best, best_value = counts.copy(), bag_value
+            added = int(np.argmax(gains(total)))
             counts[added] += 1.0
-            total = total + errors[:, added]
+            total = total + table[:, added]
     return best / best.sum()
 
 
@@ -146,35 +160,10 @@ def bagged_weights(
     return mean / mean.sum()
 
 
-def _grow_bag(log_densities: Array, counts: Array, rounds: int) -> tuple[float, Array]:
-    """The best bag after one or more additions: its log predictive density, and its counts."""
-    # Densities are relative to the largest of their row: no overflow, and one logarithm a sum.
-    largest = log_densities.max(axis=1)
-    largest = np.where(np.isfinite(largest), largest, 0.0)
-    densities, constant = np.exp(log_densities - largest[:, None]), float(largest.sum())
-    total = sum(count * densities[:, k] for k, count in enumerate(counts) if count)
-    counts, best, best_value = counts.copy(), counts, -np.inf
-    for _ in range(rounds):
-        with np.errstate(divide="ignore"):
-            values = np.log(densities + np.asarray(total)[:, None]).sum(axis=0)
-        added = int(np.argmax(values))
-        counts[added] += 1.0
-        total = total + densities[:, added]
-        value = float(values[added]) + constant - len(densities) * math.log(counts.sum())
-        if value > best_value:
-            best, best_value = counts.copy(), value
-    return best_value, best
-
-
 def average_log_densities(log_densities: Array, weights: Array) -> Array:
     """The average's log Σ_t w_t p_t for every row, shape (rows,) (McInerney 2017, eq. 4)."""
     has_weight = weights > 0.0
     return _log_sum_exp(log_densities[:, has_weight] + np.log(weights[has_weight]))
-
-
-def log_predictive(log_densities: Array, weights: Array) -> float:
-    """The log predictive density of all rows, Σ_rows log Σ_t w_t p_t(row), in nats."""
-    return float(average_log_densities(log_densities, weights).sum())
 
 
 def average_probabilities(probabilities: Array | Sequence[Array], weights: Array) -> Array:
@@ -208,11 +197,6 @@ def density_gap(log_densities: Array, weights: Array) -> Array:
     has_weight = weights > 0.0
     mean = log_densities[:, has_weight] @ weights[has_weight]
     return np.maximum(average_log_densities(log_densities, weights) - mean, 0.0)
-
-
-def most_disputed(spread: Array, count: int) -> Indices:
-    """The rows with the largest spread, largest first, of equal ones the earlier row first."""
-    return np.argsort(-spread, kind="stable")[:count]
 
 
 def _entropy(probabilities: Array) -> Array:

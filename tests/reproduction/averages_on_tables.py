@@ -24,12 +24,11 @@ from core.errors import UnusableError
 from core.estimators.model import Model
 from core.estimators.registry import MODELS
 from core.samplers.averaging import (
+    average_log_densities,
     best_tenth,
     greedy_weights,
-    log_predictive,
     rank_trials,
     tempered_weights,
-    uniform_weights,
 )
 from core.samplers.search_space import distributions
 from core.space import Setting
@@ -201,7 +200,7 @@ def test_losses(
     for variant in variants:
         chosen, weights = weighted_trials(variant, f, held_out)
         densities = np.array([fits.test_log_probabilities(trials[k][0]) for k in chosen]).T
-        losses[variant] = -log_predictive(densities, weights) / len(densities)
+        losses[variant] = -average_log_densities(densities, weights).mean()
     return losses
 
 
@@ -211,9 +210,9 @@ def weighted_trials(
     """The trials that predict in a variant, and their weights."""
     top = best_tenth(f, maximize=True)
     if variant == SINGLE:
-        return top[:1], uniform_weights(1)
+        return top[:1], np.ones(1)
     if variant == UNIFORM:
-        return top, uniform_weights(len(top))
+        return top, np.full(len(top), 1.0 / len(top))
     if variant == TEMPERED:
         return top, tempered_weights(f, top, maximize=True)
     chosen = top if variant == GREEDY else rank_trials(f, maximize=True)

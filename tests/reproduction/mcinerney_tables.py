@@ -18,7 +18,7 @@ from core.figures.figure import Dots, Figure, FigureAxis, columns_table, range_o
 from core.figures.scales import Scale
 from core.gp.evaluations import SurrogateImage
 from core.gp.evaluator import surface
-from core.samplers.averaging import best_tenth, log_predictive, rank_trials, uniform_weights
+from core.samplers.averaging import average_log_densities, best_tenth, rank_trials
 from core.samplers.bayes import EbHypSampler
 from core.samplers.gp_options import EbHypOptions
 from core.samplers.search_space import distributions
@@ -117,7 +117,8 @@ def predictions(runs: Runs, seeds: Sequence[int], target: str) -> Predicted:
             value = math.nan
             if chosen:
                 densities = test_log_densities(trials, chosen, target)
-                value = log_predictive(densities, uniform_weights(len(chosen)))
+                equal = np.full(len(chosen), 1.0 / len(chosen))
+                value = float(average_log_densities(densities, equal).sum())
             log_likelihoods[method, validated, rule].append(value)
     return log_likelihoods
 

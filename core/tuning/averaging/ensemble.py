@@ -260,7 +260,7 @@ def member_weights(
     if kind == "tempered":
         return averaging.tempered_weights(scores, members, maximize=maximize)
     if kind == "uniform" or logs is None:
-        return averaging.uniform_weights(len(members))
+        return np.full(len(members), 1.0 / len(members))
     return averaging.greedy_weights(logs[:: math.ceil(len(logs) / MAX_GREEDY_ROWS)])
 
 
@@ -362,7 +362,7 @@ def members_disagree(
     dataset = problem.dataset
     disagreements = member_disagreement(all_predictions, weights)
     targets = targets_of(dataset.target[rows], dataset.task, dataset.classes)
-    disputed = averaging.most_disputed(disagreements, MAX_DISPUTED_ROWS)
+    disputed = np.argsort(-disagreements, kind="stable")[:MAX_DISPUTED_ROWS]
     disputed_predictions = [predictions.subset(disputed) for predictions in all_predictions]
     outputs = _member_outputs(targets[disputed], disputed_predictions)
     return MembersDisagree(

@@ -23,12 +23,16 @@ from core.samplers.averaging import (
     effective_members,
     greedy_mean_weights,
     greedy_weights,
-    log_predictive,
     member_count,
     tempered_weights,
 )
 
 NAN = math.nan
+
+
+def log_predictive(log_p, weights):
+    """In nats, of all rows."""
+    return average_log_densities(log_p, weights).sum()
 
 
 def densities(rows=40, T=6, seed=0):
