@@ -132,7 +132,7 @@ class ScaleSearch:
         if self.folds is None:
             accuracy = _DENSE_ACCURACY if self.newton.dense else _ACCURACY
             accuracy = _SHARED_ACCURACY if self.is_shared else accuracy
-            w = self._fit_weights(penalties, self._starting_weights(t, penalties), accuracy, 1.0)
+            w = self._fit_weights(penalties, self._starting_weights(t), accuracy, 1.0)
             left_out = self._leave_out(w, penalties)
         else:
             left_out = self.folds.leave_folds_out(self.w, penalties)
@@ -193,18 +193,12 @@ class ScaleSearch:
         self.iterations += solution.iterations
         return solution.point.w
 
-    def _starting_weights(self, t: float, penalties: np.ndarray) -> np.ndarray:
+    def _starting_weights(self, t: float) -> np.ndarray:
         """Where the fit at t starts: the nearest point's weights, or what its model predicts."""
         if not self.evaluated:
             return self.w
         near = min(self.evaluated, key=lambda point: abs(point.t - t))
-        if near.model is None:
-            return near.w
-        guess, loss = near.model.weights(t - near.t), self.problem.loss
-        near_value, guess_value = (
-            loss.point_at(w).value + 0.5 * penalties @ (w * w) for w in (near.w, guess)
-        )
-        return guess if guess_value < near_value else near.w
+        return near.w if near.model is None else near.model.weights(t - near.t)
 
     @property
     def final_t(self) -> float:
