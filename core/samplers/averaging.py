@@ -71,65 +71,44 @@ def tempered_weights(
     return weights / weights.sum()
 
 
-def greedy_weights(log_densities: Array, *, rounds: int = ROUNDS) -> Array:
+def greedy_weights(members: Array, y: Array | None = None, *, rounds: int = ROUNDS) -> Array:
     """Weights by greedy selection with replacement (Caruana et al. 2004), shape (T,).
 
     Begins with a bag of the best members (§2.2, "sorted ensemble initialization"), then adds,
     `rounds` times, the member with which the bag's average predicts the rows best; the weights are
-    the counts in the best bag on the way. `log_densities`: log p of validation rows that the
-    members were not fitted to, shape (rows, T), finite or −∞.
+    the counts in the best bag on the way. `members`: log p of validation rows that they were not
+    fitted to, shape (rows, T), finite or −∞; or, of the true numbers y (rows,), predictions, whose
+    mean has a squared error.
     """
-    # Densities are relative to the largest of their row: no overflow, and one logarithm a sum.
-    largest = log_densities.max(axis=1, keepdims=True)
-    densities = np.exp(log_densities - np.where(np.isfinite(largest), largest, 0.0))
-    order = np.argsort(-log_densities.sum(axis=0), kind="stable")
+    if y is None:
+        # Densities are relative to the largest of their row: no overflow, and one logarithm a sum.
+        largest = members.max(axis=1, keepdims=True)
+        table = np.exp(members - np.where(np.isfinite(largest), largest, 0.0))
+        scores = members.sum(axis=0)
+    else:
+        table = members - y[:, None]
+        scores = -np.sum(table**2, axis=0)
 
-    def gains(total: Array) -> Array:
-        return np.asarray(np.log(densities + total[:, None]).sum(axis=0))
+    def bag_score(mean: Array) -> float:
+        return float(np.log(mean).sum() if y is None else -np.mean(mean**2))
 
-    with np.errstate(divide="ignore"):
-        return _best_bag(densities, order, rounds, lambda total: np.log(total).sum(), gains)
-
-
-def greedy_mean_weights(predictions: Array, y: Array, *, rounds: int = ROUNDS) -> Array:
-    """As `greedy_weights`, for the mean squared error of the weighted mean prediction, shape (T,).
-
-    `predictions` of validation rows, shape (rows, T); y: the true numbers, shape (rows,).
-    """
-    errors = predictions - y[:, None]
-    squares = np.sum(errors**2, axis=0)
-    order = np.argsort(squares, kind="stable")
-
-    def gains(total: Array) -> Array:
+    def scores_with_each(total: Array) -> Array:
+        if y is None:
+            return np.asarray(np.log(table + total[:, None]).sum(axis=0))
         # −Σ(t + e)² for every member at once; the sum of t² is the same for all.
-        return np.asarray(-2.0 * (total @ errors) - squares)
+        return np.asarray(scores - 2.0 * (total @ table))
 
-    return _best_bag(errors, order, rounds, lambda mean: -np.mean(mean**2), gains)
-
-
-def _best_bag(
-    table: Array,
-    order: Indices,
-    rounds: int,
-    value: Callable[[Array], float],
-    gains: Callable[[Array], Array],
-) -> Array:
-    """The weights of the best bag on the way, shape (T,), for members in the columns of a table.
-
-    `value`: of a bag's mean, shape (rows,); `gains`: of its total, by the member that were added.
-    """
     # A bag of the best one alone is tried as well: no weights are then worse than it.
-    T = len(order)
-    best, best_value = np.eye(T)[order[0]], -np.inf
-    for start in sorted({1, min(BAG, T)}):
-        counts = np.bincount(order[:start], minlength=T).astype(float)
-        total = table @ counts
-        for _ in range(rounds + 1):
-            if (bag_value := value(total / counts.sum())) > best_value:
-                best, best_value = counts.copy(), bag_value
-            added = int(np.argmax(gains(total)))
-            counts[added] += 1.0
-            total = total + table[:, added]
+    T, order = members.shape[1], np.argsort(-scores, kind="stable")
+    best, best_score = np.eye(T)[order[0]], -np.inf
+    with np.errstate(divide="ignore"):
+        for start in sorted({1, min(BAG, T)}):
+            counts = np.bincount(order[:start], minlength=T).astype(float)
+            for _ in range(rounds + 1):
+                total = table @ counts
+                if (score := bag_score(total / counts.sum())) > best_score:
+                    best, best_score = counts.copy(), score
+                counts[int(np.argmax(scores_with_each(total)))] += 1.0
     return best / best.sum()
 
 

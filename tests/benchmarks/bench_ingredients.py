@@ -40,7 +40,6 @@ from core.samplers.averaging import (
     BAG_ROUNDS,
     average_log_densities,
     bagged_weights,
-    greedy_mean_weights,
     greedy_weights,
 )
 from core.tuning.candidate_models import candidate_models
@@ -99,9 +98,8 @@ class Choice:
 
     def greedy(self, trials: Any = slice(None)) -> np.ndarray:
         """Weights of one greedy selection."""
-        if self.has_classes:
-            return greedy_weights(self.values[:, trials], rounds=BAG_ROUNDS)
-        return greedy_mean_weights(self.values[:, trials], self.y, rounds=BAG_ROUNDS)
+        y = None if self.has_classes else self.y
+        return greedy_weights(self.values[:, trials], y, rounds=BAG_ROUNDS)
 
     def losses(self, weights: np.ndarray) -> np.ndarray:
         """Of each row, of the weighted average."""

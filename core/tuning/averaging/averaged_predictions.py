@@ -48,9 +48,7 @@ class RowPredictions:
 
     def _choose(self, members: Indices) -> Array:
         values = self.values[:, members]
-        if self.y is None:
-            return averaging.greedy_weights(values, rounds=averaging.BAG_ROUNDS)
-        return averaging.greedy_mean_weights(values, self.y, rounds=averaging.BAG_ROUNDS)
+        return averaging.greedy_weights(values, self.y, rounds=averaging.BAG_ROUNDS)
 
     def _losses(self, weights: Array) -> Array:
         """Squared errors, else minus log densities, of the weighted average, shape (n,)."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.samplers.averaging import greedy_mean_weights, greedy_weights
+from core.samplers.averaging import greedy_weights
 from core.tuning.averaging.averaged_predictions import average_predictions, log_densities
 from core.tuning.scores.metric import Metric, Predictions
 
@@ -107,10 +107,8 @@ def greedy_average(y: np.ndarray, predictions_by_trial: PredictionsByTrial) -> C
     def choose(rows: np.ndarray) -> dict[int, float]:
         # Of many trials only the best are tried: the others hardly ever have a weight.
         best = np.argsort(-logs[rows].mean(axis=0), kind="stable")[:MAX_MEMBERS]
-        if has_densities:
-            weights = greedy_weights(logs[rows][:, best], rounds=GREEDY_ROUNDS)
-        else:
-            weights = greedy_mean_weights(labels[rows][:, best], y[rows], rounds=GREEDY_ROUNDS)
+        values, truth = (logs, None) if has_densities else (labels, y[rows])
+        weights = greedy_weights(values[rows][:, best], truth, rounds=GREEDY_ROUNDS)
         pairs = zip(numbers[best].tolist(), weights.tolist(), strict=True)
         return {number: weight for number, weight in pairs if weight > 0}
 

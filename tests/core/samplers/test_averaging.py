@@ -21,7 +21,6 @@ from core.samplers.averaging import (
     density_gap,
     disagreement,
     effective_members,
-    greedy_mean_weights,
     greedy_weights,
     member_count,
     tempered_weights,
@@ -159,7 +158,7 @@ def test_greedy_mean_weights_against_brute_force():
     random = np.random.default_rng(4)
     y = random.normal(size=60)
     predictions = y[:, None] + random.normal(size=(60, 3)) * [0.5, 0.6, 0.9]
-    w = greedy_mean_weights(predictions, y)
+    w = greedy_weights(predictions, y)
     grid = [np.array([a, b, 20 - a - b]) / 20 for a in range(21) for b in range(21 - a)]
     errors = [np.mean((predictions @ weights - y) ** 2) for weights in (w, *grid, *np.eye(3))]
     assert errors[0] <= min(errors[1:-3]) * 1.01
