@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -68,8 +69,6 @@ def _add_optuna(actions: Any) -> None:
 def _list_datasets(arguments: argparse.Namespace) -> int:
     with _open_history() as history:
         entries, enabled = history.entries(), history.enabled
-        for sentence in history.notices:
-            print_remark(sentence)
     if arguments.json:
         print(json.dumps([asdict(entry) for entry in entries]))
         return 0
@@ -132,8 +131,6 @@ def _delete_datasets(arguments: argparse.Namespace) -> int:
             for id in matching_ids:
                 history.forget_dataset(id)
             count = len(matching_ids)
-        for sentence in history.notices:
-            print_remark(sentence)
     print_remark(texts.deletion_text(count))
     return 0
 
@@ -227,12 +224,13 @@ def _import_datasets(import_function: Callable[[History], ImportCounts]) -> int:
     return 0
 
 
-def _open_history() -> History:
+@contextlib.contextmanager
+def _open_history() -> Iterator[History]:
     from core.tuning.history.store import History
 
-    history = History()
-    for sentence in history.notices:
-        print_remark(sentence)
-    # Those that follow are the command's own to print.
-    history.notices.clear()
-    return history
+    with History() as history:
+        try:
+            yield history
+        finally:
+            for sentence in history.notices:
+                print_remark(sentence)

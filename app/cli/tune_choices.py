@@ -5,8 +5,10 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Mapping
 
+from core.estimators.model import Model
 from core.estimators.registry import MODELS
 from core.tuning.plan import DECODINGS, DataPlan, Plan
+from core.tuning.scores.metric import Metric
 from core.tuning.scores.metrics import METRICS, default_metric
 from core.tuning.strategies.registry import STRATEGIES
 
@@ -32,7 +34,8 @@ def choices_text() -> str:
     }
     return "\n\n".join(
         (
-            "Models (tunescope models says more), by task:\n" + _list_lines(_models_by_task()),
+            "Models (tunescope models says more), by task:\n"
+            + _list_lines(_names_by_task(MODELS.values())),
             "Strategies (tunescope strategies says more, with their options and defaults):\n"
             + _list_lines(kinds),
             "Options of every run, as --option KEY=VALUE:\n" + _options_of_every_run(),
@@ -59,21 +62,20 @@ def _options_of_every_run() -> str:
     )
 
 
-def _models_by_task() -> dict[str, list[str]]:
-    tasks = dict.fromkeys(task for model in MODELS.values() for task in model.tasks)
-    models = MODELS.values()
-    return {task: [model.name for model in models if task in model.tasks] for task in tasks}
+def _names_by_task(entries: Iterable[Model | Metric]) -> dict[str, list[str]]:
+    names_by_task: dict[str, list[str]] = {}
+    for entry in entries:
+        for task in entry.tasks:
+            names_by_task.setdefault(task, []).append(entry.name)
+    return names_by_task
 
 
 def _metrics_by_task() -> dict[str, list[str]]:
-    tasks = dict.fromkeys(task for metric in METRICS.values() for task in metric.tasks)
-    names_by_task = {}
-    for task in tasks:
-        names = [name for name, metric in METRICS.items() if task in metric.tasks]
-        default_name = default_metric(task)
-        # The usual one first; sorting leaves the others in their order.
-        names_by_task[task] = sorted(names, key=lambda name: name != default_name)
-    return names_by_task
+    # The usual one first; sorting leaves the others in their order.
+    return {
+        task: sorted(names, key=lambda name: name != default_metric(task))
+        for task, names in _names_by_task(METRICS.values()).items()
+    }
 
 
 def _strategies_by_budget() -> dict[str, list[str]]:

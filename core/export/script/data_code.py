@@ -120,8 +120,8 @@ def _loading_lines(names: str, path: str, source: DataSource, code: CodeWriter) 
         file_code = unpacked_code(file_code, source, code)
     if source.sampled:
         file_code = sampled_text_code(file_code, source.sampled)
-    arguments = {parameter_name(n): v for n, v in source.libsvm.items() if v is not False}
-    argument_lines = "".join(f"    {n}={value_code(v)},\n" for n, v in arguments.items())
+    arguments = {name: value for name, value in source.libsvm.items() if value is not False}
+    argument_lines = "".join(f"    {code},\n" for code in _argument_codes(arguments))
     if source.libsvm.get("zero_based") is False:
         argument_lines += "    zero_based=False,\n"
     return [f"{names} = load_svmlight_file(\n    {file_code},\n{argument_lines})[:2]"]
@@ -335,8 +335,7 @@ def read_lines(
     common, kind = _common_words(sources[0]), source.format
     if kind in _COLUMNS:
         arguments = source.read_csv
-        options = source.reading.items()
-        reading = "".join(f", {parameter_name(n)}={value_code(v)}" for n, v in options)
+        reading = "".join(f", {code}" for code in _argument_codes(source.reading))
         text = wrapped_list(list(arguments.get("dtype", {})), 4)
         table = f"pd.read_{kind}({file_code}{reading})"
         if "places" in source.reading:
@@ -347,28 +346,24 @@ def read_lines(
         return [f"{names} = parts(plain_columns(\n{body}))"]
     arguments = _reading_arguments(source)
     if _is_arff(source):
-        stream = unpacked_code(file_code, source, code)
-        codes = [
-            f"{parameter_name(n)}={CodeWriter().expression(v, 4)}" for n, v in arguments.items()
-        ]
-        body = "".join(f"    {argument},\n" for argument in (stream, *codes))
+        lines = unpacked_code(file_code, source, code), *_argument_codes(arguments)
+        body = "".join(f"    {argument},\n" for argument in lines)
         return [f"{names} = parts(read_arff(\n{body}))"]
     if kind in _SHEETS:
         # The package that read the sheet for the run: others see other dates and merged cells.
         arguments = {"engine": "calamine", **arguments}
+    if source.sampled or source.quotes:
+        file_code = unpacked_code(file_code, source, code)
+        arguments = {name: value for name, value in arguments.items() if name != "compression"}
     if source.sampled:
-        file_code = sampled_text_code(unpacked_code(file_code, source, code), source.sampled)
-        arguments = {name: value for name, value in arguments.items() if name != "compression"}
+        file_code = sampled_text_code(file_code, source.sampled)
     if source.quotes:
-        opened = file_code if source.sampled else unpacked_code(file_code, source, code)
         rewriting = {"encoding": arguments.get("encoding", "utf-8"), **source.quotes}
-        rewriting_code = "".join(
-            f", {parameter_name(n)}={value_code(v)}" for n, v in rewriting.items()
+        file_code = (
+            f"doubled_text({', '.join([f'{file_code}.read()', *_argument_codes(rewriting)])})"
         )
-        file_code = f"doubled_text({opened}.read(){rewriting_code})"
-        arguments = {name: value for name, value in arguments.items() if name != "compression"}
-    pairs = _argument_codes(arguments, common).items()
-    codes = [f"{parameter_name(name)}={value}" for name, value in pairs]
+    changed = {n: value for n, value in arguments.items() if (n, value) not in _USUAL}
+    codes = _argument_codes(changed, common)
     if strays := source.strays:
         codes.append(f"converters=dict.fromkeys({CodeWriter().expression(strays, 4)}, number)")
     if kind in _SHEETS and source.merged:
@@ -381,23 +376,18 @@ def read_lines(
     return [f"{names} = {function}(\n{body})"]
 
 
-def _argument_codes(arguments: Mapping[str, Any], common: list[str]) -> dict[str, str]:
-    return {
-        name: _missing_code(value, common)
-        if name == "na_values"
-        else CodeWriter().expression(value, 4)
-        for name, value in arguments.items()
-        if (name, value) not in _USUAL
-    }
-
-
-def parameter_name(name: str) -> str:
-    """A parameter's name for a script; UnusableError: someone has changed the run's folder."""
-    if not name.isidentifier() or iskeyword(name):
-        problem = f"“{name[:40]}” is no way of reading a file"
-        cure = "resume the run, or start a new one"
-        raise UnusableError(problem, where="best.json", cure=cure)
-    return name
+def _argument_codes(arguments: Mapping[str, Any], common: list[str] | None = None) -> list[str]:
+    # `common`: the words of MISSING, where a call may name them by it.
+    codes = []
+    for name, value in arguments.items():
+        if not name.isidentifier() or iskeyword(name):  # someone has changed the run's folder
+            problem = f"“{name[:40]}” is no way of reading a file"
+            cure = "resume the run, or start a new one"
+            raise UnusableError(problem, where="best.json", cure=cure)
+        is_missing = common is not None and name == "na_values"
+        code = _missing_code(value, common) if is_missing else CodeWriter().expression(value, 4)
+        codes.append(f"{name}={code}")
+    return codes
 
 
 def _common_words(source: DataSource) -> list[str]:

@@ -10,13 +10,10 @@ import inspect
 import re
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 
 from core.datasets.preparation import (
@@ -106,11 +103,14 @@ def _model_block(run: FinishedRun, code: CodeWriter) -> str:
     prepare = plain_preparation(run.pipeline.named_steps["prepare"], fitted=False)
     column_lists = _column_lists(prepare, code)
     lines = [f"{name} = {wrapped_list(columns)}" for name, columns in column_lists.items()]
-    if not run.allows_examples and _leave_levels_to_data(prepare, code):
+    if not run.allows_examples:
+        _leave_levels_to_data(getattr(prepare, "named_steps", {}).get("columns"), code)
+    preparation = code.expression(prepare, 4)
+    if "frequent_levels(" in preparation:
         lines += ["", "", *inspect.getsource(frequent_levels).splitlines()]
     lines += ["", "", "def prepare():"] if lines else ["def prepare():"]
     lines += ['    """How raw columns become numbers; fitted together with the model."""']
-    lines += [f"    return {code.expression(prepare, 4)}", "", ""]
+    lines += [f"    return {preparation}", "", ""]
     if own_columns(run.pipeline.named_steps["prepare"]) is not None:
         code.imports.add("sklearn.compose", "ColumnTransformer")
         lines += [*_OWN_COLUMNS, "", ""]
@@ -212,42 +212,19 @@ def _column_lists(prepare: Any, code: CodeWriter) -> dict[str, list[Any]]:
     return column_lists
 
 
-@dataclass(frozen=True)
-class _Code:
-    """A value that the script computes."""
-
-    text: str
-
-    def __repr__(self) -> str:
-        return self.text
-
-
-def _leave_levels_to_data(prepare: Any, code: CodeWriter) -> bool:
-    """Name no level in `prepare`; whether the script then needs `frequent_levels`."""
-    encode, needs_function = getattr(prepare, "named_steps", {}).get("columns"), False
-    transformers = list(getattr(encode, "transformers", ()))
-    for index, (name, step, columns) in enumerate(transformers):
-        if not isinstance(step, (OneHotEncoder, OrdinalEncoder, Pipeline)):
-            continue
-        plain_step = clone(step)
-        levels, pairs = (
-            encoder_of(plain_step, OneHotEncoder),
-            encoder_of(plain_step, OrdinalEncoder),
-        )
+def _leave_levels_to_data(encode: Any, code: CodeWriter) -> None:
+    """Let the script find the levels that it would name in the rows again."""
+    for _, step, columns in getattr(encode, "transformers", []):
+        levels, pairs = encoder_of(step, OneHotEncoder), encoder_of(step, OrdinalEncoder)
         if levels is not None and levels.categories != "auto":
-            categories = f"[frequent_levels(X[name]) for name in {code.expression(columns)}]"
-            levels.set_params(categories=_Code(categories))
-            needs_function = True
+            frequent = f"[frequent_levels(X[name]) for name in {code.expression(columns)}]"
+            code.names[list_code(levels.categories)] = frequent
         if pairs is not None:
             # The two words of a column in the order of the alphabet, or in the other one.
             steps = [1 if list(pair) == sorted(pair) else -1 for pair in pairs.categories]
-            words = "sorted(set(X[name].dropna()))[::step]"
             order = f"zip({code.expression(columns)}, {steps})"
-            pairs.set_params(categories=_Code(f"[{words} for name, step in {order}]"))
-        transformers[index] = name, plain_step, columns
-    if transformers:
-        encode.transformers = transformers  # of a copy
-    return needs_function
+            words = f"[sorted(set(X[name].dropna()))[::step] for name, step in {order}]"
+            code.names[list_code(pairs.categories)] = words
 
 
 def _learned_pipeline(run: FinishedRun, code: CodeWriter) -> list[str]:
