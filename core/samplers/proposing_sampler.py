@@ -81,30 +81,22 @@ class ObservationReader:
         # A sampler may be given to another study, whose trials have the same numbers.
         if study.study_name != self._study_name:
             self._start_over(study.study_name)
-        trials, unread = study.get_trials(deepcopy=False), list[int]()
-        for number in (*self._unread, *range(self._count, len(trials))):
-            trial = trials[number]
-            if number != new_trial.number and self.space.contains(trial.params):
-                self._running[number] = self.space.to_unit_vector(trial.params)
-            # A finished trial of another branch of the space says nothing about these axes.
-            elif not trial.state.is_finished():
-                unread.append(number)
-        self._count, self._unread = len(trials), unread
+        trials, running = study.get_trials(deepcopy=False), TrialState.RUNNING
         # Of a thousand running trials only those that ended are looked at.
-        running = TrialState.RUNNING
         for number in [n for n in self._running if trials[n].state is not running]:
             del self._running[number]
             # Anew: parameters of a branch may have been asked for since.
-            trial = trials[number]
-            point, score = self.space.to_unit_vector(trial.params), _finite_score(trial)
-            constraints = trial_constraints(trial)
-            if score is None or not (self.models_constraints or is_feasible(constraints)):
-                self._failed.append(point)
+            self._add_ended(trials[number])
+        numbers, self._unread = (*self._unread, *range(self._count, len(trials))), []
+        self._count = len(trials)
+        for trial in (trials[number] for number in numbers):
+            if trial.number == new_trial.number or not self.space.contains(trial.params):
+                # A finished trial of another branch of the space says nothing about these axes.
+                self._unread += [] if trial.state.is_finished() else [trial.number]
+            elif trial.state is running:
+                self._running[trial.number] = self.space.to_unit_vector(trial.params)
             else:
-                self._points[number] = point
-                self._scores.append(score)
-                self._constraints.append(constraints)
-                self._violations.append(sum(max(v, 0.0) for v in constraints.values()))
+                self._add_ended(trial)
         return Observations(
             points=self._stacked(self._points.values()),
             scores=np.array(self._scores),
@@ -115,6 +107,17 @@ class ObservationReader:
             constraints=list(self._constraints),
             violations=np.array(self._violations),
         )
+
+    def _add_ended(self, trial: FrozenTrial) -> None:
+        point, score = self.space.to_unit_vector(trial.params), _finite_score(trial)
+        constraints = trial_constraints(trial)
+        if score is None or not (self.models_constraints or is_feasible(constraints)):
+            self._failed.append(point)
+            return
+        self._points[trial.number] = point
+        self._scores.append(score)
+        self._constraints.append(constraints)
+        self._violations.append(sum(max(v, 0.0) for v in constraints.values()))
 
     def _stacked(self, points: Iterable[Array]) -> Array:
         width = sum(axis.width for axis in self.space.axes)

@@ -133,9 +133,10 @@ class SeenParameters:
             self._numbers.add(trial.number)
             values = self._branches.setdefault(frozenset(trial.params), {})
             for name, kind in trial.distributions.items():
-                if self._distributions.setdefault(name, kind) != kind:
+                first = self._distributions.setdefault(name, kind)
+                if first is not kind and first != kind:
                     self._changing_names.add(name)
-                if _step_size(kind) is None and not isinstance(kind, FloatDistribution):
+                if not isinstance(kind, FloatDistribution) and _step_size(kind) is None:
                     code = kind.to_internal_repr(trial.params[name])
                     values.setdefault(name, set()).add(code)
 
