@@ -247,7 +247,8 @@ class ScaleSearch:
         bound = self.bounds[1 if sign > 0 else 0]
         if abs(end.t - bound) < NEAR or before.value - end.value < _LITTLE:
             return None
-        step = min(2.0 * abs(end.t - before.t), _LONGEST_STEP, abs(bound - end.t))
+        step = max(2.0 * abs(end.t - before.t), FIRST_STEP)
+        step = min(step, _LONGEST_STEP, abs(bound - end.t))
         return end.t + sign * step
 
     def _first_move(self) -> float:
