@@ -206,6 +206,5 @@ class ChoiceCards(QWidget):
             card.button.setVisible(self.more.is_open or not _is_folded(card.choice))
 
     def _on_clicked(self) -> None:
-        for key, card in self.cards.items():
-            if card.button.isChecked():
-                self.chosen.emit(key)
+        if (card := self.chosen_card()) is not None:
+            self.chosen.emit(card.choice.key)

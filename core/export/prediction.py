@@ -1,7 +1,5 @@
 """Exported models on new rows: one of tables ready to predict, and the predictions for a file."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

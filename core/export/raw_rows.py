@@ -1,13 +1,11 @@
 """New rows for an exported model, by the card in its file: read the way its training file was."""
 
-from __future__ import annotations
-
 import difflib
 import io
 import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pandas as pd
 from scipy import sparse
@@ -24,7 +22,6 @@ from core.datasets.files.libsvm import looks_like_libsvm
 from core.datasets.files.table_reader import TableReader
 from core.datasets.raw_table import kinds_like, number_format, stray_finding, stray_texts
 from core.errors import UnusableError
-from core.export.bundle.csv_rows import missing_columns
 from core.json_reading import read_as
 from core.records import Record, optional
 from core.tuning.run_results import EvaluationFacts, Scores
@@ -85,7 +82,7 @@ class ReadNotes:
     unreadable: dict[str, dict[int, str]] = field(default_factory=dict)  # {column: {row: text}}
     strays: dict[str, str] = field(default_factory=dict)
 
-    def add_notes(self, notes: ReadNotes) -> None:
+    def add_notes(self, notes: Self) -> None:
         self.ignored_columns = list(dict.fromkeys([*self.ignored_columns, *notes.ignored_columns]))
         for column, sentence in notes.strays.items():
             before = self.strays.get(column, "")
@@ -271,11 +268,16 @@ def _name_by_position(table: pd.DataFrame, card: ModelCard) -> pd.DataFrame:
 def _missing_columns_error(
     path: Path, missing: list[str], file_columns: list[str], card: ModelCard
 ) -> UnusableError:
-    error = missing_columns(missing, file_columns)
+    quoted = ", ".join(f"“{name}”" for name in missing[:5]) + (" …" if len(missing) > 5 else "")
+    fault = f"columns are missing: {quoted}"
+    if len(missing) == 1:
+        fault = f"the column {quoted} is missing"
+    columns_text = ", ".join(file_columns[:8]) + (" …" if len(file_columns) > 8 else "")
     spare = [name for name in file_columns if name not in (*card.features, card.target)]
     near = [f"“{near}” to “{name}”" for name, near in _nearest_names(missing, spare).items()]
     cure = f"rename {', '.join(near[:3])} if that is what is meant, or " if near else ""
-    return UnusableError(error.what, where=path.name, cure=cure + error.cure)
+    cure += f"add what is missing; the file has {columns_text}"
+    return UnusableError(fault, where=path.name, cure=cure)
 
 
 def _nearest_names(missing: list[str], spare: list[str]) -> dict[str, str]:

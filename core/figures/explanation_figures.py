@@ -134,7 +134,8 @@ def dependence_figure(answer: answer_types.Dependence) -> plot.Figure:
     dots = plot.Dots("values", x, mean, size=9, notes=answer.words)
     least, most = format_number(float(mean.min())), format_number(float(mean.max()))
     words: list[Any] = answer.words or x.tolist()
-    columns = {title: words, "mean": mean.tolist(), "low": low.tolist(), "high": high.tolist()}
+    columns = (words, mean.tolist(), low.tolist(), high.tolist())
+    rows_of_table = [list(row) for row in zip(*columns, strict=True)]
     return plot.Figure(
         f"What does {name} do?",
         plot.FigureAxis(
@@ -154,7 +155,7 @@ def dependence_figure(answer: answer_types.Dependence) -> plot.Figure:
         ),
         f"{name}: the mean goes from {least} to {most} between its lowest and "
         f"highest; {answer.used} test rows.",
-        lambda: plot.columns_table(columns),
+        lambda: ([title, "mean", "low", "high"], rows_of_table),
     )
 
 
@@ -308,7 +309,10 @@ def residuals_figure(
             plot.Dots("means", centres, means, size=11, width=1.2, symbol="diamond"),
         ),
         _residuals_text(title, bins, unit or ""),
-        lambda: plot.columns_table({title: values, "predicted − actual": residuals.residual}),
+        lambda: (
+            [title, "predicted − actual"],
+            [list(pair) for pair in zip(values, residuals.residual, strict=True)],
+        ),
     )
 
 

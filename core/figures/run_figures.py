@@ -54,7 +54,7 @@ def best_so_far_figure(run: RunState, is_clear: np.ndarray | None = None) -> plo
     explores = clear & exploring_rows(run)
     is_crowded = len(run.trials) > CROWD
     full, hollow, cross = (4, 3, 5) if is_crowded else (8, 6, 8)
-    pale, lost = scored & ~clear, run.numbers[~scored]
+    is_pale, lost = scored & ~clear, run.numbers[~scored]
     outline, metric = None if is_crowded else "ink", run.started.metric
     levels = [None if default is None else default.score, baseline]
     default_text, baseline_text = (score_text(level, metric) for level in levels)
@@ -71,7 +71,7 @@ def best_so_far_figure(run: RunState, is_clear: np.ndarray | None = None) -> plo
             *(
                 plot.Dots(name, run.numbers[rows], run.scores[rows], *style)
                 for name, rows, *style in (
-                    ("others", pale, None, "control", hollow),
+                    ("others", is_pale, None, "control", hollow),
                     ("trials", clear & ~explores, "observed", outline, full),
                     ("exploring", explores, "model", outline, full + 1, 1.0, "square"),
                 )

@@ -5,11 +5,9 @@ without each outer fold, so that every row is tested once by a model fitted with
 Simon 2006). A small test set can show large gains only.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 
 from core.datasets.memory_limit import size_in_bytes
 from core.datasets.task import Task
@@ -101,7 +99,7 @@ class Plan:
         """`memory` in bytes; None where none is planned. Raises UnusableError."""
         return size_in_bytes(self.memory) if self.memory else None
 
-    def with_more_minutes(self, minutes: float, spent: float) -> Plan:
+    def with_more_minutes(self, minutes: float, spent: float) -> Self:
         """The same with so many more minutes than planned, and than `spent`, in seconds."""
         if self.minutes is None:
             cure = "go on with so many trials more (--trials N)"
@@ -112,7 +110,7 @@ class Plan:
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
 
-    def changed(self, **changes: Any) -> Plan:
+    def changed(self, **changes: Any) -> Self:
         return replace(self, **changes)
 
 

@@ -5,8 +5,6 @@ for a field of the window too. At the edge means the first or last integer, or w
 range's length from an end (in logarithms on a log axis), unless the model takes no value beyond it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import math
 from collections.abc import Mapping, Sequence

@@ -68,8 +68,8 @@ def _behind_own_columns(
     text: str, settings: dict[str, Any], header: list[str], rows: list[list[Any]]
 ) -> tuple[list[str], list[list[Any]]]:
     """The table as it is written, and the answers behind it; alone where it has no columns."""
-    transformed = [str(transform["column"]) for transform in settings.get("parts") or ()]
-    named = [settings.get("sequence") or settings.get("column"), *transformed]
+    transforms = [str(transform["column"]) for transform in settings.get("parts") or ()]
+    named = [settings.get("sequence") or settings.get("column"), *transforms]
     needed = list(dict.fromkeys(name for name in named if name))
     if not needed:  # of LIBSVM lines
         return header, rows

@@ -118,7 +118,7 @@ def _columns_of_trade(text: str, needed: list[str]) -> Columns | None:
     except LineError as fault:
         raise UnreadableError(fault.fault, f"line {fault.line}", fault.cure) from None
     if not set(needed) <= set(tokens.names):
-        raise missing_columns([n for n in needed if n not in tokens.names], tokens.names)
+        raise _missing_columns([n for n in needed if n not in tokens.names], tokens.names)
     return dict(zip(tokens.names, tokens.columns, strict=True)), tokens.lines
 
 
@@ -135,7 +135,7 @@ def _columns_as(text: str, needed: list[str], cell_format: CellFormat) -> Column
     default_names = [f"column {position + 1}" for position in range(len(header))]
     headless = len(missing) == len(needed) and set(needed) <= set(default_names)
     if missing and not headless:
-        raise missing_columns(missing, header)
+        raise _missing_columns(missing, header)
     delimiter = delimiter if len(header) > 1 else ONE_COLUMN
     quotes = _quotes_of(delimiter, cell_format)
     reader = csv_reader(_checked_lines(io.StringIO(text, newline=""), quotes), quotes)
@@ -195,8 +195,7 @@ def _read_rows(reader: Any, width: int, header_rows: int) -> tuple[list[list[str
     return rows[header_rows:], lines[header_rows:]
 
 
-def missing_columns(missing: list[str], header: list[str]) -> UnreadableError:
-    """The error for a file that lacks columns."""
+def _missing_columns(missing: list[str], header: list[str]) -> UnreadableError:
     header_text = ", ".join(header[:8]) + (" …" if len(header) > 8 else "")
     missing_text = ", ".join(f"“{name}”" for name in missing[:5])
     missing_text += " …" if len(missing) > 5 else ""

@@ -1,7 +1,5 @@
 """A model's answers on the rows of a table, and the table as it is read, every cell as text."""
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence

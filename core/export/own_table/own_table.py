@@ -1,7 +1,5 @@
 """The person's own table with a model's answers behind it, in its own format or another one."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import lzma

@@ -1,7 +1,5 @@
 """Rows in another order than they come in, kept in a file meanwhile: of texts and of tables."""
 
-from __future__ import annotations
-
 import mmap
 import pickle
 import tempfile

@@ -3,8 +3,6 @@
 ECMA-376, Office Open XML, part 1, chapter 18; OASIS Open Document Format 1.3, part 3, chapter 9.
 """
 
-from __future__ import annotations
-
 import io
 import re
 import shutil

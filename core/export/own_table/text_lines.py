@@ -3,8 +3,6 @@
 https://waikato.github.io/weka-wiki/formats_and_processing/arff_stable/
 """
 
-from __future__ import annotations
-
 import codecs
 import io
 import re
@@ -499,5 +497,5 @@ def write_csv(
 
 
 def _escaped_formulas(texts: Iterable[str]) -> tuple[list[str], int]:
-    escaped = [(f"'{text}", True) if is_formula(text) else (text, False) for text in texts]
-    return [text for text, _ in escaped], sum(is_risky for _, is_risky in escaped)
+    pairs = [(f"'{text}", True) if is_formula(text) else (text, False) for text in texts]
+    return [text for text, _ in pairs], sum(is_risky for _, is_risky in pairs)

@@ -1,7 +1,5 @@
 """The report's sections on what the run's answers explain: errors, columns, rows, settings."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from core.errors import UnusableError

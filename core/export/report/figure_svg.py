@@ -1,7 +1,5 @@
 """Figures as SVG: marks in pixels, their colours variables of the page."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field

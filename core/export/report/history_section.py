@@ -1,7 +1,5 @@
 """The report's sections on the run: its progress, all trials, data and versions."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Parts of a page as HTML text, all of it escaped here, and the page's style."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape

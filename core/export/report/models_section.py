@@ -1,7 +1,5 @@
 """The report's sections on models: those of a run that tuned several, and those of an average."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from typing import Any

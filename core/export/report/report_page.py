@@ -1,7 +1,5 @@
 """The report: one self-contained HTML page of the gain, the plots, and the run; in short a card."""
 
-from __future__ import annotations
-
 import base64
 from dataclasses import replace
 from html import escape

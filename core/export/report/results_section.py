@@ -1,7 +1,5 @@
 """The report's sections on results: scores, errors, the setting and the penalties."""
 
-from __future__ import annotations
-
 from core.estimators.model_settings import compare_settings
 from core.export.finished_run import FinishedRun, members_of
 from core.export.report.figure_svg import SIZES, figure_svg
@@ -68,9 +66,11 @@ def scores_table(results: Results) -> str:
         "validation": results.validation,
     }
     score_columns = {name: scores for name, scores in columns.items() if scores}
+    names = {**test, **default}
+    titles = [METRICS[n].title if n in METRICS else n.replace("_", " ") for n in names]
     rows = [
-        (_metric_title(n), *(score_text(s.get(n), n, unit) for s in score_columns.values()))
-        for n in dict.fromkeys([*test, *default])
+        (title, *(score_text(scores.get(n), n, unit) for scores in score_columns.values()))
+        for n, title in zip(names, titles, strict=True)
     ]
     return html_table(("measure", *score_columns), rows, row_heads=True)
 
@@ -83,10 +83,6 @@ def _validation_note(results: Results) -> str:
         "Validation: the expected score on new rows, corrected for the choice among all trials"
         f"{score.interval_phrase()}."
     )
-
-
-def _metric_title(measure: str) -> str:
-    return METRICS[measure].title if measure in METRICS else measure.replace("_", " ")
 
 
 def _confusion_section(confusion: ConfusionCounts, units: str) -> str:

@@ -1,7 +1,5 @@
 """The report's own parts for sequences, molecules, topics and pictures: curves and examples."""
 
-from __future__ import annotations
-
 import base64
 import struct
 import zlib

@@ -1,7 +1,5 @@
 """A file's rows and a model's predictions for them: in parts, kept, written behind the rows."""
 
-from __future__ import annotations
-
 import pickle
 import tempfile
 from collections.abc import Callable, Iterable, Iterator

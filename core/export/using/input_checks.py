@@ -1,7 +1,5 @@
 """New rows beside training rows: which are unlike them and why, and remarks on whole columns."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A model's prediction for one row that a person fills in, or for a row of the test set."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The lines that use a run's model: as a command, in Python, in the window."""
 
-from __future__ import annotations
-
 import shlex
 import subprocess
 import sys

@@ -3,8 +3,6 @@
 The function that asks versions is sent with its code, for workers without the program.
 """
 
-from __future__ import annotations
-
 import queue
 import threading
 import time

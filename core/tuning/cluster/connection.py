@@ -1,7 +1,5 @@
 """The address of a cluster, the certificates for it, and the connection of a run."""
 
-from __future__ import annotations
-
 import contextlib
 import ipaddress
 import logging

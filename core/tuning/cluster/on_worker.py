@@ -3,8 +3,6 @@
 A worker's thread cannot be ended: it waits for a process, which stays for the run's next trial.
 """
 
-from __future__ import annotations
-
 import contextlib
 import multiprocessing
 import pickle

@@ -5,8 +5,6 @@ lose the last seconds, but does not damage the file. Several programs write in t
 a damaged or emptied file, so its identity is checked before every transaction.
 """
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import time
@@ -28,8 +26,8 @@ from core.writing import private_opener
 OURS = 0x54756E65  # "Tune", SQLite's application_id
 
 
-def migrate(database: sqlite3.Connection, path: Path) -> None:
-    """Bring the schema up to date, inside the caller's transaction."""
+def _bring_up_to_date(database: sqlite3.Connection, path: Path) -> None:
+    database.execute("BEGIN IMMEDIATE")
     (version,) = database.execute("PRAGMA user_version").fetchone()
     if version > len(MIGRATIONS):
         raise UnusableError(
@@ -38,12 +36,14 @@ def migrate(database: sqlite3.Connection, path: Path) -> None:
             where=str(path),
             cure="update Tunescope, or name another file in TUNESCOPE_HISTORY",
         )
-    if version == len(MIGRATIONS):
-        return
-    for migration in MIGRATIONS[version:]:
-        migration(database)
-    database.execute(f"PRAGMA application_id = {OURS}")
-    database.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+    if version < len(MIGRATIONS):
+        for migration in MIGRATIONS[version:]:
+            migration(database)
+        database.execute(f"PRAGMA application_id = {OURS}")
+        database.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+    database.execute("DELETE FROM switches WHERE 0")  # fails where nothing can be written
+    database.execute("COMMIT")
+    _check_integrity(database)
 
 
 def _create_tables(database: sqlite3.Connection) -> None:
@@ -234,11 +234,7 @@ def _writable(path: Path, patience: float) -> sqlite3.Connection:
         database.execute("PRAGMA temp_store = MEMORY")  # no copies in folders of others
         wal = _write_ahead(database, patience)
         database.execute(f"PRAGMA synchronous = {'NORMAL' if wal else 'FULL'}")
-        database.execute("BEGIN IMMEDIATE")
-        migrate(database, path)
-        database.execute("DELETE FROM switches WHERE 0")  # fails where nothing can be written
-        database.execute("COMMIT")
-        _check_integrity(database)
+        _bring_up_to_date(database, path)
     except BaseException:
         database.close()
         raise
@@ -340,10 +336,7 @@ def _read_only(path: Path) -> OpenFile:
             with connection_to(path, "mode=ro&immutable=1") as source:
                 source.backup(database)
         _refuse_strangers(database, path)
-        database.execute("BEGIN")
-        migrate(database, path)
-        database.execute("COMMIT")
-        _check_integrity(database)
+        _bring_up_to_date(database, path)
     except sqlite3.DatabaseError as error:
         database.close()
         raise history_error(error, path) from error

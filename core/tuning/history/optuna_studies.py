@@ -1,7 +1,5 @@
 """Optuna studies for the history: read from any storage, checked against a model's space."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

@@ -3,8 +3,6 @@
 Where the history cannot be used, the run goes on without it and says so once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -11,8 +11,6 @@ As JSON it is one object a dataset, its trials as short rows:
   "trials": [[number, score, a value for every axis], …]}, …]}
 """
 
-from __future__ import annotations
-
 import json
 import math
 import os
@@ -24,7 +22,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from core.errors import UnusableError, write_error
 from core.ordinary_files import read_ordinary
@@ -98,7 +96,7 @@ class History:
     def close(self) -> None:
         self._file.close()
 
-    def __enter__(self) -> History:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

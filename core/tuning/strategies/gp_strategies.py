@@ -1,7 +1,5 @@
 """The strategies with a Gaussian process of the scores: this dataset's, or earlier ones' too."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The strategies that learn L2 penalties: MM, evidence, leave-one-out, direct, gradient."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace

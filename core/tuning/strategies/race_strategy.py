@@ -1,7 +1,5 @@
 """The strategy that tunes several models in one run, the most promising next."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 

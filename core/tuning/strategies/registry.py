@@ -1,7 +1,5 @@
 """The registry of strategies."""
 
-from __future__ import annotations
-
 from core.extensions import Registry
 from core.tuning.strategies.gp_strategies import EB_HYP, GP, HYBRID, SCOT, TRANSFER, VARIABLE
 from core.tuning.strategies.penalty_strategies import DIRECT, EVIDENCE, GRADIENT, LOO, MM

@@ -1,7 +1,5 @@
 """The strategies without a model that can be shown: grid, random, TPE, CMA-ES."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

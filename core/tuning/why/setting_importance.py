@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 import optuna
-from optuna.distributions import CategoricalDistribution, FloatDistribution
+from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution
 
 from core.estimators.multi_model import MODEL, split_model_setting
 from core.space import Axis, Setting
@@ -126,7 +126,7 @@ def _variance_shares(
     axes: Sequence[Axis], trials: Sequence[tuple[Setting, float]], trees: int, seed: int
 ) -> np.ndarray:
     # Over raw values of a logarithmic range nearly all of the variance lies in its last decade.
-    kinds = {
+    kinds: dict[str, BaseDistribution] = {
         axis.name: CategoricalDistribution(tuple(range(len(axis.choices))))
         if axis.kind == "choice"
         else FloatDistribution(0.0, 1.0)

@@ -4,13 +4,11 @@ The run's final model may know the test rows. With nested cross-validation one m
 each outer fold, and predicts that fold alone.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -41,11 +39,11 @@ class TestedFold:
     y: np.ndarray  # their targets, codes or numbers, shape (n,)
     rows: np.ndarray  # their indices in the dataset, or in the second file, shape (n,)
 
-    def subset(self, positions: np.ndarray) -> TestedFold:
-        X, y, rows = take_rows(self.X, positions), self.y[positions], self.rows[positions]
-        return TestedFold(self.pipeline, self.problem, X, y, rows)
+    def subset(self, positions: np.ndarray) -> Self:
+        X = take_rows(self.X, positions)
+        return replace(self, X=X, y=self.y[positions], rows=self.rows[positions])
 
-    def sample_rows(self, max_rows: int, generator: np.random.Generator) -> TestedFold:
+    def sample_rows(self, max_rows: int, generator: np.random.Generator) -> Self:
         """With at most `max_rows` test rows, drawn at random."""
         if len(self.y) <= max_rows:
             return self
