@@ -99,12 +99,13 @@ def _entry_points(group: str) -> Iterator[EntryPoint]:
     from importlib.metadata import EntryPoint
 
     for name, record in _package_records().items():
-        points = ConfigParser(delimiters="=", strict=False, interpolation=None)
-        points.optionxform = str  # type: ignore[assignment, method-assign]
         try:
             text = read_ordinary(record, MAX_RECORD_BYTES).decode()
-            if f"[{group}]" in text:
-                points.read_string(text)
+            if f"[{group}]" not in text:
+                continue
+            points = ConfigParser(delimiters="=", strict=False, interpolation=None)
+            points.optionxform = str  # type: ignore[assignment, method-assign]
+            points.read_string(text)
         except (FileNotFoundError, NotADirectoryError):
             continue
         except (OSError, ValueError, Error) as error:

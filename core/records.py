@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
+import msgspec
+
 JsonObject = dict[str, Any]  # what JSON holds between braces
 
 
@@ -46,6 +48,8 @@ def to_plain(value: Any) -> Any:
     """Records, also in lists and dictionaries, and numbers of numpy, as JSON holds them."""
     if isinstance(value, Record):
         return {key: to_plain(getattr(value, key)) for key in value}
+    if isinstance(value, msgspec.Struct):
+        return {key: to_plain(getattr(value, key)) for key in value.__struct_fields__}
     if is_dataclass(value) and not isinstance(value, type):
         return {
             each.name: to_plain(getattr(value, each.name))

@@ -24,7 +24,8 @@ from app.cli.tune_arguments import (
 from app.cli.tune_command import FollowedRun, follow_run, give_result, result_text
 from core.errors import UnusableError
 from core.records import JsonObject
-from core.tuning.events import Event, ModelSelected, RunFailed, RunFinished, RunStopped, to_json
+from core.tuning.event_lines import to_json
+from core.tuning.events import Event, ModelSelected, RunFailed, RunFinished, RunStopped
 from core.tuning.ranges import setting_text
 from core.tuning.runs import past_runs
 from core.tuning.runs.run_folder import RunFolder, runs_root

@@ -195,7 +195,6 @@ def _run_tuning(arguments: argparse.Namespace) -> int:
         address = RunFolder.create(new_run.plan, path=path).address
         print_remark(f"{own_command()} work {address} begins it, on as many computers as you like.")
         return 0
-    restore_collection()
     copy = _EventsCopy(arguments.events) if arguments.events else None
     with cluster_connection(arguments, arguments.workers) as connection:
         if connection is not None and arguments.workers is None:
@@ -270,7 +269,7 @@ class _EventsCopy:
         self._stream = SafeStream(self._file)
 
     def add_event(self, event: Event, say: Callable[[str], None]) -> None:
-        from core.tuning.events import to_json
+        from core.tuning.event_lines import to_json
 
         was_whole = self._stream.fault is None
         self._stream.write(to_json(event) + "\n")
@@ -314,6 +313,7 @@ def follow_run(run: FollowedRun, arguments: argparse.Namespace) -> int:
         try:
             with contextlib.closing(run.stream):
                 for last in run.stream:
+                    restore_collection()  # what the run needs is imported by its first event
                     if run.copy is not None:
                         run.copy.add_event(last, line.print_line)
                     line.consume(last)

@@ -16,7 +16,6 @@ from core.tuning.plan import Plan
 
 AT_ONCE = 50  # milliseconds that the window waits for a thread
 PATIENCE = 3000  # milliseconds at the end of the program
-CHECK_EVERY = 32  # events
 TURN = 0.0005  # seconds until a waiting window gets the interpreter
 USUAL = sys.getswitchinterval()
 
@@ -105,11 +104,12 @@ def load_run(
         # First: a run that ends meanwhile offers nothing that its writer refuses.
         is_running = run_folder.is_running
         run = ShownRun([], folder, is_running)
-        for count, event in enumerate(run_folder.read_events(beats=False)):
-            # Asking a thread costs as much as reading an event.
-            if count % CHECK_EVERY == 0 and not is_wanted():
+        for events in run_folder.read_blocks(beats=False):
+            if not is_wanted():
                 break
-            run.add_event(started if started and event == started else event)
+            if started and events[:1] == [started]:
+                events[0] = started
+            run.add_events(events)
         return run, run_folder.plan
     except UnusableError as error:
         return error.sentence

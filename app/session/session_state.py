@@ -232,7 +232,7 @@ class SessionState(QObject):
             if not is_awaited:
                 continue
             if isinstance(message.answer, Event):
-                self.shown.add_event(message.answer)
+                self.shown.add_events([message.answer])
                 events.append(message.answer)
                 continue
             self._emit_events(events)

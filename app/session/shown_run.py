@@ -89,8 +89,7 @@ class ShownRun:
         self._counts: list[int] = []  # of events before each snapshot
         self._snapshots: list[RunSnapshot] = []
         self._next_snapshot = 0  # the number of events before it
-        for event in events:
-            self.add_event(event)
+        self.add_events(events)
 
     @cached_property
     def state(self) -> RunState:
@@ -109,18 +108,21 @@ class ShownRun:
         is_finished = self.state.results is not None and self.state.exclusion is None
         return "finished" if is_finished else "interrupted"
 
-    def add_event(self, event: Event) -> None:
-        count, kind = len(self.events), type(event)
-        if count >= self._next_snapshot:
-            self._keep_snapshot()
-        if isinstance(event, TrialFinished):
-            self._share_setting(event)
-        self.state.consume(event)
-        self.events.append(event)
-        if kind in ENDS_A_STEP:
-            self.stops.append(count + 1)
-        elif kind is not TrialStarted:
-            self._add_between_trials(event)
+    def add_events(self, events: Iterable[Event]) -> None:
+        # Names of this function alone: a long run has hundreds of thousands of events.
+        consume, all_events = self.state.consume, self.events
+        for event in events:
+            if len(all_events) >= self._next_snapshot:
+                self._keep_snapshot()
+            consume(event)
+            all_events.append(event)
+            kind = type(event)
+            if kind is TrialStarted:
+                continue
+            if kind in ENDS_A_STEP:
+                self.stops.append(len(all_events))
+            else:
+                self._add_between_trials(event)
 
     def _add_between_trials(self, event: Event) -> None:
         count = len(self.events)
@@ -144,12 +146,6 @@ class ShownRun:
         self._counts.append(count)
         self._snapshots.append(self.state.snapshot())
         self._next_snapshot = count + KEPT_EVERY
-
-    def _share_setting(self, event: TrialFinished) -> None:
-        started_trial = self.state.pending.get(event.number)
-        if started_trial is not None and started_trial.setting == event.setting:
-            # Events are frozen, but nobody else has this one yet.
-            object.__setattr__(event, "setting", started_trial.setting)
 
     def state_after(self, count: int) -> RunState:
         if count >= len(self.events):

@@ -1,18 +1,17 @@
-"""The events of a run: frozen dataclasses of plain data, each one line of strict JSON."""
+"""The events of a run: frozen plain data."""
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from functools import cache, cached_property
-from typing import Any, ClassVar
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import msgspec
 
 from core.datasets.task import Task
-from core.json_reading import list_reader, read_as
-from core.records import Record, optional, strict_json, to_plain
-from core.space import Axis, Setting, check_axis
+from core.records import Record, optional
+from core.space import Axis, Setting
 from core.tuning.plan import Plan, plan_from_dict
 from core.tuning.run_results import Interval, OmittedTrial, Results
 
@@ -136,22 +135,40 @@ class LeaderboardEntry:
     folds: int | None = optional()  # that were scored at that size
 
 
-@dataclass(frozen=True, slots=True)
 class Event:
-    """What every event has: the seconds since the run first started."""
+    """What every event has: the seconds since the run first started.
 
-    seconds: float = 0.0
+    The two of every trial are structures of msgspec, which reads them in half the time; the others
+    are dataclasses.
+    """
+
+    __slots__ = ()
+    seconds: float
     # what run files call the class, for some its name in an earlier version
     tag: ClassVar[str] = "Event"
     class_by_tag: ClassVar[dict[str, type[Event]]] = {}
 
-    def __init_subclass__(cls, tag: str = "") -> None:
+    def __init_subclass__(cls, tag: str = "", abstract: bool = False) -> None:
         cls.tag = tag or cls.__name__
-        Event.class_by_tag[cls.tag] = cls
+        if not abstract:
+            Event.class_by_tag[cls.tag] = cls
+
+    def with_fields(self, **values: Any) -> Self:
+        """The same event with other values."""
+        change: Any = msgspec.structs.replace if isinstance(self, msgspec.Struct) else replace
+        event: Self = change(self, **values)
+        return event
 
 
 @dataclass(frozen=True)
-class RunStarted(Event):
+class RecordedEvent(Event, abstract=True):
+    """The seconds of the events that are dataclasses."""
+
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class RunStarted(RecordedEvent):
     """The run starts: everything a view needs to know before the first trial or step."""
 
     run: str = ""
@@ -178,19 +195,19 @@ class RunStarted(Event):
 
 
 @dataclass(frozen=True)
-class RunResumed(Event):
+class RunResumed(RecordedEvent):
     """An interrupted or finished run goes on, perhaps with more trials."""
 
     done: int = 0
     total: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class TrialStarted(Event):
+class TrialStarted(msgspec.Struct, Event, frozen=True, gc=False, tag_field="event", tag=True):
     """A setting is tried, and why this one."""
 
+    seconds: float = 0.0
     number: int = 0
-    setting: Setting = field(default_factory=dict)
+    setting: Setting = msgspec.field(default_factory=dict)
     reason: str = ""  # default, past, random, grid, improve, explore, start, sample, tpe,
     # cma-es, hand
     expected: float | None = None  # the surrogate's mean there, in units of the score
@@ -198,21 +215,21 @@ class TrialStarted(Event):
     candidates: float | None = None  # among how many settings it was drawn in effect, 1/Σp̃²
 
 
-@dataclass(frozen=True, slots=True)
-class TrialFinished(Event):
+class TrialFinished(msgspec.Struct, Event, frozen=True, gc=False, tag_field="event", tag=True):
     """A setting's validation score."""
 
+    seconds: float = 0.0
     number: int = 0
-    setting: Setting = field(default_factory=dict)
+    setting: Setting = msgspec.field(default_factory=dict)
     score: float = math.nan
-    fold_scores: list[float] = field(default_factory=list)
+    fold_scores: list[float] = msgspec.field(default_factory=list)
     took: float = 0.0  # seconds
     fits: int = 0
     behind: bool = False  # ended early, clearly behind the best; the score is an estimate
 
 
 @dataclass(frozen=True)
-class TrialFailed(Event):
+class TrialFailed(RecordedEvent):
     """A trial that failed, and why; the run goes on."""
 
     number: int = 0
@@ -222,7 +239,7 @@ class TrialFailed(Event):
 
 
 @dataclass(frozen=True)
-class TrialExcluded(Event):
+class TrialExcluded(RecordedEvent):
     """A trial is excluded by a person, or included again."""
 
     number: int = 0
@@ -230,14 +247,14 @@ class TrialExcluded(Event):
 
 
 @dataclass(frozen=True)
-class SettingRequested(Event, tag="SettingWanted"):
+class SettingRequested(RecordedEvent, tag="SettingWanted"):
     """A person wants a setting tried next, beyond the budget."""
 
     setting: Setting = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class ModelScreened(Event, tag="ModelLooked"):
+class ModelScreened(RecordedEvent, tag="ModelLooked"):
     """The screening of one of several models: a setting of it, tried on a part of the rows."""
 
     model: str = ""
@@ -250,7 +267,7 @@ class ModelScreened(Event, tag="ModelLooked"):
 
 
 @dataclass(frozen=True)
-class ModelsCompared(Event):
+class ModelsCompared(RecordedEvent):
     """How several models stand, and which is tried next."""
 
     models: list[LeaderboardEntry] = field(default_factory=list)  # the best first
@@ -260,7 +277,7 @@ class ModelsCompared(Event):
 
 
 @dataclass(frozen=True)
-class ModelSelected(Event, tag="ModelPicked"):
+class ModelSelected(RecordedEvent, tag="ModelPicked"):
     """A person exports another model than the run chose; its results follow."""
 
     kind: str = ""  # best, simplest, average, default, trial (core.tuning.results.candidates)
@@ -268,14 +285,14 @@ class ModelSelected(Event, tag="ModelPicked"):
 
 
 @dataclass(frozen=True)
-class ThresholdSelected(Event):
+class ThresholdSelected(RecordedEvent):
     """A person decides by another threshold; its results follow."""
 
     value: float | None = None  # probability from which a row is of the second class; None to undo
 
 
 @dataclass(frozen=True)
-class SurrogateFitted(Event):
+class SurrogateFitted(RecordedEvent):
     """The Gaussian process of the scores, for evaluation anywhere in the unit cube."""
 
     trials: int = 0  # how many trials it has seen
@@ -299,7 +316,7 @@ class SurrogateFitted(Event):
 
 
 @dataclass(frozen=True)
-class HistoryRead(Event):
+class HistoryRead(RecordedEvent):
     """What the history holds of earlier datasets, as far as this run uses it; one event a model."""
 
     statistics: list[float] = field(default_factory=list)  # of this dataset (history.Statistics)
@@ -311,7 +328,7 @@ class HistoryRead(Event):
 
 
 @dataclass(frozen=True)
-class JointSurfaceFitted(Event, tag="CommonSurfaceFitted"):
+class JointSurfaceFitted(RecordedEvent, tag="CommonSurfaceFitted"):
     """The joint response surface; with HistoryRead it can be evaluated anywhere."""
 
     trials: int = 0  # of this run that it has seen
@@ -339,14 +356,14 @@ class JointSurfaceFitted(Event, tag="CommonSurfaceFitted"):
 
 
 @dataclass(frozen=True)
-class RemarkMade(Event, tag="Noticed"):
+class RemarkMade(RecordedEvent, tag="Noticed"):
     """Something a person should know while the run goes on."""
 
     sentence: str = ""
 
 
 @dataclass(frozen=True)
-class PenaltyStep(Event):
+class PenaltyStep(RecordedEvent):
     """One step of a penalty learner."""
 
     step: int = 0
@@ -360,7 +377,7 @@ class PenaltyStep(Event):
 
 
 @dataclass(frozen=True)
-class HyperGradientStep(Event):
+class HyperGradientStep(RecordedEvent):
     """One step of implicit-gradient hyperparameter learning."""
 
     step: int = 0
@@ -381,16 +398,21 @@ class HyperGradientStep(Event):
 
 
 @dataclass(frozen=True)
-class SequencesLabelled(Event):
+class SequencesLabelled(RecordedEvent):
     """The predictions of the latest step's model for a few training sequences."""
 
     step: int = 0
     classes: list[str] = field(default_factory=list)  # K labels
     sequences: list[LabelledSequence] = field(default_factory=list)
 
+    @property
+    def shares(self) -> list[list[float]]:
+        """The probabilities of the classes, of every token."""
+        return [token for sequence in self.sequences for token in sequence.marginals]
+
 
 @dataclass(frozen=True)
-class MoleculesFolded(Event):
+class MoleculesFolded(RecordedEvent):
     """How the model of the latest step folds a few training molecules."""
 
     step: int = 0
@@ -398,7 +420,7 @@ class MoleculesFolded(Event):
 
 
 @dataclass(frozen=True)
-class EnsembleUpdated(Event):
+class EnsembleUpdated(RecordedEvent):
     """The members of the average after a trial, the best first."""
 
     finished: int = 0  # S, trials with a score
@@ -418,7 +440,7 @@ class EnsembleUpdated(Event):
 
 
 @dataclass(frozen=True)
-class MembersDisagree(Event):
+class MembersDisagree(RecordedEvent):
     """The held-out rows about which the members of the average disagree most."""
 
     members: list[int] = field(default_factory=list)
@@ -427,9 +449,14 @@ class MembersDisagree(Event):
     rows: list[DisputedRow] = field(default_factory=list)  # the largest spread first
     spread: float = 0.0  # mean over all held-out rows
 
+    @property
+    def shares(self) -> list[Any]:
+        """The probabilities of the classes, where there are some, of every row and member."""
+        return [member_shares for row in self.rows for member_shares in row.said if self.classes]
+
 
 @dataclass(frozen=True)
-class TopicsFound(Event):
+class TopicsFound(RecordedEvent):
     """The topics of the best trial so far, the largest first."""
 
     number: int = 0  # of the trial
@@ -439,7 +466,7 @@ class TopicsFound(Event):
 
 
 @dataclass(frozen=True)
-class ImagesDrawn(Event):
+class ImagesDrawn(RecordedEvent):
     """Images sampled from a model of images, and its reconstructions of some held-out ones."""
 
     number: int = 0  # of the trial
@@ -452,8 +479,8 @@ class ImagesDrawn(Event):
     labels: list[str] = field(default_factory=list)  # true label of every original
 
 
-@dataclass(frozen=True, slots=True)
-class Progress(Event):
+@dataclass(frozen=True)
+class Progress(RecordedEvent):
     """How far the run is and how long it will take."""
 
     done: int = 0
@@ -468,26 +495,26 @@ class Progress(Event):
 
 
 @dataclass(frozen=True)
-class WorkersSeen(Event):
+class WorkersSeen(RecordedEvent):
     """The state of the workers of a cluster now; not recorded."""
 
     workers: list[ClusterWorker] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
-class TuningEnded(Event):
+class TuningEnded(RecordedEvent):
     """No more trials; the best model is being fitted, tested and saved."""
 
     because: str = ""
 
 
 @dataclass(frozen=True)
-class EvaluationShortened(Event):
+class EvaluationShortened(RecordedEvent):
     """A person wants the remaining outer folds tested without tuning in each."""
 
 
 @dataclass(frozen=True)
-class FoldTested(Event):
+class FoldTested(RecordedEvent):
     """An outer fold of nested cross-validation was tested; the scores come at the end."""
 
     fold: int = 0  # from 1; 0 as the folds begin
@@ -495,7 +522,7 @@ class FoldTested(Event):
 
 
 @dataclass(frozen=True)
-class RunFinished(Event):
+class RunFinished(RecordedEvent):
     """The run ended by itself."""
 
     because: str = ""
@@ -503,7 +530,7 @@ class RunFinished(Event):
 
 
 @dataclass(frozen=True)
-class RunStopped(Event):
+class RunStopped(RecordedEvent):
     """The run was stopped; `results` are of the best until then."""
 
     because: str = ""
@@ -511,7 +538,7 @@ class RunStopped(Event):
 
 
 @dataclass(frozen=True)
-class RunFailed(Event):
+class RunFailed(RecordedEvent):
     """The run could not go on; `sentence` says why and what to do."""
 
     sentence: str = ""
@@ -520,78 +547,3 @@ class RunFailed(Event):
 # The names of earlier versions, for extensions.
 ModelLooked, ModelPicked, SettingWanted = ModelScreened, ModelSelected, SettingRequested
 CommonSurfaceFitted, Noticed = JointSurfaceFitted, RemarkMade
-
-
-_FORMER_TAGS = {"PastRecalled": "HistoryRead"}  # in the run folders of earlier versions
-_BEGINNING = b'{"event": "'  # of a line by `to_json`
-
-
-def to_json(event: Event) -> str:
-    """One line of strict JSON (NaN becomes null), without the line's end."""
-    plain = {"event": event.tag, **to_plain(event)}
-    return json.dumps(strict_json(plain), ensure_ascii=False, allow_nan=False)
-
-
-def from_json(line: str | bytes) -> Event:
-    """The event that `to_json` wrote. Unknown fields of newer versions are ignored.
-
-    Raises:
-        ValueError: the line is torn, names no event, or a field has another type.
-    """
-    data = line.encode(errors="surrogatepass") if isinstance(line, str) else line
-    try:
-        (event,) = events_of_lines([data])
-    except (ValueError, RecursionError):
-        # A null for a NaN, or a line written by hand: the quick reader knows neither.
-        event = _read_slowly(data)
-        _check_start(event)
-    return event
-
-
-def events_of_lines(lines: Sequence[bytes]) -> list[Event]:
-    """The events of lines, those of a kind read at once; ValueError where `from_json` is needed."""
-    rows_by_beginning: dict[bytes, list[int]] = {}
-    for row, line in enumerate(lines):
-        beginning = line[: line.index(b'"', len(_BEGINNING))]
-        rows_by_beginning.setdefault(beginning, []).append(row)
-    events: list[Any] = [None] * len(lines)
-    for beginning, rows in rows_by_beginning.items():
-        kind_events = _reader(beginning)(b"[%b]" % b",".join([lines[row] for row in rows]))
-        for row, event in zip(rows, kind_events, strict=True):
-            events[row] = event
-        if isinstance(events[rows[0]], RunStarted):
-            for row in rows:
-                _check_start(events[row])
-    return events
-
-
-def _check_start(event: Event) -> None:
-    if isinstance(event, RunStarted):
-        assert event.run_plan  # read now, rather than where it is needed
-        # A stranger's space must not reach a sampler: it may name no numbers, or endless ones.
-        for axis in event.space:
-            check_axis(axis)
-
-
-def _read_slowly(line: bytes) -> Event:
-    """Read any line, also where null stands for NaN."""
-    try:
-        plain = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise ValueError("not JSON") from error
-    if not isinstance(plain, dict):
-        raise ValueError("not an event")
-    return read_as(_event_class(str(plain.get("event"))), plain)
-
-
-@cache
-def _reader(beginning: bytes) -> Callable[[bytes], list[Event]]:
-    # Kept by the beginning of a line: to make a reader costs more than to read a line.
-    return list_reader(_event_class(beginning.removeprefix(_BEGINNING).decode()))
-
-
-def _event_class(tag: str) -> type[Event]:
-    kind = Event.class_by_tag.get(_FORMER_TAGS.get(tag, tag))
-    if kind is None:
-        raise ValueError("not an event")
-    return kind

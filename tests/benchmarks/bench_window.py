@@ -23,7 +23,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -181,13 +180,13 @@ def _repeated(events: list[Event], trials: int) -> Iterator[Event]:
     for turn in range(-(-trials // count)):
         for event in events:
             # One after the other: at the same time, each would have a worker of its own.
-            event = replace(event, seconds=event.seconds + turn * span)
+            event = event.with_fields(seconds=event.seconds + turn * span)
             match event:
                 case TrialFinished(number=number, score=score):
                     changed = score - abs(score) * 1e-5 * (turn * 37 % 101)
-                    yield replace(event, number=number + turn * count, score=changed)
+                    yield event.with_fields(number=number + turn * count, score=changed)
                 case TrialStarted(number=number):
-                    yield replace(event, number=number + turn * count)
+                    yield event.with_fields(number=number + turn * count)
                 case _:
                     yield event
 

@@ -45,7 +45,8 @@ from core.datasets.groups import groups_from_file
 from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
 from core.datasets.summary import summarize
-from core.tuning.events import Event, Progress, RunStarted, TrialFinished, to_json
+from core.tuning.event_lines import to_json
+from core.tuning.events import Event, Progress, RunStarted, TrialFinished
 from core.tuning.history.dataset_records import DatasetRecord, StoredTrial
 from core.tuning.history.store import as_json, records_in
 from core.tuning.plan import DataPlan, Plan

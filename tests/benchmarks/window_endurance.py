@@ -182,7 +182,7 @@ class Person:
         for first in range(0, len(self.events), EVENTS_AT_ONCE):
             events = self.events[first : first + EVENTS_AT_ONCE]
             for event in events:
-                session.shown.add_event(event)
+                session.shown.add_events([event])
             session._emit_events(events)
             QTest.qWait(5)
         session._take_end()

@@ -23,7 +23,8 @@ import pytest
 import tunescope
 from app.cli import main
 from core.records import to_plain
-from core.tuning.events import DatasetFacts, RunFinished, RunStarted, RunStopped, from_json, to_json
+from core.tuning.event_lines import from_json, to_json
+from core.tuning.events import DatasetFacts, RunFinished, RunStarted, RunStopped
 from core.tuning.run_results import Results
 from core.tuning.runs.state import state_from_events
 

@@ -36,7 +36,8 @@ from core.errors import UnusableError
 from core.ordinary_files import read_ordinary
 from core.tuning.cluster.cluster_monitor import installed_versions
 from core.tuning.cluster.executor import GONE_SECONDS
-from core.tuning.events import ClusterWorker, from_json, to_json
+from core.tuning.event_lines import from_json, to_json
+from core.tuning.events import ClusterWorker
 from core.tuning.scores.scoring import TrialRequest, TrialResult
 
 BEAT_SECONDS = 1.0  # between two beats, and two looks at those of others

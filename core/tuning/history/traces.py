@@ -5,8 +5,6 @@ run. The starter history stays. A list beside the file of the history names the 
 and every run elsewhere.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -22,7 +20,8 @@ from typing import BinaryIO
 
 from core.errors import UnusableError, write_error
 from core.ordinary_files import open_ordinary, read_ordinary
-from core.tuning.events import Event, HistoryRead, JointSurfaceFitted, from_json, to_json
+from core.tuning.event_lines import from_json, to_json
+from core.tuning.events import Event, HistoryRead, JointSurfaceFitted
 from core.tuning.history.database import COMPANIONS, MOST_HISTORY_BYTES, PATIENCE, hold_file_lock
 from core.tuning.runs.run_folder import EVENTS, LONGEST, MOST_EVENT_BYTES, runs_root
 from core.writing import whole_file, write_whole

@@ -136,13 +136,13 @@ class ModelArm:
         if self._proposal is None:
             trial_start = self._own_study.ask()
             past = trial_start.reason == "start" and trial_start.setting == self.warm_start
-            self._proposal = replace(trial_start, reason="past") if past else trial_start
+            self._proposal = trial_start.with_fields(reason="past") if past else trial_start
         return self._proposal
 
     def take_proposal(self, number: int) -> events.TrialStarted:
         proposal, self._proposal = self.proposal, None
         self._numbers[number] = proposal.number
-        return replace(proposal, number=number)
+        return proposal.with_fields(number=number)
 
     def surrogate(self) -> events.SurrogateFitted | None:
         fitted = self._own_study.surrogate()
@@ -183,7 +183,7 @@ class ModelArm:
             if isinstance(event, events.TrialStarted):
                 self._numbers.setdefault(event.number, len(self._numbers))
             if isinstance(event, (events.TrialStarted, events.TrialFinished, events.TrialFailed)):
-                study_events.append(replace(event, number=self._numbers[event.number]))
+                study_events.append(event.with_fields(number=self._numbers[event.number]))
         # Otherwise screenings may still follow, which decide how the study starts.
         if study_events:
             self._own_study.replay_trials(study_events)

@@ -112,7 +112,7 @@ class MultiModelStudy:
         arm = self.arms[self._choice.model]
         self.expected_seconds = self._expected_seconds(arm)
         started = arm.take_proposal(number)
-        return replace(started, setting=combined_setting(arm.name, started.setting))
+        return started.with_fields(setting=combined_setting(arm.name, started.setting))
 
     def tell(self, outcome: TrialResult) -> None:
         name, arm_setting = split_model_setting(outcome.setting)
@@ -157,7 +157,7 @@ class MultiModelStudy:
                 name, setting = split_model_setting(event.setting)
                 # A model may be gone since, as an optional part that is no longer installed.
                 if name in events_by_model:
-                    events_by_model[name].append(replace(event, setting=setting))
+                    events_by_model[name].append(event.with_fields(setting=setting))
                 self._model_by_trial[event.number] = name
         for name, events in events_by_model.items():
             self.arms[name].replay_trials(events)

@@ -73,7 +73,7 @@ class RaceRun(TrialRun):
     def _model_trial(self, event: TrialFinished) -> tuple[str, TrialFinished]:
         # The estimate of a trial that was ended early is no score to learn from.
         name, model_setting = split_model_setting(event.setting)
-        return "" if event.behind else name, replace(event, setting=model_setting)
+        return "" if event.behind else name, event.with_fields(setting=model_setting)
 
     def _before_trials(self, executor: TrialExecutor) -> Generator[Event, None, None]:
         max_rows = screening_row_count(feature_count(self._problem.dataset))

@@ -94,7 +94,7 @@ class ModelRunState:
                 state.adopt_trial(msgspec.structs.replace(trial, setting=setting))
         self._read_count = len(run_state.trials)
         state.pending = {
-            number: replace(begun, setting=split_model_setting(begun.setting)[1])
+            number: begun.with_fields(setting=split_model_setting(begun.setting)[1])
             for number, begun in run_state.pending.items()
             if self._is_own(begun.setting)
         }

@@ -21,7 +21,8 @@ from typing import Any, NamedTuple
 
 from core.errors import UnusableError, write_error
 from core.ordinary_files import open_ordinary, read_ordinary
-from core.tuning.events import Event, RunFailed, RunFinished, RunStarted, RunStopped, from_json
+from core.tuning.event_lines import from_json
+from core.tuning.events import Event, RunFailed, RunFinished, RunStarted, RunStopped
 from core.tuning.plan import Plan
 from core.tuning.run_results import Interval, Results
 from core.tuning.runs.run_folder import (

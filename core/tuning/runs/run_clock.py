@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import replace
 from typing import TypeVar
 
 from core.awake_timer import AWAKE
@@ -35,7 +34,7 @@ class RunClock:
                 return end.value
             # Whoever reads the events may pause between them, which is no time of the run.
             self._seconds, self._since = self.seconds, None
-            yield replace(event, seconds=round(self._seconds, 4))
+            yield event.with_fields(seconds=round(self._seconds, 4))
             self._since = AWAKE.seconds
 
 

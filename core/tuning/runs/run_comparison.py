@@ -20,7 +20,6 @@ from core.tuning.runs.run_folder import RunFolder
 from core.tuning.runs.state import RunState
 from core.wording import list_text
 
-LOOKS = 256  # events between two looks at whether the curves are still wanted
 PICKED = (
     "These runs are compared by their test scores. The one picked after seeing test scores looks "
     "better than it is. To know how good it is, test it once more on a fresh split."
@@ -53,10 +52,11 @@ def curve_of(folder: Path, wanted: Callable[[], bool] = lambda: True) -> BestSoF
     try:
         run = RunFolder.open(folder)
         plan, state = run.plan, RunState()
-        for count, event in enumerate(run.read_events(beats=False)):
-            if count % LOOKS == 0 and not wanted():
+        for events in run.read_blocks(beats=False):
+            if not wanted():
                 break
-            state.consume(event)
+            for event in events:
+                state.consume(event)
     except UnusableError as error:
         return BestSoFarCurve(str(folder), problem=error.sentence)
     started = state.started

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from core.errors import UnusableError, write_error
 from core.ordinary_files import MOST_BYTES, open_ordinary, read_ordinary
+from core.tuning.event_lines import events_of_lines, from_json, to_json
 from core.tuning.events import (
     Event,
     HyperGradientStep,
@@ -28,9 +29,6 @@ from core.tuning.events import (
     RunStopped,
     TrialFinished,
     TuningEnded,
-    events_of_lines,
-    from_json,
-    to_json,
 )
 from core.tuning.plan import Plan, plan_from_dict
 from core.tuning.runs.run_lock import RunLockedError, hold_run_lock, lock_holder
@@ -42,7 +40,8 @@ FILES = (PLAN, EVENTS, TAKEAWAY, "best.skops", "best.signed", "label.json")
 READ_AT_ONCE = 1 << 16  # bytes, and the rest of the last line
 LONGEST = 1 << 26  # bytes of a line or a plan; a result of thousands of classes has some millions
 MOST_EVENT_BYTES = 1 << 34
-BEAT = b'{"event": "Progress"'  # so begins its line
+BEAT = b'\n{"event": "Progress"'  # so begins its line
+OUTDATED = re.compile(re.escape(BEAT) + rb".*\}(?=\n|\Z)")
 PAUSE = 1.0  # seconds between two attempts, in which a stop is heard
 WORTH_KEEPING = (TrialFinished, PenaltyStep, HyperGradientStep)
 
@@ -172,6 +171,11 @@ class RunFolder:
 
     def read_events(self, beats: bool = True) -> Iterator[Event]:
         """One by one, all Progress among them only if `beats`."""
+        for events in self.read_blocks(beats):
+            yield from events
+
+    def read_blocks(self, beats: bool = True) -> Iterator[list[Event]]:
+        """Likewise, some hundred at a time."""
         if not (self.path / EVENTS).exists():
             return
         number = 1
@@ -181,14 +185,15 @@ class RunFolder:
                 if len(block) >= LONGEST:
                     raise self._damaged_line(number + block.count(b"\n"), "it never ends")
                 whole_lines = block[: block.rfind(b"\n") + 1]
-                lines = whole_lines.split(b"\n")[:-1]
-                outdated: set[int] = set() if beats else _outdated_beats(lines)
-                rows = [row for row in range(len(lines)) if row not in outdated]
+                last_beat = -1 if beats else whole_lines.rfind(BEAT)
+                earlier_lines, outdated = OUTDATED.subn(b"", whole_lines[: max(0, last_beat)])
                 try:
-                    yield from events_of_lines([lines[row] for row in rows])
+                    events = events_of_lines(earlier_lines + whole_lines[max(0, last_beat) :])
                 except (ValueError, RecursionError):
-                    yield from (self._parse_event(number + row, lines[row]) for row in rows)
-                number += len(lines)
+                    lines = enumerate(whole_lines.split(b"\n")[:-1], start=number)
+                    events, outdated = [self._parse_event(*line) for line in lines], 0
+                number += len(events) + outdated
+                yield events
 
     def _parse_event(self, number: int, line: bytes) -> Event:
         try:
@@ -314,11 +319,6 @@ def _check_ordinary(path: Path) -> None:
         fault = f"this file of the run cannot be read ({error.strerror})"
         cure = "start a new run"
         raise UnusableError(fault, where=str(path), cure=cure) from error
-
-
-def _outdated_beats(lines: list[bytes]) -> set[int]:
-    is_beat = (line.startswith(BEAT) and line.endswith(b"}") for line in lines)
-    return set([index for index, beat in enumerate(is_beat) if beat][:-1])
 
 
 def _append_line(file: FileIO, line: bytes) -> None:

@@ -8,6 +8,8 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from msgspec.structs import force_setattr
+
 from core.estimators.multi_model import MODEL
 from core.space import default_setting
 from core.tuning.events import (
@@ -44,9 +46,11 @@ from core.tuning.events import (
     TuningEnded,
 )
 from core.tuning.run_results import Results
-from core.tuning.runs.trial_table import Trial, TrialTable, fold_error, tunes_several
+from core.tuning.runs.trial_table import Trial, TrialTable, tunes_several
 
 Step = PenaltyStep | HyperGradientStep
+
+_UNKNOWN, _NOTHING = TrialStarted(), TrialFinished()
 
 
 @dataclass(frozen=True)
@@ -76,6 +80,7 @@ class RunState(TrialTable):
     def _start_over(self, started: RunStarted) -> None:
         super().__init__(started.maximize)
         self.started, self.seconds = started, started.seconds
+        self.tunes_several_models = tunes_several(started)
         self.total = started.total  # trials or steps at most; 0 where only time bounds them
         self.pending: dict[int, TrialStarted] = {}  # by number, not yet ended
         self.steps: list[PenaltyStep] = []
@@ -122,10 +127,6 @@ class RunState(TrialTable):
     @property
     def learns_penalties(self) -> bool:
         return self.started.kind == "penalties"
-
-    @property
-    def tunes_several_models(self) -> bool:
-        return tunes_several(self.started)
 
     @property
     def more_minutes(self) -> float:
@@ -222,10 +223,10 @@ class RunState(TrialTable):
             case TrialStarted():
                 self._take_start(event)
             case TrialFinished():
-                why = "" if math.isfinite(event.score) else "its score is not a number"
-                self._take_end(event, event.score, event.fits, why)
+                failure = "" if math.isfinite(event.score) else "its score is not a number"
+                self._take_end(event, event.score, failure, event)
             case TrialFailed():
-                self._take_end(event, math.nan, 0, event.reason or "no reason was given")
+                self._take_end(event, math.nan, event.reason or "no reason was given")
             case TrialExcluded():
                 self.exclude(event.number, event.excluded)
                 self.exclusion = event
@@ -272,36 +273,43 @@ class RunState(TrialTable):
         # settles.
         if event.expected is None and self.common is not None and event.reason != "default":
             self._responses[event.number] = (self.common.expected, self.common.deviation)
-        space, setting = self.started.space, event.setting
-        is_usual = not self.tunes_several_models or setting.get(MODEL) == space[0].default
-        # The history may begin with the default setting itself, which is then tried once.
-        if (event.reason == "default" and is_usual) or (
-            event.reason == "past" and space and setting == default_setting(space)
-        ):
+        if event.reason in ("default", "past") and self._is_default(event):
             self._default = event.number
 
+    def _is_default(self, event: TrialStarted) -> bool:
+        space, setting = self.started.space, event.setting
+        if event.reason == "default":
+            return not self.tunes_several_models or setting.get(MODEL) == space[0].default
+        # The history may begin with the default setting itself, which is then tried once.
+        return bool(space) and setting == default_setting(space)
+
     def _take_end(
-        self, event: TrialFinished | TrialFailed, score: float, fits: int, failure: str
+        self,
+        event: TrialFinished | TrialFailed,
+        score: float,
+        failure: str,
+        finished: TrialFinished = _NOTHING,
     ) -> None:
-        begun = self.pending.pop(event.number, None) or TrialStarted()
-        is_behind, error = False, 0.0
-        if isinstance(event, TrialFinished):
-            is_behind, error = event.behind, fold_error(event.fold_scores, self.started.repeats)
+        begun = self.pending.pop(event.number, None) or _UNKNOWN
+        if event is finished and event.setting == begun.setting:
+            # A long run has each setting once in memory.
+            force_setattr(event, "setting", begun.setting)
         trial = Trial(
             number=event.number,
             setting=event.setting,
             score=score,
             took=event.took,
-            fits=fits,
+            fits=finished.fits,
             reason=begun.reason,
             expected=begun.expected,
             uncertainty=begun.uncertainty,
-            response=self._responses.pop(event.number, None),
+            response=self._responses.pop(event.number, None) if self._responses else None,
             candidates=begun.candidates,
             failure=failure,
-            behind=is_behind,
+            behind=finished.behind,
+            fold_scores=finished.fold_scores,
+            repeats=self.started.repeats,
             ended=event.seconds,
-            error=error,
         )
         self.add_trial(trial)
         self.begun, self.latest, self.resumed = None, trial, None

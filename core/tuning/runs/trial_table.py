@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
+from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -30,8 +30,14 @@ class Trial(msgspec.Struct, frozen=True, gc=False):
     candidates: float | None = None  # among how many settings it was drawn in effect
     failure: str = ""  # why it failed; "" where it has a score
     behind: bool = False  # ended early, clearly behind the best; the score is an estimate
-    error: float = 0.0  # the standard error of the score over its folds; 0 with one fold
+    fold_scores: Sequence[float] = ()
+    repeats: int = 1  # divisions into folds
     ended: float = 0.0  # seconds of the run when it ended
+
+    @property
+    def error(self) -> float:
+        """The standard error of the score over its folds; 0 with one fold."""
+        return fold_error(self.fold_scores, self.repeats)
 
 
 class GrowingArray:
@@ -75,31 +81,6 @@ class GrowingArray:
         self._used, self._fresh = needed, []
 
 
-class TrialRowIndex(Mapping[int, int]):
-    """{number: row} of a run's first trials, sharing its dictionary, and of later ones."""
-
-    def __init__(self, all_rows: Mapping[int, int], count: int) -> None:
-        self._all_rows, self._count = all_rows, count
-        self._later_rows: dict[int, int] = {}
-
-    def __getitem__(self, number: int) -> int:
-        row = self._later_rows.get(number)
-        if row is None:
-            row = self._all_rows[number]
-            if row >= self._count:
-                raise KeyError(number)
-        return row
-
-    def __setitem__(self, number: int, row: int) -> None:
-        self._later_rows[number] = row
-
-    def __iter__(self) -> Iterator[int]:
-        return chain(islice(self._all_rows, self._count), self._later_rows)
-
-    def __len__(self) -> int:
-        return self._count + len(self._later_rows)
-
-
 class TrialTable:
     """The trials that ended, in this order, and the best of them.
 
@@ -109,7 +90,7 @@ class TrialTable:
     def __init__(self, maximize: bool = True) -> None:
         self.maximize = maximize
         self.trials: list[Trial] = []
-        self.row_of: dict[int, int] | TrialRowIndex = {}  # by number
+        self.row_of: dict[int, int] = {}  # by number, in the order of the rows
         self.replaced: list[tuple[int, Trial]] = []  # (row, trial before a resumed run's)
         self.excluded: set[int] = set()  # numbers of trials that a person took out, ended or not
         self.finished = self.failed = 0  # trials with and without a score
@@ -198,16 +179,16 @@ class TrialTable:
     def add_trial(self, trial: Trial) -> None:
         """In a resumed run perhaps for the second time."""
         self._count_trial(trial, 1)
-        number, trials = trial.number, self.trials
+        number, row, best = trial.number, len(self.trials), self.best_trial
         if number in self.row_of:
             self._replace(self.row_of[number], trial)
             return
-        self.row_of[number] = len(trials)
-        trials.append(trial)
-        if not (trial.failure or trial.behind or number in self.excluded) and (
-            self._best < 0 or self._is_better(trial.score, trials[self._best].score)
-        ):
-            self._best, self._finished_at_best = len(trials) - 1, self.finished
+        self.row_of[number] = row
+        self.trials.append(trial)
+        if best is not None and not self._is_better(trial.score, best.score):
+            return
+        if not (trial.failure or trial.behind or number in self.excluded):
+            self._best, self._finished_at_best = row, self.finished
 
     def exclude(self, number: int, excluded: bool) -> None:
         """Also one that has not ended yet."""
@@ -251,7 +232,8 @@ class TrialTable:
             if row < trials:
                 self.trials[row], scores.rows[row] = previous, previous.score
                 early.rows[row] = previous.behind
-        self.row_of, self._filled = TrialRowIndex(source.row_of, trials), (numbers, scores, early)
+        self.row_of = dict(islice(source.row_of.items(), trials))
+        self._filled = numbers, scores, early
 
 
 def fold_error(scores: Sequence[float], repeats: int = 1) -> float:

@@ -13,7 +13,8 @@ from app.cli import main
 from core.datasets.samples import SAMPLES
 from core.tuning.cluster import shared_folder
 from core.tuning.cluster.shared_folder import Beat, SharedFolder
-from core.tuning.events import DatasetFacts, RunFinished, RunStarted, TrialFinished, from_json
+from core.tuning.event_lines import from_json
+from core.tuning.events import DatasetFacts, RunFinished, RunStarted, TrialFinished
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.runs.run_folder import RunFolder, runs_root
 

@@ -26,7 +26,8 @@ from core.errors import UnusableError
 from core.export import exporters
 from core.export.finished_run import finished_run
 from core.extras import install_command, own_command
-from core.tuning.events import RunFinished, RunStarted, TrialFinished, from_json
+from core.tuning.event_lines import from_json
+from core.tuning.events import RunFinished, RunStarted, TrialFinished
 from core.tuning.problem_setup import read_data
 from core.tuning.results import conclude
 from core.tuning.results.result_facts import result_facts

@@ -627,9 +627,9 @@ def test_what_was_not_tried_when_the_worker_died_comes_first_when_the_run_goes_o
     still.try_setting({"C": 7.5})
     still.try_setting({"C": 8.5})
     assert [one.setting for one in still.worker.asked] == [{"C": 7.5}, {"C": 8.5}]
-    still.shown.add_event(SettingRequested(setting={"C": 7.5}))  # recorded: the folder keeps it
+    still.shown.add_events([SettingRequested(setting={"C": 7.5})])  # recorded: the folder keeps it
     still.state = "interrupted"
     still.resume()
     assert still.worker.all_of(m.Tune)[-1].settings == ({"C": 8.5},)
-    still.shown.add_event(SettingRequested(setting={"C": 8.5}))
+    still.shown.add_events([SettingRequested(setting={"C": 8.5})])
     assert still.shown.wanted == []

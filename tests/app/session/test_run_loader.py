@@ -59,9 +59,9 @@ def test_another_thread_reads_and_folds_and_only_the_last_one_counts(
     threads, loaded = set(), []
 
     class Watched(ShownRun):
-        def add_event(self, event):
+        def add_events(self, events):
             threads.add(threading.get_ident())
-            super().add_event(event)
+            super().add_events(events)
 
     monkeypatch.setattr("app.session.run_loader.ShownRun", Watched)
     reading.done.connect(loaded.append)
@@ -83,10 +83,10 @@ def test_what_was_stopped_says_nothing_and_ends_at_once(reading, folder, qtbot, 
     slow = threading.Event()
 
     class Slow(ShownRun):
-        def add_event(self, event):
+        def add_events(self, events):
             slow.set()
-            time.sleep(0.002)
-            super().add_event(event)
+            time.sleep(0.1)
+            super().add_events(events)
 
     monkeypatch.setattr("app.session.run_loader.ShownRun", Slow)
     said = []
@@ -104,14 +104,15 @@ def test_what_was_stopped_says_nothing_and_ends_at_once(reading, folder, qtbot, 
     ("on", "how"), [(True, "whole"), (False, "whole"), (True, "damaged"), (True, "stopped")]
 )
 def test_the_collector_is_as_it_was(reading, folder, qtbot, monkeypatch, on, how):
-    seen = []
+    seen, read = [], []
 
     class Watched(ShownRun):
-        def add_event(self, event):
+        def add_events(self, events):
             if not seen and how == "stopped":
                 reading._task.requestInterruption()
             seen.append(gc.isenabled())
-            super().add_event(event)
+            read.extend(events)
+            super().add_events(events)
 
     monkeypatch.setattr("app.session.run_loader.ShownRun", Watched)
     if how == "damaged":
@@ -127,18 +128,18 @@ def test_the_collector_is_as_it_was(reading, folder, qtbot, monkeypatch, on, how
     finally:
         (gc.enable if before else gc.disable)()
     assert set(seen) == {False}
-    assert (len(seen) < 100) == (how == "stopped")
+    assert (len(read) < 100) == (how == "stopped")
 
 
 def test_a_setting_that_start_and_end_tell_is_kept_once():
     run = ShownRun([TrialStarted(number=3, setting={"C": 1.0})], None)
     same = TrialFinished(number=3, setting={"C": 1.0}, score=0.5)
-    run.add_event(same)
+    run.add_events([same])
     assert same.setting == {"C": 1.0}
     assert run.events[1].setting is run.events[0].setting is run.state.trials[0].setting
-    run.add_event(TrialStarted(number=4, setting={"C": 1.0}))
+    run.add_events([TrialStarted(number=4, setting={"C": 1.0})])
     other = TrialFinished(number=4, setting={"C": 2.0}, score=0.5)
-    run.add_event(other)
+    run.add_events([other])
     assert (run.events[2].setting, other.setting) == ({"C": 1.0}, {"C": 2.0})
 
 

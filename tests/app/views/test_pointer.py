@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import re
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -87,7 +86,7 @@ def test_together_the_runs_have_every_view():
 
 @pytest.mark.parametrize("kind", VIEWS_OF)
 def test_a_replay_shows_the_past_alone_and_its_number(runs, kind, board, feed, qapp):
-    run = ShownRun([replace(e, seconds=float(at)) for at, e in enumerate(runs[kind]())], None)
+    run = ShownRun([e.with_fields(seconds=float(at)) for at, e in enumerate(runs[kind]())], None)
     position = (len(run.stops) + 1) // 2
     stop, requests = run.stops[position - 1], []
     board.evaluation_wanted.connect(requests.append)

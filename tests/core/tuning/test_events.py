@@ -11,6 +11,7 @@ import pytest
 
 from core.datasets.task import Task
 from core.space import Axis
+from core.tuning.event_lines import from_json, to_json
 from core.tuning.events import (
     ClusterWorker,
     DatasetFacts,
@@ -26,14 +27,13 @@ from core.tuning.events import (
     Topic,
     TopicsFound,
     TrialFinished,
-    from_json,
-    to_json,
+    TrialStarted,
 )
 from core.tuning.run_results import Gain, OmittedTrial, Results
 
 DATASET = HistoryDataset("d", [1.0, 2.0, 0.0], [[0.1, "a"], [3, None]], [0.5], True, False, 0.25)
 SEQUENCE = LabelledSequence("s", ["x", "y"], ["A", "B"], ["A", "A"], [[0.9, 0.1], [0.5, 0.5]])
-DISPUTED = DisputedRow(3, "age 4", "", 0.5, [[0.1, 0.9], 2.5])
+DISPUTED = DisputedRow(3, "age 4", "", 0.5, [[0.1, 0.9], [0.5, 0.5]])
 SAMPLES = {
     "Interval | None": [0.25, 0.75],
     "str": "ä “quoted”\n",
@@ -43,7 +43,7 @@ SAMPLES = {
     "float | None": 1e-300,
     "bool": False,
     "list[int]": [1, 2],
-    "list[str]": ["a"],
+    "list[str]": ["a", "b"],
     "list[str] | None": ["a"],
     "list[float]": [0.1, 1 / 3],
     "list[list[float]]": [[0.1, 0.2], [1.0, 0.0]],
@@ -70,9 +70,19 @@ SAMPLES = {
 }
 
 
+TRIALS = {
+    TrialStarted: TrialStarted(0.1 + 0.2, 7, {"C": 1.5, "kernel": None}, "ä “x”\n", 1e-300, 2.5),
+    TrialFinished: TrialFinished(0.5, 7, {"C": 1.5}, 0.1 + 0.2, [0.1, 1 / 3], 1e-300, 5, True),
+}
+
+
+def sample_of(kind):
+    return TRIALS.get(kind) or kind(**{f.name: SAMPLES[f.type] for f in fields(kind)})
+
+
 @pytest.mark.parametrize("kind", Event.class_by_tag.values(), ids=Event.class_by_tag)
 def test_every_event_survives_its_line(kind):
-    event = kind(**{f.name: SAMPLES[f.type] for f in fields(kind)})
+    event = sample_of(kind)
     line = to_json(event)
     assert "\n" not in line
     assert from_json(line) == event
@@ -114,6 +124,12 @@ DAMAGED = {
     '{"event": "TopicsFound", "topics": [{"share": 1, "words": ["a"]}]}': (
         "TopicsFound.topics[0]: object missing required field weights"
     ),
+    json.dumps(
+        {"event": "SequencesLabelled", "classes": list("abc"), "sequences": [vars(SEQUENCE)]}
+    ): ("probabilities of other classes"),
+    json.dumps({"event": "MembersDisagree", "classes": list("abc"), "rows": [vars(DISPUTED)]}): (
+        "probabilities of other classes"
+    ),
     '{"event": ["TopicsFound"]}': "not an event",
     "": "not JSON",
     '{"event": "Prog': "not JSON",
@@ -152,7 +168,7 @@ VALUES += ["9223372036854775808", HUGE, f"[{HUGE}]", '{"a": null}', '{"a": "b"}'
 @pytest.mark.parametrize("kind", Event.class_by_tag.values(), ids=Event.class_by_tag)
 def test_a_line_is_read_quickly_as_it_is_read_slowly(kind):
     draw = random.Random(kind.__name__)
-    whole = to_json(kind(**{f.name: SAMPLES[f.type] for f in fields(kind)})).encode()
+    whole = to_json(sample_of(kind)).encode()
     for _ in range(60):
         plain = json.loads(whole)
         name = draw.choice([*plain, "mood"])

@@ -15,7 +15,8 @@ from core.estimators.registry import MODELS
 from core.json_reading import read_as
 from core.samplers.transfer.history import EarlierDataset, TuningHistory
 from core.space import Axis
-from core.tuning.events import RunStarted, TrialExcluded, TrialFinished, from_json, to_json
+from core.tuning.event_lines import from_json, to_json
+from core.tuning.events import RunStarted, TrialExcluded, TrialFinished
 from core.tuning.plan import DataPlan, Plan, plan_from_dict
 from core.tuning.problem_setup import build_problem
 from core.tuning.ranges import (

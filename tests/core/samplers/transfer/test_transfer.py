@@ -11,7 +11,8 @@ from core.samplers.search_space import SearchSpace, distributions
 from core.samplers.transfer.history import EarlierDataset, TuningHistory
 from core.samplers.transfer.joint_surrogate import TransferSampler
 from core.space import Axis, unit_vector
-from core.tuning.events import JointSurfaceFitted, from_json, to_json
+from core.tuning.event_lines import from_json, to_json
+from core.tuning.events import JointSurfaceFitted
 
 PLANE = (Axis("x", "", "float", 0.0, 1.0), Axis("y", "", "float", 0.0, 1.0))
 

@@ -14,6 +14,7 @@ from core.datasets.reading import read_dataset
 from core.errors import UnusableError
 from core.estimators.structured.crf_tagger import CrfTagger
 from core.estimators.structured.rna_folder import RnaFolder
+from core.tuning.event_lines import from_json, to_json
 from core.tuning.events import (
     HyperGradientStep,
     MoleculesFolded,
@@ -22,8 +23,6 @@ from core.tuning.events import (
     RunStopped,
     SequencesLabelled,
     TrialFinished,
-    from_json,
-    to_json,
 )
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem_setup import build_problem

@@ -21,6 +21,7 @@ from sklearn.preprocessing import StandardScaler
 from core.errors import UnusableError
 from core.losses.registry import build_loss, parameter_groups
 from core.penalties.penalty_problem import PenaltyProblem
+from core.tuning.event_lines import to_json
 from core.tuning.events import (
     EvaluationShortened,
     FoldTested,
@@ -30,7 +31,6 @@ from core.tuning.events import (
     RunStopped,
     TrialStarted,
     TuningEnded,
-    to_json,
 )
 from core.tuning.plan import DataPlan, Plan, evaluation_of, plan_from_dict
 from core.tuning.problem_setup import build_problem, read_data

@@ -12,7 +12,8 @@ from core.estimators.dlgm.network import first_weights, reconstructions
 from core.estimators.lda.lda_model import LDA
 from core.estimators.lda.online_lda import OnlineLda
 from core.estimators.tables.curved_models import SVM
-from core.tuning.events import ImagesDrawn, TopicsFound, from_json, to_json
+from core.tuning.event_lines import from_json, to_json
+from core.tuning.events import ImagesDrawn, TopicsFound
 from core.tuning.runs.fit_events import display_event, has_display
 
 PIXELS = [f"pixel_{row}_{column}" for row in range(8) for column in range(8)]

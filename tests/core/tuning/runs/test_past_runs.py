@@ -18,14 +18,8 @@ from app.cli import main
 from app.text.rail_text import left_out_text
 from core.errors import UnusableError
 from core.space import Axis
-from core.tuning.events import (
-    DatasetFacts,
-    RunFinished,
-    RunStarted,
-    TrialExcluded,
-    TrialFinished,
-    to_json,
-)
+from core.tuning.event_lines import to_json
+from core.tuning.events import DatasetFacts, RunFinished, RunStarted, TrialExcluded, TrialFinished
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.run_results import ConfusionCounts, Gain, Results
 from core.tuning.runs import past_runs

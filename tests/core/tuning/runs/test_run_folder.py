@@ -21,6 +21,7 @@ from run_events import of
 from run_events import tune_here as tune
 
 from core.errors import UnusableError
+from core.tuning.event_lines import from_json
 from core.tuning.events import (
     DatasetFacts,
     Event,
@@ -31,7 +32,6 @@ from core.tuning.events import (
     TrialFailed,
     TrialFinished,
     TrialStarted,
-    from_json,
 )
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.results import conclude

@@ -6,6 +6,8 @@ import math
 import random
 import sys
 from dataclasses import replace
+from itertools import chain
+from operator import attrgetter
 
 import numpy as np
 import pytest
@@ -16,6 +18,7 @@ from core.datasets.task import Task
 from core.estimators.multi_model import combined_setting
 from core.estimators.registry import MODELS
 from core.space import Axis
+from core.tuning.event_lines import to_json
 from core.tuning.events import (
     DatasetFacts,
     EnsembleUpdated,
@@ -27,6 +30,7 @@ from core.tuning.events import (
     ModelsCompared,
     ModelScreened,
     PenaltyStep,
+    Progress,
     RemarkMade,
     RunFailed,
     RunFinished,
@@ -40,6 +44,7 @@ from core.tuning.events import (
     TrialStarted,
 )
 from core.tuning.run_results import Results
+from core.tuning.runs import run_folder
 from core.tuning.runs.model_runs import (
     ModelRunState,
     model_leaderboard,
@@ -48,7 +53,7 @@ from core.tuning.runs.model_runs import (
     state_text,
 )
 from core.tuning.runs.state import RunState, state_from_events
-from core.tuning.runs.trial_table import GrowingArray, TrialRowIndex
+from core.tuning.runs.trial_table import GrowingArray
 
 NUMBERS = st.integers(0, 7)
 SCORES = st.one_of(
@@ -269,20 +274,6 @@ def test_an_array_that_grows_holds_what_was_appended_whenever_it_is_asked(width)
     assert (part.rows.tolist(), grown.rows.tolist()) == ([*rows[:7], rows[9]], rows)
 
 
-def test_rows_of_an_earlier_moment_are_those_of_a_copy():
-    draw = random.Random(1)
-    whole = {number: row for row, number in enumerate(draw.sample(range(90), 40))}
-    rows, copied = TrialRowIndex(whole, 25), dict(list(whole.items())[:25])
-    whole[95] = 40
-    for number in draw.sample(range(100), 30):  # it goes on in another way than the run did
-        if number not in copied:
-            rows[number] = copied[number] = len(copied)
-    assert list(rows.items()) == list(copied.items())
-    assert len(rows) == len(copied)
-    assert [rows.get(n) for n in range(-1, 100)] == [copied.get(n) for n in range(-1, 100)]
-    assert TrialRowIndex(rows, 27) == dict(list(copied.items())[:27])
-
-
 NAMES = ("logistic", "svm")
 AXIS = Axis("model", "Model", "choice", choices=NAMES, default="logistic")
 BEGUN = RunStarted(
@@ -324,6 +315,34 @@ EVENTS = st.lists(
 )
 
 
+TIMES = attrgetter("seconds")
+BEATS = st.builds(Progress, st.floats(0, 9), done=NUMBERS, seconds_left=st.floats(0, 9))
+
+
+@given(RUNS, EVENTS, st.lists(BEATS, max_size=9), st.randoms())
+@settings(max_examples=25, deadline=None)
+def test_a_run_that_is_read_adds_up_to_what_it_was(
+    tmp_path_factory, of_one, of_several, beats, draw
+):
+    folder = tmp_path_factory.mktemp("run")
+    for events in (of_one, [BEGUN, *of_several]):
+        places = sorted(draw.randrange(1, len(events) + 1) for _ in beats)
+        for place, beat in zip(places[::-1], sorted(beats, key=TIMES)[::-1], strict=True):
+            events.insert(place, beat)
+        lines = [f"{to_json(event)}\n" for event in events]
+        (folder / "events.jsonl").write_text("".join(lines), encoding="utf-8")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(run_folder, "READ_AT_ONCE", 700)  # a run of several blocks
+            blocks = list(run_folder.RunFolder(folder).read_blocks(beats=False))
+        state = state_from_events(events)
+        read = state_from_events(chain.from_iterable(blocks))
+        same(found(read), found(state))
+        facts = attrgetter("number", "setting", "failure", "behind", "reason", "took", "ended")
+        assert list(map(facts, read.trials)) == list(map(facts, state.trials))
+        for name in ("seconds", "seconds_left", "excluded", "ended", "ensembles", "total", "steps"):
+            assert getattr(read, name) == getattr(state, name)
+
+
 def own_events(events: list[Event], name: str) -> list[Event]:
     """Those of one model, their settings without the key of the model, by hand."""
     own: list[Event] = []
@@ -332,7 +351,7 @@ def own_events(events: list[Event], name: str) -> list[Event]:
             setting = dict(event.setting)
             if setting.pop("model") != name:
                 continue
-            event = replace(event, setting=setting)
+            event = event.with_fields(setting=setting)
         own.append(event)
     return own
 

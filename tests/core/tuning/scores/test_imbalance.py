@@ -151,7 +151,7 @@ def test_a_run_that_began_with_accuracy_goes_on_with_it(two):
     past = [replace(began[0], plan=plan.as_dict(), space=list(MODELS["logistic"].space("binary")))]
     for event in began[1:]:
         if isinstance(getattr(event, "setting", None), dict):
-            event = replace(event, setting={"C": event.setting["C"]})
+            event = event.with_fields(setting={"C": event.setting["C"]})
         past.append(event)
     cut = next(i for i, e in enumerate(past) if isinstance(e, TrialStarted) and e.number == 2)
     events = list(tune(plan, dataset, past=past[:cut]))
