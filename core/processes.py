@@ -67,7 +67,7 @@ def reserve_stack(function: Callable[Arguments, Result]) -> Callable[Arguments, 
     returned: imports that begin near the end of a chunk ask for the next some 20,000 times. A call
     that says that it needs a large chunk leaves the rest of it to the calls inside.
     """
-    function.__code__ = function.__code__.replace(co_stacksize=STACK_SLOTS)  # type: ignore[attr-defined]
+    function.__code__ = function.__code__.replace(co_stacksize=STACK_SLOTS)
     return function
 
 

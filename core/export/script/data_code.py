@@ -377,15 +377,18 @@ def read_lines(
 
 
 def _argument_codes(arguments: Mapping[str, Any], common: list[str] | None = None) -> list[str]:
-    # `common`: the words of MISSING, where a call may name them by it.
+    # `common`: the words of MISSING, where na_values may name them by it.
     codes = []
     for name, value in arguments.items():
         if not name.isidentifier() or iskeyword(name):  # someone has changed the run's folder
             problem = f"“{name[:40]}” is no way of reading a file"
             cure = "resume the run, or start a new one"
             raise UnusableError(problem, where="best.json", cure=cure)
-        is_missing = common is not None and name == "na_values"
-        code = _missing_code(value, common) if is_missing else CodeWriter().expression(value, 4)
+        code = (
+            _missing_code(value, common)
+            if common is not None and name == "na_values"
+            else CodeWriter().expression(value, 4)
+        )
         codes.append(f"{name}={code}")
     return codes
 
