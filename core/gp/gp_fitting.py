@@ -17,6 +17,7 @@ from scipy.linalg import lapack
 from scipy.optimize import minimize
 
 from core.gp.kernels import (
+    BLOCK,
     Array,
     Hyperparameters,
     Indices,
@@ -29,7 +30,6 @@ from core.gp.regression import ExactPosterior, GpPosterior
 LENGTHS = (0.01, 30.0)
 AMPLITUDES = (0.05, 50.0)
 NOISES = (1e-8, 1.0)
-BLOCK = 64  # rows worked on at once: small enough for the cache at n = 1000
 
 # Weak normal priors on the logarithms: (mean, standard deviation). Without them three points give
 # infinite lengths and no noise. The mean length grows with √D, as distances in the cube do.

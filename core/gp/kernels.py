@@ -25,6 +25,8 @@ Indices = NDArray[np.int_]
 Slopes = Callable[[Array], Array]
 """Weights w, (n, m) or (n, 1) -> Σ_i w_ij ∂k(x_i, y_j)/∂y_j, shape (m, width)."""
 KERNELS = ("se", "matern32", "matern52")
+BLOCK = 64  # rows worked on at once: small enough for the cache at n = 1000
+ENTRIES = 12_000  # worked on at once: for larger arrays the system is asked for memory each time
 
 
 def squared_distances(A: Array, B: Array, lengths: Array) -> Array:
@@ -131,15 +133,22 @@ class Stationary(Kernel):
 
     def covariance(self, X: Array) -> Array:
         """K = a R(X, X) + σ² I, shape (n, n)."""
-        s = squared_distances(X, X, self.hyper.lengths)
-        np.fill_diagonal(s, 0.0)
-        K = np.asfortranarray(self.hyper.amplitude * correlation(self.name, s))
-        K[np.diag_indices_from(K)] += self.hyper.noise
+        K = np.empty((len(X), len(X)), order="F")
+        for start in range(0, len(X), BLOCK):
+            rows, columns = slice(start, start + BLOCK), slice(0, start + BLOCK)
+            R = correlation(self.name, squared_distances(X[rows], X[columns], self.hyper.lengths))
+            R *= self.hyper.amplitude
+            K[rows, columns], K[columns, rows] = R, R.T
+        np.fill_diagonal(K, self.hyper.amplitude + self.hyper.noise)
         return K
 
     def cross_covariance(self, X: Array, points: Array) -> Array:
-        s = squared_distances(X, points, self.hyper.lengths)
-        return self.hyper.amplitude * correlation(self.name, s)
+        k, step = np.empty((len(X), len(points))), max(1, ENTRIES // max(1, len(points)))
+        for start in range(0, len(X), step):
+            s = squared_distances(X[start : start + step], points, self.hyper.lengths)
+            k[start : start + step] = correlation(self.name, s)
+        k *= self.hyper.amplitude
+        return k
 
     def cross_and_slopes(self, X: Array, points: Array) -> tuple[Array, Slopes]:
         """The same and ∂k_i/∂x = a R′(s_i) 2 (x − X_i)/ℓ²."""
