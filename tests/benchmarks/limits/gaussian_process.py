@@ -28,7 +28,9 @@ CANDIDATES = 1000
 WORKERS = 1000
 
 
-def study_of(trials: int, sampler: optuna.samplers.BaseSampler | None = None) -> optuna.Study:
+def study_of(
+    trials: int, sampler: optuna.samplers.BaseSampler | None = None, *, constraints: int = 0
+) -> optuna.Study:
     """A study with so many random trials of a smooth function with noise."""
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     rng = np.random.default_rng(0)
@@ -36,16 +38,22 @@ def study_of(trials: int, sampler: optuna.samplers.BaseSampler | None = None) ->
     for _ in range(trials):
         x = rng.random(4)
         value = float(((x - 0.4) ** 2).sum() + 0.01 * rng.standard_normal())
-        params = {f"x{i}": float(x[i]) for i in range(4)}
-        study.add_trial(optuna.trial.create_trial(params=params, distributions=SPACE, value=value))
+        kept = {"constraints": [float(x[i] + x[i + 1] - 1.2) for i in range(constraints)]}
+        trial = optuna.trial.create_trial(
+            params={f"x{i}": float(x[i]) for i in range(4)},
+            distributions=SPACE,
+            value=value,
+            system_attrs=kept if constraints else {},
+        )
+        study.add_trial(trial)
     return study
 
 
-def asking(trials: int) -> Callable[[], float]:
+def asking(trials: int, constraints: int = 0) -> Callable[[], float]:
     """Seconds of a later ask: the one before has learned the hyperparameters."""
 
     def measured() -> float:
-        study = study_of(trials)
+        study = study_of(trials, constraints=constraints)
 
         def ask() -> None:
             trial = study.ask(SPACE)
@@ -151,6 +159,16 @@ WORK = tuple(
         (", largest of forty", several(trials, max)),
     )
 )  # fmt: skip
+WORK += tuple(
+    Work(
+        f"ask of gp, d = 4, n = 3000, {constraints} constraints",
+        1.0,
+        asking(3000, constraints),
+        scoring(3000),
+        f"1 factor, {CANDIDATES} variances",
+    )
+    for constraints in (0, 1, 2)
+)
 WORK += (
     Work(
         "first ask of gp, d = 4, n = 1000",

@@ -69,5 +69,5 @@ def first_of_many(kernel: str) -> Callable[[], float]:
 WORK += tuple(
     Work(f"first ask with 200 datasets of 200 trials, 4 settings, {kernel}", asked,
          first_of_many(kernel), scoring(NEAR * TRIALS), "a factor and 1,000 candidates")
-    for kernel, asked in (("mkl", 0.1), ("sqe", 0.5))
+    for kernel, asked in (("mkl", 0.1), ("sqe", 0.1))
 )  # fmt: skip
