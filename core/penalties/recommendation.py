@@ -50,7 +50,7 @@ def recommend_update(
     # times that of cross-validation; of thousands of genes it switches nearly all off, as MM does)
     # and on separable ones (mushrooms: log loss .012 where cross-validation has .001); leaving out
     # follows cross-validation. Rows that belong together each learner counts by itself.
-    # The classes of one group share a decomposition of their columns, or of the rows if fewer.
+    # The classes of one group share factors of their columns, or of the rows if fewer.
     is_shared = groups == 1 or classes == 2
     columns = parameters // scores if is_shared else parameters + scores
     if columns <= LARGEST or (is_shared and examples <= LARGEST):
