@@ -94,7 +94,7 @@ def present_rows(coordinates: Coordinates, points: Array, further: int) -> Array
 
 ONE = (1.0, 1.0)  # the amplitude
 _NUGGET = 1e-10  # on k(U, U), whose points may lie close together
-BLOCK = 128  # earlier trials that are conditioned on each other
+BLOCK = 64  # earlier trials that are conditioned on each other
 
 
 @dataclass(frozen=True)
