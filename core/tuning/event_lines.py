@@ -53,14 +53,10 @@ def events_of_lines(block: bytes) -> list[Event]:
     Raises:
         ValueError: `from_json` is needed for one of them.
     """
-    events: list[Any] = _block_reader()(block)
-    if len(events) != block.count(b"\n"):
+    rows = _block_reader()(block)
+    if len(rows) != block.count(b"\n"):
         raise ValueError("a line without an event")
-    if not set(map(type, events)) <= _STRUCTURES:
-        events = [_event_of(row) if isinstance(row, _EventRow) else row for row in events]
-        for event in events:
-            _check_event(event)
-    return events
+    return [row if type(row) in _STRUCTURES else _event_of(row) for row in rows]
 
 
 def _check_event(event: Event) -> None:
@@ -93,7 +89,9 @@ class _EventRow(msgspec.Struct):
 
 
 def _event_of(row: _EventRow) -> Event:
-    return row.event_class(*msgspec.structs.astuple(row))
+    event = row.event_class(*msgspec.structs.astuple(row))
+    _check_event(event)
+    return event
 
 
 @cache
