@@ -25,8 +25,13 @@ def two_or_more(y: Any, exactly_two: bool = False) -> tuple[np.ndarray, np.ndarr
 
 def label_codes(y: Any, classes: Sequence[Any] | np.ndarray) -> np.ndarray:
     """The place of every label among the classes, shape (m,); −1 where it is none of them."""
-    codes = pd.Index(list(classes)).get_indexer(pd.Index(np.asarray(y)))
-    return np.asarray(codes, dtype=np.int64)
+    labels = np.asarray(y)
+    if labels.dtype.kind not in "OU":
+        return np.asarray(pd.Index(list(classes)).get_indexer(pd.Index(labels)), dtype=np.int64)
+    # pandas would first make texts of its own of them, which takes a multiple of this.
+    code_by_label = {label: code for code, label in enumerate(classes)}
+    codes = (code_by_label.get(label, -1) for label in labels.tolist())
+    return np.fromiter(codes, np.int64, len(labels))
 
 
 def codes_of(y: Any, classes: Sequence[Any] | np.ndarray) -> np.ndarray:
