@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 from scipy.stats import qmc
 
@@ -153,6 +154,14 @@ def feasibility_slopes(constraints: Sequence[Constraint], points: Array) -> tupl
     return value, slope
 
 
+def are_untried(points: Array, tree: cKDTree | None) -> NDArray[np.bool_]:
+    """Which points, (m, width), lie apart from all those of a tree, shape (m,)."""
+    if tree is None or len(points) == 0:
+        return np.ones(len(points), dtype=bool)
+    apart, _ = tree.query(points, p=np.inf, distance_upper_bound=2 * SAME)
+    return np.asarray(apart > SAME)
+
+
 class AcquisitionSearch:
     """Maximizes acquisition functions of one posterior over one domain.
 
@@ -244,10 +253,7 @@ class AcquisitionSearch:
         return sobol.random_base2(power - int(np.clip(np.ceil(spared), 0, 2)))
 
     def _untried_points(self, points: Array) -> Array:
-        if self.tree is None or len(points) == 0:
-            return points
-        apart, _ = self.tree.query(points, p=np.inf, distance_upper_bound=2 * SAME)
-        return points[apart > SAME]
+        return points[are_untried(points, self.tree)]
 
     def _separated_candidates(self, values: Array) -> list[int]:
         order = np.argsort(-values, kind="stable")[:100]

@@ -17,7 +17,6 @@ Notation (Brofos's letters, then McInerney's; T is ours):
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar, Generic, TypeVar, cast
@@ -35,10 +34,10 @@ from core.gp.kernels import Array
 from core.gp.pathwise import PosteriorDraws
 from core.gp.proposal import (
     ENUMERATED,
-    SAME,
     AcquisitionSearch,
     Constraint,
     Proposal,
+    are_untried,
     log_feasibility,
     scattered_around,
 )
@@ -368,7 +367,8 @@ class EbHypSampler(GpSampler[EbHypOptions]):
                 around = [scattered_around(domain, point, random) for point in incumbents]
                 points = np.vstack([points, *around])
             prior = np.ones(len(points))
-        is_untried = _untried(points, observed.tried_points)
+        tried = observed.tried_points
+        is_untried = are_untried(points, cKDTree(tried) if len(tried) else None)
         return (points[is_untried], prior[is_untried]) if is_untried.any() else (points, prior)
 
 
@@ -398,11 +398,3 @@ def _axis_shares(axis: Axis) -> Array:
     edges = np.arange(round(axis.low) - 0.5, round(axis.high) + 1.0)
     inside = [max(edge, axis.low / 2) if axis.log else edge for edge in edges]
     return np.diff([axis.to_unit(edge)[0] for edge in inside])
-
-
-def _untried(points: Array, tried_points: Array) -> np.ndarray:
-    """Which points were not tried and are not being tried, shape (m,), bool."""
-    if len(tried_points) == 0:
-        return np.ones(len(points), dtype=bool)
-    apart, _ = cKDTree(tried_points).query(points, p=math.inf, distance_upper_bound=2 * SAME)
-    return apart > SAME

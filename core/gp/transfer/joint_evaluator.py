@@ -25,10 +25,10 @@ from core.space import Axis, Setting, setting_at
 Space = Sequence[Axis]
 
 
-def _restored(
+def restored(
     surface: JointSurface, history: JointHistory, space: Space
 ) -> tuple[EarlierTrials, JointPosterior]:
-    """The earlier trials that made a surface, and its posterior; ValueError: no trial."""
+    """The earlier trials that made a surface, and its posterior of responses; ValueError: none."""
     earlier = earlier_trials(history.datasets, history.statistics, space, order=surface.neighbours)
     points = np.array(surface.points, dtype=float).reshape(-1, sum(axis.width for axis in space))
     if len(points) + len(earlier.points) == 0:
@@ -37,11 +37,6 @@ def _restored(
     z = np.concatenate([*surface.past_responses, surface.responses])
     hyper = Hyperparameters(np.array(surface.lengths), 1.0, surface.noise)
     return earlier, fitter.restored(hyper, surface.constant, points, z)
-
-
-def restored(surface: JointSurface, history: JointHistory, space: Space) -> JointPosterior:
-    """The posterior of responses at unit vectors of the present dataset; ValueError: no trial."""
-    return _restored(surface, history, space)[1]
 
 
 class _JointView(SurfaceView):
@@ -54,7 +49,7 @@ class _JointView(SurfaceView):
         space: Space,
         fixed_values: Mapping[str, Any] | None,
     ) -> None:
-        self.earlier, self.regression = _restored(surface, history, space)
+        self.earlier, self.regression = restored(surface, history, space)
         self.joint_surface, responses = surface, np.array(surface.responses, dtype=float)
         scores = surface.score_warp.to_scores(responses).tolist()
         at = self._best_setting(space) | dict(fixed_values or {})

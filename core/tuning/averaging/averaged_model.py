@@ -176,9 +176,9 @@ def with_choice_of_test_rows(
         for member in average.estimators_
     ]
     if task.has_numbers:
-        rows = RowPredictions.of_numbers([member.labels for member in members], y)
+        rows = RowPredictions.of_members([member.labels for member in members], y)
     else:
-        rows = RowPredictions.of_log_densities(list(log_densities(y, members).T))
+        rows = RowPredictions.of_members(list(log_densities(y, members).T))
     share = len(problem.test_rows) / (len(problem.test_rows) + problem.validated_rows)
     weights = (1 - share) * np.array(summary.weights) + share * rows.bagged_weights()
     order = np.argsort(-weights, kind="stable")

@@ -31,24 +31,19 @@ class RowPredictions:
     y: Array | None  # of numbers
 
     @classmethod
-    def of_numbers(cls, members: Sequence[Array], y: Array) -> RowPredictions:
-        """Predicted numbers, (n,) a member, and the true ones; `MAX_WEIGHT_ROWS` are kept."""
-        step = math.ceil(len(y) / MAX_WEIGHT_ROWS)
-        return cls(np.stack(members, axis=1)[::step], y[::step])
-
-    @classmethod
-    def of_log_densities(cls, members: Sequence[Array]) -> RowPredictions:
-        """Log densities of the true targets, (n,) a member; `MAX_WEIGHT_ROWS` are kept."""
+    def of_members(cls, members: Sequence[Array], y: Array | None = None) -> RowPredictions:
+        """Log densities, or predictions of the numbers y, (n,) each; `MAX_WEIGHT_ROWS` are kept."""
         step = math.ceil(len(members[0]) / MAX_WEIGHT_ROWS)
-        return cls(np.stack(members, axis=1)[::step], None)
+        return cls(np.stack(members, axis=1)[::step], None if y is None else y[::step])
 
     def bagged_weights(self) -> Array:
         """The mean of greedy selections among bags of the members, the best first; shape (T,)."""
-        return averaging.bagged_weights(self._choose, self._losses, self.values.shape[1])
 
-    def _choose(self, members: Indices) -> Array:
-        values = self.values[:, members]
-        return averaging.greedy_weights(values, self.y, rounds=averaging.BAG_ROUNDS)
+        def choose(members: Indices) -> Array:
+            values = self.values[:, members]
+            return averaging.greedy_weights(values, self.y, rounds=averaging.BAG_ROUNDS)
+
+        return averaging.bagged_weights(choose, self._losses, self.values.shape[1])
 
     def _losses(self, weights: Array) -> Array:
         """Squared errors, else minus log densities, of the weighted average, shape (n,)."""

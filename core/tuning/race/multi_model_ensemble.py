@@ -185,9 +185,9 @@ class MultiModelEnsemble:
         trials = [self._trials[number] for number in ranked]
         if self._problem.dataset.task.has_numbers:
             numbers = [np.concatenate([t.folds[fold].labels for fold in folds]) for t in trials]
-            return RowPredictions.of_numbers(numbers, np.concatenate([self._y[i] for i in folds]))
+            return RowPredictions.of_members(numbers, np.concatenate([self._y[i] for i in folds]))
         logs = [np.concatenate([trial.logs[fold] for fold in folds]) for trial in trials]
-        return RowPredictions.of_log_densities(logs)
+        return RowPredictions.of_members(logs)
 
     def _affordable(self, weights: dict[int, float]) -> dict[int, float]:
         """The same without the members that cost most for their weight, until the rest fits."""

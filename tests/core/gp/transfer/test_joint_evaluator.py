@@ -58,12 +58,12 @@ def test_the_restored_posterior_is_the_samplers_own(kernel):
     inner = sampler._fitter._last[1]
     points = np.random.default_rng(1).random((9, 5))
     rows = np.pad(sampler.coordinates.transform(points), ((0, 0), (0, sampler._fitter.further)))
-    mean, sd = restored(surface, earlier, SPACE).posterior(points)
+    mean, sd = restored(surface, earlier, SPACE)[1].posterior(points)
     own_mean, own_sd = inner.posterior(rows)
     assert mean == pytest.approx(own_mean, abs=2e-3)
     assert sd == pytest.approx(own_sd, abs=2e-3)
     expected = study.trials[-1].user_attrs["expected"]
-    at_next = restored(surface, earlier, SPACE).posterior(np.array([surface.next]))[0]
+    at_next = restored(surface, earlier, SPACE)[1].posterior(np.array([surface.next]))[0]
     assert surface.mean + surface.scale * at_next[0] == pytest.approx(expected, abs=5e-3)
 
 
