@@ -85,27 +85,18 @@ def effective_parameters(
     penalties = grouped.per_parameter(C)
     curvatures = point.majorizer_diagonal()
     if curvatures is not None:
-        return _in_eigenbasis(newton.loss, curvatures, C, grouped)
-    if newton.dense:
+        A = curvatures + penalties
+        diagonal, logs = 1.0 / A, float(np.log(A).sum()) + newton.loss.log_determinant_apart
+    elif newton.dense:
         L = cholesky(penalized_matrix(newton.loss, point.majorizer_dense(), penalties))
         diagonal, logs = inverse_diagonal(L), log_determinant(L)
     else:
         diagonal, logs = _probe_diagonal(newton, point, penalties, signs, close)
-    gamma = grouped.sizes - C * grouped.group_sums(diagonal)
-    return EffectiveParameters(np.clip(gamma, 0.0, grouped.sizes), logs)
-
-
-def _in_eigenbasis(
-    loss: Loss, curvatures: np.ndarray, C: np.ndarray, grouped: Grouping
-) -> EffectiveParameters:
-    """In the eigenbasis, where γ_j is Σ h/(h + C_j)."""
-    # Directions that the examples do not span have no curvature h and no coordinate: they add
+    # Directions that the examples do not span have no curvature and no coordinate: they add
     # nothing to γ, and log C_j each to log |A|.
-    A = curvatures + grouped.per_parameter(C)
     spanned = np.bincount(grouped.groups + 1, minlength=grouped.group_count + 1)[1:]
-    logs = float(np.log(A).sum() + (grouped.sizes - spanned) @ np.log(C))
-    logs += loss.log_determinant_apart
-    return EffectiveParameters(grouped.group_sums(curvatures / A), logs)
+    gamma = np.clip(spanned - C * grouped.group_sums(diagonal), 0.0, spanned)
+    return EffectiveParameters(gamma, logs + float((grouped.sizes - spanned) @ np.log(C)))
 
 
 def _probe_diagonal(

@@ -33,14 +33,18 @@ from scipy.optimize import minimize_scalar
 
 from core.losses.linear.eigenbasis_loss import EigenbasisLoss, in_eigenbasis
 from core.losses.linear.linear_loss import LinearLoss
+from core.losses.linear.logistic_loss import LogisticLoss
 from core.optimize.cholesky import cholesky, inverse_diagonal, log_determinant, solve_factored
 from core.optimize.loss import Loss
 from core.penalties.group_penalty import Grouping
+from core.penalties.row_space import spanned_problem
 
 WeightMap = Callable[[np.ndarray], np.ndarray]  # from weights in the eigenbasis to parameters
 
 # Matrices beyond this are not decomposed: it would cost more than it saves.
 _LARGEST = 2000
+# Beyond so many, conjugate gradients on the columns take less time than factors of the rows.
+_FEW_ROWS = 500
 
 
 def diagonalized(
@@ -48,10 +52,17 @@ def diagonalized(
 ) -> tuple[Loss, Grouping, WeightMap]:
     """The loss and grouping in the eigenbasis, and the way back for parameters.
 
-    Of a linear model with one group, or as they are. n_j still counts all coefficients.
-    `only_wide`: a tall table as it is, for a few steps: a decomposition costs some 25 factors.
+    Of a linear model with one group, or as they are; of two classes in the span of few rows. n_j
+    still counts all coefficients. `only_wide`: for a few steps, that is a linear model of a wide
+    table alone: a decomposition costs some 25 factors.
     """
-    if not isinstance(loss, LinearLoss) or grouped.group_count > 1:
+    if grouped.group_count > 1:
+        return loss, grouped, lambda w: w
+    if isinstance(loss, LogisticLoss) and loss.examples <= _FEW_ROWS and not only_wide:
+        space = spanned_problem(loss, grouped.per_parameter(np.ones(1)))
+        groups = np.where(space.penalties > 0.0, 0, -1)
+        return space.loss, Grouping(groups, grouped.sizes), space.parameters_of
+    if not isinstance(loss, LinearLoss):
         return loss, grouped, lambda w: w
     columns, rows = loss.design.column_count, loss.design.row_count
     size = columns if loss.design.is_sparse else min(columns, rows)

@@ -60,6 +60,19 @@ def test_ridge_with_two_groups_maximizes_the_evidence() -> None:
     assert last.C[1] > last.C[0]
 
 
+def test_of_a_wide_table_it_is_that_of_all_the_columns() -> None:
+    X, y = table("logistic", rows=60, columns=90, seed=3)
+    loss = build_loss("logistic", X, y)
+    groups = parameter_groups(loss)
+    *_, last = steps_of("evidence", loss, groups, TIGHT)
+    A = loss.point_at(last.w).dense_hessian() + np.diag(np.where(groups >= 0, last.C[0], 0.0))
+    determined = 90 - last.C[0] * np.diagonal(np.linalg.inv(A))[groups >= 0].sum()
+    assert last.parameters[0] == pytest.approx(determined, rel=1e-6)
+    assert last.C[0] == pytest.approx(determined / (last.w[:90] @ last.w[:90]), rel=1e-3)
+    expected = minus_log_evidence(loss, groups, np.log(last.C))
+    assert last.objective == pytest.approx(expected, abs=1e-6)
+
+
 @pytest.mark.parametrize("name", ["logistic", "multinomial"])
 def test_classes_come_near_the_best_laplace_evidence(name: str) -> None:
     loss = loss_of(name, columns=4)
