@@ -13,11 +13,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize
 
 from core.optimize.armijo import backtrack
 from core.optimize.loss import Correction, Loss, LossPoint
-from core.optimize.newton import Newton
+from core.optimize.newton import CurvatureMemory, Newton
 
 # From this share of the objective on Newton's steps are not cut short any more.
 _NEAR = 1e-7
@@ -90,7 +89,8 @@ def newton_step(
     stalled = usual if accuracy.stalled is None else accuracy.stalled
     if reached is not None or promised <= stalled:
         return NewtonStepResult(reached, promised, iterations)
-    reached, lbfgs = _by_lbfgs(newton.loss, penalties, point)
+    memory = CurvatureMemory(newton.loss.size)
+    reached, lbfgs = approach_minimum(newton.loss, memory, penalties, point, stalled, False)
     falls = reached.value + penalty(reached.w) < point.value + penalty(point.w)
     return NewtonStepResult(reached if falls else None, promised, iterations + lbfgs, lbfgs)
 
@@ -140,11 +140,10 @@ def solve_penalized(
     """
     newton = newton or Newton(loss)
     point, iterations = loss.point_at(w), 0
-    if newton.memory is not None:
+    if (memory := newton.memory) is not None:
         tolerance = max(tolerance, _NEAREST)
         limit = max(tolerance, _NEAR) * (scale or 1.0)
-        is_relative = scale is None
-        point, iterations = approach_minimum(newton, penalties, point, limit, is_relative)
+        point, iterations = approach_minimum(loss, memory, penalties, point, limit, scale is None)
         if tolerance >= _NEAR:
             return Solution(point, iterations, 1)
     forcing = 0.1
@@ -163,14 +162,18 @@ def solve_penalized(
 
 
 def approach_minimum(
-    newton: Newton, penalties: np.ndarray, point: LossPoint, limit: float, is_relative: bool
+    loss: Loss,
+    memory: CurvatureMemory,
+    penalties: np.ndarray,
+    point: LossPoint,
+    limit: float,
+    is_relative: bool,
 ) -> tuple[LossPoint, int]:
     """A point near the minimum by L-BFGS with the remembered curvature, and its iterations.
 
     It stops when a step promises less than the limit, a share of 1 + |loss| if it is relative.
     """
-    loss, memory, penalty = newton.loss, newton.memory, quadratic_penalty(penalties)
-    assert memory is not None  # callers ask only where there is one
+    penalty = quadratic_penalty(penalties)
     for iteration in range(1, _MAX_APPROACH_STEPS + 1):
         slope = point.gradient + penalties * point.w
         steepness = float(np.sqrt(slope @ slope))
@@ -184,18 +187,6 @@ def approach_minimum(
         memory.add_pair(reached.w - point.w, reached.gradient - point.gradient)
         point = reached
     return point, _MAX_APPROACH_STEPS
-
-
-def _by_lbfgs(loss: Loss, penalties: np.ndarray, point: LossPoint) -> tuple[LossPoint, int]:
-    """Lowers loss + ½ Σ c_i w_i² from a point where Newton stalls; the iterations it took."""
-
-    def objective(w: np.ndarray) -> tuple[float, np.ndarray]:
-        value, gradient = loss.value_and_gradient(w)
-        return value + 0.5 * float(penalties @ (w * w)), gradient + penalties * w
-
-    options = {"maxiter": 500, "gtol": 1e-8}
-    optimum = minimize(objective, point.w, jac=True, method="L-BFGS-B", options=options)
-    return loss.point_at(optimum.x), int(optimum.nit)
 
 
 # So many examples for every parameter of a score are enough for all but Newton's last steps.
