@@ -217,13 +217,9 @@ class ExportPage(Page):
         add_to(self.body, self.chooser, self.use_lines, self.without_data, self._grid)
         add_to(self.body, self._waiting, 1)
         changes = (session.exporters_changed, session.data_changed, session.plan_changed)
-        for change in (*changes, session.run_changed):
-            change.connect(self.request_refresh)
+        self.refresh_after(*changes, session.run_changed)
         session.exported.connect(self._on_exported)
         session.run_replaced.connect(self._clear_saved)
-        self.refresh()
-
-    def visited(self) -> None:
         self.refresh()
 
     def refresh(self) -> None:

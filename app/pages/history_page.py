@@ -27,6 +27,14 @@ if TYPE_CHECKING:
 
 MIN_ROWS, MAX_ROWS = 4, 10  # that are seen without scrolling
 FOLDER_KEY = "history/folder"
+HOW_IT_HELPS = (
+    "Strategies that learn from earlier datasets look up what worked on datasets of a similar "
+    "size, and begin there.",
+    "Every run with trials adds one line here, whatever its strategy.",
+    "Some lines are shipped with Tunescope, so that this helps from the first day. You can remove "
+    "and restore them.",
+    "Everything stays on this computer. What you delete is erased from the file.",
+)
 
 
 def origin_of(entry: HistoryEntry) -> str:
@@ -118,7 +126,7 @@ class HistoryPage(Page):
         self.history.change_reported.connect(self._show_message)
         self.history.changed.connect(self.refresh)
         session.run_changed.connect(self.request_refresh)
-        self.set_panel("How it helps", self._how_it_helps())
+        self.set_panel("How it helps", HOW_IT_HELPS)
 
     # Making it --------------------------------------------------------------------------------
 
@@ -169,20 +177,6 @@ class HistoryPage(Page):
         self.optuna = PlainButton("Import Optuna studies…", self.ask_optuna)
         card.body.addWidget(in_lines(self.save, self.import_button, self.optuna))
         return card
-
-    def _how_it_helps(self) -> tuple[str, ...]:
-        return (
-            (
-                "Strategies that learn from earlier datasets look up what worked on datasets "
-                "of a similar size, and begin there."
-            ),
-            "Every run with trials adds one line here, whatever its strategy.",
-            (
-                "Some lines are shipped with Tunescope, so that this helps from the first day. "
-                "You can remove and restore them."
-            ),
-            "Everything stays on this computer. What you delete is erased from the file.",
-        )
 
     # Showing it -------------------------------------------------------------------------------
 

@@ -89,7 +89,7 @@ def write_beside(run: FinishedRun, path: Path, format: str) -> None:
     """Write the card beside a model's file, over one that was checked."""
     text = card_text(run, format)
     # By the seal a card that nobody has changed is known, and may be replaced.
-    content = f"{text}\n{_seal(text)}\n".encode()
+    content = f"{text}\n{_seal_line(text)}\n".encode()
     fill_destination(_path_beside(path), lambda draft: draft.write_bytes(content))
 
 
@@ -99,7 +99,7 @@ def check_beside(path: Path) -> None:
     if not card.is_file():
         return
     text, _, seal = read_ordinary(card).decode(errors="replace").rstrip().rpartition("\n")
-    if seal != _seal(text):
+    if seal != _seal_line(text):
         fault = "this model card was changed since it was written, or is no card of Tunescope's"
         raise UnusableError(fault, where=str(card), cure="rename it, or choose another name")
 
@@ -108,7 +108,7 @@ def _path_beside(path: Path) -> Path:
     return path.with_name(f"{path.name}{ENDING}")
 
 
-def _seal(text: str) -> str:
+def _seal_line(text: str) -> str:
     return f"<!-- sha256 {hashlib.sha256(text.encode()).hexdigest()} -->"
 
 

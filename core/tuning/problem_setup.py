@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,17 +41,8 @@ MAX_NUMBER, MIN_TARGET = 1e150, 1e-150  # sums of squares have to be finite and 
 
 def read_data(data: DataPlan) -> Dataset:
     """The dataset of a data plan; raises UnusableError as `read_dataset` does."""
-    data_options = DataOptions(
-        target=data.target,
-        task=data.task,
-        roles=data.roles,
-        kinds=data.kinds,
-        readings=data.readings,
-        together=data.together,
-        latest=data.latest,
-        leaks=data.leaks,
-        other_letters=data.other_letters,
-    )
+    # The plan has each of them, by the same name.
+    data_options = DataOptions(**{f.name: getattr(data, f.name) for f in fields(DataOptions)})
     words = chosen_rules(data.vocabulary, data.stop_words)
     rows, test = (RowLimit(max_rows, data.rows_seed) for max_rows in (data.rows, data.test_rows))
     file, test_file = data.file, data.test_file

@@ -66,15 +66,6 @@ def _output_widths(encoder: OneHotEncoder | OrdinalEncoder | TargetEncoder) -> l
     return [len(levels) - max(0, merged - 1) for levels, merged in pairs]
 
 
-_SCALED = ("fill", "mean", "scale")
-_FIELDS = {
-    "number": _SCALED,
-    "date": ("format", "part", "levels", *_SCALED),
-    "missing": (),
-    "text": ("keys", "table"),
-}
-
-
 def column_transforms(prepare: Pipeline) -> list[ColumnTransform]:
     """The transforms in the order of their outputs; ValueError: a final scaling, or a matrix."""
     encode = prepare.named_steps["columns"]
@@ -84,9 +75,9 @@ def column_transforms(prepare: Pipeline) -> list[ColumnTransform]:
 
 
 def transform_document(transform: ColumnTransform) -> dict[str, Any]:
-    """The fields of its kind, for JSON."""
-    names = ("column", "kind", *_FIELDS[transform.kind])
-    return {name: getattr(transform, name) for name in names}
+    """Its fields without those at their defaults, for JSON."""
+    plain, facts = vars(ColumnTransform("", "")), vars(transform)
+    return {name: value for name, value in facts.items() if value != plain[name]}
 
 
 def _transforms_of_step(step_name: str, step: Any, names: Any) -> list[ColumnTransform]:

@@ -47,7 +47,7 @@ class EncodingDocument(Record):
     columns: list[ColumnDocument] | None = None
 
 
-def _arrays(run: FinishedRun, members: list[Any], weights: np.ndarray | None) -> Content:
+def _model_arrays(run: FinishedRun, members: list[Any], weights: np.ndarray | None) -> Content:
     # All members of an average encode tokens alike.
     first, decoding = members[0], run.pipeline[-1].decoding
     arrays = parameter_arrays(members, weights)
@@ -96,7 +96,7 @@ def _arrays_of_document(document: JsonObject) -> Arrays:
     return {"classes": classes, **encoding_arrays(encoding.columns or [])}
 
 
-def _check(arrays: Arrays) -> None:
+def _check_arrays(arrays: Arrays) -> None:
     settings = check_parameters(arrays)
     classes, columns = arrays["classes"], arrays["columns"]
     for name in ("classes", "columns"):
@@ -134,8 +134,8 @@ CARRIER = Carrier(
         "core.export.bundle.tag_prediction",
     ),
     predict_table=predict_table,
-    arrays=_arrays,
-    check=_check,
+    arrays=_model_arrays,
+    check=_check_arrays,
     program="predict_tags.py",
     document=_document,
     arrays_of_document=_arrays_of_document,

@@ -19,7 +19,9 @@ from core.export.finished_run import FinishedRun
 from core.records import JsonObject, to_plain
 
 
-def _arrays(run: FinishedRun, members: list[Any], weights: np.ndarray | None) -> carrier.Content:
+def _model_arrays(
+    run: FinishedRun, members: list[Any], weights: np.ndarray | None
+) -> carrier.Content:
     arrays: carrier.Arrays = {
         "weights": carrier.weight_shares(members, weights),
         "classes": np.asarray(run.pipeline.classes_),
@@ -54,6 +56,6 @@ CARRIER = carrier.Carrier(
         "core.export.bundle.dlgm_prediction",
     ),
     predict_table=predict_table,
-    arrays=_arrays,
+    arrays=_model_arrays,
     needs="numpy and pandas",
 )

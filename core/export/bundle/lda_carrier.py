@@ -30,7 +30,7 @@ MAX_TOPIC_WORDS = 20
 MAX_STEPS = 1000  # for a document; ours have 100
 
 
-def _arrays(run: FinishedRun, members: list[Any], weights: np.ndarray | None) -> Content:
+def _model_arrays(run: FinishedRun, members: list[Any], weights: np.ndarray | None) -> Content:
     counting = run.pipeline.named_steps["prepare"].named_steps["columns"]
     columns = getattr(counting, "kept_", None)
     arrays = {
@@ -47,7 +47,7 @@ def _arrays(run: FinishedRun, members: list[Any], weights: np.ndarray | None) ->
     return arrays, {**folder_settings(run), "column": column}
 
 
-def _tables(run: FinishedRun) -> dict[str, bytes]:
+def _topic_tables(run: FinishedRun) -> dict[str, bytes]:
     members, weights = model_members(run.pipeline[-1])
     best = members[int(np.argmax(weight_shares(members, weights)))]
     words = [str(word) for word in run.pipeline[0].named_steps["columns"].vocabulary_]
@@ -63,7 +63,7 @@ def _tables(run: FinishedRun) -> dict[str, bytes]:
     }
 
 
-def _check(arrays: Arrays) -> None:
+def _check_arrays(arrays: Arrays) -> None:
     steps = arrays["iterations"]
     is_bounded = steps.dtype.kind == "i" and bool(np.all((steps > 0) & (steps <= MAX_STEPS)))
     raise_unless(is_bounded, "the number of its steps is odd")
@@ -78,7 +78,7 @@ CARRIER = Carrier(
     "the average, and the number of these words.",
     modules=(*READING_MODULES, "core.datasets.texts.words", "core.export.bundle.topic_prediction"),
     predict_table=predict_table,
-    arrays=_arrays,
-    check=_check,
-    tables=_tables,
+    arrays=_model_arrays,
+    check=_check_arrays,
+    tables=_topic_tables,
 )

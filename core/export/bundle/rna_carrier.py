@@ -17,13 +17,13 @@ from core.losses.rna import PREDICTION_MODULES
 from core.losses.rna.parameters import NAMES
 
 
-def _arrays(run: FinishedRun, members: list[Any], weights: np.ndarray | None) -> Content:
+def _model_arrays(run: FinishedRun, members: list[Any], weights: np.ndarray | None) -> Content:
     first, column = members[0], run.takeaway.feature_names[0]
     options = {"gamma": first.gamma, "shortest_hairpin": first.shortest_hairpin}
     return parameter_arrays(members, weights), settings_of_run(run, column, **options)
 
 
-def _check(arrays: Arrays) -> None:
+def _check_arrays(arrays: Arrays) -> None:
     settings = check_parameters(arrays)
     raise_unless(arrays["names"].tolist() == NAMES, "its parameters have other names")
     gamma, shortest = settings.gamma, settings.shortest_hairpin
@@ -44,7 +44,7 @@ CARRIER = Carrier(
         "core.export.bundle.fold_prediction",
     ),
     predict_table=predict_table,
-    arrays=_arrays,
-    check=_check,
+    arrays=_model_arrays,
+    check=_check_arrays,
     program="predict_structures.py",
 )

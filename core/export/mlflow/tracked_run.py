@@ -77,7 +77,7 @@ def _experiment(client: Any, run: FinishedRun, address: str) -> str:
 
 def _log_content(mlflow: Any, client: Any, run: FinishedRun, run_id: str, began: int) -> None:
     params = [mlflow.entities.Param(*pair) for pair in _parameters(run)]
-    metrics = [mlflow.entities.Metric(*point) for point in _points(run, began)]
+    metrics = [mlflow.entities.Metric(*point) for point in _score_points(run, began)]
     for start in range(0, len(params), MAX_PARAMS):
         client.log_batch(run_id, params=params[start : start + MAX_PARAMS])
     for start in range(0, len(metrics), MAX_METRICS):
@@ -108,7 +108,7 @@ def _parameters(run: FinishedRun) -> Iterator[tuple[str, str]]:
     yield from {_plain_name(k): plain_text(v, MAX_LETTERS) for k, v in facts.items()}.items()
 
 
-def _points(run: FinishedRun, began: int) -> Iterator[tuple[str, float, int, int]]:
+def _score_points(run: FinishedRun, began: int) -> Iterator[tuple[str, float, int, int]]:
     """(name, value, milliseconds, step) of every score."""
     results, metric = run.results, run.started.metric
     ended = began + round(1000 * results.seconds)

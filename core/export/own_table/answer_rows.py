@@ -33,10 +33,10 @@ def plain_cells(values: pd.Series) -> list[Cell]:
     if isinstance(values.dtype, np.dtype) and values.dtype.kind in "iufb":
         return [None if cell != cell else cell for cell in values.tolist()]
     cells = values.astype(object).tolist()
-    return cells if set(map(type, cells)) == {str} else list(map(_plain, cells))
+    return cells if set(map(type, cells)) == {str} else list(map(_plain_cell, cells))
 
 
-def _plain(cell: Any) -> Cell:
+def _plain_cell(cell: Any) -> Cell:
     if cell is None or cell is pd.NA or (isinstance(cell, float) and math.isnan(cell)):
         return None
     if hasattr(cell, "item"):

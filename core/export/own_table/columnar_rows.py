@@ -1,7 +1,5 @@
 """A Parquet or Feather file as it was given: schema and values, with columns of answers behind."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -36,9 +34,9 @@ class ColumnarTable(OwnTable):
     def rows(self) -> Iterator[list[Cell]]:
         """The values of every row; dates and the like as texts."""
         for batch in self._dataset.to_batches(batch_size=_BATCH):
-            columns = [_values(column) for column in batch.columns]
+            columns = [_column_cells(column) for column in batch.columns]
             for row in zip(*columns, strict=True):
-                yield [_plain(value) for value in row]
+                yield [_plain_cell(value) for value in row]
 
     @property
     def _dataset(self) -> Any:
@@ -62,7 +60,7 @@ class ColumnarTable(OwnTable):
                 writer.write_draft(draft, answers.order())
         return []
 
-    def _write_rows(self, writer: ColumnarWriter, answers: Answers) -> None:
+    def _write_rows(self, writer: "ColumnarWriter", answers: Answers) -> None:
         source, names, row_count = self._dataset, answers.names_beside(self.names), 0
         for batch in source.to_batches(batch_size=_BATCH):
             batch.validate(full=True)  # offsets of damaged files may point anywhere in memory
@@ -156,7 +154,7 @@ def _compression(file: ColumnarFile) -> str:
     return {"uncompressed": "none"}.get(codec, codec)
 
 
-def _values(column: Any) -> list[Any]:
+def _column_cells(column: Any) -> list[Any]:
     try:
         return cast(list[Any], column.to_pylist())
     except OverflowError:  # times beyond the years of ``datetime``
@@ -164,7 +162,7 @@ def _values(column: Any) -> list[Any]:
         return cells.where(cells.notna(), None).tolist()
 
 
-def _plain(value: Any) -> Cell:
+def _plain_cell(value: Any) -> Cell:
     if value is None or isinstance(value, (str, int, float)):
         return None if value != value else value
     if hasattr(value, "isoformat"):

@@ -203,7 +203,7 @@ class _AnsweredText:
             if table.has_header and to_last <= has_units:
                 cells = names if to_last == has_units else [""] * len(names)
                 answer = self._sign.join(map(self._encoded, cells))
-                line = self._behind(self._without_formulas(line), answer, is_header=True)
+                line = self._with_cells(self._without_formulas(line), answer, is_header=True)
             yield line, False
         for line in row_sampling.logical_lines(lines, table.form):
             if not row_sampling.is_row(line, table.form):
@@ -215,7 +215,7 @@ class _AnsweredText:
                 break
             row_count += 1  # where there are too many as well, to say so
             if row is not None:
-                yield self._behind(self._without_formulas(line), row), True
+                yield self._with_cells(self._without_formulas(line), row), True
         check_row_count(self.answers, row_count, table.file.path.name)
 
     def sentences(self) -> list[str]:
@@ -232,7 +232,7 @@ class _AnsweredText:
             )
         return sentences
 
-    def _behind(self, line: bytes, cells: bytes, *, is_header: bool = False) -> bytes:
+    def _with_cells(self, line: bytes, cells: bytes, *, is_header: bool = False) -> bytes:
         body, sign, dialect = line.rstrip(b"\r\n"), self._sign, self.table.dialect
         end = line[len(body) :]
         if dialect.delimiter in (" ", ONE_COLUMN):
@@ -401,8 +401,9 @@ class ArffTable(ReadTable):
                 yield line, False
             elif (row := next(rows, None)) is not None:
                 row_count += 1
-                texts = [_quoted(answer_text(cell), quote) for cell in row]
-                yield _behind(line, [text.encode(codec, "replace") for text in texts], width), True
+                texts = (_quoted_word(answer_text(cell), quote) for cell in row)
+                cells = [text.encode(codec, "replace") for text in texts]
+                yield _with_answers(line, cells, width), True
             else:
                 row_count += answers.is_whole
         check_row_count(answers, row_count, self.file.path.name)
@@ -410,13 +411,13 @@ class ArffTable(ReadTable):
     def _attributes(self, answers: Answers, quote: str) -> list[str]:
         names, table = answers.names_beside(self.names), answers.first
         return [
-            f"@attribute {_quoted(name, quote)} "
+            f"@attribute {_quoted_word(name, quote)} "
             + ("numeric" if table[column].dtype.kind in "iuf" else "string")
             for name, column in zip(names, table, strict=True)
         ]
 
 
-def _quoted(text: str, quote: str) -> str:
+def _quoted_word(text: str, quote: str) -> str:
     if not text:
         return "?"
     if _PLAIN.fullmatch(text):
@@ -425,7 +426,7 @@ def _quoted(text: str, quote: str) -> str:
     return quote + re.sub(r"[\r\n]+", " ", text) + quote
 
 
-def _behind(line: bytes, cells: Sequence[bytes], width: int) -> bytes:
+def _with_answers(line: bytes, cells: Sequence[bytes], width: int) -> bytes:
     body = line.rstrip()
     end = line[len(body) :]
     if not body.lstrip().startswith(b"{"):

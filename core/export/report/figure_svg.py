@@ -209,7 +209,7 @@ def _draw_mark(plot: _Plot, mark: data.Mark) -> None:
         case data.Lines():
             for points in _unbroken(plot, mark):
                 steps = "L".join(f"{x:.1f},{y:.1f}" for x, y in points)
-                drawing.marks.append(f'<path {_stroke(mark)} d="M{steps}"/>')
+                drawing.marks.append(f'<path {_stroke_attributes(mark)} d="M{steps}"/>')
         case data.Dots():
             _draw_dots(plot, mark)
         case data.Band():
@@ -239,7 +239,7 @@ def _draw_mark(plot: _Plot, mark: data.Mark) -> None:
             assert_never(mark)
 
 
-def _stroke(mark: data.Lines) -> str:
+def _stroke_attributes(mark: data.Lines) -> str:
     dashes = ' stroke-dasharray="5 4"' if mark.dashed else ""
     clear = f' opacity="{mark.opacity:g}"' if mark.opacity < 1 else ""
     return f'class="curve s-{mark.colour}" stroke-width="{mark.width:g}"{dashes}{clear}'
@@ -270,10 +270,10 @@ def _draw_dots(plot: _Plot, mark: data.Dots) -> None:
     for (x, y), note in zip(pairs, notes, strict=True):
         if math.isfinite(x) and math.isfinite(y):
             title = f"<title>{escape(note)}</title>" if note else ""
-            plot.drawing.marks.append(_symbol(mark.symbol, x, y, mark.size / 2, style, title))
+            plot.drawing.marks.append(_symbol_path(mark.symbol, x, y, mark.size / 2, style, title))
 
 
-def _symbol(symbol: str, x: float, y: float, r: float, style: str, title: str) -> str:
+def _symbol_path(symbol: str, x: float, y: float, r: float, style: str, title: str) -> str:
     if symbol == "circle":
         return f'<circle {style} cx="{x:.1f}" cy="{y:.1f}" r="{r:g}">{title}</circle>'
     corners = {
@@ -282,11 +282,11 @@ def _symbol(symbol: str, x: float, y: float, r: float, style: str, title: str) -
         "square": f"M{-r:g},{-r:g}H{r:g}V{r:g}H{-r:g}Z",
         "triangle": f"M0,{-r:g}L{r:g},{r:g}L{-r:g},{r:g}Z",
     }
-    path = corners.get(symbol) or _star(r)
+    path = corners.get(symbol) or _star_path(r)
     return f'<path {style} transform="translate({x:.1f} {y:.1f})" d="{path}">{title}</path>'
 
 
-def _star(r: float) -> str:
+def _star_path(r: float) -> str:
     corners = (
         (math.sin(turn * math.pi / 5) * reach, -math.cos(turn * math.pi / 5) * reach)
         for turn, reach in enumerate([r, 0.45 * r] * 5)
@@ -331,7 +331,7 @@ def _draw_edge_marks(plot: _Plot, mark: data.EdgeMarks) -> None:
         below.append(is_low)
         if (x, y) != tuple(ends):
             turn = 90 * (2 if is_low else 0 if y < plot.top else 1 if x > plot.right else 3)
-            triangle = _symbol("triangle", 0.0, 0.0, 3.5, style, "")
+            triangle = _symbol_path("triangle", 0.0, 0.0, 3.5, style, "")
             shift = f"translate({ends[0]:.1f} {ends[1]:.1f}) rotate({turn})"
             plot.drawing.marks.append(f'<g transform="{shift}">{triangle}</g>')
     widths = [CHARACTER * len(text) + 8.0 for text in mark.texts]
@@ -356,9 +356,9 @@ def _draw_legend(plot: _Plot, figure: Figure) -> None:
         mark = marks.get(name)
         if isinstance(mark, data.Lines):
             path = f"M{x:.1f},{y}h{SAMPLE - 6}"
-            plot.drawing.marks.append(f'<path {_stroke(mark)} d="{path}"/>')
+            plot.drawing.marks.append(f'<path {_stroke_attributes(mark)} d="{path}"/>')
         elif isinstance(mark, data.Dots):
             style = f'class="f-{mark.fill or "none"} s-{mark.outline or "none"}"'
-            plot.drawing.marks.append(_symbol(mark.symbol, x + SAMPLE / 2, y, 6, style, ""))
+            plot.drawing.marks.append(_symbol_path(mark.symbol, x + SAMPLE / 2, y, 6, style, ""))
         plot.drawing.add_text(x + SAMPLE, y + 4, words)
         x += SAMPLE + CHARACTER * len(words) + 16

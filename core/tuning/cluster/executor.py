@@ -1,7 +1,5 @@
 """Trials as futures of a dask.distributed scheduler, whose workers may come, leave and die."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 import pickle
@@ -11,7 +9,7 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
 
 from core.awake_timer import AWAKE
 from core.datasets.memory_limit import max_data_bytes, size_text
@@ -303,7 +301,7 @@ def _fetch_result(future: Any, size: int) -> tuple[Any]:
     return (future.result(timeout=FETCH_SECONDS),)
 
 
-def _checked_result(content: Any, run: str, task: TrialRequest, form: ResultForm) -> TrialResult:
+def _checked_result(content: Any, run: str, task: TrialRequest, form: "ResultForm") -> TrialResult:
     if not isinstance(content, bytes):
         raise _FalseResultError(f"no result but an object of type {type(content).__name__}")
     try:
@@ -330,7 +328,7 @@ class ResultForm:
     has_predictions: bool
 
     @classmethod
-    def of(cls, job: ScoringJob) -> ResultForm:
+    def of(cls, job: ScoringJob) -> Self:
         has_predictions = job.returns_predictions and not job.fitted_rows
         rows = tuple(len(fold.score_y) for fold in job.folds)
         return cls(rows, len(job.classes), has_predictions)

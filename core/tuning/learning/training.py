@@ -1,7 +1,5 @@
 """What a penalty learner minimizes, the loss of a table among it, and the fit that it finds."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -109,7 +107,7 @@ class TableTraining(PenaltyTraining):
         loss = self.loss
         return float(loss.noise_variance(w)) if isinstance(loss, LinearLoss) else None
 
-    def without_rows(self) -> TableTraining:
+    def without_rows(self) -> Self:
         # One row has to stay: a loss has at least that; columns, unit and least noise are kept.
         return replace(self, loss=self.loss.subset(np.arange(1)))
 
@@ -182,5 +180,5 @@ class PenaltyFit:
     def pipeline(self) -> Pipeline:
         return self.training.pipeline(self.w, self.penalties, self.classes)
 
-    def without_rows(self) -> PenaltyFit:
+    def without_rows(self) -> Self:
         return replace(self, training=self.training.without_rows())

@@ -13,8 +13,6 @@ knows no test row.
 Preparation works column by column: test rows are prepared once.
 """
 
-from __future__ import annotations
-
 import itertools
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -104,7 +102,7 @@ def _with_losses(
 
 def _affordable_shuffling(
     tested_model: TestedModel, width: int
-) -> tuple[ColumnPermuter, int, list[int]]:
+) -> tuple["ColumnPermuter", int, list[int]]:
     folds = _limited_folds(tested_model, MIN_ROWS)
     permuter, rows = ColumnPermuter(tested_model, folds, REPEATS), sum(len(f.y) for f in folds)
     seconds_per_column = _seconds_of_one(permuter) if width else 0.0
@@ -127,7 +125,7 @@ def _affordable_shuffling(
     return permuter, rows, list(range(width))
 
 
-def _seconds_of_one(permuter: ColumnPermuter) -> float:
+def _seconds_of_one(permuter: "ColumnPermuter") -> float:
     start_time = time.monotonic()
     permuter.importance_of([0])
     return time.monotonic() - start_time
