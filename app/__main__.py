@@ -54,9 +54,8 @@ def end_process(status: int) -> None:
     import contextlib
     import threading
 
-    for thread in threading.enumerate():
-        if thread is not threading.current_thread() and not thread.daemon:
-            thread.join()
+    # Waits for threads, and ends those of pools that nobody shut.
+    threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
         # None, closed, or without a reader.

@@ -165,7 +165,8 @@ def test_an_old_python_is_told(monkeypatch, capsys):
 
 def test_a_process_that_ends_at_once_ends_in_order():
     code = """
-import atexit, sys, threading, time, app.__main__ as program
+import atexit, concurrent.futures, sys, threading, time, app.__main__ as program
+concurrent.futures.ThreadPoolExecutor().submit(int).result()
 atexit.register(print, "at its end")
 threading.Thread(target=lambda: (time.sleep(.1), print("of a thread"))).start()
 sys.stdout.write("not written yet, ")
