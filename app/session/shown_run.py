@@ -89,7 +89,8 @@ class ShownRun:
         self._counts: list[int] = []  # of events before each snapshot
         self._snapshots: list[RunSnapshot] = []
         self._next_snapshot = 0  # the number of events before it
-        self.add_events(events)
+        if events:  # else the first paint would import numpy
+            self.add_events(events)
 
     @cached_property
     def state(self) -> RunState:
