@@ -275,14 +275,13 @@ def resume_run(arguments: argparse.Namespace) -> int:
 def _replay_run(arguments: argparse.Namespace) -> int:
     folder = RunFolder.find_run(arguments.folder)
     line = ProgressLine(sys.stdout)
-    events = folder.all_events()
-    for event in events:
+    for event in folder.all_events():
         if arguments.json:
             print(to_json(event))
             continue
         line.consume(event)
         if isinstance(event, (RunFinished, RunStopped)) and event.results is not None:
-            line.print_line(result_text(event.results, events))
+            line.print_line(result_text(event.results, line.run_state))
         elif isinstance(event, RunFailed):
             line.print_line(event.sentence)
     line.close()

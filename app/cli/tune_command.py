@@ -70,13 +70,11 @@ class ModelResult(Record):
     why: str  # a sentence for a failed model
 
 
-def result_text(results: Results, events: Iterable[Event]) -> str:
+def result_text(results: Results, run: RunState) -> str:
     """The facts of a run's results, a line each."""
     from core.tuning.results.result_facts import result_facts  # brings numpy
     from core.tuning.runs.model_runs import model_leaderboard
-    from core.tuning.runs.state import state_from_events
 
-    run = state_from_events(events)
     leaderboard = model_leaderboard(run) if run.tunes_several_models else ()
     return _fact_lines(result_facts(results, run.started, leaderboard))
 
@@ -85,13 +83,11 @@ def _fact_lines(facts: Iterable[Fact]) -> str:
     return "\n".join(f"{f'{fact.label}: ':9}{fact.value}" for fact in facts if fact.value)
 
 
-def answer_text(results: Results, events: Iterable[Event]) -> str:
+def answer_text(results: Results, run: RunState) -> str:
     """What a person asks first: the answer, the scores, the cost and notes."""
     from core.tuning.results.answer import answer_of  # brings numpy
     from core.tuning.results.result_facts import result_facts
-    from core.tuning.runs.state import state_from_events
 
-    run = state_from_events(events)
     answer, target = answer_of(results, run.started, run.topics), run.started.dataset.target
     facts = [f for f in result_facts(results, run.started) if f.label in BRIEF_LABELS and f.value]
     notes = [fact for fact in facts if fact.label == "Note"]
@@ -103,12 +99,10 @@ def answer_text(results: Results, events: Iterable[Event]) -> str:
     return "\n".join(lines)
 
 
-def leaderboard_of(events: Iterable[Event]) -> list[ModelResult]:
+def leaderboard_of(run: RunState) -> list[ModelResult]:
     """The models of a run, best first; empty for one model."""
     from core.tuning.runs.model_runs import model_leaderboard  # brings numpy
-    from core.tuning.runs.state import state_from_events
 
-    run = state_from_events(events)
     if not run.tunes_several_models:
         return []
     return [
@@ -384,10 +378,13 @@ def give_result(
     arguments: argparse.Namespace,
 ) -> int:
     """Export and print the result; 1 where an export failed."""
+    from core.tuning.runs.state import state_from_events
+
     results = last.results
     # Every run that this program ended has them.
     assert results is not None
     events = folder.all_events()
+    run = state_from_events(events)
     exports: list[str] = []
     failed: dict[str, str] = {}
     if arguments.export:
@@ -400,11 +397,11 @@ def give_result(
         for remark in results.remarks:
             print_remark(f"Note: {remark}")
         json_result = result_as_json(results, plan, dataset, folder, exports)
-        if models := leaderboard_of(events):
+        if models := leaderboard_of(run):
             json_result["leaderboard"] = to_plain(models)
         print(json.dumps({**json_result, **({"failed_exports": failed} if failed else {})}))
     else:
-        print((result_text if arguments.verbose else answer_text)(results, events))
+        print((result_text if arguments.verbose else answer_text)(results, run))
         print(f"Run:     {folder.name}")
         for path in exports:
             print(f"Saved:   {path}")

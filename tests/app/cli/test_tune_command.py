@@ -447,17 +447,17 @@ def test_a_result_is_twelve_lines_and_its_last_one_runs(tmp_path, capsys, table,
 
 
 def result_lines(race, events, **changes):
-    return result_text(race.results(**changes), events).splitlines()
+    return result_text(race.results(**changes), state_from_events(events)).splitlines()
 
 
 def test_the_leaderboard_is_what_the_trials_say(race):
-    svm, logistic, forest = leaderboard_of(race.run())
+    svm, logistic, forest = leaderboard_of(state_from_events(race.run()))
     assert [one["model"] for one in (svm, logistic, forest)] == ["svm", "logistic", "forest"]
     assert svm["validation"] == {"accuracy": 0.8}
     assert (forest["validation"], logistic["estimate"]) == ({}, {})
     assert forest["estimate"] == {"accuracy": 0.66}  # the better of 0.61 and 0.66
     assert forest["ended_early"] == 2
-    assert leaderboard_of([RunStarted(plan={"model": "svm"})]) == []
+    assert leaderboard_of(state_from_events([RunStarted(plan={"model": "svm"})])) == []
 
 
 def test_the_result_lists_the_models_that_were_tried(race):
