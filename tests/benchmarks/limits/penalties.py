@@ -125,6 +125,15 @@ def five() -> Data:
     return related(20_000, 100, 2, 0.6)
 
 
+@cache
+def thousand() -> Data:
+    """2,000 × 1,000, two classes."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((2000, 1000))
+    scores = X @ (2.0 * rng.standard_normal(1000)) / np.sqrt(1000)
+    return X, (scores + rng.logistic(size=2000) > 0).astype(int)
+
+
 WORK = (
     Work("mm, logistic 1e5 × 100", 0.5, learning("mm", "logistic", wide), passes(wide, 12),
          "12 passes"),
@@ -147,6 +156,8 @@ WORK = (
          passes(scattered, 24), "12 pairs of passes"),
     Work("the same, beside mm, sparse", 3.0, learning("evidence", "logistic", scattered),
          learning("mm", "logistic", scattered), "mm", TIMES),
+    Work("loo, logistic 2,000 × 1,000", 2.0, learning("loo", "logistic", thousand),
+         learning("mm", "logistic", thousand), "mm", TIMES),
     Work("gradient, logistic 2e4 × 100, 5 groups", 0.25,
          learning("gradient", "logistic", five, 5), grams(five, 3), "3 Gram matrices"),
     Work("mm, linear 2e4 × 200", 1.15, learning("mm", "linear", numbers), grams(numbers, 1),
