@@ -8,7 +8,7 @@ import signal
 import sys
 from dataclasses import dataclass, fields
 from multiprocessing.connection import Connection
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 from app.worker.worker_process import NICENESS, THREAD_LIMITS
 from core.tuning.events import Event, HistoryRead, JointSurfaceFitted, SurrogateFitted
@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
     from core.gp.evaluations import Evaluation
-    from core.gp.regression import Surrogate
-    from core.gp.transfer.joint_fitting import JointHistory, JointSurface
+    from core.gp.transfer.joint_fitting import JointHistory
     from core.space import Axis
+
+
+Surface = TypeVar("Surface", bound="DataclassInstance")
 
 
 @dataclass(frozen=True)
@@ -93,38 +95,27 @@ def evaluate_request(request: EvaluationRequest) -> EvaluationReply:
 
 def _evaluate(request: EvaluationRequest) -> Evaluation:
     from core.gp.evaluator import slice_through, surface
+    from core.gp.regression import Surrogate
     from core.gp.transfer.joint_evaluator import joint_image, joint_slice
+    from core.gp.transfer.joint_fitting import JointSurface
 
     fitted, space, axes = request.fitted, request.space, request.axes
     limits = request.limits
     if isinstance(fitted, SurrogateFitted):
-        surrogate = surrogate_of(fitted)
+        surrogate = surface_of(Surrogate, fitted)
         if len(axes) == 1:
             return slice_through(surrogate, space, *axes, limits=limits)
         return surface(surrogate, space, *axes, limits=limits)
     assert request.history is not None
-    joint, history = joint_surface_of(fitted), joint_history_of(request.history)
+    joint, history = surface_of(JointSurface, fitted), joint_history_of(request.history)
     if len(axes) == 1:
         return joint_slice(joint, history, space, *axes, limits=limits)
     return joint_image(joint, history, space, (axes[0], axes[1]), limits=limits)
 
 
-def surrogate_of(fitted: SurrogateFitted) -> Surrogate:
-    """The surrogate of an event."""
-    from core.gp.regression import Surrogate
-
-    return Surrogate(**_fields_of(Surrogate, fitted))
-
-
-def joint_surface_of(fitted: JointSurfaceFitted) -> JointSurface:
-    """The joint surface of an event."""
-    from core.gp.transfer.joint_fitting import JointSurface
-
-    return JointSurface(**_fields_of(JointSurface, fitted))
-
-
-def _fields_of(kind: type[DataclassInstance], event: Event) -> dict[str, Any]:
-    return {field.name: getattr(event, field.name) for field in fields(kind)}
+def surface_of(kind: type[Surface], event: Event) -> Surface:
+    """A surrogate, or a joint surface, from the fields of its event."""
+    return kind(**{field.name: getattr(event, field.name) for field in fields(kind)})
 
 
 def joint_history_of(history: HistoryRead) -> JointHistory:

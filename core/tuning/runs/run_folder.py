@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Generator, Iterator
 from datetime import UTC, datetime
 from io import FileIO
+from itertools import chain
 from pathlib import Path
 
 from core.errors import UnusableError, write_error
@@ -171,8 +172,7 @@ class RunFolder:
 
     def read_events(self, beats: bool = True) -> Iterator[Event]:
         """One by one, all Progress among them only if `beats`."""
-        for events in self.read_blocks(beats):
-            yield from events
+        return chain.from_iterable(self.read_blocks(beats))
 
     def read_blocks(self, beats: bool = True) -> Iterator[list[Event]]:
         """Likewise, some hundred at a time."""

@@ -11,9 +11,10 @@ from PySide6.QtCore import QPointF
 from PySide6.QtGui import QImage
 
 from app.views.surrogate_view import expected_text
-from app.worker.evaluator_process import evaluate_request, surrogate_of
+from app.worker.evaluator_process import evaluate_request, surface_of
 from core.figures.scales import Scale
 from core.gp import evaluator
+from core.gp.regression import Surrogate
 
 
 @pytest.fixture
@@ -43,7 +44,7 @@ def test_an_expectation_does_not_promise_the_impossible():
 
 def test_the_slice_equals_the_evaluator_and_is_said(looked, streams, feed):
     view = looked.views["slice"]
-    found = evaluator.slice_through(surrogate_of(streams.surrogate()), streams.space, "C")
+    found = evaluator.slice_through(surface_of(Surrogate, streams.surrogate()), streams.space, "C")
     mean, sd = np.array(found["mean"]), np.array(found["sd"])
     assert np.allclose(view.mean.x, np.log10(found["x"]))
     assert np.allclose(view.mean.y, mean)
@@ -93,7 +94,9 @@ def test_one_request_at_a_time_and_late_answers_are_dropped(board, feed, streams
 
 def test_the_surface_equals_the_evaluator(looked, streams):
     view = looked.views["surface"]
-    found = evaluator.surface(surrogate_of(streams.surrogate()), streams.space, "C", "depth")
+    found = evaluator.surface(
+        surface_of(Surrogate, streams.surrogate()), streams.space, "C", "depth"
+    )
     assert np.allclose(view.image.image, found["mean"])
     assert "over Penalty weight (C) and Depth, from " in view.describe()
     assert {text[-1] for _, text in view.bar._scale_ticks()} == {"%"}

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from app.text.history_text import best_setting, dataset_size_text, datasets_used
-from app.worker.evaluator_process import evaluate_request, joint_history_of, joint_surface_of
+from app.worker.evaluator_process import evaluate_request, joint_history_of, surface_of
 from core.gp.transfer import joint_evaluator as transfer_evaluator
+from core.gp.transfer.joint_fitting import JointSurface
 from core.space import Axis
 from core.tuning.events import TrialExcluded
 
@@ -40,7 +41,7 @@ def surfaces(board):
     """What the evaluator would be asked of the run as it stands."""
     record = board.record
     run = record.run
-    return joint_surface_of(run.common), joint_history_of(run.history), record.axes
+    return surface_of(JointSurface, run.common), joint_history_of(run.history), record.axes
 
 
 def test_slice_and_surface_equal_the_evaluator(told, history, feed):

@@ -11,12 +11,13 @@ from app.worker.evaluator_process import (
     EvaluationRequest,
     evaluate_request,
     joint_history_of,
-    joint_surface_of,
-    surrogate_of,
+    surface_of,
 )
 from app.worker.evaluator_thread import SurrogateEvaluator
 from core.gp import evaluator as direct
+from core.gp.regression import Surrogate
 from core.gp.transfer import joint_evaluator as transfer_evaluator
+from core.gp.transfer.joint_fitting import JointSurface
 from core.space import Axis
 from core.tuning.events import HistoryDataset, HistoryRead, JointSurfaceFitted, SurrogateFitted
 
@@ -50,7 +51,7 @@ def test_answers_equal_those_of_the_core(evaluator, qtbot):
         evaluator.ask(request())
     reply = arrived.args[0]
     assert (reply.view, reply.number, reply.answer.axis) == ("slice", 7, "C")
-    assert reply.answer == direct.slice_through(surrogate_of(SURROGATE), SPACE, "C")
+    assert reply.answer == direct.slice_through(surface_of(Surrogate, SURROGATE), SPACE, "C")
 
 
 def test_the_latest_request_of_a_view_wins(evaluator, qtbot):
@@ -129,7 +130,7 @@ def test_a_common_surface_is_restored_from_both_events():
         past_responses=[[-1.0, 1.0]], maximize=True, next=[0.2, 0.3],
     )  # fmt: skip
     asked = EvaluationRequest("common slice", 7, SPACE, surface, ("g",), history)
-    joint = joint_surface_of(surface), joint_history_of(history), SPACE
+    joint = surface_of(JointSurface, surface), joint_history_of(history), SPACE
     assert evaluate_request(asked).answer == transfer_evaluator.joint_slice(*joint, "g")
     over_two = evaluate_request(replace(asked, axes=("C", "g"))).answer
     assert over_two == transfer_evaluator.joint_image(*joint, ("C", "g"))
