@@ -51,11 +51,10 @@ def add_history(commands: Any) -> None:
     export.set_defaults(run=_export_history)
     import_parser = actions.add_parser("import", help="import what another computer wrote")
     import_parser.add_argument("file", metavar="FILE.json")
-    import_parser.set_defaults(run=_import_history)
-    _add_optuna(actions)
+    import_parser.set_defaults(
+        run=lambda words: _import_datasets(lambda history: history.import_from(Path(words.file)))
+    )
 
-
-def _add_optuna(actions: Any) -> None:
     optuna = actions.add_parser("import-optuna", help="import Optuna studies")
     optuna.add_argument("storage", metavar="STORAGE")
     optuna.add_argument("--model", default="", metavar="NAME")
@@ -168,10 +167,6 @@ def _export_history(arguments: argparse.Namespace) -> int:
     print(arguments.file)
     print_remark(texts.export_text(count, arguments.file))
     return 0
-
-
-def _import_history(arguments: argparse.Namespace) -> int:
-    return _import_datasets(lambda history: history.import_from(Path(arguments.file)))
 
 
 def _import_optuna(arguments: argparse.Namespace) -> int:

@@ -139,10 +139,9 @@ class Rail(QFrame):
         add_to(layout, (scrolling(inner), 1), (self.history_button, LEFT), foot)
 
     def _make_steps(self) -> dict[str, _Step]:
-        names = ("Data", "Model", "Strategy", "Tune", "Results", "Export")
         steps = {}
-        for number, (key, name) in enumerate(zip(STEPS, names, strict=True), start=1):
-            step = _Step(number, name)
+        for number, key in enumerate(STEPS, start=1):
+            step = _Step(number, key.capitalize())
             step.pressed.connect(partial(self._press_step, key))
             self._column.addWidget(step)
             steps[key] = step

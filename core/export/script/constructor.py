@@ -107,12 +107,10 @@ def list_code(elements: list[Any]) -> str:
 
 def wrapped_list(elements: list[Any], indent: int = 0) -> str:
     """Code of a list filled line by line, for names and numbers."""
-    codes = [CodeWriter().expression(element) for element in elements]
-    flat = "[" + ", ".join(codes) + "]"
-    if indent + len(flat) <= WIDTH - 20:
+    if indent + len(flat := list_code(elements)) <= WIDTH - 20:
         return flat
     lines, line = [], ""
-    for code in codes:
+    for code in map(CodeWriter().expression, elements):
         if line and indent + 4 + len(line) + len(code) + 2 > WIDTH:
             lines.append(line.rstrip())
             line = ""
