@@ -45,22 +45,15 @@ _NULL = 1e-10  # share of the largest σ below which a direction of scores chang
 
 
 @dataclass(frozen=True)
-class RowStates:
-    """The rows that are left out, as they are at the fit."""
-
-    codes: np.ndarray  # classes, shape (r,)
-    counts: np.ndarray  # how often each counts, shape (r,)
-    Z: np.ndarray  # scores, shape (r, K)
-    gradients: np.ndarray  # of one copy at most in Z, shape (r, K)
-    scale: float  # the number of all rows over those here
-
-
-@dataclass(frozen=True)
 class SharedCurvature:
     """The leave-one-out loss around a fit as a function of t."""
 
     columns: ColumnInverse  # of G
-    rows: RowStates
+    codes: np.ndarray  # classes of the rows that are left out, shape (r,)
+    counts: np.ndarray  # how often each counts, shape (r,)
+    Z: np.ndarray  # scores at the fit, shape (r, K)
+    row_gradients: np.ndarray  # of one copy at most in Z, along U, shape (r, k)
+    scale: float  # the number of all rows over those here
     level: float  # the logarithm of the fit's penalties over those of the columns
     total: float  # Σ τ
     U: np.ndarray  # shape (K, k)
@@ -73,14 +66,14 @@ class SharedCurvature:
     @property
     def fitted_loss(self) -> float:
         """The loss of the rows as they are at the fit, scaled up to all."""
-        losses = class_losses(self.rows.Z, self.rows.codes)
-        return float(losses @ self.rows.counts) * self.rows.scale
+        losses = class_losses(self.Z, self.codes)
+        return float(losses @ self.counts) * self.scale
 
     def predicted(self, t: float) -> tuple[float, float]:
         """The leave-one-out loss at t, scaled up to all rows, and the spread of the scores."""
         factor, steps = self._moved(t)
         Z = self._scores(steps)
-        return self._left_out_loss(Z, t, factor), score_spread(Z, self.rows.counts)
+        return self._left_out_loss(Z, t, factor), score_spread(Z, self.counts)
 
     def reaches(self, t: float) -> bool:
         """Whether what is predicted at t is near the truth, if the curvature were as here."""
@@ -101,8 +94,8 @@ class SharedCurvature:
         added_share = 1.0 - self.fitted_loss / self.predicted(0.0)[0]
         count = min(_PROBES, -(-_ENOUGH // self.gradient.size))
         columns, sigma = self.columns, np.tile(self.fit_sigma, count)
-        signs = np.random.default_rng(0).choice([-1.0, 1.0], size=(count, len(self.rows.codes)))
-        G = (signs[:, None] * (self.rows.gradients @ self.U).T).reshape(len(sigma), -1)
+        signs = np.random.default_rng(0).choice([-1.0, 1.0], size=(count, len(self.codes)))
+        G = (signs[:, None] * self.row_gradients.T).reshape(len(sigma), -1)
         B = columns.design.transpose_product(G)
         V = self._solve(columns.solutions(B), 0.0, sigma)
         probes = (self.U @ V.reshape(count, -1, V.shape[1])).reshape(count, -1)
@@ -117,7 +110,7 @@ class SharedCurvature:
         """The factor on the Hessian at t, and the steps (k, q) of the step there."""
         if t == 0.0:
             return 1.0, self._steps(t, 1.0)
-        counts, traces = self.rows.counts, _traces(class_probabilities(self.rows.Z))
+        counts, traces = self.counts, _traces(class_probabilities(self.Z))
         moved_traces = _traces(class_probabilities(self._scores(self._steps(t, 1.0))))
         factor = min(max(float(counts @ moved_traces) / float(counts @ traces), 0.2), 5.0)
         return factor, self._steps(t, 0.5 * (1.0 + factor))
@@ -139,7 +132,7 @@ class SharedCurvature:
 
     def _scores(self, steps: np.ndarray) -> np.ndarray:
         design = self.columns.design
-        return np.asarray(self.rows.Z - design.scores((self.U @ steps).astype(design.X.dtype)).T)
+        return np.asarray(self.Z - design.scores((self.U @ steps).astype(design.X.dtype)).T)
 
     @property
     def traces(self) -> np.ndarray:
@@ -147,18 +140,17 @@ class SharedCurvature:
         # Those of this fit could take more away from G than it holds.
         return self.total * self.columns.own
 
-    def variances_without_own(self, rows: slice, t: float, sigma: np.ndarray) -> np.ndarray:
-        """The variances (r, k) of rows' scores at t where the row itself is left out."""
-        logs = self._log_scales(t, sigma)
-        return self.columns.leverages(logs)[rows] / (self.total * sigma)
+    def variances_without_own(self, t: float, sigma: np.ndarray) -> np.ndarray:
+        """The variances (r, k) of the rows' scores at t where the row itself is left out."""
+        return self.columns.leverages(self._log_scales(t, sigma)) / (self.total * sigma)
 
     def _left_out_loss(self, Z: np.ndarray, t: float, factor: float) -> float:
-        rows, sigma = self.rows, factor * self.sigma
-        h = self.variances_without_own(slice(None), t, sigma)
+        sigma = factor * self.sigma
+        h = self.variances_without_own(t, sigma)
         # The gradient by the curvature that h supposes: any other would not vanish where h grows.
-        g = rows.gradients @ self.U + sigma * self.traces[:, None] * ((Z - rows.Z) @ self.U)
-        losses = class_losses(Z + (g * h) @ self.U.T, rows.codes)
-        return float(losses @ rows.counts) * rows.scale
+        g = self.row_gradients + sigma * self.traces[:, None] * ((Z - self.Z) @ self.U)
+        losses = class_losses(Z + (g * h) @ self.U.T, self.codes)
+        return float(losses @ self.counts) * self.scale
 
 
 def shared_curvature(
@@ -181,9 +173,15 @@ def shared_curvature(
     if columns is None or abs(middle + level - columns.middle) > _FAR * REACH:
         columns = ColumnInverse(loss, traces / total, penalties[: design.width], middle)
         level = 0.0
+    rows = columns.rows
+    codes, copies = loss.codes[rows], np.minimum(counts[rows], 1.0)
     model = SharedCurvature(
         columns=columns,
-        rows=_row_states(loss, Z[columns.rows], columns.rows),
+        codes=codes,
+        counts=counts[rows],
+        Z=Z[rows],
+        row_gradients=(class_gradients(Z[rows], codes) * copies[:, None]) @ U,
+        scale=loss.examples / float(counts[rows].sum()),
         level=level,
         total=total,
         U=U,
@@ -198,18 +196,6 @@ def shared_curvature(
     return model
 
 
-def _row_states(loss: ClassLoss, Z: np.ndarray, rows: slice) -> RowStates:
-    codes, counts = loss.codes[rows], loss.row_weights[rows]
-    copies = np.minimum(counts, 1.0)
-    return RowStates(
-        codes,
-        counts,
-        Z,
-        gradients=class_gradients(Z, codes) * copies[:, None],
-        scale=loss.examples / float(counts.sum()),
-    )
-
-
 def _shape(P: np.ndarray, counts: np.ndarray, total: float) -> tuple[np.ndarray, np.ndarray]:
     """σ and U, of probabilities (m, K)."""
     if P.shape[1] == 1:
@@ -222,13 +208,12 @@ def _shape(P: np.ndarray, counts: np.ndarray, total: float) -> tuple[np.ndarray,
 
 def _equivalent_sigma(model: SharedCurvature) -> np.ndarray:
     """The σ with which rows of curvatures τ_i σ take away as much variance as their S_i do."""
-    rows, U = model.rows, model.U
-    sample = slice(None, None, max(1, len(rows.codes) // _SHAPE_ROWS))
-    counts, traces = rows.counts[sample], model.traces[sample]
-    h = model.variances_without_own(sample, 0.0, model.sigma)
+    sample = slice(None, None, max(1, len(model.codes) // _SHAPE_ROWS))
+    counts, traces, U = model.counts[sample], model.traces[sample], model.U
+    h = model.variances_without_own(0.0, model.sigma)[sample]
     # Σ S (I + S Γ)⁻¹ of rows with typical variances Γ.
     typical = (counts * traces) @ h / (counts @ traces)
-    S = U.T @ score_variances(rows.Z[sample]) @ U
+    S = U.T @ score_variances(model.Z[sample]) @ U
     removed = np.linalg.solve(np.eye(len(typical)) + S * typical, S)
     goal = counts @ np.einsum("ikk->ik", removed)
     sigma = model.sigma
