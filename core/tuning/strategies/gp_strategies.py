@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from core.estimators.facts import ModelingFacts, Suggestion, count_word
@@ -268,30 +269,17 @@ def _gp_implementation(
     return Implementation(options, make_sampler, option_class)
 
 
-VARIABLE = Strategy(
-    name="variable",
-    title="Gaussian process, variable threshold",
+_gp_strategy = partial(
+    Strategy,
     kind="trials",
-    does="Like hybrid, but explores more often the more promising the least known setting is.",
-    costs="Few trials; how many explore depends on what was found.",
     shows="What it expects of every setting, how sure it is, and where it looks next.",
-    load=lambda: _gp_implementation(
-        "VariableSampler", VariableOptions, (RULE, VARIABLE_TAU, *GP_OPTIONS)
-    ),
-    works=_modelling_text(
-        lambda moment: (
-            "Trials go where the score is expected to improve most, or where the guess is least "
-            "certain; the more promising the unknown is, the more often it is explored."
-        )
-    ),
     default_trials=40,
     source=BROFOS,
     surrogate="scores",
     asking=0.05,
 )
 
-GP = replace(
-    VARIABLE,
+GP = _gp_strategy(
     name="gp",
     title="Gaussian process",
     does="Guesses the score of every setting from those tried so far, and tries next where the "
@@ -302,8 +290,7 @@ GP = replace(
     suggests=_suggests_gp,
 )
 
-HYBRID = replace(
-    VARIABLE,
+HYBRID = _gp_strategy(
     name="hybrid",
     title="Gaussian process, hybrid exploration",
     does="Like the Gaussian process, but one trial in five goes where least is known, so that a "
@@ -313,8 +300,23 @@ HYBRID = replace(
     works=_modelling_text(_hybrid_text),
 )
 
-EB_HYP = replace(
-    VARIABLE,
+VARIABLE = _gp_strategy(
+    name="variable",
+    title="Gaussian process, variable threshold",
+    does="Like hybrid, but explores more often the more promising the least known setting is.",
+    costs="Few trials; how many explore depends on what was found.",
+    load=lambda: _gp_implementation(
+        "VariableSampler", VariableOptions, (RULE, VARIABLE_TAU, *GP_OPTIONS)
+    ),
+    works=_modelling_text(
+        lambda moment: (
+            "Trials go where the score is expected to improve most, or where the guess is least "
+            "certain; the more promising the unknown is, the more often it is explored."
+        )
+    ),
+)
+
+EB_HYP = _gp_strategy(
     name="eb-hyp",
     title="Average of the best (EB-Hyp)",
     does="Tries settings drawn from what the scores so far make likely, and predicts with the "

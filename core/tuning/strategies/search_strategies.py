@@ -1,13 +1,13 @@
 """The strategies without a model that can be shown: grid, random, TPE, CMA-ES."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from core.options import Option
 from core.tuning.strategies.strategy import Implementation, Space, Strategy, sampler_maker
 
 MAX_GRID_SETTINGS = 12  # three values of each are half a million trials
-_SCORES = "The score of every setting tried."
 
 
 POINTS = Option(
@@ -45,13 +45,13 @@ def _values_of_grid(space: Space, options: Mapping[str, Any]) -> dict[str, list[
     return grid_values(space, **options)
 
 
-GRID = Strategy(
+_search_strategy = partial(Strategy, kind="trials", shows="The score of every setting tried.")
+
+GRID = _search_strategy(
     name="grid",
     title="Grid search, coarse to fine",
-    kind="trials",
     does="Tries evenly spread settings, first a coarse net over the whole range, then finer ones.",
     costs="Many trials; the number grows steeply with each further setting of the model.",
-    shows=_SCORES,
     load=lambda: Implementation(
         (POINTS, POWERS_OF_TWO), sampler_maker("grid", "GridSampler", "space")
     ),
@@ -67,13 +67,11 @@ GRID = Strategy(
     values=_values_of_grid,
 )
 
-RANDOM = Strategy(
+RANDOM = _search_strategy(
     name="random",
     title="Random search",
-    kind="trials",
     does="Tries settings drawn at random over the whole range.",
     costs="One trial a draw; nothing is learned from earlier trials.",
-    shows=_SCORES,
     load=lambda: Implementation((), sampler_maker("proposing_sampler", "RandomSampler", "space")),
     works=lambda moment: (
         "Every setting is drawn at random from the whole range; nothing is learned from the "
@@ -84,13 +82,11 @@ RANDOM = Strategy(
     source="Bergstra and Bengio 2012",
 )
 
-TPE = Strategy(
+TPE = _search_strategy(
     name="tpe",
     title="Tree-structured Parzen estimator (Optuna)",
-    kind="trials",
     does="Optuna's default: compares where good and where poor trials lie.",
     costs="More trials than a Gaussian process, each chosen at once.",
-    shows=_SCORES,
     load=lambda: Implementation(
         (TPE_START,), sampler_maker("proposing_sampler", "AnnotatedTpeSampler")
     ),
@@ -103,13 +99,11 @@ TPE = Strategy(
     source="Bergstra et al. 2011",
 )
 
-CMA_ES = Strategy(
+CMA_ES = _search_strategy(
     name="cma-es",
     title="CMA-ES (Optuna)",
-    kind="trials",
     does="Moves and reshapes a cloud of settings towards better scores. For numbers only.",
     costs="Many trials; suits several hundred.",
-    shows=_SCORES,
     load=lambda: Implementation((), sampler_maker("proposing_sampler", "AnnotatedCmaEsSampler")),
     works=lambda moment: (
         "A cloud of settings moves and changes its shape towards better scores, round by round."
