@@ -113,10 +113,9 @@ class DataUndoStack:
     def begin_reading(self, data: DataPlan) -> None:
         self.reading, self._target_position = data, None
 
-    def read_no_more(self) -> bool:
-        """Forget what is being read; whether there was anything."""
-        reading, self.reading, self._target_position = self.reading, None, None
-        return reading is not None
+    def read_no_more(self) -> None:
+        """Forget what is being read."""
+        self.reading = self._target_position = None
 
     def begin_travel(self, offset: int) -> DataVersion | None:
         """The version before or after, to be read until `end_travel`."""
