@@ -33,7 +33,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy.linalg import eigh_tridiagonal
 
-from core.losses.linear.eigenbasis_loss import EigenbasisLoss, FixedNoise, in_eigenbasis
+from core.losses.linear.eigenbasis_loss import EigenbasisLoss, FixedNoise
 from core.losses.linear.linear_loss import LinearLoss
 from core.optimize.cholesky import cholesky, inverse_diagonal, log_determinant
 from core.optimize.descent import StepTolerance, first_point, newton_step
@@ -310,7 +310,7 @@ def _starting_ridges(
     sums = np.maximum(grouped.group_sums(inner.column_squares()), np.finfo(float).tiny)
     shared = np.where(grouped.is_empty, 1.0, sums / inner.examples)
     # Noise and groups with equal shares in y's variance, or the best single penalty.
-    single = np.full(grouped.group_count, best_single(in_eigenbasis(inner))[0])
+    single = np.full(grouped.group_count, best_single(EigenbasisLoss(inner))[0])
     start = min((shared, single), key=lambda ridge: marginal(ridge).value)
     return marginal, start, np.where(grouped.is_empty, 1.0, sums / np.maximum(grouped.sizes, 1))
 

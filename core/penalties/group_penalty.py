@@ -210,11 +210,6 @@ def mostly_off(penalty: LogPenalty, switched_off: np.ndarray) -> tuple[str, ...]
     )
 
 
-def noise_floor_remark(loss: Loss, w: np.ndarray) -> tuple[str, ...]:
-    """Where a linear model would explain its data without any error, a remark."""
-    return without_error(loss) if loss.is_at_floor(w) else ()
-
-
 def without_error(loss: Loss) -> tuple[str, ...]:
     """The remark where the noise variance of a linear model is held up by its floor."""
     return (

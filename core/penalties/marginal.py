@@ -31,7 +31,7 @@ import numpy as np
 from scipy.linalg import blas, solve_triangular
 from scipy.optimize import minimize_scalar
 
-from core.losses.linear.eigenbasis_loss import EigenbasisLoss, in_eigenbasis
+from core.losses.linear.eigenbasis_loss import EigenbasisLoss
 from core.losses.linear.linear_loss import LinearLoss
 from core.losses.linear.logistic_loss import LogisticLoss
 from core.optimize.cholesky import cholesky, inverse_diagonal, log_determinant, solve_factored
@@ -68,7 +68,7 @@ def diagonalized(
     size = columns if loss.design.is_sparse else min(columns, rows)
     if size > _LARGEST or (only_wide and _by_columns(loss)):
         return loss, grouped, lambda w: w
-    inner = in_eigenbasis(loss)
+    inner = EigenbasisLoss(loss)
     within = Grouping(np.zeros(inner.size, dtype=np.intp), grouped.sizes)
     return inner, within, inner.coefficients_of
 

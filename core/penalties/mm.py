@@ -32,9 +32,9 @@ from core.penalties.group_penalty import (
     LogPenalty,
     collapse_remark,
     mostly_off,
-    noise_floor_remark,
     nothing_to_prune,
     rare_group_remark,
+    without_error,
 )
 from core.penalties.marginal import WeightMap, diagonalized
 from core.penalties.penalty_problem import (
@@ -135,7 +135,7 @@ def _make_step(
     if is_last:
         remarks = collapse_remark(loss, w, off) + mostly_off(penalty, off)
         remarks += nothing_to_prune(penalty) + rare_group_remark(penalty)
-        remarks += noise_floor_remark(loss, w)
+        remarks += without_error(loss) if loss.is_at_floor(w) else ()
     return LearnerStep(
         number=iterate.number,
         w=back(w).copy(),

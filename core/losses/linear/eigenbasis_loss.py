@@ -30,11 +30,6 @@ from core.losses.linear.linear_loss import (
 from core.optimize.loss import HessianCosts, Loss, LossPoint
 
 
-def in_eigenbasis(loss: LinearLoss) -> EigenbasisLoss:
-    """The same loss in the eigenbasis of XᵀX, where its majorizer is diagonal."""
-    return EigenbasisLoss(loss, *_decomposed(loss))
-
-
 class EigenbasisLoss(LeastSquaresLoss):
     """A LinearLoss in coordinates v = Vᵀw, where XᵀX is diag(λ); the intercept is always the best.
 
@@ -43,17 +38,16 @@ class EigenbasisLoss(LeastSquaresLoss):
 
     is_diagonal = True
 
-    def __init__(
-        self, linear_loss: LinearLoss, values: np.ndarray, V: np.ndarray, projected: np.ndarray
-    ) -> None:
-        self.linear_loss, self.values, self._V = linear_loss, values, V
+    def __init__(self, linear_loss: LinearLoss) -> None:
+        self.linear_loss = linear_loss
+        self.values, self._V, projected = _decomposed(linear_loss)
         self.total = linear_loss.total
-        self._roots = np.sqrt(values)
+        self._roots = np.sqrt(self.values)
         self.projected = projected / self._roots
         # Rounding may leave a model that explains everything below zero.
         self.min_rss = max(self.total - float(self.projected @ self.projected), 0.0)
         self.noise, self.floor_share = linear_loss.noise, linear_loss.floor_share
-        self.examples, self.size = linear_loss.examples, len(values)
+        self.examples, self.size = linear_loss.examples, len(self.values)
         self.hessian_costs = HessianCosts(float(self.size) ** 2, float(self.size))
         self.has_intercept = linear_loss.design.intercept
 

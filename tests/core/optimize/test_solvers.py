@@ -14,7 +14,7 @@ from scipy.optimize import minimize, rosen, rosen_der
 from sklearn.linear_model import LogisticRegression, Ridge
 
 from core.losses import build_loss, parameter_groups
-from core.losses.linear.eigenbasis_loss import in_eigenbasis
+from core.losses.linear.eigenbasis_loss import EigenbasisLoss
 from core.optimize.armijo import backtrack
 from core.optimize.cholesky import (
     cholesky,
@@ -199,7 +199,7 @@ def test_classes_are_preconditioned_where_all_is_certain_and_a_column_has_no_pen
 
 def test_a_corrected_step_lands_on_the_minimum_of_the_exact_quadratic() -> None:
     loss = build_loss("linear", *table("linear"))
-    inner = in_eigenbasis(loss)
+    inner = EigenbasisLoss(loss)
     v = inner.initial_weights() + 0.1
     point = inner.point_at(v)
     correction = point.correction()

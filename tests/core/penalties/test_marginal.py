@@ -10,7 +10,7 @@ from penalty_problems import steps_of
 from scipy.optimize import minimize
 
 from core.losses import build_loss, parameter_groups
-from core.losses.linear.eigenbasis_loss import FixedNoise, in_eigenbasis
+from core.losses.linear.eigenbasis_loss import EigenbasisLoss, FixedNoise
 from core.losses.linear.linear_loss import WIDE_FLOOR, LinearLoss
 from core.optimize.newton import Newton
 from core.penalties import evidence
@@ -139,7 +139,7 @@ def test_the_loss_in_its_eigenbasis_counts_like_the_whole_one(
 ) -> None:
     loss = build_loss("linear", *make(np.random.default_rng(0)))
     groups = grouping(parameter_groups(loss))
-    inner, C = in_eigenbasis(loss), np.array([3.0])
+    inner, C = EigenbasisLoss(loss), np.array([3.0])
     within = Grouping(np.zeros(inner.size, dtype=np.intp), groups.sizes)
     whole, part = FixedNoise(loss, 0.5), FixedNoise(inner, 0.5)
     newton = Newton(whole)
@@ -172,13 +172,13 @@ def test_value_and_slope_of_the_marginal_likelihood(
     first, second = (minus_log_marginal(X, y, of_column, log) for log in logs)
     differ = second - first
     assert marginal(3.0 * ridge).value - at.value == pytest.approx(differ, abs=1e-8)
-    one = single_marginal(in_eigenbasis(loss), 2.0)
+    one = single_marginal(EigenbasisLoss(loss), 2.0)
     same = marginal(np.array([2.0, 2.0]))
     assert one.value == pytest.approx(same.value)
-    ridge_of_best, best = best_single(in_eigenbasis(loss))
+    ridge_of_best, best = best_single(EigenbasisLoss(loss))
     ratios = np.exp(np.linspace(-3.0, 3.0, 41))
     assert all(
-        best.value <= single_marginal(in_eigenbasis(loss), ridge_of_best * r).value + 1e-9
+        best.value <= single_marginal(EigenbasisLoss(loss), ridge_of_best * r).value + 1e-9
         for r in ratios
     )
     assert one.parameters[0] == pytest.approx(same.parameters.sum())

@@ -12,7 +12,7 @@ from scipy import sparse
 from core.errors import UnusableError
 from core.losses import LOSSES, build_loss, parameter_groups
 from core.losses.linear import design
-from core.losses.linear.eigenbasis_loss import FixedNoise, in_eigenbasis
+from core.losses.linear.eigenbasis_loss import EigenbasisLoss, FixedNoise
 from core.optimize.loss import Loss
 
 
@@ -162,7 +162,7 @@ def test_linear_majorizer_lies_above_the_loss_and_touches_it() -> None:
 def test_the_eigenbasis_changes_neither_value_nor_length(rows: int) -> None:
     X, y = table("linear", rows=rows, columns=9)
     loss = build_loss("linear", X, y)
-    inner = in_eigenbasis(loss)
+    inner = EigenbasisLoss(loss)
     v = np.random.default_rng(0).standard_normal(inner.size)
     w = inner.coefficients_of(v)
     assert inner.value_and_gradient(v)[0] == pytest.approx(loss.value_and_gradient(w)[0])
