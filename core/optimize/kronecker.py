@@ -43,18 +43,13 @@ def column_basis(gram: np.ndarray, c: np.ndarray) -> ColumnBasis:
     roots = np.sqrt(np.where(c[:p] > 0.0, c[:p], least))
     centred /= roots
     centred /= roots[:, None]
-    spectrum, E = _decomposed(centred)
+    is_rough = is_even(np.diagonal(centred), _SMALL)
+    spectrum, E = np.linalg.eigh(centred.astype(np.float32) if is_rough else centred)
     T = np.eye(q)
     T[:p, :p] = E / roots[:, None]
     T[p:, :p] = -means @ T[:p, :p]
-    values = np.append(np.maximum(spectrum, 0.0), np.diagonal(gram)[p:])
+    values = np.append(np.maximum(spectrum.astype(float), 0.0), np.diagonal(gram)[p:])
     return ColumnBasis(c, T, values, (np.arange(q) < p).astype(float))
-
-
-def _decomposed(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvalues and vectors, in single precision where that hardly shows."""
-    spectrum, E = np.linalg.eigh(A.astype(np.float32) if is_even(np.diagonal(A), _SMALL) else A)
-    return spectrum.astype(np.float64), E.astype(np.float64)
 
 
 @dataclass(frozen=True)

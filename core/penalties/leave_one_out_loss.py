@@ -92,15 +92,17 @@ def leave_one_out_loss(
     if not is_close:
         return LeaveOneOutLoss(_REFUSED, 0.0, point.w, None)
     w = point.w - solve_factored(factor, point.gradient + penalties * point.w)
-    V = solve_lower(factor, np.eye(len(factor))).T
-    Z, counts = loss.design.scores(w.reshape(class_count(loss), -1)).T, loss.row_weights
-    blocks = list(_unit_blocks(loss, units, len(V)))
+    n, design = len(factor), loss.design
+    V = solve_lower(factor, np.eye(n)).T.reshape(-1, design.width, n)
+    Z, counts = design.scores(w.reshape(len(V), -1)).T, loss.row_weights
+    blocks = list(_unit_blocks(loss, units, n))
     scale = loss.examples / float(sum(counts[rows].sum() for rows in blocks))
     losses = class_losses(Z, loss.codes)
     added = 0.0
     for rows in blocks:
         times = np.minimum(counts[rows], 1.0) if units is None else counts[rows]
-        R = _score_factors(loss, V, rows.ravel()).reshape(len(rows), -1, len(V))
+        factors = (design.dense_rows(rows.ravel()) @ V).transpose(1, 0, 2)
+        R = factors.reshape(len(rows), -1, n)
         left_out = _losses_without_own(Z[rows], loss.codes[rows], times, R)
         added += float(((left_out - losses[rows]) * counts[rows]).sum()) * scale
     return LeaveOneOutLoss(float(losses @ counts) + added, score_spread(Z, counts), w, None)
@@ -162,12 +164,6 @@ def _unit_blocks(loss: ClassLoss, units: np.ndarray | None, n: int) -> Iterator[
         block = max(1, _BLOCK // (n * K * size))
         for first in range(0, len(rows), block):
             yield rows[first : first + block]
-
-
-def _score_factors(loss: ClassLoss, V: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """X V of some rows, shape (rows, K, n)."""
-    A, width = loss.design.dense_rows(rows), loss.design.width
-    return np.stack([A @ directions for directions in V.reshape(-1, width, len(V))], axis=1)
 
 
 FOLDS = 5
