@@ -59,7 +59,7 @@ class DesignMatrix:
 
     @property
     def is_sparse(self) -> bool:
-        return _is_sparse(self.X)
+        return bool(sparse.issparse(self.X))
 
     @property
     def entries(self) -> int:
@@ -230,12 +230,8 @@ def total_weight(rows: int | np.ndarray, weights: np.ndarray | None) -> float:
     return float(weights.sum() if isinstance(rows, int) else weights[rows].sum())
 
 
-def _is_sparse(X: Any) -> bool:
-    return bool(sparse.issparse(X))
-
-
 def _as_float(X: Any) -> Any:
-    if _is_sparse(X):
+    if sparse.issparse(X):
         return X.tocsr().astype(np.float64, copy=False)
     return np.asarray(X, dtype=np.float64)
 
@@ -243,11 +239,11 @@ def _as_float(X: Any) -> Any:
 def _take_columns(X: Any, columns: np.ndarray) -> Any:
     if len(columns) == X.shape[1]:
         return X
-    return X[:, columns] if _is_sparse(X) else np.ascontiguousarray(X[:, columns])
+    return X[:, columns] if sparse.issparse(X) else np.ascontiguousarray(X[:, columns])
 
 
 def _varying(X: Any, fit_intercept: bool) -> np.ndarray:
-    if _is_sparse(X):
+    if sparse.issparse(X):
         # Columns of stored values alone, which may be equal, are few.
         counts = np.bincount(X.indices[X.data != 0.0], minlength=X.shape[1])
         varies = counts > 0
