@@ -71,10 +71,8 @@ def remove_companions(path: Path) -> None:
 
 def forget_copies(path: Path, ids: Collection[str] | None) -> list[str]:
     """Remove damaged copies that hold one of these datasets, or all; a sentence per failure."""
-    sentences = []
-    # Of a history without a suffix two stars would meet, which `glob` does not take.
-    pattern = f"{escape(path.stem)}.damaged-*{escape(path.suffix)}*".replace("**", "*")
-    for copy in sorted(path.parent.glob(pattern)):
+    sentences, copies = list[str](), path.parent.glob(f"{escape(path.stem)}.damaged-*")
+    for copy in sorted(copy for copy in copies if path.suffix in copy.name):
         try:
             if ids is None or _contains_any(copy, [id.encode() for id in ids]):
                 copy.unlink(missing_ok=True)

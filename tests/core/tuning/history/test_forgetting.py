@@ -92,7 +92,9 @@ def damaged(path):
     return id
 
 
-def test_renamed_copies_go_too_where_they_hold_it(path):
+@pytest.mark.parametrize("name", ["history.sqlite3", "history", "my [old]*.db"])
+def test_renamed_copies_go_too_where_they_hold_it(path, name):
+    path = path.with_name(name)
     id = damaged(path)
     with opened(path) as history:
         assert "damaged" in history.notices[0]
