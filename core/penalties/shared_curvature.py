@@ -72,8 +72,12 @@ class SharedCurvature:
     def predicted(self, t: float) -> tuple[float, float]:
         """The leave-one-out loss at t, scaled up to all rows, and the spread of the scores."""
         factor, steps = self._moved(t)
-        Z = self._scores(steps)
-        return self._left_out_loss(Z, t, factor), score_spread(Z, self.counts)
+        Z, sigma = self._scores(steps), factor * self.sigma
+        h = self.variances_without_own(t, sigma)
+        # The gradient by the curvature that h supposes: any other would not vanish where h grows.
+        g = self.row_gradients + sigma * self.traces[:, None] * ((Z - self.Z) @ self.U)
+        losses = class_losses(Z + (g * h) @ self.U.T, self.codes)
+        return float(losses @ self.counts) * self.scale, score_spread(Z, self.counts)
 
     def reaches(self, t: float) -> bool:
         """Whether what is predicted at t is near the truth, if the curvature were as here."""
@@ -143,14 +147,6 @@ class SharedCurvature:
     def variances_without_own(self, t: float, sigma: np.ndarray) -> np.ndarray:
         """The variances (r, k) of the rows' scores at t where the row itself is left out."""
         return self.columns.leverages(self._log_scales(t, sigma)) / (self.total * sigma)
-
-    def _left_out_loss(self, Z: np.ndarray, t: float, factor: float) -> float:
-        sigma = factor * self.sigma
-        h = self.variances_without_own(t, sigma)
-        # The gradient by the curvature that h supposes: any other would not vanish where h grows.
-        g = self.row_gradients + sigma * self.traces[:, None] * ((Z - self.Z) @ self.U)
-        losses = class_losses(Z + (g * h) @ self.U.T, self.codes)
-        return float(losses @ self.counts) * self.scale
 
 
 def shared_curvature(
