@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +26,8 @@ def maximize_from_starts(
     starts: Array,
     free: Array,
     *,
-    rounds: int = 40,
-    tolerance: float = 1e-6,
+    rounds: int = 25,
+    tolerance: float = 1e-4,
 ) -> tuple[Array, Array]:
     """x* = argmax f(x) near every start (m, width), over `free` entries in [0, 1]; projected BFGS.
 
@@ -168,11 +167,8 @@ class AcquisitionSearch:
     Candidates are a scrambled Sobol set and a cloud around the incumbent, the point (width,) of the
     standardized response `best`, without the `tried_points` (any, width); the best few that lie
     apart are climbed with exact gradients; whole numbers and choices then try their neighbours.
-    `constraints`: weigh points by the probability that they are kept; `ascent_options`: of
-    `maximize_from_starts`.
+    `constraints`: weigh points by the probability that they are kept.
     """
-
-    ascent_options: ClassVar[dict[str, Any]] = {}
 
     def __init__(
         self,
@@ -279,7 +275,7 @@ class AcquisitionSearch:
 
         free = self.domain.free
         points, values = (
-            maximize_from_starts(function, starts, free, **self.ascent_options)
+            maximize_from_starts(function, starts, free)
             if free.any()
             else (starts, self._acquisition_values(acquisition, starts))
         )
@@ -296,7 +292,7 @@ class AcquisitionSearch:
                 break
             stepped = neighbours[[int(np.argmax(neighbour_values))]]
             climbed, climbed_value = (
-                maximize_from_starts(function, stepped, free, **self.ascent_options)
+                maximize_from_starts(function, stepped, free)
                 if free.any()
                 else (stepped, neighbour_values.max(keepdims=True))
             )

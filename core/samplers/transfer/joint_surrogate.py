@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from optuna.study import Study
@@ -66,15 +66,13 @@ class Responses:
 class JointSearch(AcquisitionSearch):
     """A search whose candidates include the earlier trials' settings."""
 
-    # The neighbours’ kernel has a cusp at every trial, where its posterior mean is often largest:
-    # an ascent ends there only where it begins there.
-    ascent_options: ClassVar[dict[str, Any]] = {"rounds": 25, "tolerance": 1e-4}
-
     def __init__(self, earlier_points: Array, *arguments: Any) -> None:
         self._earlier_points = earlier_points
         super().__init__(*arguments)
 
     def _candidates(self, incumbent: Array, random: np.random.Generator) -> Array:
+        # The neighbours’ kernel has a cusp at every trial, where its posterior mean is often
+        # largest: an ascent ends there only where it begins there.
         candidates = super()._candidates(incumbent, random)
         if np.isfinite(self.domain.size) and len(candidates) >= self.domain.size:
             return candidates
