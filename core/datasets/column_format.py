@@ -29,6 +29,7 @@ from core.datasets.cell_values import (
     text_levels,
 )
 from core.datasets.finding import ColumnReading, column_change
+from core.wording import count_text
 
 # Month first, unless a number above 12 rules it out.
 _FORMATS = (
@@ -256,10 +257,6 @@ def is_code(text: str) -> bool:
     return len(text) > 1 and text[0] == "0" and text.isdecimal()
 
 
-def _have_code(words: Sequence[str]) -> bool:
-    return have_part(words, "\x000") and any(map(is_code, words))
-
-
 def guess_format(
     values: pd.Series,
     kind: str = "",
@@ -352,7 +349,8 @@ def _number_guess(
     words: list[str], levels: TextLevels, kind: str, reading: str, delimiter: str, typed: bool
 ) -> GuessedFormat | None:
     # 00421 and 421 are two codes and one number.
-    if kind != "number" and (_have_code(words) or has_check_digits(words)):
+    have_code = have_part(words, "\x000") and any(map(is_code, words))
+    if kind != "number" and (have_code or has_check_digits(words)):
         return None
     # Each form is tried on every text, so very many texts are thinned out.
     formats = number_formats(words[:: max(1, len(words) // MAX_TRIED)], levels)
@@ -571,5 +569,4 @@ def missing_text(counts: Mapping[str, int], words: Sequence[str]) -> str:
 
 
 def _rows_text(counts: Mapping[str, int], words: Sequence[str]) -> str:
-    count = sum(counts[word] for word in words)
-    return "1 row" if count == 1 else f"{count:,} rows"
+    return count_text(sum(counts[word] for word in words), "row")

@@ -319,7 +319,9 @@ def _all_differ(values: pd.Series, distinct: int, count: int) -> bool:
     if distinct == count or is_exact:
         return distinct == count
     # A sample with repeated values needs no full count.
-    sample_size = int(_evenly_spaced(values, _SAMPLE_ROWS).notna().sum())
+    sample_size = -(-len(values) // spread_step(len(values)))
+    if count < len(values):
+        sample_size = int(_evenly_spaced(values, _SAMPLE_ROWS).notna().sum())
     return distinct >= sample_size and int(values.nunique()) == count
 
 

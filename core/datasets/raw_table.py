@@ -166,8 +166,8 @@ def with_formats(raw: RawTable, options: FormatOptions) -> RawTable:
     source = replace(raw.source, formats=formats)
     is_wide = len(columns) > len(raw.table)  # columns one by one are slow to take rows of
     table = pd.DataFrame(columns, index=raw.table.index, copy=is_wide)
-    raw = replace(raw, findings=tuple(findings), readings=tuple(readings))
-    return replace(raw, table=table, source=source, counts=counts, codes=codes)
+    raw = replace(raw, table=table, source=source, counts=counts, codes=codes)
+    return replace(raw, findings=tuple(findings), readings=tuple(readings))
 
 
 def _refuse_contradictions(options: FormatOptions) -> None:
@@ -249,8 +249,10 @@ def _guessed(
     name = str(values.name)
     kind, reading = _wishes(name, options)
     if values.dtype.kind in "iuf":
-        # Looking for codes and days among numbers takes long, and hardly any column holds them.
-        is_amount = name == options.target or _are_amounts(values.to_numpy()[:100])
+        # Looking for codes and days among numbers takes long, and hardly any column holds them:
+        # these are whole and of several digits.
+        first = values.to_numpy()[:100]
+        is_amount = name == options.target or ((first < 100) | (np.floor(first) < first)).any()
         guess = None if is_amount else guess_of_numbers(values, kind, reading)
         return guess or GuessedFormat(plain_numbers)
     if not (kind or reading) and levels is None:
@@ -275,11 +277,6 @@ def _plain_guess(
     if guess.sentence or guess.form.missing or guess.form.kind not in ("category", "yes/no"):
         return None
     return guess, texts
-
-
-def _are_amounts(numbers: np.ndarray) -> bool:
-    """Whether the first numbers are no codes or days, which are whole and of several digits."""
-    return bool(((numbers < 100) | (np.floor(numbers) < numbers)).any())
 
 
 def _is_rewritten(values: pd.Series, cells: pd.Series) -> bool:

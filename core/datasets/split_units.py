@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from pandas.api.extensions import ExtensionArray
 from scipy import sparse
 
 from core.datasets.column_format import date_format, holds_for_share, seconds_since_1970
@@ -79,7 +78,7 @@ def _row_codes(
     return pd.factorize(hashes)[0]
 
 
-def _column_bits(values: np.ndarray | ExtensionArray) -> np.ndarray:
+def _column_bits(values: Any) -> np.ndarray:
     if values.dtype.kind in "iu":
         return np.asarray(values).astype(np.uint64)
     if values.dtype.kind != "f":

@@ -166,7 +166,8 @@ class CsvParser(ExitStack):
         """A remark on the first text all of whose lines are rows: was its quote never closed?"""
         dialect, name = self.dialect, self._source.path.name
         first = dialect.extra == "names"
-        texts = {i: cells for i, (_, cells) in enumerate(table.items(), first) if _is_text(cells)}
+        columns = enumerate((cells for _, cells in table.items()), first)
+        texts = {i: cells for i, cells in columns if cells.dtype.kind not in "biufc"}
         if not any(
             _holds_rows(text, place, dialect)
             for place, cells in texts.items()
@@ -183,10 +184,6 @@ class CsvParser(ExitStack):
                         f" {row.begin:,}."
                     )
         return None
-
-
-def _is_text(cells: pd.Series) -> bool:
-    return not pd.api.types.is_numeric_dtype(cells.dtype)
 
 
 def _holds_rows(text: str, position: int, dialect: Dialect) -> bool:

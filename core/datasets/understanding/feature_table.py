@@ -81,7 +81,7 @@ def from_table(raw_table: RawTable, choices: DataOptions) -> Dataset:
         findings=(*target, *raw_table.findings),
         readings=raw_table.readings,
     )
-    check = LeakageCheck(dataset)
+    check = LeakageCheck(dataset, raw_table.codes)
     dataset = _without_leaks(
         dataset, check, rows, choices, roles, lambda: raw_table.sentence_columns
     )

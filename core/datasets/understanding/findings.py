@@ -11,12 +11,11 @@ have q < `OTHERS`. Without an error in n rows, a column errs in up to 3/n (95 %;
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
 import pandas as pd
-from pandas.api.extensions import ExtensionArray
 
 from core.datasets.columns import ALL_DIFFER, HARDLY_TWICE, column_blocks, number_names
 from core.datasets.dataset import Dataset
@@ -51,9 +50,11 @@ _FEW_VALUES, _CORRELATED = 20, 0.99
 class LeakageCheck:
     """What the columns of a dataset's table tell of its target."""
 
-    def __init__(self, dataset: Dataset) -> None:
+    def __init__(self, dataset: Dataset, codes: Mapping[str, np.ndarray] = {}) -> None:
+        """`codes`: as of `equal_items`."""
         assert dataset.table is not None
         self._dataset, self._table = dataset, dataset.table
+        self._codes = {} if dataset.set_aside else codes
 
     @cached_property
     def _target(self) -> PreparedTarget:
@@ -78,7 +79,9 @@ class LeakageCheck:
                 promise.update(zip(block_names, select(matrix, amounts).tolist(), strict=True))
         if self._target.classes:
             for name in self._table.columns.difference([*promise], sort=False):
-                promise[name] = _by_value(self._table[name].array[rows], amounts)
+                is_coded, values = name in self._codes, self._table[name].array
+                codes = self._codes[name][rows] if is_coded else values[rows].factorize()[0]
+                promise[name] = _by_value(codes, amounts)
         return promise
 
     @cached_property
@@ -135,12 +138,12 @@ def _pair_count(codes: np.ndarray, classes: np.ndarray) -> int:
     return len(np.unique(codes.astype(np.int64) * (int(classes.max(initial=0)) + 1) + classes))
 
 
-def _by_value(values: ExtensionArray, classes: np.ndarray) -> int:
-    codes, uniques = values.factorize()
+def _by_value(codes: np.ndarray, classes: np.ndarray) -> int:
     codes, classes = codes[codes >= 0], classes[codes >= 0]
-    if _pair_count(codes, classes) <= len(uniques):
+    levels = len(np.unique(codes))
+    if _pair_count(codes, classes) <= levels:
         return 2
-    has_few_values = len(uniques) * _MIN_ROWS_PER_VALUE <= len(codes)
+    has_few_values = levels * _MIN_ROWS_PER_VALUE <= len(codes)
     return int(has_few_values and _predictive_worth(codes, classes) >= _NEARLY_ALONE)
 
 
