@@ -194,12 +194,13 @@ def _determines(values: pd.Series, target: PreparedTarget, rows: np.ndarray) -> 
         is_number = pd.api.types.is_numeric_dtype(values.dtype)
         return is_number and bool(_is_monotone(values.to_numpy(dtype=float)[None], labels)[0])
     codes, uniques = pd.factorize(values)
+    is_number = pd.api.types.is_numeric_dtype(values.dtype)
+    if not is_number and len(uniques) > _MAX_TEXT_SHARE * len(values):
+        return False
     present = len(np.unique(labels))
     if present < 2 or _pair_count(codes, labels) > len(uniques):
         return False
-    if pd.api.types.is_numeric_dtype(values.dtype):
-        return _changes(values.to_numpy(dtype=float), labels) == present - 1
-    return len(uniques) <= _MAX_TEXT_SHARE * len(values)
+    return not is_number or _changes(values.to_numpy(dtype=float), labels) == present - 1
 
 
 def _is_copy(values: pd.Series, target: PreparedTarget) -> bool:
