@@ -114,11 +114,22 @@ class ScaleAxis(pg.AxisItem):
 
     def shown_ticks(self) -> Ticks:
         low, high = sorted(self.range)
+        if self.is_flat and self.position_scale.kind == "choice":
+            return self._elided_ticks(low, high)
         if self.is_flat:
             return self._sparse_ticks(low, high)
         # Estimates before the first layout would be of a very small plot.
         max_ticks = int(max(self.size().height(), 60.0) / (self.metrics.height() * 2.2))
         return self.position_scale.ticks_between(low, high, min(7, max_ticks))
+
+    def _elided_ticks(self, low: float, high: float) -> Ticks:
+        """All names, cut to the room between two; where that is little, whole ones that have it."""
+        ticks = self.position_scale.ticks_between(low, high, len(self.position_scale.choices))
+        room = max(self.size().width(), 80.0) / ((high - low) or 1.0) - APART
+        if room < 6 * self.metrics.height():
+            return self._sparse_ticks(low, high)
+        cut = Qt.TextElideMode.ElideMiddle
+        return [(at, self.metrics.elidedText(name, cut, room)) for at, name in ticks]
 
     def _sparse_ticks(self, low: float, high: float) -> Ticks:
         box = QRectF(0.0, 0.0, max(self.size().width(), 80.0), 20.0)

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 from PySide6.QtCore import QPointF, Qt, Signal
-from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
+from PySide6.QtGui import QGuiApplication, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QFileDialog, QMenu, QStackedWidget, QWidget
 
 from app.look import appearance
@@ -20,6 +20,7 @@ from app.views.plot.plot import Plot
 from app.views.plot.view_state import Highlight, ViewState
 from app.widgets.buttons import IconButton
 from app.widgets.cards import Card
+from app.widgets.layouts import in_row
 from app.widgets.term_help import AXES
 from app.widgets.text_labels import wrapping_label
 from app.worker.evaluator_process import EvaluationReply
@@ -31,6 +32,7 @@ from core.tuning.runs.trial_table import Trial
 from core.wording import count_text, format_value
 from core.writing import write_whole
 
+_TITLE_WIDTH = 170  # pixels, with less of which choosers stand below the title
 _OLD_METHODS = {
     "table_data": "rows",
     "hover_text": "reading",
@@ -85,6 +87,8 @@ class View(Card):
         # The caption stands below the choosers, over the whole width, not beside them as in other
         # cards.
         self.column.insertWidget(1, self._caption)
+        self._chooser_row = in_row(gap=4)
+        self.column.insertLayout(1, self._chooser_row)
         self._owns_record = record is None
         self.record = record or ViewState()
         self.dirty = True
@@ -99,8 +103,9 @@ class View(Card):
         for page in (self._empty, self.content):
             self._stack.addWidget(page)
         self.body.addWidget(self._stack, 1)
-        for control in self.controls():
-            self.corner.addWidget(control)
+        self._choosers = self.controls()
+        for chooser in self._choosers:
+            self.corner.addWidget(chooser)
         self._add_buttons()
         self.make_plots()
         self.paint_theme()
@@ -200,6 +205,16 @@ class View(Card):
         """Name the model that is looked at; "" for none."""
         self.set_words(self.title, f"{title}. {self.question}" if title else self.question)
         self.setAccessibleName(f"{self.title}: {title}" if title else self.title)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        widths = [chooser.sizeHint().width() for chooser in self._choosers]
+        buttons = 3 * (self.save_button.sizeHint().width() + self.corner.spacing())
+        is_narrow = event.size().width() - buttons - sum(widths) < appearance.pixels(_TITLE_WIDTH)
+        row = self._chooser_row if is_narrow else self.corner
+        for index, chooser in enumerate(self._choosers):
+            if row.indexOf(chooser) < 0:
+                row.insertWidget(index, chooser)
 
     # -- what the board calls ------------------------------------------------------------------
 

@@ -10,10 +10,12 @@ from PySide6.QtCore import QRectF, Qt
 
 from app.views import parallel_coordinates
 from app.views.board import NARROW, grid_positions
+from app.views.plot.axes import ScaleAxis
 from app.views.plot.labels import LONGEST
 from app.views.plot.scrolled_views import NAMES
 from app.views.result_views import ConfusionMatrix
 from app.widgets.plain_table import fitted_widths
+from core.figures.scales import Scale
 from core.space import Axis
 from core.tuning.events import TrialFinished
 from core.tuning.run_results import ConfusionCounts, Results
@@ -88,6 +90,32 @@ def test_every_answer_is_seen_beside_long_class_names(qtbot, qapp):
     qapp.processEvents()
     assert view.table.columnViewportPosition(2) < view.table.viewport().width()
     assert view.model.headerData(1, view.table.horizontalHeader().orientation(), 3).endswith("0")
+
+
+@pytest.mark.parametrize("width", [300, 700])
+def test_a_title_has_room_beside_choosers_or_above_them(qtbot, qapp, width):
+    view = ConfusionMatrix()
+    qtbot.addWidget(view)
+    view.resize(width, 320)
+    view.show()
+    qapp.processEvents()
+    assert (view.which.y() > view._title.geometry().bottom()) == (width < 400)
+    assert view._title.width() >= 150
+    assert view._title.height() <= 2 * view._title.fontMetrics().height() + 4
+
+
+@pytest.mark.parametrize("width", [400, 700, 120])
+def test_all_names_below_an_axis_are_seen_and_none_meets_the_next(qtbot, width):
+    species = tuple(f"{name} penguin (Pygoscelis {name})" for name in ("adeliae", "papua", "ant"))
+    axis = ScaleAxis("bottom", Scale("choice", species))
+    axis.resize(width, 30)
+    axis.setRange(-0.5, 2.5)
+    texts = [text for _, text in axis.shown_ticks()]
+    if width == 120:  # there is room for one alone
+        assert set(texts) == set(species)
+        return
+    assert [text[:3] for text in texts] == ["ade", "pap", "ant"]
+    assert all(axis.metrics.horizontalAdvance(text) < width / 3 - 4 for text in texts)
 
 
 def test_the_words_of_the_next_trial_keep_off_the_star(feed, streams, qtbot):
