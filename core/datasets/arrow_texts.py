@@ -90,7 +90,8 @@ def plain_texts(values: pd.Series) -> PlainTexts | None:
     )
     words = _thinned(different, _MAX_WORDS)
     frequencies = counts[:: spread_step(len(different), _MAX_WORDS)]
-    return PlainTexts(words, frequencies, different, count, None if is_sample else codes)
+    small = codes.astype(np.min_scalar_type(-len(different)))
+    return PlainTexts(words, frequencies, different, count, None if is_sample else small)
 
 
 def _encoded(texts: Any) -> tuple[Any, np.ndarray]:
