@@ -11,6 +11,7 @@ sentence. Without --count every case is run once; `run` draws some of them.
 from __future__ import annotations
 
 import argparse
+import atexit
 import contextlib
 import ctypes
 import io
@@ -356,6 +357,7 @@ def live_in(folder: Path, output: int) -> None:
     """Make this copy a program of its own in a folder, with bounds."""
     from core.processes import data_size, limit_memory
 
+    atexit._clear()  # the scratch folder is not the copy's to remove
     os.setsid()
     for stream in (1, 2):
         os.dup2(output, stream)
