@@ -61,31 +61,39 @@ def _row_codes(
     is_text = {str(name): dtype.kind not in "iuf" for name, dtype in table.dtypes.items()}
     # Columns with many different values tell rows apart soonest, and numbers most quickly.
     names = sorted(is_text, key=lambda name: (is_text[name], -distinct.get(name, 0)))
-    hashes, rows = np.zeros(len(table), dtype=np.uint64), np.arange(len(table))
+    row_hashes, rows = np.zeros(len(table), dtype=np.uint64), np.arange(len(table))
+    # Columns of few levels share a number of 64 bits before it is mixed.
+    hashes, number, numbers = row_hashes, row_hashes, 1
     # Logarithms of the number of different rows that there may be, and that tells most of them.
     combinations, needed = 0.0, np.log(10 * len(table) + 1)
     for name in names:
         values = codes.get(name, table[name].array)
-        values = values if len(rows) == len(table) else values[rows]
-        hashes[rows] = _mix_bits(hashes[rows] + _column_bits(values) + _GOLDEN)  # 0 mixes to 0
+        digits, levels = _column_digits(values if len(rows) == len(table) else values[rows])
+        if numbers * levels > 2**64:
+            hashes, number, numbers = _mix_bits(hashes + number + _GOLDEN), np.zeros_like(number), 1
+        number, numbers = number * np.uint64(levels % 2**64) + digits, numbers * levels
         combinations += np.log(max(1, distinct.get(name, 1)))
         if combinations >= needed:
             needed = 2 * combinations
+            row_hashes[rows] = mixed = _mix_bits(hashes + number + _GOLDEN)  # 0 mixes to 0
             # What differs from all others is not looked at in the rest of the columns.
-            rows = rows[_have_twins(hashes[rows])]
+            is_twin = _have_twins(mixed)
+            rows, hashes, number = rows[is_twin], hashes[is_twin], number[is_twin]
             if not len(rows):
                 return np.arange(len(table))
-    return pd.factorize(hashes)[0]
+    row_hashes[rows] = _mix_bits(hashes + number + _GOLDEN)
+    return pd.factorize(row_hashes)[0]
 
 
-def _column_bits(values: Any) -> np.ndarray:
-    if values.dtype.kind in "iu":
-        return np.asarray(values).astype(np.uint64)
-    if values.dtype.kind != "f":
-        return pd.factorize(values)[0].astype(np.uint64)
-    amounts = np.asarray(values, dtype=np.float64) + 0.0  # −0 is 0
-    amounts[np.isnan(amounts)] = np.nan  # NaNs of one bit pattern
-    return amounts.view(np.uint64)
+def _column_digits(values: Any) -> tuple[np.ndarray, int]:
+    """Numbers from 0, the same for equal values, and how many there may be."""
+    if values.dtype.kind == "f":
+        amounts = np.asarray(values, dtype=np.float64) + 0.0  # −0 is 0
+        amounts[np.isnan(amounts)] = np.nan  # NaNs of one bit pattern
+        return amounts.view(np.uint64), 2**64
+    integers = np.asarray(values) if values.dtype.kind in "iu" else pd.factorize(values)[0]
+    low, high = int(integers.min(initial=0)), int(integers.max(initial=0))
+    return integers.astype(np.uint64) - np.uint64(low % 2**64), high - low + 1
 
 
 def _have_twins(hashes: np.ndarray) -> np.ndarray:

@@ -442,7 +442,4 @@ def read_head(path: Path, compression: str) -> bytes:
 def fingerprint(path: Path) -> str:
     """SHA-256 of the file's bytes on disk, hexadecimal."""
     with file_faults(path.name), path.open("rb", buffering=0) as file:
-        digest = hashlib.sha256()
-        while chunk := file.read(4 * 2**20):
-            digest.update(chunk)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()
