@@ -267,6 +267,11 @@ def has_many_levels(rows: int, distinct: int) -> bool:
     return rows > _MAX_COUNTED_ROWS and distinct > _MAX_SAMPLE_DISTINCT
 
 
+def counted_rows(rows: int) -> int:
+    """In how many of a column's rows more than 1,000 levels are counted."""
+    return rows if rows <= _MAX_COUNTED_ROWS else -(-rows // spread_step(rows))
+
+
 def spread_step(rows: int, count: int = _SAMPLE_ROWS) -> int:
     """The distance of `count` or more evenly spaced rows; levels are counted in them first."""
     return max(1, rows // count)
@@ -319,7 +324,7 @@ def _all_differ(values: pd.Series, distinct: int, count: int) -> bool:
     if distinct == count or is_exact:
         return distinct == count
     # A sample with repeated values needs no full count.
-    sample_size = -(-len(values) // spread_step(len(values)))
+    sample_size = counted_rows(len(values))
     if count < len(values):
         sample_size = int(_evenly_spaced(values, _SAMPLE_ROWS).notna().sum())
     return distinct >= sample_size and int(values.nunique()) == count
@@ -345,9 +350,7 @@ def _kind_of_texts(values: pd.Series, counted: ColumnCount, form: ColumnFormat) 
         return "yes/no", ""
     if form.kind == "date":
         return "date", ""
-    n_examined = count  # of these `distinct` was counted
-    if len(values) > _MAX_COUNTED_ROWS:
-        n_examined = min(count, -(-len(values) // spread_step(len(values))))
+    n_examined = min(count, counted_rows(len(values)))
     if is_long and distinct > max(20, 0.3 * n_examined):
         return "text", ""
     if count >= _MIN_ROWS and _all_differ(values, distinct, count):

@@ -19,6 +19,7 @@ from core.datasets.files.row_sampling import RowFormat
 from core.datasets.finding import Finding
 from core.datasets.raw_table import NO_CHOICES, DataOptions, RawTable
 from core.errors import UnusableError
+from core.wording import list_text
 
 HEAD_ROWS = 500  # by which a format is told and columns are described before all is read
 _START_BYTES = 2**16  # by which ARFF, CoNLL and FASTA are told from a table
@@ -150,14 +151,8 @@ def unique_names(names: Sequence[str], where: str) -> tuple[list[str], list[Find
 
 
 def _repeated_sentence(name: str, columns: Sequence[int], numbered: Sequence[str]) -> str:
-    places = _enumeration([str(i + 1) for i in columns])
-    read_as = _enumeration([f"“{new}”" for new in numbered])
+    places = list_text([str(i + 1) for i in columns], _MAX_SHOWN)
+    read_as = list_text([f"“{new}”" for new in numbered], _MAX_SHOWN)
     pair = len(columns) == 2
     count, later = ("Two", "second one is") if pair else (f"{len(columns):,}", "later ones are")
     return f"{count} columns are called “{name}” (columns {places}): the {later} read as {read_as}."
-
-
-def _enumeration(words: Sequence[str]) -> str:
-    if len(words) > _MAX_SHOWN:
-        return ", ".join(words[:_MAX_SHOWN]) + " …"
-    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))

@@ -17,7 +17,13 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from core.datasets.columns import ALL_DIFFER, HARDLY_TWICE, column_blocks, number_names
+from core.datasets.columns import (
+    ALL_DIFFER,
+    HARDLY_TWICE,
+    column_blocks,
+    counted_rows,
+    number_names,
+)
 from core.datasets.dataset import Dataset
 from core.datasets.dataset_summary import Column
 from core.datasets.finding import Finding, SuggestedChange, column_change, option_with_value
@@ -124,9 +130,9 @@ class LeakageCheck:
         return [name for name in names if self._determines_target(self._table[name])]
 
     def _determines_target(self, values: pd.Series) -> bool:
-        rows = np.arange(len(values))
+        rows, min_levels = np.arange(len(values)), self._min_levels[str(values.name)]
         is_text = values.dtype.kind not in "biufc"
-        if is_text and self._min_levels[str(values.name)] > _MAX_TEXT_SHARE * len(rows):
+        if is_text and min_levels > _MAX_TEXT_SHARE * counted_rows(len(rows)):
             return False
         # A sample clears nearly every column before all rows are looked at.
         looks = (evenly_spaced(rows, _SAMPLE_ROWS), rows)
