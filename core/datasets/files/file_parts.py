@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import IO
 
@@ -219,24 +220,19 @@ def row_parts(
         for numbers, block in _row_blocks(row_sampling.records(source, form), size, skipped):
             with _written_part(file, folder) as into:
                 into.writelines([*preamble_lines, *block])
-            lines = LineNumbers(np.array(numbers), form.skip + form.header)
+            lines = LineNumbers(numbers, form.skip + form.header)
             part = _opened_part(file, folder)
             yield FilePart(part, None, zero, file.path, file.compression, lines)
 
 
 def _row_blocks(
     rows: Iterator[bytes], size: int, without: np.ndarray
-) -> Iterator[tuple[list[int], list[bytes]]]:
-    skipped_rows = iter(without.tolist())
-    skipped, numbers, block = next(skipped_rows, -1), list[int](), list[bytes]()
-    for number, row in enumerate(rows):
-        if number == skipped:
-            skipped = next(skipped_rows, -1)
-            continue
-        numbers.append(number)
-        block.append(row if row.endswith(b"\n") else row + b"\n")
-        if len(block) == size:
-            yield numbers, block
-            numbers, block = [], []
-    if block:
-        yield numbers, block
+) -> Iterator[tuple[np.ndarray, list[bytes]]]:
+    first = 0
+    while block := list(islice(rows, size)):
+        if not block[-1].endswith(b"\n"):
+            block[-1] += b"\n"
+        numbers = np.setdiff1d(np.arange(first, first + len(block)), without, True)
+        if len(numbers):
+            yield numbers, [block[number] for number in (numbers - first).tolist()]
+        first += len(block)

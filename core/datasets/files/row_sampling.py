@@ -10,6 +10,7 @@ from array import array
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import IO
 
 import numpy as np
@@ -17,6 +18,7 @@ import numpy as np
 from core.datasets.files.quotes import OUTSIDE, WITHIN, Quotes, csv_reader, scan_line
 
 MAX_LABELS = 100  # different ones, beyond which they are no classes
+_BLOCK_LINES = 256  # read at once; long ones stay in memory
 MIN_CLASS_ROWS = 20  # rows that every class keeps, if it has them, to learn and to test it
 
 
@@ -153,7 +155,7 @@ def preamble(file: IO[bytes], form: RowFormat) -> list[bytes]:
     """The lines before the first row; the file then stands at it."""
     lines = [file.readline() for _ in range(form.skip)]
     while form.header:
-        header = next(logical_lines(file, form), b"")
+        header = next(logical_lines(file, form, 1), b"")
         lines.append(header)
         if header.strip() or not header:
             break
@@ -183,21 +185,28 @@ def _blanks(form: RowFormat) -> bytes | None:
     return b" \r\n" if form.delimiter == b"\t" else None
 
 
-def logical_lines(file: IO[bytes], form: RowFormat) -> Iterator[bytes]:
-    """Lines, with those below them that belong to a cell in quotes."""
+def logical_lines(
+    file: Iterable[bytes], form: RowFormat, block_size: int = _BLOCK_LINES
+) -> Iterator[bytes]:
+    """Lines, with those below them that belong to a cell in quotes.
+
+    `block_size`: how many lines may be read before the first one is given.
+    """
     pending: list[bytes] = []
     quotes, state, is_escaped = form.quotes, OUTSIDE, form.reading == b"escaped"
-    for line in file:  # as of `is_telling`, whose call would take as long as all else
-        has_sign = (form.quote and form.quote in line) or (is_escaped and b"\\" in line)
-        if state == WITHIN or has_sign:
-            text = line.removeprefix(BOM_UTF8).decode("latin-1")
-            state = scan_line(text, quotes, state).state
-        if state == OUTSIDE and not pending:
-            yield line
+    lines = iter(file)
+    while block := list(islice(lines, block_size)):
+        if state == OUTSIDE and not pending and not form.is_telling(b"".join(block)):
+            yield from block
             continue
-        pending.append(line)
-        if state == OUTSIDE:
-            yield b"".join(pending)
-            pending = []
+        for line in block:  # as of `is_telling`, whose call would take as long as all else
+            has_sign = (form.quote and form.quote in line) or (is_escaped and b"\\" in line)
+            if state == WITHIN or has_sign:
+                text = line.removeprefix(BOM_UTF8).decode("latin-1")
+                state = scan_line(text, quotes, state).state
+            pending.append(line)
+            if state == OUTSIDE:
+                yield b"".join(pending)
+                pending = []
     if pending:
         yield b"".join(pending)

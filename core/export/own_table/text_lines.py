@@ -244,11 +244,10 @@ class _AnsweredText:
 
     def _cell_count(self, body: bytes) -> int:
         form = self.table.form
-        if not form.is_telling(body):
-            return body.count(self._sign) + 1
-        if self._in_quotes is not None:
-            return self._in_quotes.sub(b"", body).count(self._sign) + 1
-        return len(row_sampling.split_cells(body, form))
+        if self._in_quotes is None and form.is_telling(body):
+            return len(row_sampling.split_cells(body, form))
+        plain = body if self._in_quotes is None else self._in_quotes.sub(b"", body)
+        return plain.count(self._sign) + 1
 
     def _encoded_rows(self, table: pd.DataFrame) -> Iterator[bytes]:
         columns = (self._encoded_column(plain_cells(table[name])) for name in table)
