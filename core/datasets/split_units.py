@@ -78,7 +78,8 @@ def _row_codes(
             row_hashes[rows] = mixed = _mix_bits(hashes + number + _GOLDEN)  # 0 mixes to 0
             # What differs from all others is not looked at in the rest of the columns.
             is_twin = _have_twins(mixed)
-            rows, hashes, number = rows[is_twin], hashes[is_twin], number[is_twin]
+            rows, hashes = rows[is_twin], mixed[is_twin]
+            number, numbers = np.zeros_like(hashes), 1
             if not len(rows):
                 return np.arange(len(table))
     row_hashes[rows] = _mix_bits(hashes + number + _GOLDEN)
@@ -377,7 +378,9 @@ def _suggest_group(dataset: Dataset, table: pd.DataFrame) -> list[Finding]:
         # A column that is learned from would be lost, and must not be the only one.
         if (not dataset.task.has_target and is_learned_from) or features == [column.name]:
             continue
-        if _measures(column, values := table[column.name].dropna()):
+        values = table[column.name].dropna()
+        is_number = pd.api.types.is_numeric_dtype(values.dtype)
+        if column.kind == "date" or (is_number and (values % 1 != 0).any()):  # it measures
             continue
         different = int(values.nunique())
         if MIN_GROUPS <= different < len(values) and (not is_code or 2 * different <= len(values)):
@@ -409,11 +412,6 @@ def _holds_codes(column: Column, values: pd.Series) -> bool:
     if not any(map(_CODE.fullmatch, map(str, spread[: len(spread) // 10 + 1].tolist()))):
         return False
     return holds_for_share(_CODE.fullmatch, list(map(str, spread.tolist())), 0.9)
-
-
-def _measures(column: Column, values: pd.Series) -> bool:
-    is_number = pd.api.types.is_numeric_dtype(values.dtype)
-    return column.kind == "date" or (is_number and bool((values % 1 != 0).any()))
 
 
 def unit_noun(dataset: Dataset) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -436,3 +437,20 @@ def test_rows_that_differ_in_some_column_are_not_equal_however_many_are_zero(kin
     brute_force = dataset.table.groupby(list(dataset.table), sort=False).ngroup()
     assert codes.nunique() == brute_force.nunique()
     assert (codes.duplicated(keep=False) == dataset.table.duplicated(keep=False)).all()
+
+
+def test_columns_of_few_levels_beside_one_of_many_give_the_groups_of_pandas():
+    rng = np.random.default_rng(0)
+    levels = {"level": 3, "member": 2, "town": 3, "zip": 3}
+    columns = {name: rng.integers(1, 1 + count, (40, 300)) for name, count in levels.items()}
+    amounts = rng.integers(0, 320, (40, 300)) / 100
+    tables = [
+        pd.DataFrame({name: cells[i] for name, cells in columns.items()}).assign(
+            town=columns["town"][i].astype(str), zip=columns["zip"][i].astype(str), w=amounts[i]
+        )
+        for i in range(40)
+    ]
+    dataset = table_dataset(tables[0].assign(target=rng.normal(size=300)))
+    for table in tables:
+        groups = table.groupby(list(table), sort=False).ngroup()
+        assert equal_items(replace(dataset, table=table)).tolist() == groups.tolist()
