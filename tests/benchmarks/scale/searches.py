@@ -128,7 +128,7 @@ CURVES = (
         (1, 10, 100, 1_000, 10_000),
         (
             Line("transfer (mkl)", ask_with_history("mkl"), 0.0),
-            Line("transfer (sqe)", ask_with_history("sqe"), 1.0),
+            Line("transfer (sqe)", ask_with_history("sqe"), 0.0),
         ),
         "mkl stands on the twenty nearest datasets, sqe on the nearest with 8,000 trials.",
     ),
