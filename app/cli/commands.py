@@ -1,7 +1,5 @@
 """`tunescope`: exit status 0 done, 1 run or export failed, 2 unusable input, 130 interrupted."""
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import os
@@ -40,7 +38,7 @@ DESCRIPTION = "Tune machine-learning models while watching."
 
 
 def build_parser(command: str = "") -> argparse.ArgumentParser:
-    """The parser of a command, whose modules alone are imported; of all where it is none."""
+    """Imports the modules of a command alone; of all where it is none."""
     parser = Parser(prog="tunescope", usage=USAGE, description=DESCRIPTION, closing=storage_text)
     parser.add_argument("--version", action=Version)
     commands = parser.add_subparsers(
@@ -100,7 +98,7 @@ def _exit_status(arguments: argparse.Namespace) -> int:
 
 
 def run_guarded(words: Sequence[str]) -> int:
-    """Run a command on a stranger's model in a copy of this process, with a bound on memory."""
+    """On a stranger's model: in a copy of this process, with a bound on memory."""
     from core.datasets.memory_limit import limit_own_memory
     from core.processes import exit_text, watch_parent
 

@@ -1,7 +1,5 @@
 """`tunescope read | predict`: what a file is read as, and what a model says of its rows."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import io
@@ -10,17 +8,15 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from app.cli.streams import OutputBytes, print_remark
 from app.cli.tune_arguments import add_columns, columns_of, refuse_role_of_target
+from core.datasets.dataset_summary import ReadColumn, ReadingReport
+from core.datasets.finding import Finding
 from core.errors import UnusableError
 from core.records import strict_json, to_plain
 from core.wording import count_text, printable_text, shortened_text
-
-if TYPE_CHECKING:
-    from core.datasets.dataset_summary import ReadColumn, ReadingReport
-    from core.datasets.finding import Finding
 
 MAX_NAME, MAX_WORDS = 40, 600  # letters of a column's name, and of words that repeat it
 

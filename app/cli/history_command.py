@@ -15,10 +15,10 @@ from app.text import history_text as texts
 from core.datasets.task import Task
 from core.errors import UnusableError
 from core.estimators.registry import MODELS
+from core.tuning.history.dataset_records import HistoryEntry, ImportCounts, statistics_of
 from core.tuning.scores.score import named_score_text
 
 if TYPE_CHECKING:
-    from core.tuning.history.dataset_records import HistoryEntry, ImportCounts
     from core.tuning.history.store import History
 
 USUAL_ROWS, USUAL_COLUMNS = 1000, 10  # of the data of a study, by default
@@ -170,8 +170,6 @@ def _export_history(arguments: argparse.Namespace) -> int:
 
 
 def _import_optuna(arguments: argparse.Namespace) -> int:
-    from core.tuning.history.dataset_records import statistics_of
-
     model = MODELS.get(arguments.model)
     if arguments.model and model is None:
         fault = f"there is no model “{arguments.model}”"

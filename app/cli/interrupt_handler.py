@@ -116,7 +116,7 @@ class InterruptHandler:
 
 @contextlib.contextmanager
 def heard_interrupts() -> Iterator[None]:
-    """Within `with`, outside of a run, an interrupt that Python does not hear in time ends it."""
+    """Outside of a run, an interrupt that Python does not hear in time ends the block."""
     signals = InterruptSignals(COMMAND, signal.default_int_handler)
 
     def listen() -> None:

@@ -1,7 +1,5 @@
 """The parser: one-line errors, and help that ends with lists from the registries."""
 
-from __future__ import annotations
-
 import argparse
 import difflib
 import sys

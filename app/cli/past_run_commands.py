@@ -23,9 +23,17 @@ from app.cli.tune_arguments import (
 )
 from app.cli.tune_command import FollowedRun, follow_run, give_result, result_text
 from core.errors import UnusableError
+from core.estimators.multi_model import SEVERAL
 from core.records import JsonObject
 from core.tuning.event_lines import to_json
-from core.tuning.events import Event, ModelSelected, RunFailed, RunFinished, RunStopped
+from core.tuning.events import (
+    ClusterWorker,
+    Event,
+    ModelSelected,
+    RunFailed,
+    RunFinished,
+    RunStopped,
+)
 from core.tuning.ranges import setting_text
 from core.tuning.runs import past_runs
 from core.tuning.runs.run_folder import RunFolder, runs_root
@@ -35,7 +43,6 @@ from core.wording import count_text, printable_text
 
 if TYPE_CHECKING:
     from core.export.exportable_models import ExportableModel
-    from core.tuning.events import ClusterWorker
 
 MAX_NAME = 24  # letters of a column in the list of runs
 
@@ -406,7 +413,6 @@ def _check_format(arguments: argparse.Namespace) -> None:
 
 
 def _export_study(folder: RunFolder, arguments: argparse.Namespace) -> int:
-    from core.estimators.multi_model import SEVERAL
     from core.export.optuna_study import export_study
 
     name = export_study(folder, arguments.out)

@@ -1,7 +1,5 @@
 """`tunescope models | strategies | … | install | help`: what there is, and what is installed."""
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import json
@@ -12,7 +10,7 @@ import sys
 import textwrap
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -26,6 +24,7 @@ from app.help.help_pages import (
 )
 from app.help.html_folder import write_help
 from core.errors import UnusableError, nearest_names_cure
+from core.estimators.model import Model
 from core.estimators.optional_parts import OPTIONAL_DEPENDENCIES, is_installed
 from core.estimators.package_installation import (
     installation_refusal,
@@ -36,13 +35,10 @@ from core.estimators.package_installation import (
 )
 from core.estimators.registry import MODELS
 from core.extras import EXTRAS
+from core.options import Option
 from core.tuning.patience import stop_rule_text
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.strategies.registry import STRATEGIES
-
-if TYPE_CHECKING:
-    from core.estimators.model import Model
-    from core.options import Option
 
 
 def add_lists(commands: Any) -> None:

@@ -1,7 +1,5 @@
 """Progress of a run on standard error: a bar that moves every second, or milestones."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil
@@ -119,16 +117,14 @@ class ProgressLine:
         score = measured_text(best.score, self.run_state.started.metric)
         self.print_line(f"Trial {best.number}: {score} · {words}")
 
-    def _score_text(self, score: float) -> str:
-        return score_text(score, self.run_state.started.metric)
-
     def _show_all_screenings(self) -> None:
         started, looks = self.run_state.started, self.run_state.looks.values()
         scores = [(look.score, look.model) for look in looks if look.score is not None]
         scores.sort(key=lambda pair: -pair[0] if started.maximize else pair[0])
         if scores:
-            score_list = ", ".join(f"{model} {self._score_text(score)}" for score, model in scores)
-            self.print_line(f"Screening, {metric_in_short(started.metric)}: {score_list}")
+            metric = started.metric
+            score_list = ", ".join(f"{model} {score_text(s, metric)}" for s, model in scores)
+            self.print_line(f"Screening, {metric_in_short(metric)}: {score_list}")
         past = [look.model for look in looks if look.reason == "past"]
         if past:
             words = "A setting of an earlier dataset looked better than the default one of"
@@ -158,7 +154,7 @@ class ProgressLine:
             return
         best = ""
         if run.best_trial is not None:
-            best = f" · best {self._score_text(run.best_trial.score)}"
+            best = f" · best {score_text(run.best_trial.score, run.started.metric)}"
             best += f" by {run.best_trial.setting[MODEL]}" if run.tunes_several_models else ""
         still = run.without_improvement
         none = f" · no improvement for {still} trials" if still > 4 else ""
@@ -178,7 +174,7 @@ class ProgressLine:
             self.close()
 
     def show_line(self, text: str) -> None:
-        """Draw a line that is overwritten; without a terminal it is printed now and then."""
+        """It is overwritten; without a terminal it is printed now and then."""
         with self._lock:
             self._text = text
             if self._live:

@@ -1,7 +1,5 @@
 """Standard output and error that survive a lost reader."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os
@@ -13,12 +11,12 @@ from core.wording import with_short_names
 
 
 def print_remark(sentence: str) -> None:
-    """Print a sentence that is no part of the result, to standard error."""
+    """To standard error: it is no part of the result."""
     print(with_short_names(sentence), file=sys.stderr)
 
 
 class SafeStream(io.TextIOBase):
-    """A stream of the process (None for none) that drops text after a write error."""
+    """Drops text after a write error; None is no stream."""
 
     def __init__(self, stream: TextIO | None) -> None:
         self._stream = stream

@@ -14,15 +14,17 @@ from typing import TYPE_CHECKING, Any
 from app.cli.tune_choices import choices_text
 from core.datasets.task import Task
 from core.errors import UnusableError
+from core.estimators.registry import MODELS
 from core.options import Option
 from core.records import JsonObject
 from core.space import Setting
 from core.tuning.patience import DEFAULT_PATIENCE
+from core.tuning.plan import DataPlan, Plan
+from core.tuning.strategies.registry import STRATEGIES
 
 if TYPE_CHECKING:
     from core.datasets.dataset import Dataset
     from core.tuning.cluster.connection import ClusterConnection
-    from core.tuning.plan import DataPlan, Plan
     from core.tuning.problem import Problem
 
 
@@ -131,7 +133,7 @@ def parse_column_words(texts: Sequence[str], option: str) -> dict[str, str]:
 
 
 def json_object(text: str, *kinds: type) -> JsonObject:
-    """The JSON object in a text, its values of these types, or {}."""
+    """With values of these types, or {}."""
     # The names of columns may hold anything, an equals sign as well: JSON tells them apart.
     if not text.lstrip().startswith("{"):
         return {}
@@ -214,8 +216,6 @@ DATA_OPTIONS: dict[str, Callable[[str], Any]] = {"vocabulary": int, "stop_words"
 
 def columns_of(arguments: argparse.Namespace) -> DataPlan:
     """The file of the arguments and what they say of its columns."""
-    from core.tuning.plan import DataPlan
-
     of_columns = {
         "task": arguments.task or "",
         "roles": parse_column_words(arguments.role, "--role"),
@@ -244,8 +244,6 @@ def _fields_of(plan_type: type, arguments: argparse.Namespace) -> JsonObject:
 
 
 def _task_of(model: str) -> str:
-    from core.estimators.registry import MODELS
-
     only = MODELS[model].tasks if model in MODELS else ()
     return Task.TOPICS if only == (Task.TOPICS,) else ""
 
@@ -260,8 +258,6 @@ def wherever_from(data: DataPlan) -> DataPlan:
 def plan_of(arguments: argparse.Namespace, data: DataPlan, dataset: Dataset) -> Plan:
     """The plan of the arguments, completed by recommendations."""
     from core.tuning.guidance.advice import chosen_or_recommended
-    from core.tuning.plan import Plan
-    from core.tuning.strategies.registry import STRATEGIES
 
     options = dict(_pair_in(text, "--option") for text in arguments.option)
     word_options = [name for name in DATA_OPTIONS if name in options]

@@ -1,7 +1,5 @@
 """What `tune --help` ends with: models, strategies, options and metrics from the registries."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Iterable, Mapping
 

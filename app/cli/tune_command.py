@@ -32,11 +32,16 @@ from app.cli.tune_arguments import (
     unused_option_texts,
     wherever_from,
 )
+from core.datasets.finding import ColumnReading, Finding
 from core.errors import UnusableError, write_error
 from core.extras import own_command
 from core.garbage_collection import restore_collection
 from core.records import JsonObject, Record, to_plain
+from core.tuning.events import Event, RunFinished, RunStopped
+from core.tuning.plan import DataPlan, Plan
 from core.tuning.run_results import Results, completed_candidates
+from core.tuning.runs.model_runs import model_leaderboard
+from core.tuning.runs.state import RunState, state_from_events
 from core.wording import count_text, quoted
 from core.writing import patient_opener
 
@@ -46,12 +51,8 @@ MAX_NOTES = 2  # that are printed of a brief result
 
 if TYPE_CHECKING:
     from core.datasets.dataset import Dataset
-    from core.datasets.finding import ColumnReading, Finding
-    from core.tuning.events import Event, RunFinished, RunStopped
-    from core.tuning.plan import DataPlan, Plan
     from core.tuning.results.result_facts import Fact
     from core.tuning.runs.run_folder import RunFolder
-    from core.tuning.runs.state import RunState
     from core.tuning.tune import NewRun
 
 
@@ -73,7 +74,6 @@ class ModelResult(Record):
 def result_text(results: Results, run: RunState) -> str:
     """The facts of a run's results, a line each."""
     from core.tuning.results.result_facts import result_facts  # brings numpy
-    from core.tuning.runs.model_runs import model_leaderboard
 
     leaderboard = model_leaderboard(run) if run.tunes_several_models else ()
     return _fact_lines(result_facts(results, run.started, leaderboard))
@@ -84,7 +84,7 @@ def _fact_lines(facts: Iterable[Fact]) -> str:
 
 
 def answer_text(results: Results, run: RunState) -> str:
-    """What a person asks first: the answer, the scores, the cost and notes."""
+    """The answer, the scores, the cost and notes."""
     from core.tuning.results.answer import answer_of  # brings numpy
     from core.tuning.results.result_facts import result_facts
 
@@ -101,8 +101,6 @@ def answer_text(results: Results, run: RunState) -> str:
 
 def leaderboard_of(run: RunState) -> list[ModelResult]:
     """The models of a run, best first; empty for one model."""
-    from core.tuning.runs.model_runs import model_leaderboard  # brings numpy
-
     if not run.tunes_several_models:
         return []
     return [
@@ -294,7 +292,6 @@ class FollowedRun:
 
 def follow_run(run: FollowedRun, arguments: argparse.Namespace) -> int:
     """Show a run until it ends or is interrupted, then its result."""
-    from core.tuning.events import RunFinished, RunStopped
     from core.tuning.results.conclude import conclude
 
     plan, dataset, folder = run.plan, run.dataset, run.folder
@@ -378,8 +375,6 @@ def give_result(
     arguments: argparse.Namespace,
 ) -> int:
     """Export and print the result; 1 where an export failed."""
-    from core.tuning.runs.state import state_from_events
-
     results = last.results
     # Every run that this program ended has them.
     assert results is not None

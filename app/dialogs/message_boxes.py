@@ -30,7 +30,7 @@ def message_box(
     icon: QMessageBox.Icon = QMessageBox.Icon.Warning,
     name: str = "",
 ) -> QMessageBox:
-    """A box with a sentence and what follows from it; `name` is its object name."""
+    """A sentence and what follows from it; `name` is the object name."""
     box = QMessageBox(parent)
     box.setObjectName(name)
     box.setWindowTitle("Tunescope")

@@ -1,8 +1,6 @@
 """Which Optuna studies to import; it stays until they are in."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from PySide6.QtWidgets import QDialog, QFileDialog, QGridLayout, QHBoxLayout, QLineEdit, QWidget
 
@@ -13,12 +11,9 @@ from app.widgets.layouts import DIALOG_MARGINS, in_column, in_row
 from app.widgets.quiet_controls import QuietComboBox, QuietSpinBox
 from app.widgets.text_labels import show_text, wrapping_label
 from app.worker.messages import ImportHistory
+from core.datasets.dataset_summary import DatasetSummary
+from core.tuning.scores.metrics import METRICS
 from core.tuning.scores.score import metric_in_short
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from core.datasets.dataset_summary import DatasetSummary
 
 MAX_SIZE = 2_000_000_000
 USUAL_SIZES = (1000, 10, 2)  # default rows, columns and classes
@@ -57,7 +52,6 @@ class OptunaDialog(QDialog):
     def _make_form(self, model: str, sizes: tuple[int, int, int]) -> QGridLayout:
         # Not needed before a person asks for this dialog.
         from core.estimators.registry import MODELS
-        from core.tuning.scores.metrics import METRICS
 
         self.storage = QLineEdit(placeholderText="sqlite:///studies.db")
         self.storage.textChanged.connect(self._update_import_button)

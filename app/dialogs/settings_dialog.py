@@ -1,9 +1,5 @@
 """The settings dialog: look, notices, and where trials run."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -23,9 +19,7 @@ from app.widgets.forms import labelled_grid
 from app.widgets.layouts import DIALOG_MARGINS, in_column, in_row
 from app.widgets.quiet_controls import QuietComboBox, QuietSpinBox
 from app.widgets.text_labels import wrapping_label
-
-if TYPE_CHECKING:
-    from app.worker.messages import ClusterChecked
+from app.worker.messages import ClusterChecked
 
 WORDS = {
     settings.HERE: "On this computer",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSignalBlocker, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QCheckBox, QFileDialog, QGridLayout, QWidget
 
 from app.pages.page import Page
+from app.session.session import Session
 from app.text.key_names import SAVE
 from app.text.plan_text import setting_cells
 from app.widgets.buttons import LinkButton, PlainButton
@@ -44,9 +44,6 @@ from core.tuning.run_results import Results, evaluation_text
 from core.tuning.runs.state import RunState
 from core.tuning.runs.trial_table import tunes_several
 from core.tuning.scores.score import metric_in_short, score_text
-
-if TYPE_CHECKING:
-    from app.session.session import Session
 
 MAX_TRIALS = 200  # in the list
 
@@ -134,7 +131,7 @@ def _choice_line(choice: ExportableModel) -> str:
 
 
 class ExportCard(Card):
-    """One kind of file: its use, a warning, and where it was saved."""
+    """Its use, a warning, and where it was saved."""
 
     def __init__(self, exporter: ExportFormat, page: ExportPage) -> None:
         super().__init__(exporter.title, exporter.sentence)

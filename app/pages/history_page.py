@@ -1,10 +1,8 @@
 """The page about the history of earlier datasets, with their table."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from PySide6.QtCore import QLocale, QSignalBlocker, Qt
 from PySide6.QtWidgets import QCheckBox, QFileDialog
@@ -12,18 +10,16 @@ from PySide6.QtWidgets import QCheckBox, QFileDialog
 from app.dialogs.message_boxes import is_deletion_confirmed
 from app.pages.page import Page
 from app.preferences import preferences as settings
+from app.session.session import Session
 from app.text.past_runs_text import day_of
 from app.widgets.buttons import PlainButton
 from app.widgets.cards import Card
 from app.widgets.layouts import add_to, in_lines
 from app.widgets.plain_table import CellModel, RowTable
 from app.widgets.text_labels import show_outcome, show_text, wrapping_label
+from core.tuning.history.dataset_records import HistoryEntry
 from core.tuning.scores.score import named_score_text
 from core.wording import count_text
-
-if TYPE_CHECKING:
-    from app.session.session import Session
-    from core.tuning.history.dataset_records import HistoryEntry
 
 MIN_ROWS, MAX_ROWS = 4, 10  # that are seen without scrolling
 FOLDER_KEY = "history/folder"
@@ -38,7 +34,7 @@ HOW_IT_HELPS = (
 
 
 def origin_of(entry: HistoryEntry) -> str:
-    """Where a dataset of the history came from; the day of a run of this computer."""
+    """Where it came from; the day of a run of this computer."""
     if entry.starter:
         return "shipped"
     return "imported" if entry.imported else day_of(entry.when)

@@ -208,7 +208,7 @@ def locale_number(value: float) -> str:
 
 
 def make_line_edit(name: str, placeholder: str, min_width: int) -> QLineEdit:
-    """A field of at least so many pixels at the usual text size."""
+    """`min_width` in pixels at the usual text size."""
     line_edit = QLineEdit()
     line_edit.setAccessibleName(name)
     line_edit.setPlaceholderText(placeholder)

@@ -1,22 +1,17 @@
 """Step 2, the model: cards with pictures, the recommended one first; what lacks is folded."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QLabel, QWidget
 
 from app.pages.install_line import InstallLine
 from app.pages.page import Page
+from app.session.session import Session
 from app.widgets.cards import CardOption, ChoiceCards, CollapsibleSection
 from app.widgets.layouts import add_to
 from app.widgets.text_labels import wrapping_label
 from core.estimators.facts import uncapitalized
-
-if TYPE_CHECKING:
-    from app.session.session import Session
-    from core.tuning.guidance.guidance_records import ModelAdvice
+from core.tuning.guidance.guidance_records import ModelAdvice
 
 
 class ModelPage(Page):

@@ -1,22 +1,18 @@
 """What every page has: a head with one primary button, a scrolling body, words for the panel."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from PySide6.QtCore import QEvent, Qt, Signal, SignalInstance
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from app.look import appearance
+from app.session.session import Session
 from app.widgets.buttons import PlainButton, PrimaryButton
 from app.widgets.layouts import TextWidget, add_to, in_column, in_row, scrolling
 from app.widgets.text_labels import breakable_text, show_text, wrapping_label
 from core.wording import MAX_NAME, shortened_text, with_short_names
-
-if TYPE_CHECKING:
-    from app.session.session import Session
 
 NARROW = 660  # pixels at the usual text size, below which a title may take two lines
 

@@ -1,14 +1,13 @@
 """The ranges to search for each setting of the model."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PySide6.QtCore import QEvent, QSignalBlocker, Signal
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QLineEdit, QWidget
 
 from app.look import appearance
+from app.session.session import Session
 from app.text import plan_text as texts
 from app.widgets.buttons import LinkButton
 from app.widgets.cards import Card
@@ -18,11 +17,8 @@ from app.widgets.text_labels import show_text, wrapping_label
 from core.errors import UnusableError
 from core.estimators.registry import MODELS
 from core.space import Axis, axis_title
+from core.tuning.guidance.guidance_records import StrategyAdvice
 from core.tuning.ranges import check_free, fixed_to, searched_axes, with_range
-
-if TYPE_CHECKING:
-    from app.session.session import Session
-    from core.tuning.guidance.guidance_records import StrategyAdvice
 
 ROWS = 3  # of the table for one setting
 COLUMNS = 6  # of the table

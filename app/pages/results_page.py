@@ -1,11 +1,9 @@
 """Step 5, the results: whether tuning was worth it, on rows that it never saw, and why."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from PySide6.QtCore import QObject, QSignalBlocker
 from PySide6.QtGui import QResizeEvent
@@ -15,6 +13,7 @@ from app.look import appearance
 from app.pages.page import Page
 from app.pages.result_cards import AnswerLines, DefaultComparisonCard, FactsCard, MembersCard
 from app.pages.shared_cards import CopyButtons, RangeEdgeNotice
+from app.session.session import Session
 from app.text.candidate_text import candidate_texts, completed_results
 from app.text.run_head import more_time_text
 from app.views import explanation_views as why
@@ -27,20 +26,17 @@ from app.widgets.buttons import PlainButton
 from app.widgets.cards import Card
 from app.widgets.layouts import add_to, in_grid
 from app.widgets.text_labels import wrapping_label
+from app.worker.messages import Explained
 from core.figures.run_figures import MAX_RUNS
 from core.tuning.events import RunStarted
+from core.tuning.plan import Plan
 from core.tuning.results.answer import Step, answer_of
 from core.tuning.results.result_facts import fact_sentences, member_count, plain_sentences
 from core.tuning.run_results import Results
+from core.tuning.runs.past_runs import RunSummary
 from core.tuning.why import answer_types as answers
 from core.tuning.why.questions import FOLDER, SOON, seconds_before
 from resources.theme import GAP
-
-if TYPE_CHECKING:
-    from app.session.session import Session
-    from app.worker.messages import Explained
-    from core.tuning.plan import Plan
-    from core.tuning.runs.past_runs import RunSummary
 
 AnswerView = why.WhyView[answers.Answer]
 WHY_VIEWS: tuple[type[AnswerView], ...] = (
@@ -189,7 +185,7 @@ class ExplanationRequests(QObject):
 
 
 class ResultsPage(Page):
-    """The tuned model, the default one and the baseline, in words and charts."""
+    """Tuned model, default and baseline, in words and charts."""
 
     topic = "results"
     changes_title = True
@@ -482,7 +478,7 @@ class ResultsPage(Page):
     # Other runs -------------------------------------------------------------------------------
 
     def _same_data(self) -> list[RunSummary]:
-        """This run and the newest tested runs of its data, target and measure."""
+        """This run and the newest tested ones of its data, target and measure."""
         from core.tuning.runs.run_comparison import are_comparable
 
         runs, folder = self.session.runs.run_list.runs, str(self.session.run_folder)

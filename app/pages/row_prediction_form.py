@@ -1,9 +1,6 @@
 """One row: a form with a field for each column, and its prediction."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QRectF, QSignalBlocker, QSize, Qt, QTimer
 from PySide6.QtGui import QColor, QIntValidator, QPainter, QPaintEvent, QResizeEvent
@@ -11,6 +8,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.look import appearance
 from app.pages.input_fields import InputField, make_field, make_line_edit
+from app.session.session_requests import SessionPrediction
 from app.text.prediction_text import NO_RANGES, TYPICAL, predicted_text, prediction_interval_text
 from app.widgets.buttons import PlainButton
 from app.widgets.cards import Card
@@ -29,9 +27,6 @@ from app.worker.messages import ModelDescribed, RowPredicted, TestRowFound
 from core.datasets.task import Task
 from core.export.using.row_answers import CellValue, ModelForm, RowPrediction, TestRow
 from core.wording import format_number, percent, shortened_text
-
-if TYPE_CHECKING:
-    from app.session.session_requests import SessionPrediction
 
 MAX_BARS = 8
 SOON = 60  # milliseconds after the last letter

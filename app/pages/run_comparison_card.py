@@ -1,9 +1,6 @@
 """Chosen runs side by side: cautions, curves, results, and the settings that differ."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout
@@ -20,10 +17,8 @@ from app.widgets.quiet_controls import QuietComboBox
 from app.widgets.text_labels import show_text, wrapping_label
 from core.export.bundle.csv_rows import names_beside
 from core.figures.run_figures import MAX_RUNS
-
-if TYPE_CHECKING:
-    from core.tuning.runs.past_runs import RunSummary
-    from core.tuning.runs.run_comparison import BestSoFarCurve
+from core.tuning.runs.past_runs import RunSummary
+from core.tuning.runs.run_comparison import BestSoFarCurve, cautions, differing_names, refusal_text
 
 RESULTS = ("measure", "score", "vs default", "vs baseline", "time")  # rows before the settings
 HEIGHT = 300  # pixels of the curves
@@ -68,8 +63,6 @@ class RunComparisonCard(Card):
         self.split_wanted.emit(self.which.currentData(), max(used_seeds, default=0) + 1)
 
     def show_runs(self, runs: Sequence[RunSummary], curves: Sequence[BestSoFarCurve]) -> None:
-        from core.tuning.runs.run_comparison import cautions, differing_names, refusal_text
-
         self.runs, self.curves = list(runs)[:MAX_RUNS], list(curves)[:MAX_RUNS]
         titles = zip(self.runs, runs_of_one_dataset(self.runs), strict=True)
         names = names_beside([run.title or title for run, title in titles], ())

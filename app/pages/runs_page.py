@@ -1,10 +1,8 @@
 """Runs: the list of all past runs, the note of one, their comparison, and the bin."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal, SignalInstance
 from PySide6.QtGui import QFocusEvent, QHideEvent, QKeySequence, QResizeEvent, QShortcut, QShowEvent
@@ -15,6 +13,7 @@ from app.look import appearance
 from app.pages.page import Page
 from app.pages.run_comparison_card import RunComparisonCard
 from app.pages.runs_table import MIN_ROWS, RunsTable
+from app.session.session import Session
 from app.text.past_runs_text import day_of, run_name
 from app.text.rail_text import left_out_text
 from app.views.plot.data_table import DataTableModel
@@ -24,12 +23,9 @@ from app.widgets.layouts import TOP, add_to, in_lines, in_row
 from app.widgets.plain_table import RowTable
 from app.widgets.text_labels import ElidedLabel, show_outcome, show_text, wrapping_label
 from core.figures.run_figures import MAX_RUNS
+from core.tuning.runs.past_runs import DeletedRun, RunSummary
+from core.tuning.runs.run_comparison import BestSoFarCurve
 from resources.theme import TARGET
-
-if TYPE_CHECKING:
-    from app.session.session import Session
-    from core.tuning.runs.past_runs import DeletedRun, RunSummary
-    from core.tuning.runs.run_comparison import BestSoFarCurve
 
 MAX_ROWS = 6  # of the bin
 BESIDE_TABLE = 400  # pixels of heads, filter, buttons and note

@@ -1,9 +1,7 @@
 """The table of past runs: filtered while typing, sorted by any column."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
@@ -12,9 +10,7 @@ from PySide6.QtWidgets import QAbstractItemDelegate, QAbstractItemView, QWidget
 from app.text.past_runs_text import HEADS, TIPS, cells_of, file_model_time, keys_of, tip_of
 from app.widgets.plain_table import DISPLAY, CellModel, Index, RowTable
 from app.widgets.text_labels import plain_tooltip
-
-if TYPE_CHECKING:
-    from core.tuning.runs.past_runs import RunSummary
+from core.tuning.runs.past_runs import RunSummary
 
 NAME, STRATEGY, DATE, NOTE = 0, 1, 6, 8
 MIN_ROWS = 5  # seen without scrolling

@@ -1,15 +1,13 @@
 """What several pages show of a run: how to repeat it elsewhere, and ranges that were too narrow."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QWidget
 
+from app.session.session import Session
 from app.text.plan_copies import as_command, as_python
 from app.text.plan_text import editable_number
 from app.widgets.buttons import LinkButton
@@ -20,15 +18,12 @@ from core.tuning.plan import Plan
 from core.tuning.ranges import RangeEdge, edges_of
 from core.tuning.runs.state import RunState
 
-if TYPE_CHECKING:
-    from app.session.session import Session
-
 COPIED_MILLISECONDS = 2000  # until the button has its title again
 ENDED = ("finished", "interrupted")
 
 
 class CopyButtons(QWidget):
-    """Buttons that copy a plan with its target; `report` gets a sentence on failure."""
+    """Copy a plan with its target; `report` gets a sentence on failure."""
 
     def __init__(
         self,
@@ -69,7 +64,7 @@ class CopyButtons(QWidget):
 
 
 class RangeEdgeNotice(QFrame):
-    """The first setting at an edge, and how many more; hidden without any."""
+    """The first one, and how many more; hidden without any."""
 
     widened = Signal()  # the plan has a wider range
 

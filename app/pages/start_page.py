@@ -1,11 +1,8 @@
 """The first page: open a file, try a sample, or continue the last run."""
 
-from __future__ import annotations
-
 import json
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
@@ -13,6 +10,7 @@ from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
 from app.look import appearance
 from app.pages.page import Page
 from app.preferences import preferences as settings
+from app.session.session import Session
 from app.text.rail_text import run_text
 from app.widgets.buttons import ActionTile, LinkButton, PlainButton, ShorteningLink
 from app.widgets.cards import Card
@@ -20,9 +18,6 @@ from app.widgets.drop_area import DropArea, local_file
 from app.widgets.layouts import add_to, clear_layout, in_lines
 from app.widgets.text_labels import plain_tooltip
 from core.datasets.files.addresses import file_exists
-
-if TYPE_CHECKING:
-    from app.session.session import Session
 
 HOW_IT_WORKS = (
     "Open a table with one row for each case. One column is what you want to predict.",

@@ -1,9 +1,7 @@
 """The cards of the Strategy page: budget, values of a grid, costs of mistakes, options."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtWidgets import QWidget
@@ -11,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 from app.help.glossary import read_help
 from app.look import appearance
 from app.preferences import remembered_choices
+from app.session.session import Session
 from app.widgets.buttons import LinkButton
 from app.widgets.cards import Card, CollapsibleSection
 from app.widgets.forms import OptionForm
@@ -21,13 +20,10 @@ from core.datasets.task import Task
 from core.estimators.registry import MODELS
 from core.options import Option
 from core.processes import processor_count
+from core.tuning.guidance.guidance_records import RunEstimate, StrategyAdvice
 from core.tuning.patience import patience_of, stop_rule_text, usual_patience
 from core.tuning.plan import DECODINGS, EVALUATIONS, FEW_ROWS, GAMMA_CHOICES, OUTER_FOLDS
 from core.wording import format_integer, format_value, shortened_text
-
-if TYPE_CHECKING:
-    from app.session.session import Session
-    from core.tuning.guidance.guidance_records import RunEstimate, StrategyAdvice
 
 MAX_MINUTES = 60 * 24 * 7
 MAX_TRIALS = 100_000
@@ -44,7 +40,7 @@ def change_plan(session: Session, **fields: Any) -> None:
 
 
 class BudgetCard(Card):
-    """Minutes, trials, trials without a better one; the first limit ends the run."""
+    """Minutes, trials, patience; the first limit ends the run."""
 
     def __init__(self, session: Session) -> None:
         caption = "Tuning ends at the first limit. You can stop at any time and keep the best."

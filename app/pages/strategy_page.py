@@ -1,9 +1,5 @@
 """Step 3, the strategy: how to tune, how long, for which groups."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
@@ -11,6 +7,7 @@ from app.pages.page import Page
 from app.pages.ranges_card import RangesCard
 from app.pages.shared_cards import CopyButtons
 from app.pages.strategy_cards import AdvancedCard, BudgetCard, MistakesCard, ValuesCard
+from app.session.session import Session
 from app.text.data_text import OWN, group_words, is_nested, test_set_size
 from app.text.history_text import matching_counts_text
 from app.text.plan_text import changed_ranges_text, holds_out, lists_values, tunes_several_models
@@ -23,13 +20,10 @@ from app.widgets.text_labels import wrapping_label
 from core.datasets.task import Task
 from core.estimators.facts import uncapitalized
 from core.estimators.registry import MODELS
+from core.tuning.guidance.guidance_records import StrategyAdvice
 from core.tuning.plan import OUTER_FOLDS, Plan
 from core.tuning.strategies.race_strategy import RaceOptions
 from core.wording import format_integer
-
-if TYPE_CHECKING:
-    from app.session.session import Session
-    from core.tuning.guidance.guidance_records import StrategyAdvice
 
 
 class StrategyPage(Page):
@@ -176,7 +170,7 @@ class StrategyPage(Page):
         if entry is None or summary is None or data is None:
             return
         test_rows, total_rows = test_set_size(summary, data)
-        if self._is_nested(entry):
+        if is_nested(summary, self.session.current_plan.changed(data=data), entry.kind):
             sentences = [
                 f"{self._tuned_text(entry)} tuned on {format_integer(total_rows)} rows. Then every "
                 f"row is tested once: the tuning is repeated {OUTER_FOLDS} times, each time "
@@ -216,10 +210,6 @@ class StrategyPage(Page):
         if tunes_several_models(entry.name):
             return "Several models are"
         return f"{model_title(self.session.current_plan, self.session.advice)} is"
-
-    def _is_nested(self, entry: StrategyAdvice) -> bool:
-        plan = self.session.current_plan.changed(data=self.session.current_data)
-        return is_nested(self.session.current_summary, plan, entry.kind)
 
     def _trial_text(self, entry: StrategyAdvice) -> str:
         plan = self.session.current_plan

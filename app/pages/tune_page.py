@@ -1,10 +1,8 @@
 """Step 4, tuning: the live views of the run, its progress, and its controls."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QDialog, QGridLayout, QLineEdit, QVBoxLayout, QWidget
@@ -14,6 +12,7 @@ from app.look import appearance
 from app.pages.page import Page
 from app.pages.run_bar import Replay, RunBar, Stopwatch, WorkersPanel
 from app.pages.shared_cards import RangeEdgeNotice
+from app.session.session import Session
 from app.text import run_head
 from app.text.key_names import PAUSE, START, STOP
 from app.text.narration import narration
@@ -32,9 +31,6 @@ from core.space import Axis, Setting, axis_title
 from core.tuning.events import Event, RunFailed, WorkersSeen
 from core.tuning.ranges import value_of
 from core.tuning.runs.state import RunState
-
-if TYPE_CHECKING:
-    from app.session.session import Session
 
 SHOWN = ("running", "paused", "finished", "interrupted")
 FOLLOW_MILLISECONDS = 5_000  # between two looks at the run of another process
@@ -252,7 +248,7 @@ class TunePage(Page):
         self.request_refresh()
 
     def _follow_run(self) -> None:
-        """Read what another process has written, but for a replay, which stays where it is."""
+        """But for a replay, which stays where it is."""
         if self.isVisible() and self._count == len(self.session.events):
             self.session.look_again()
         self._follower.start()
@@ -353,7 +349,9 @@ class TunePage(Page):
         self.replay.setVisible(state in REPLAYED and bool(self.session.events))
 
     def _show_words(self) -> None:
-        session, elapsed = self.session, self._elapsed_seconds()
+        session = self.session
+        is_live = session.state in ("running", "stopping") and self.run.ended is None
+        elapsed = self._clock.seconds if is_live else None
         self.bar.show_run(self.run, session.state, elapsed)
         if not session.events:
             self._show_before()
@@ -362,10 +360,6 @@ class TunePage(Page):
         self.set_head(run_head.run_title(self.run), progress_line)
         self.bar.setAccessibleDescription(f"{progress_line}. {self.bar.toolTip()}".strip(". "))
         self.set_panel("What is happening", (*self._state_sentences(), *narration(self.run)))
-
-    def _elapsed_seconds(self) -> float | None:
-        is_live = self.session.state in ("running", "stopping") and self.run.ended is None
-        return self._clock.seconds if is_live else None
 
     def _show_before(self) -> None:
         session = self.session

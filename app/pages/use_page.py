@@ -1,10 +1,8 @@
 """Use the model: one row in a form, or many rows of a file."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from PySide6.QtCore import QMimeData, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
@@ -14,6 +12,7 @@ from app.dialogs.message_boxes import is_trusted
 from app.look import appearance
 from app.pages.page import Page
 from app.pages.row_prediction_form import RowPredictionForm
+from app.session.session import Session
 from app.text.key_names import SAVE, STOP
 from app.text.prediction_text import marked_rows_text
 from app.views.plot.data_table import DataTable
@@ -25,9 +24,6 @@ from app.widgets.text_labels import plain_tooltip, show_text, wrapping_label
 from app.worker.messages import RowsPredicted
 from core.export.destination import own_ending
 from core.export.exportable_models import MODEL_ENDINGS, can_run_code
-
-if TYPE_CHECKING:
-    from app.session.session import Session
 
 HEIGHT, MAX_HEIGHT = 320, 440  # pixels of the table: at the usual text size, at any
 MEASURE = (
@@ -44,7 +40,7 @@ NOTHING_YET = "There are no predictions to save yet: open a file of rows first."
 
 
 class FilePredictionCard(Card):
-    """A file's predictions; `stop` ends them, `save` asks for a path, `sort` for another order."""
+    """Predictions of a file; `save` asks for a path, `sort` for another order."""
 
     file_dropped = Signal(str)  # of rows
 

@@ -1,16 +1,12 @@
 """The first plan of data, and undo and redo of changes on the Data page."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from app.preferences import remembered_choices
+from core.tuning.guidance.guidance_records import Advice, ModelAdvice, StrategyAdvice
 from core.tuning.plan import DataPlan, Plan
-
-if TYPE_CHECKING:
-    from core.tuning.guidance.guidance_records import Advice, ModelAdvice, StrategyAdvice
 
 T = TypeVar("T", "ModelAdvice", "StrategyAdvice")
 MAX_STEPS = 200
@@ -21,7 +17,7 @@ def _recommended(offered: Sequence[T]) -> T:
 
 
 def plan_for(data: DataPlan, advice: Advice, before: Plan | None) -> Plan | None:
-    """The plan before with the new data where it fits, else the recommended one."""
+    """The one before with the new data where it fits, else the recommended one."""
     fitting = advice.fitting_models
     if before is not None and any(entry.name == before.model for entry in fitting):
         has_same_target = (before.data.target, before.data.task) == (data.target, data.task)
@@ -37,7 +33,7 @@ def plan_for(data: DataPlan, advice: Advice, before: Plan | None) -> Plan | None
 
 
 def with_model(plan: Plan, model: str, advice: Advice) -> Plan:
-    """The plan with another model, without ranges; the strategy stays if it fits."""
+    """Without ranges; the strategy stays if it fits."""
     if model != plan.model:
         plan = plan.changed(ranges={}, fixed={})
     offered = advice.strategies.get(model, [])
@@ -51,7 +47,7 @@ def with_model(plan: Plan, model: str, advice: Advice) -> Plan:
 
 
 def with_strategy(plan: Plan, name: str, advice: Advice) -> Plan:
-    """The plan with another strategy."""
+    """With the choices remembered for it."""
     strategy = next(entry for entry in advice.strategies[plan.model] if entry.name == name)
     return remembered_choices.with_strategy_choices(plan.changed(strategy=name), strategy)
 
@@ -81,7 +77,7 @@ class DataUndoStack:
     # What can be undone -----------------------------------------------------------------------
 
     def shown_and_neighbour(self, offset: int) -> tuple[DataVersion, DataVersion] | None:
-        """The version shown (or being read) and the one before (−1) or after (+1)."""
+        """The one shown (or being read), and the one before (−1) or after (+1)."""
         index = self._position if self._target_position is None else self._target_position
         target = index + offset
         if not 0 <= target < len(self._steps):
@@ -114,7 +110,6 @@ class DataUndoStack:
         self.reading, self._target_position = data, None
 
     def read_no_more(self) -> None:
-        """Forget what is being read."""
         self.reading = self._target_position = None
 
     def begin_travel(self, offset: int) -> DataVersion | None:

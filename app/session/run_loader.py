@@ -23,7 +23,7 @@ IsWanted = Callable[[], bool]
 
 
 class LatestTask(QObject):
-    """Computes one thing at a time in a thread; the latest started counts."""
+    """One thing at a time in a thread; the latest started counts."""
 
     done = Signal(object)  # the outcome; None where it failed
 

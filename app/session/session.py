@@ -1,18 +1,17 @@
 """The session: what a person may do, with the signals of `SessionState`."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from app.preferences import preferences, remembered_choices
 from app.session.data_undo_stack import with_model, with_strategy
 from app.session.run_loader import load_run
 from app.session.session_state import SessionState
+from app.session.shown_run import ShownRun
 from app.worker import messages as m
 from app.worker.evaluator_process import EvaluationRequest
 from core.datasets.files.addresses import keep_pasted, with_sheet
@@ -21,11 +20,7 @@ from core.errors import UnusableError
 from core.space import Setting
 from core.tuning.events import ModelSelected, ThresholdSelected
 from core.tuning.guidance.guidance_records import Advice
-from core.tuning.plan import DataPlan
-
-if TYPE_CHECKING:
-    from app.session.shown_run import ShownRun
-    from core.tuning.plan import Plan
+from core.tuning.plan import DataPlan, Plan
 
 PASTED = "pasted"  # the folder of pasted tables below the runs
 
@@ -164,7 +159,7 @@ class Session(SessionState):
     # Past runs ------------------------------------------------------------------------------
 
     def open_run(self, folder: str | Path) -> None:
-        """Open a past run and its data; `run_opened` follows."""
+        """`run_opened` follows."""
         if self._may_begin("open another"):
             self.busy_changed.emit("Reading the run …")
             self.run_loader.start(partial(load_run, Path(folder)))
@@ -235,7 +230,7 @@ class Session(SessionState):
             self._go_on(self.shown.plan)
 
     def look_again(self) -> None:
-        """Read the run that another process writes; `run_replaced` follows."""
+        """`run_replaced` follows."""
         folder, is_free = self.run_folder, not self.run_loader.goes_on
         if self.state == "running elsewhere" and folder is not None and is_free:
             self.run_loader.start(partial(load_run, folder, started=self.shown.state.started))
@@ -260,13 +255,13 @@ class Session(SessionState):
             self._forget_run()
 
     def more_trials(self, count: int) -> None:
-        """Continue an ended run, without a limit of minutes."""
+        """Continue without a limit of minutes."""
         if self.state in ("finished", "interrupted") and self.run_folder is not None:
             # With its limit of minutes, which are spent, it would end at once.
             self._go_on(self.shown.plan.changed(minutes=None), self.shown.budget_for(count))
 
     def more_minutes(self) -> None:
-        """Continue an ended run for as many minutes as it had first."""
+        """Continue for as many minutes as the run had first."""
         plan, folder = self.shown.plan, self.run_folder
         if self.state in ("finished", "interrupted") and folder is not None and plan.minutes:
             spent = self.shown.state.seconds
@@ -316,14 +311,14 @@ class Session(SessionState):
             self._conclude(pick=ModelSelected(kind=kind, number=number))
 
     def select_threshold(self, value: float | None) -> None:
-        """Keep a threshold with the model, None for the run's; its results follow."""
+        """None for the run's; its results follow."""
         if self.state == "finished" and self.run_folder is not None:
             self._conclude(pick=ThresholdSelected(value=value))
 
     def export_model(
         self, format: str, path: str | Path, which: str = "tuned", examples: bool = True
     ) -> None:
-        """Export something of the shown run, or of another of its models; `exported` follows."""
+        """`exported` follows."""
         if self.run_folder is not None:
             self.busy_changed.emit("Saving …" if which == "tuned" else "Fitting the model …")
             folder = str(self.run_folder)
@@ -341,13 +336,13 @@ class Session(SessionState):
             self.predict_rows(path, model, trust)
 
     def sort_predictions(self, least_sure_first: bool) -> None:
-        """Ask for the latest predicted rows in this order; `rows_predicted` follows."""
+        """`rows_predicted` follows."""
         if self._may_begin("sort the rows"):
             self.busy_changed.emit("Sorting …")
             self._requests.ask(m.SortPredictions(least_sure_first))
 
     def save_predictions(self, path: str | Path, least_sure_first: bool = False) -> None:
-        """Save the latest predicted table; `predictions_saved` follows."""
+        """`predictions_saved` follows."""
         if self._may_begin("save the table"):
             self._requests.ask(m.SavePredictions(str(path), least_sure_first))
 
@@ -369,7 +364,7 @@ class Session(SessionState):
         self._requests.cancel(m.Explain, question)
 
     def evaluate(self, request: EvaluationRequest) -> None:
-        """Evaluate a surrogate; `evaluated` follows."""
+        """`evaluated` follows."""
         self._evaluator.ask(request)
 
     # The end --------------------------------------------------------------------------------

@@ -11,10 +11,9 @@ from PySide6.QtCore import QObject, Signal
 
 from app.text import history_text as texts
 from core.errors import UnusableError
-from core.tuning.history.dataset_records import ImportCounts
+from core.tuning.history.dataset_records import HistoryEntry, ImportCounts
 
 if TYPE_CHECKING:
-    from core.tuning.history.dataset_records import HistoryEntry
     from core.tuning.history.store import History
 
 

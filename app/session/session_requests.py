@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
@@ -12,6 +12,8 @@ from core.tuning.events import Event
 
 if TYPE_CHECKING:
     from core.export.using.row_answers import CellValue
+
+AnyWork = TypeVar("AnyWork", bound=m.Work)
 
 
 class PendingRequests:
@@ -49,13 +51,13 @@ class PendingRequests:
     def forget_run(self) -> None:
         self._open.pop(self._run, None)
 
-    def forget_kind(self, kind: type[m.Work]) -> list[m.Work]:
+    def forget_kind(self, kind: type[AnyWork]) -> list[AnyWork]:
         forgotten = [work for work in self._open.values() if isinstance(work, kind)]
         self._open = {id: w for id, w in self._open.items() if not isinstance(w, kind)}
         return forgotten
 
     def answered(self, message: m.Message) -> tuple[bool, type[m.Work] | None]:
-        """Whether an answer counts, and the kind of its request, if there was one."""
+        """Whether it counts, and the kind of its request, if there was one."""
         work = self._open.get(message.id)
         if work is None:
             return message.id == 0, None
@@ -72,7 +74,7 @@ def _is_last(answer: m.Answer) -> bool:
 
 
 class SessionPrediction(QObject):
-    """Asks about the model of a run or of a file; the latest request of a kind counts."""
+    """About the model of a run or file; the latest request of a kind counts."""
 
     described = Signal(object)  # ModelDescribed
     row_predicted = Signal(object)  # RowPredicted
@@ -98,7 +100,7 @@ class SessionPrediction(QObject):
         self._ask(m.PredictRow(self.folder, self.model, self.trust, values))
 
     def find_row(self, number: int = 0, line: int = 0) -> None:
-        """Find the test row with this number or line; `test_row_found` follows."""
+        """`test_row_found` follows."""
         self._ask(m.FindTestRow(self.folder, number, line))
 
     def take_answer(self, answer: m.Answer) -> None:

@@ -75,7 +75,7 @@ class SessionRuns(QObject):
         return self._lister.goes_on
 
     def read_curves(self, folders: Sequence[str]) -> None:
-        """Read the curves of some runs instead of any others; `curves_read` follows."""
+        """`curves_read` follows, for the latest folders."""
         self._reader.start(partial(_read_curves, folders))
 
     def _take_curves(self, curves: list[BestSoFarCurve] | None) -> None:
@@ -111,7 +111,7 @@ class SessionRuns(QObject):
         return self._try_change(partial(store_text, text), sentence, undo)
 
     def delete_runs(self, folders: Sequence[str]) -> None:
-        """Put runs into the bin; one that goes on is skipped and reported."""
+        """One that goes on is skipped and reported."""
         from core.tuning.runs.past_runs import KEPT_DAYS, delete_run
 
         deleted_folders: list[Path] = []

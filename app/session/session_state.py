@@ -1,7 +1,5 @@
 """The state of the session, and how the worker's answers change it."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 
@@ -347,11 +345,6 @@ class SessionState(QObject):
         if self.run_folder is not None and answer.request.folder == str(self.run_folder):
             self.explained.emit(answer)
 
-    def _leave_questions(self, sentence: str) -> None:
-        for request in self._requests.forget_kind(m.Explain):
-            assert isinstance(request, m.Explain)
-            self._tell_explained(m.Explained(request, NoAnswer(sentence)))
-
     def _take_refusal(self, kind: type | None, sentence: str) -> None:
         if kind is m.Estimate and not self.details:
             self.estimate = RunEstimate(sentence, unusable=True)
@@ -381,7 +374,8 @@ class SessionState(QObject):
         self._plan_to_restore = None
         self.busy_changed.emit("")
         self.details = died.details
-        self._leave_questions(died.sentence)
+        for question in self._requests.forget_kind(m.Explain):
+            self._tell_explained(m.Explained(question, NoAnswer(died.sentence)))
         is_abandoned, self._abandons = self._abandons, False
         if self._requests.forget_kind(m.ImportHistory):
             self.history.report_refusal(died.sentence)

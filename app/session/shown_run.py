@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from core.space import Setting
 from core.tuning.events import (
     Event,
     HyperGradientStep,
@@ -25,7 +26,6 @@ from core.tuning.events import (
 from core.tuning.plan import Plan
 
 if TYPE_CHECKING:
-    from core.space import Setting
     from core.tuning.runs.state import RunSnapshot, RunState
 
 MAX_UNFROZEN_EVENTS = 5_000  # a full collection takes some milliseconds
@@ -36,7 +36,7 @@ KEPT_EVERY = 500  # events between two snapshots, replayed in some milliseconds
 
 
 class FrozenEvents:
-    """Freezes the events of the shown run, and all other objects, from time to time."""
+    """Freezes the shown run's events, and all other objects, now and then."""
 
     def __init__(self) -> None:
         self._count = 0  # of events that are not frozen

@@ -104,7 +104,7 @@ def every_row_tests(summary: DatasetSummary, data: DataPlan) -> bool:
 
 
 def is_nested(summary: DatasetSummary, plan: Plan, kind: str) -> bool:
-    """Whether a plan with a strategy of this kind is tested by nested cross-validation."""
+    """Whether a strategy of this kind is tested by nested cross-validation."""
     if evaluation_of(plan, summary.task, summary.rows, kind) != "nested":
         return False
     # Without each fold two rows of a class must be left; else one test set is held out.

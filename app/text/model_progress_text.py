@@ -62,7 +62,7 @@ def standing_text(row: model_runs.LeaderboardRow, run: RunState) -> str:
 
 
 def leading_model(run: RunState) -> str | None:
-    """The model that leads, "" where the average does; None without a score."""
+    """The model that leads; "" where the average does, None without a score."""
     average = model_runs.average_row(run)
     if average is not None and average.state == "leads":
         return average.model

@@ -95,15 +95,8 @@ def _learning_sentences(run: RunState) -> list[str]:
             names = list_text(quoted(at_bound), MAX_LISTED_GROUPS)
             if at_bound:
                 sentences.append(f"At the end of the allowed range: the penalty of {names}.")
-    if run.labelled is not None:
-        sentences.append(sequence_examples_text(run.labelled))
-    if run.folded is not None:
-        sentences.append(molecule_examples_text(run.folded))
-    if run.topics is not None:
-        sentences.append(topics_text(run.topics))
-    if run.images is not None:
-        sentences.append(pictures_text(run.images))
-    return sentences
+    examples = sequence_examples_text(run.labelled), molecule_examples_text(run.folded)
+    return [*sentences, *examples, topics_text(run.topics), pictures_text(run.images)]
 
 
 def _averaging_sentences(run: RunState) -> list[str]:
@@ -111,7 +104,7 @@ def _averaging_sentences(run: RunState) -> list[str]:
     if ensemble is not None:
         sentences += [who_is_in(ensemble), of_which_models(ensemble, run)]
         sentences += [which_is_ahead(ensemble, run), who_is_left_out(ensemble)]
-    if run.disagreement is not None and (ensemble is None or len(ensemble.members) > 1):
+    if ensemble is None or len(ensemble.members) > 1:
         sentences.append(where_they_differ(run.disagreement))
     return sentences
 

@@ -1,19 +1,15 @@
 """Cells of the list of past runs, and titles of settings."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PySide6.QtCore import QDateTime, QLocale, Qt
 
 from app.help.glossary import read_help
 from app.text.rail_text import run_strategy_title, state_text
+from core.tuning.runs.past_runs import RunSummary
 from core.tuning.scores import score
 from core.wording import duration_text, format_value
-
-if TYPE_CHECKING:
-    from core.tuning.runs.past_runs import RunSummary
 
 HEADS = (
     *("name", "strategy", "measure", "score", "vs default", "vs baseline"),
@@ -59,7 +55,7 @@ def file_model_time(run: RunSummary) -> str:
 
 
 def run_name(run: RunSummary) -> str:
-    """The name that a person gave a run, else its file, model and time."""
+    """A person's name for it, else file, model and time."""
     return run.title or file_model_time(run)
 
 
@@ -121,7 +117,7 @@ def setting_name(name: str) -> str:
 
 
 def setting_value(values: Mapping[str, Any], name: str) -> str:
-    """Its value in a cell; "–" without the field, "usual" for the default."""
+    """Its cell: "–" without the field, "usual" for the default."""
     from core.estimators.model_settings import title_of
     from core.tuning.strategies.registry import STRATEGIES
 

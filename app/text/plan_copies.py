@@ -52,7 +52,7 @@ def own_options(plan: Plan) -> dict[str, Option]:
 
 
 def names_groups(plan: Plan) -> bool:
-    """Whether the groups have to be written: the default depends on the task."""
+    """The default depends on the task."""
     model = MODELS.get(plan.model)
     is_structured = model is not None and any(Task(task).is_structured for task in model.tasks)
     # Structured models have groups of their own by default, tables have none.
@@ -84,7 +84,7 @@ def as_command(plan: Plan) -> str:
 
 
 def arguments(plan: Plan) -> list[str]:
-    """The arguments that differ from the defaults, without those that have no effect."""
+    """Those that differ from the defaults and have an effect."""
     words = [portable_path(plan.data.file)]
     for name, value in _named_arguments(plan):
         if not name:

@@ -179,7 +179,7 @@ def setting_cells(started: RunStarted, setting: Mapping[str, Any]) -> tuple[str,
 
 
 def setting_lines(started: RunStarted, setting: Mapping[str, Any]) -> list[str]:
-    """One value a line, with its label; of several models the title first."""
+    """A labelled value a line; of several models the title first."""
     model, model_values = model_and_values(started.run_plan.model, setting)
     labels: Mapping[str, str] = {axis.name: axis.label for axis in started.space}
     lines = []

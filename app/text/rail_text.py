@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from core.tuning.guidance.guidance_records import Advice
+from core.tuning.plan import Plan
+
 if TYPE_CHECKING:
-    from core.tuning.guidance.guidance_records import Advice
-    from core.tuning.plan import Plan
     from core.tuning.runs.past_runs import RunSummary
 
 

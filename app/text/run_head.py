@@ -221,7 +221,7 @@ def _time_left(run: RunState, elapsed: float | None) -> list[str]:
 
 
 def ledger_parts(run: RunState, elapsed: float | None = None) -> list[tuple[str, float, str]]:
-    """(part, its seconds, its label) of the time of a run of several models, in order."""
+    """(part, seconds, label) of a run of several models, in order."""
     seconds = run_seconds(run, elapsed)
     memory = f"{format_number(run.memory / 1e9, 2)} GB in use" if run.memory else ""
     kept_text = duration_text(int(seconds.kept))

@@ -37,8 +37,8 @@ class Board(QScrollArea):
     evaluation_wanted = Signal(object)
     problem = Signal(str)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.record = ViewState()
         self.views: dict[str, View] = {}
         self._cached_views: dict[str, View] = {}

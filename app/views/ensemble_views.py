@@ -75,7 +75,7 @@ class MemberWeights(EnsembleView, ScrolledBars):
 
 
 class Disagreement(EnsembleView, ScrolledBars):
-    """A dot a member for each held-out row, and a diamond for the truth."""
+    """A dot a member for each held-out row; a diamond is the truth."""
 
     name = "disagreement"
     title = figures.DISAGREEMENT
@@ -93,19 +93,15 @@ class Disagreement(EnsembleView, ScrolledBars):
         has_holdout_rows = started.judged != "training" and not tunes_several(started)
         return super().wants(started) and has_holdout_rows
 
-    @property
-    def disagreement(self) -> events.MembersDisagree:
-        return self.run.disagreement or events.MembersDisagree()
-
     def has_content(self) -> bool:
-        return bool(self.disagreement.rows) and len(self.disagreement.members) > 1
+        return bool(self.run.disagreement.rows) and len(self.run.disagreement.members) > 1
 
     def figure(self) -> Figure:
-        return figures.disagreement_figure(self.disagreement, self.record.selected)
+        return figures.disagreement_figure(self.run.disagreement, self.record.selected)
 
     def draw(self) -> None:
         super().draw()
-        dots, event = self.shown_figure().mark(Dots, "members"), self.disagreement
+        dots, event = self.shown_figure().mark(Dots, "members"), self.run.disagreement
         numbers = np.tile(np.array(event.members), len(event.rows))
         self.canvas.set_pickable(self.plot, np.array(dots.x), np.array(dots.y), numbers)
 

@@ -225,20 +225,14 @@ class ColumnsView(WhyView[answer_types.ColumnImportance], ScrolledBars):
             moves: dict[int, int] = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
             if event.key() in moves:
                 self.row = max(0, min(len(self.shown_losses()) - 1, self.row + moves[event.key()]))
-                self._keep_in_sight()
+                first, fit = self.scroll_bar.value(), self.scroll_bar.pageStep()
+                self.scroll_bar.setValue(max(self.row - fit + 1, min(self.row, first)))
                 self.redraw()
                 return True
             if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
                 self.choose_row(self.row)
                 return True
         return super().eventFilter(watched, event)
-
-    def _keep_in_sight(self) -> None:
-        first, fit = self.scroll_bar.value(), self.scroll_bar.pageStep()
-        if self.row < first:
-            self.scroll_bar.setValue(self.row)
-        elif self.row >= first + fit:
-            self.scroll_bar.setValue(self.row - fit + 1)
 
 
 class DependenceView(WhyView[answer_types.Dependence]):

@@ -35,12 +35,8 @@ class MoleculeView(ExamplesView[FoldedMolecule]):
         self.canvas.setMinimumHeight(appearance.pixels(LOWEST))
         return content
 
-    @property
-    def latest_folds(self) -> MoleculesFolded:
-        return self.run.folded or MoleculesFolded()
-
     def examples(self) -> list[FoldedMolecule]:
-        return self.latest_folds.molecules
+        return self.run.folded.molecules
 
     def example_title(self, example: FoldedMolecule) -> str:
         return example.name
@@ -174,7 +170,7 @@ class ArcView(MoleculeView):
         return HoverText("\n".join(lines), float(base), y)
 
     def describe(self) -> str:
-        return f"Step {self.latest_folds.step}, {self.pair_picture().pair_text()}"
+        return f"Step {self.run.folded.step}, {self.pair_picture().pair_text()}"
 
     def table_data(self) -> Table:
         return self.pair_picture().pair_table()
@@ -258,7 +254,7 @@ class DotPlotView(MoleculeView):
         return HoverText(f"{bases}\n{share}\n{truth}", float(round(x)), float(round(y)))
 
     def describe(self) -> str:
-        return f"Step {self.latest_folds.step}, {self.pair_picture().share_text()}"
+        return f"Step {self.run.folded.step}, {self.pair_picture().share_text()}"
 
     def table_data(self) -> Table:
         return self.pair_picture().share_table()

@@ -176,15 +176,11 @@ class PicturesView(PaintedView):
         self.pictures = PictureRows()
         return self.pictures
 
-    @property
-    def latest_images(self) -> ImagesDrawn:
-        return self.run.images or ImagesDrawn()
-
     def has_content(self) -> bool:
-        return bool(self.latest_images.originals or self.latest_images.samples)
+        return bool(self.run.images.originals or self.run.images.samples)
 
     def draw(self) -> None:
-        drawn, rows = self.latest_images, []
+        drawn, rows = self.run.images, []
         verb = "was" if self.run.started.judged == "training" else "was not"
         for caption, kind in (
             (f"Pictures that the model {verb} trained on, with their labels", drawn.originals),
@@ -199,7 +195,7 @@ class PicturesView(PaintedView):
         self.page.update_layout()
 
     def describe(self) -> str:
-        drawn = self.latest_images
+        drawn = self.run.images
         return (
             f"Trial {drawn.number}, the best so far: {len(drawn.originals)} pictures of the data, "
             f"each as the model sees it below, and {len(drawn.samples)} generated pictures; "
@@ -207,7 +203,7 @@ class PicturesView(PaintedView):
         )
 
     def table_data(self) -> Table:
-        drawn = self.latest_images
+        drawn = self.run.images
         kinds = (
             ("data", drawn.originals, drawn.labels),
             ("as seen", drawn.reconstructions, drawn.labels),

@@ -1,8 +1,6 @@
 """What trials and earlier datasets together believe: along one axis, and over two."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QRectF
@@ -18,11 +16,9 @@ from app.views.surface_view import SurfaceView
 from app.views.surrogate_view import RANKING, WITH_HISTORY, SurrogateView
 from core.figures.figure import Table
 from core.figures.scales import Scale, axis_position, near_range
+from core.gp.evaluations import JointImage, JointSlice
 from core.tuning import events
 from core.wording import format_number
-
-if TYPE_CHECKING:
-    from core.gp.evaluations import JointImage, JointSlice
 
 
 class PosteriorView(SurrogateView):

@@ -80,7 +80,7 @@ class ScoreRange:
 def common_range(
     leaderboard: list[LeaderboardRow], baseline: float | None, maximize: bool = True
 ) -> ScoreRange:
-    """The range of every picture of scores; a baseline beyond it is None."""
+    """Of every picture of scores; a baseline beyond it is None."""
     scored = [row for row in leaderboard if row.best_known_score is not None]
     if not scored:
         return ScoreRange(0.0, 1.0, None)
@@ -118,7 +118,7 @@ class ScoreHeader(QHeaderView):
 
 
 class ScorePicture(QStyledItemDelegate):
-    """Draws a model's score on a bar of one standard error to each side."""
+    """The score on a bar of one standard error to each side."""
 
     def __init__(self, board: RaceBoard) -> None:
         super().__init__(board)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtWidgets import QWidget
@@ -15,12 +14,10 @@ from app.widgets.quiet_controls import chooser
 from core.figures import figure as data
 from core.figures.run_figures import MAX_RUNS, RUN_CURVES, run_curves_figure
 from core.figures.scales import Scale, score_scale
+from core.tuning.runs.past_runs import RunSummary
+from core.tuning.runs.run_comparison import BestSoFarCurve
 from core.tuning.scores.score import score_text
 from core.wording import duration_text, format_number
-
-if TYPE_CHECKING:
-    from core.tuning.runs.past_runs import RunSummary
-    from core.tuning.runs.run_comparison import BestSoFarCurve
 
 
 class RunsComparison(ResultView):

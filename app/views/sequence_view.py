@@ -216,12 +216,8 @@ class SequenceView(ExamplesView[LabelledSequence], PaintedView):
     def reset_ranges(self) -> None:
         """Nothing: the grid starts at the left."""
 
-    @property
-    def latest_labels(self) -> SequencesLabelled:
-        return self.run.labelled or SequencesLabelled()
-
     def examples(self) -> list[LabelledSequence]:
-        return self.latest_labels.sequences
+        return self.run.labelled.sequences
 
     def example_title(self, example: LabelledSequence) -> str:
         return f"{example.name} ({len(example.tokens)} tokens)"
@@ -242,7 +238,7 @@ class SequenceView(ExamplesView[LabelledSequence], PaintedView):
         self.page.update_layout()
 
     def sequence_labels(self) -> SequenceLabels:
-        example, classes = self.example(), self.latest_labels.classes
+        example, classes = self.example(), self.run.labelled.classes
         marginals = np.array(example.marginals, dtype=float).reshape(-1, len(classes))
         code_of = {label: code for code, label in enumerate(classes)}
         # The rows only grow, so that none jumps from step to step.
@@ -264,7 +260,7 @@ class SequenceView(ExamplesView[LabelledSequence], PaintedView):
         )
 
     def _token_text(self, token: int) -> str:
-        example, classes = self.example(), self.latest_labels.classes
+        example, classes = self.example(), self.run.labelled.classes
         shares = np.array(example.marginals[token])
         likely = np.argsort(-shares, kind="stable")[:MAX_TOOLTIP_LABELS]
         lines = [
@@ -276,13 +272,13 @@ class SequenceView(ExamplesView[LabelledSequence], PaintedView):
         return "\n".join(lines)
 
     def describe(self) -> str:
-        return f"Step {self.latest_labels.step}, {self._label_picture().label_text()}"
+        return f"Step {self.run.labelled.step}, {self._label_picture().label_text()}"
 
     def table_data(self) -> Table:
         return self._label_picture().label_table()
 
     def _label_picture(self) -> LabelPicture:
-        return LabelPicture(self.example(), self.latest_labels.classes)
+        return LabelPicture(self.example(), self.run.labelled.classes)
 
 
 def _paint_shades(painter: QPainter, box: QRectF) -> None:

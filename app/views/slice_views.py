@@ -1,8 +1,6 @@
 """The surrogate along one axis, with the trials and the next one."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,12 +15,10 @@ from app.views.surrogate_view import SurrogateView, expected_text
 from core.figures.figure import Table, range_of
 from core.figures.run_figures import edge_marks
 from core.figures.scales import Scale, axis_position, bounds_of, score_scale
+from core.gp.evaluations import ScoreSlice, SurrogateSlice
 from core.space import Axis
 from core.tuning.scores.score import score_text
 from core.wording import format_number, format_value
-
-if TYPE_CHECKING:
-    from core.gp.evaluations import ScoreSlice, SurrogateSlice
 
 OFF = "Trials off them: noise, or settings not on this axis."
 BAND_SHARE = 0.2  # of the range of the scores that mean and band take beyond their best

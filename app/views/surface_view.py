@@ -1,9 +1,6 @@
 """The expected score over two hyperparameters as a coloured surface."""
 
-from __future__ import annotations
-
 import itertools
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyqtgraph as pg
@@ -21,14 +18,11 @@ from app.views.surrogate_view import AxesView, SurrogateView, expected_text
 from core.figures.figure import Figure, Table
 from core.figures.run_figures import rank_figure
 from core.figures.scales import Scale, axis_position
+from core.gp.evaluations import SurrogateImage
 from core.space import Axis
 from core.tuning.events import RunStarted, TrialExcluded, TrialFinished
 from core.tuning.scores.score import score_text
 from core.wording import format_value
-
-if TYPE_CHECKING:
-    from core.gp.evaluations import SurrogateImage
-
 
 MIN_RANKED = 5  # trials with a score
 BEYOND = 0.2  # of the range of the scores that colours go on beyond it
@@ -200,7 +194,7 @@ class SurfaceView(PairView, SurrogateView):
 
 
 def _even_grid(positions: np.ndarray) -> tuple[tuple[float, float], np.ndarray]:
-    """The edges of an image, and the nearest position of its equal cells."""
+    """The edges, and the nearest position of equal cells."""
     if len(positions) == 1:
         return (positions[0] - 0.5, positions[0] + 0.5), np.array([0])
     gaps = np.diff(positions)

@@ -2,7 +2,7 @@
 
 import itertools
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from PySide6.QtGui import QResizeEvent
@@ -15,12 +15,10 @@ from app.widgets.quiet_controls import NARROWEST, QuietComboBox, chooser
 from app.worker.evaluator_process import EvaluationReply, EvaluationRequest
 from core.figures.run_figures import shown_scores
 from core.figures.scales import Scale, score_scale
+from core.gp.evaluations import Evaluation
 from core.tuning.events import Event, JointSurfaceFitted, RunStarted, SurrogateFitted, TrialExcluded
 from core.tuning.scores.score import metric_in_short, score_limits
 from core.wording import format_decimals, format_number
-
-if TYPE_CHECKING:
-    from core.gp.evaluations import Evaluation
 
 # Surrogates that learn from earlier datasets (`Strategy.surrogate`), and the one of these
 # whose responses are ranks instead of standardized scores.
@@ -114,7 +112,7 @@ class SurrogateView(AxesView):
         return score_scale(self.run.started.metric)
 
     def heights(self) -> np.ndarray:
-        """What was found at the trials, NaN for those not drawn, shape (n,)."""
+        """At the trials, NaN for those not drawn, shape (n,)."""
         return self.run.scores
 
     def maximize(self) -> bool:

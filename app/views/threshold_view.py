@@ -25,7 +25,7 @@ NAMED = 14  # characters of a class
 
 
 class ThresholdView(WhyView[ClassDiagnostics]):
-    """Both curves; drags or the slider move the handle, which a button gives to the model."""
+    """Both curves; a drag or the slider moves the handle, which a button keeps."""
 
     threshold_chosen = Signal(object)  # of the second class; None for the recommended one
 

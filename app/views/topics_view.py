@@ -161,16 +161,12 @@ class TopicsView(PaintedView):
         self.cards = TopicCards()
         return self.cards
 
-    @property
-    def latest_topics(self) -> TopicsFound:
-        return self.run.topics or TopicsFound()
-
     def has_content(self) -> bool:
-        return bool(self.latest_topics.topics)
+        return bool(self.run.topics.topics)
 
     def heading_text(self) -> str:
-        count, seen = self.latest_topics.count, len(self.latest_topics.topics)
-        trial = f"Trial {self.latest_topics.number}, the best so far"
+        count, seen = self.run.topics.count, len(self.run.topics.topics)
+        trial = f"Trial {self.run.topics.number}, the best so far"
         if seen == count:
             return f"{trial}: its topics, the largest first."
         return f"{trial}: the {seen} largest of {count} topics."
@@ -180,19 +176,19 @@ class TopicsView(PaintedView):
             LegendEntry(_paint_bar, "share of all words"),
             LegendEntry(_paint_letters, "larger words are likelier in the topic"),
         ]
-        self.cards.set_data(self.latest_topics.topics, self.heading_text(), entries)
+        self.cards.set_data(self.run.topics.topics, self.heading_text(), entries)
         self.page.update_layout()
 
     def describe(self) -> str:
-        topics = self.latest_topics.topics[:DESCRIBED]
+        topics = self.run.topics.topics[:DESCRIBED]
         texts = [f"{', '.join(topic.words[:NAMED])} ({percent(topic.share)})" for topic in topics]
-        shares = f"With their shares of all words in {self.latest_topics.documents:,} texts"
+        shares = f"With their shares of all words in {self.run.topics.documents:,} texts"
         return f"{self.heading_text()} {shares}: {'; '.join(texts)}; and so on."
 
     def table_data(self) -> Table:
         return ["topic", "share of all words", "word", "probability in the topic"], [
             [number, topic.share, word, weight]
-            for number, topic in enumerate(self.latest_topics.topics, start=1)
+            for number, topic in enumerate(self.run.topics.topics, start=1)
             for word, weight in zip(topic.words, topic.weights, strict=True)
         ]
 

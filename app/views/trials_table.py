@@ -33,7 +33,7 @@ from resources.theme import TARGET
 
 
 class TrialsModel(CellModel):
-    """Number, score, settings, time and note of trials.
+    """A row a trial.
 
     Where several models are tuned, a setting is two columns: model and values.
     """

@@ -1,9 +1,6 @@
 """Messages at the top of a page, and a desktop notice at the end of a run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QAccessible, QAccessibleEvent
@@ -12,13 +9,11 @@ from PySide6.QtWidgets import QApplication, QFrame, QProgressBar, QSystemTrayIco
 from app.look import icons
 from app.preferences import preferences as settings
 from app.preferences.preferences import TELLS_ENDS
+from app.session.session import Session
 from app.session.shown_run import GOING_ON
 from app.widgets.buttons import IconButton, PlainButton
 from app.widgets.layouts import in_column, in_row
 from app.widgets.text_labels import StatusIcon, wrapping_label
-
-if TYPE_CHECKING:
-    from app.session.session import Session
 
 LONG = 250  # milliseconds of a wait before it is shown
 MESSAGE_MILLISECONDS = 10_000
@@ -94,7 +89,7 @@ class BusyNotice(QFrame):
 
 
 class EndNotice(QObject):
-    """Asks for attention when a run ends and the window is not in front."""
+    """Asks for attention when a run ends behind other windows."""
 
     def __init__(self, window: QWidget, session: Session) -> None:
         super().__init__(window)

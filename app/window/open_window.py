@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import shiboken6
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, SignalInstance, Slot
@@ -18,11 +17,10 @@ from app.diagnostics.crash_reports import CrashReporter, FaultFile
 from app.look import appearance, icons
 from app.preferences.preferences import settings_fault, use_file
 from app.session.run_loader import IsWanted, LatestTask
+from app.session.session import Session
+from app.window import window_end
 from app.window.window import PAGES, Window
 from core.garbage_collection import restore_collection
-
-if TYPE_CHECKING:
-    from app.session.session import Session
 
 START_TIMES = "TUNESCOPE_START_TIMES"  # path of the file that tests/benchmarks/bench_start.py reads
 
@@ -49,7 +47,6 @@ def run_window(file: str) -> int:
     app.setDesktopFileName("tunescope")
     app.setWindowIcon(icons.tinted_icon("tunescope"))
     appearance.start(app)
-    from app.session.session import Session
 
     session = Session()
     window = None
@@ -66,9 +63,6 @@ def run_window(file: str) -> int:
 
 
 def _run_event_loop(app: QApplication, window: Window, file: str) -> int:
-    # Not needed for the first paint.
-    from app.window import window_end
-
     faults, requests = FaultFile(), window_end.EndsOnRequest(window)
     requests.ending.connect(window.prepare_end)
     if faults.fault:
@@ -113,7 +107,7 @@ def _after_first_paint(
 
 
 def tell_painted(window: QMainWindow, worker_ready: SignalInstance) -> None:
-    """Mark when the window is painted and the worker ready, then close it; only for benchmarks."""
+    """Mark when it is painted and the worker ready, then close it; for benchmarks."""
     path = os.environ.get(START_TIMES)
     if not path:
         return
@@ -147,7 +141,7 @@ LATER = (
 
 
 class Preparation(QObject):
-    """Imports modules and opens the history in a thread, then makes views and pages, one a turn."""
+    """Imports and opens the history in a thread, then makes views and pages, one a turn."""
 
     def __init__(self, window: Window) -> None:
         super().__init__(window)

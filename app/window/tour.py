@@ -1,11 +1,8 @@
 """The tour through the window on a sample: a card beside one control after the other."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
@@ -21,14 +18,12 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QApplication, QFrame, QPushButton, QWidget
 
 from app.look import appearance
+from app.pages.page import Page
+from app.session.session import Session
 from app.text.rail_text import model_title, strategy_title
 from app.widgets.buttons import LinkButton, PlainButton, PrimaryButton
 from app.widgets.layouts import in_column, in_row
 from app.widgets.text_labels import wrapping_label
-
-if TYPE_CHECKING:
-    from app.pages.page import Page
-    from app.session.session import Session
 
 SAMPLE, MODEL, STRATEGY, TRIALS = "breast-cancer", "svm", "gp", 16
 SAMPLE_FILE = f"sample:{SAMPLE}"

@@ -31,6 +31,7 @@ from app.look import appearance
 from app.pages.page import Page
 from app.pages.start_page import TOURED, StartPage
 from app.preferences import preferences as settings
+from app.session.session import Session
 from app.text import key_names
 from app.widgets import drop_area
 from app.widgets.layouts import in_column, in_row, order_tabs
@@ -40,7 +41,6 @@ from app.window.window_sides import STEPS, Rail, SidePanel, step_states
 from core.datasets.finding import SuggestedChange
 
 if TYPE_CHECKING:
-    from app.session.session import Session
     from app.window.tour import Tour
 
 PAGES = {

@@ -1,12 +1,9 @@
 """How the window ends: closed during a run, on a signal, or with its display."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QObject, QSocketNotifier, Qt, Signal
 from PySide6.QtGui import QGuiApplication
@@ -14,9 +11,7 @@ from PySide6.QtWidgets import QMessageBox, QProgressDialog, QWidget
 
 from app.diagnostics.interrupts import WINDOW, InterruptSignals
 from app.dialogs.message_boxes import ACCEPT, LOSE, ask, message_box
-
-if TYPE_CHECKING:
-    from app.session.session import Session
+from app.session.session import Session
 
 DISPLAY_GONE = 1  # what Qt's event loop returns where the X server has died, and the exit status
 

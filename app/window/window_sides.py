@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QLayout, QWidget
 
 from app.look import appearance, icons
 from app.preferences import preferences as settings
+from app.session.session_state import SessionState
 from app.text.rail_text import (
     SHOWN_RUNS,
     left_out_text,
@@ -34,7 +35,6 @@ from app.widgets.text_labels import (
 from core.wording import shortened_text
 
 if TYPE_CHECKING:
-    from app.session.session_state import SessionState
     from core.tuning.runs.past_runs import RunSummary
 
 STEPS = ("data", "model", "strategy", "tune", "results", "export")

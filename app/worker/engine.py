@@ -62,7 +62,7 @@ def trial_executor(
 
 
 def check_cluster(cluster: m.Cluster) -> m.ClusterChecked:
-    """Whether a cluster answers, and how many trials it runs at a time."""
+    """Whether it answers, and how many trials it runs at a time."""
     from core.tuning.cluster.connection import data_transfer_warning
 
     try:
@@ -209,7 +209,7 @@ class Engine:
             )
 
     def conclude(self, request: m.Conclude) -> Iterator[Event]:
-        """The results of a run that was cut off, lost a trial, or gets another model."""
+        """Of a run that was cut off, lost a trial, or gets another model."""
         from core.tuning.results.conclude import conclude, select_model
 
         run = RunFolder.open(request.folder)

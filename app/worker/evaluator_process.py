@@ -11,6 +11,7 @@ from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, TypeVar
 
 from app.worker.worker_process import NICENESS, THREAD_LIMITS
+from core.space import Axis
 from core.tuning.events import Event, HistoryRead, JointSurfaceFitted, SurrogateFitted
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     from core.gp.evaluations import Evaluation
     from core.gp.transfer.joint_fitting import JointHistory
-    from core.space import Axis
 
 
 Surface = TypeVar("Surface", bound="DataclassInstance")
@@ -66,8 +66,6 @@ def serve_requests(pipe: Connection) -> None:
 
 
 def _import_all() -> None:
-    from core.space import Axis
-
     # Evaluating a small surrogate imports everything that requests need.
     space = (Axis("x", "x", "float"), Axis("y", "y", "float"))
     fitted = SurrogateFitted(

@@ -1,7 +1,5 @@
 """Evaluates surrogates in a small process, so that the window never waits."""
 
-from __future__ import annotations
-
 import contextlib
 import threading
 import time
@@ -16,7 +14,7 @@ PATIENCE = 30.0  # seconds for one answer, with the start of the process
 
 
 class SurrogateEvaluator(ProcessThread):
-    """Answers views, the latest request of each; a process that was killed is started again."""
+    """Answers the latest request of each view; a killed process is started again."""
 
     arrived = Signal(object)  # EvaluationReply
 

@@ -40,7 +40,7 @@ class Work:
 
 
 class Control:
-    """A request about work that waits or goes on, of whose request it has the id."""
+    """A request about work that waits or goes on, whose id it has."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ class Conclude(Work):
 
 @dataclass(frozen=True)
 class Export(Work):
-    """Export something of a run that ended, or of another of its models (`Exported`)."""
+    """Export something of an ended run, or another of its models (`Exported`)."""
 
     folder: str
     format: str
@@ -247,7 +247,7 @@ class Exclude(Control):
 
 @dataclass(frozen=True)
 class AbandonRun(Control):
-    """Do not wait for results: the process is killed, what was recorded is kept."""
+    """The process is killed; what was recorded is kept."""
 
 
 @dataclass(frozen=True)
@@ -315,7 +315,7 @@ class Estimated(Reply):
 
 @dataclass(frozen=True)
 class HistorySummary(Reply):
-    """What the history has for a plan, or the problem; neither where no strategy uses it."""
+    """For a plan, or the problem; neither where no strategy uses the history."""
 
     counts: HistoryCounts | None = None
     problem: str = ""
@@ -352,7 +352,7 @@ class RunEnded(Reply):
 
 @dataclass(frozen=True)
 class Exported(Reply):
-    """The file was written; `remark` is a sentence about what had to be done before."""
+    """The file was written; `remark` says what had to be done before."""
 
     path: str
     remark: str = ""

@@ -1,7 +1,5 @@
 """The use of a model in the worker: files of rows, single rows, rows of the test set."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator
 from dataclasses import replace
 from functools import partial
@@ -33,7 +31,7 @@ NO_TEST_ROWS = (
 
 
 class PredictionService:
-    """Keeps the model that was used last, opened once, and the last predictions."""
+    """Keeps the last model, opened once, and the last predictions."""
 
     def __init__(self, dataset_of: Callable[[Plan], Dataset]) -> None:
         self._dataset_of = dataset_of

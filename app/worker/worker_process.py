@@ -55,7 +55,7 @@ def run_worker(pipe: Connection, engine: str, scratch: str) -> None:
 
 
 def settle_down(scratch: str) -> None:
-    """Set one BLAS thread (before numpy is imported), a process group and a temporary folder."""
+    """One BLAS thread (before numpy is imported), a process group, a temporary folder."""
     os.environ.update(dict.fromkeys(THREAD_LIMITS, "1"))
     os.environ.update(dict.fromkeys(("TMPDIR", "TEMP", "TMP"), scratch))
     tempfile.tempdir = scratch
@@ -302,7 +302,7 @@ def refusal_of(error: Exception) -> m.Refusal:
 
 
 def details_of(error: BaseException) -> str:
-    """The traceback of an exception, without its message, which could hold a value of the data."""
+    """The traceback without the message, which could hold a value of the data."""
     lines = [type(error).__name__]
     for frame in traceback.extract_tb(error.__traceback__):
         path_parts = frame.filename.replace("\\", "/").rsplit("/", 3)[-3:]

@@ -1,7 +1,5 @@
 """The thread that owns the worker's process and forwards its messages in batches."""
 
-from __future__ import annotations
-
 import contextlib
 import multiprocessing
 import queue

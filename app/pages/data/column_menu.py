@@ -1,21 +1,16 @@
 """The menus of one column and of several: role, kind and group."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence, Set
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QActionGroup
 from PySide6.QtWidgets import QMenu, QWidget
 
 from app.pages.data.findings_card import apply_change
+from app.pages.data.groups_board import GroupsBoard
+from app.session.session import Session
 from app.widgets.text_labels import plain_tooltip
-
-if TYPE_CHECKING:
-    from app.pages.data.groups_board import GroupsBoard
-    from app.session.session import Session
-    from core.datasets.dataset_summary import ColumnSummary
+from core.datasets.dataset_summary import ColumnSummary
 
 CHANGEABLE = ("number", "category", "yes/no", "date", "text")
 _SEVERAL = {"feature": "Use them to predict", "ignore": "Leave them out"}
@@ -75,7 +70,7 @@ class ColumnMenus:
         self._session.change_data(roles=roles)
 
     def set_kinds(self, names: Sequence[str], kind: str) -> None:
-        """Set several columns' kind; other readings are forgotten."""
+        """Other readings are forgotten."""
         data = self._session.requested_data
         kinds = {**data.kinds, **dict.fromkeys(names, kind)}
         readings = {name: word for name, word in data.readings.items() if name not in names}

@@ -1,9 +1,5 @@
 """Step 1, the data."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QEvent, QObject, QPoint, QSignalBlocker, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
@@ -15,16 +11,14 @@ from app.pages.data.groups_board import GroupsBoard
 from app.pages.data.preview_table import MIN_ROWS, PreviewTable
 from app.pages.data.question_card import QuestionCard
 from app.pages.page import Page
+from app.session.session import Session
 from app.text.data_text import change_title, column_word, data_summary, headline
 from app.widgets.buttons import IconButton, PlainButton
 from app.widgets.cards import Card
 from app.widgets.layouts import add_to, in_lines
 from app.widgets.text_labels import plain_tooltip
+from core.datasets.dataset_summary import DatasetSummary
 from core.wording import count_text
-
-if TYPE_CHECKING:
-    from app.session.session import Session
-    from core.datasets.dataset_summary import DatasetSummary
 
 FEWER_ROWS = 5
 BESIDE = 444  # pixels of a card at the usual text size, from which on two are beside each other

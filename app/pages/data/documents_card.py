@@ -1,25 +1,19 @@
 """The card about documents: how many, how long, and their words."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QRectF, QSignalBlocker, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.look import appearance
+from app.session.session import Session
 from app.text.data_text import document_facts, stop_word_choices, word_rules_text
 from app.widgets.cards import Card
 from app.widgets.layouts import FlowLayout, add_to, clear_layout, in_column, in_lines
 from app.widgets.quiet_controls import QuietComboBox, QuietSpinBox
 from app.widgets.text_labels import titled_control, wrapping_label
+from core.datasets.dataset_summary import DocumentSummary
 from core.datasets.texts.stop_words import MAX_WORDS
 from core.wording import format_integer
-
-if TYPE_CHECKING:
-    from app.session.session import Session
-    from core.datasets.dataset_summary import DocumentSummary
 
 _COLUMN = 190  # pixels of a column of words, at least
 _BAR = 4  # pixels: how high the bar under a word is

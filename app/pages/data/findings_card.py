@@ -1,28 +1,23 @@
 """Lists of what was found in the data and how it was read, with buttons that change it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont, QFontMetrics
 from PySide6.QtWidgets import QFrame, QLayout, QWidget
 
 from app.look import appearance
+from app.session.session import Session
 from app.text.data_text import rewritten_text
 from app.widgets.buttons import LinkButton, PlainButton
 from app.widgets.cards import Card
 from app.widgets.layouts import LEFT, FlowLayout, add_to, clear_layout, in_column, in_row
 from app.widgets.text_labels import ElidedLabel, StatusIcon, wrapping_label
-from core.datasets.finding import ColumnReading, shared_changes
+from core.datasets.dataset_summary import DatasetSummary
+from core.datasets.finding import ColumnReading, Finding, SuggestedChange, shared_changes
 from core.wording import list_text, quoted
-
-if TYPE_CHECKING:
-    from app.session.session import Session
-    from core.datasets.dataset_summary import DatasetSummary
-    from core.datasets.finding import Finding, SuggestedChange
 
 FIRST_ITEMS = 4  # that are shown before a person asks for more
 MAX_ITEMS = 60  # nobody decides about more one by one
@@ -146,7 +141,7 @@ class _Line:
 
 
 class ReadingsCard(ListCard):
-    """A line for each column that could mean something else, is rewritten or encoded."""
+    """A line a column that could mean something else, is rewritten or encoded."""
 
     title = "How it was read"
     first_items = 6

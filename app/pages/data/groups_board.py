@@ -1,19 +1,17 @@
 """The board of groups of columns: boxes with chips that are moved between them."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFileDialog, QFrame, QLineEdit, QMenu, QWidget
 
 from app.look import appearance
+from app.session.session import Session
 from app.text import data_text as words
 from app.text.data_text import OWN
 from app.widgets.buttons import IconButton, PlainButton
@@ -23,13 +21,10 @@ from app.widgets.drop_area import DropTarget
 from app.widgets.layouts import FlowLayout, add_to, clear_layout, in_column, in_lines
 from app.widgets.quiet_controls import QuietComboBox
 from app.widgets.text_labels import plain_tooltip, show_text, wrapping_label
+from core.datasets.dataset_summary import DatasetSummary
+from core.datasets.task import Task
 from core.errors import UnusableError, write_error
 from core.writing import write_whole
-
-if TYPE_CHECKING:
-    from app.session.session import Session
-    from core.datasets.dataset_summary import DatasetSummary
-    from core.datasets.task import Task
 
 Groups = dict[str, list[str]]
 Spec = str | Groups
@@ -269,7 +264,7 @@ class GroupsBoard(Card):
 
     @property
     def takes_columns(self) -> bool:
-        """Whether columns can be moved one by one: all have to be listed."""
+        """Columns are moved one by one: all have to be listed."""
         summary = self.session.summary
         if self.session.plan is None or summary is None:
             return False

@@ -1,9 +1,7 @@
 """The preview of the data: how each column is spread, what it is, and its first rows."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PySide6.QtCore import QModelIndex, QPoint, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -29,10 +27,8 @@ from app.look import appearance
 from app.text.data_text import column_values_text, missing_text
 from app.widgets.plain_table import DISPLAY, CellModel, Index, PlainTable
 from app.widgets.text_labels import plain_tooltip
+from core.datasets.dataset_summary import ColumnSummary, DatasetSummary, Distribution
 from core.wording import MAX_NAME, shortened_text
-
-if TYPE_CHECKING:
-    from core.datasets.dataset_summary import ColumnSummary, DatasetSummary, Distribution
 
 HEIGHT = 26  # pixels of a picture at the usual text size
 MIN_WIDTH = 84  # pixels of a column, so that its bars are distinct

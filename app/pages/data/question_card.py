@@ -1,14 +1,12 @@
 """What a person wants to know, and which rows test the result."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtWidgets import QWidget
 
 from app.preferences import remembered_choices
+from app.session.session import Session
 from app.text.data_text import every_row_tests, test_set_size, unclear_target_text
 from app.widgets.buttons import LinkButton, PlainButton
 from app.widgets.cards import Card
@@ -16,12 +14,9 @@ from app.widgets.drop_area import ask_for_file
 from app.widgets.layouts import in_column, in_lines, in_row
 from app.widgets.quiet_controls import QuietComboBox, QuietSlider, QuietSpinBox
 from app.widgets.text_labels import StatusIcon, titled_control, wrapping_label
+from core.datasets.dataset_summary import DatasetSummary
 from core.datasets.task import TASKS, Task
 from core.wording import format_integer, shortened_text
-
-if TYPE_CHECKING:
-    from app.session.session import Session
-    from core.datasets.dataset_summary import DatasetSummary
 
 SMALLEST_TEST, LARGEST_TEST = 5, 60  # percent
 MAX_NAME = 40  # letters of a column's name on a button

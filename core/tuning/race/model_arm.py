@@ -71,7 +71,7 @@ class ModelArm:
     # The screening -------------------------------------------------------------------------------
 
     def add_screening(self, event: events.ModelScreened) -> None:
-        """Add a screening; the setting is this model's own."""
+        """The setting is this model's own."""
         score = -math.inf if event.score is None else self.sign * event.score
         self.screening_seconds += event.took
         if event.reason == "past":
@@ -155,7 +155,7 @@ class ModelArm:
         return replace(fitted, model=self.name, numbers=numbers)
 
     def tell(self, outcome: TrialResult) -> None:
-        """Add the result of a trial; the setting is this model's own."""
+        """The setting is this model's own."""
         self._own_study.tell(replace(outcome, number=self._numbers[outcome.number]))
         self._count_result(outcome)
 

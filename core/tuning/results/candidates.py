@@ -37,12 +37,6 @@ class Candidate:
     interval: Interval | None = None  # where the score is corrected for the choice of trials
 
 
-def selected_candidate(problem: Problem, state: RunState) -> Candidate | None:
-    """A person's choice; None for none, UnusableError for one that does not exist."""
-    selection = state.picked
-    return None if selection is None else find_candidate(problem, state, selection)
-
-
 def find_candidate(problem: Problem, state: RunState, selection: ModelSelected) -> Candidate:
     """The selected candidate; UnusableError where there is none."""
     if selection.kind == DEFAULT:

@@ -115,7 +115,7 @@ def select_model(
     selection: run_events.ModelSelected | run_events.ThresholdSelected,
     dataset: Dataset | None = None,
 ) -> run_events.RunFinished | run_events.RunStopped | run_events.RunFailed:
-    """Fit, test and write what a person selected of an ended run; its new last event."""
+    """Fit, test and write what a person selected; the run's new last event."""
     plan, events = folder.plan, folder.all_events()
     state = state_from_events(events)
     if state.ended is None or state.results is None:
@@ -135,7 +135,7 @@ def select_model(
 
 
 def fit_best_again(folder: RunFolder, dataset: Dataset | None = None) -> str:
-    """Fit an ended run's best again where its file cannot be opened here; a sentence, or ""."""
+    """Where its file cannot be opened here; a sentence, or ""."""
     if may_open_best(folder) or not has_best(folder):
         return ""
     plan, state = folder.plan, state_from_events(folder.all_events())
@@ -292,13 +292,13 @@ def moved_defaults(problem: Problem) -> Setting:
 
 
 def divided_group_remarks(dataset: Dataset) -> list[str]:
-    """A warning where rows of what may be one patient or customer are trained on and tested."""
+    """A warning where one patient or customer may be trained on and tested."""
     findings = dataset.findings if dataset.test is None else ()
     return [f.sentence for f in findings if f.proposal and "group" in f.proposal.roles.values()]
 
 
 def moved_default_remarks(problem: Problem) -> list[str]:
-    """A sentence that names each such setting with both values; none where there is none."""
+    """A sentence that names each such setting with both values."""
     usual_values, setting = moved_defaults(problem), problem.default
     if not usual_values:
         return []

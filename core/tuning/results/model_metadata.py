@@ -159,7 +159,7 @@ def read_metadata(folder: Path) -> ModelMetadata:
 
 
 def versions(extra: str = "") -> dict[str, str]:
-    """The versions of Python and of the libraries that fitted a model, of an `extra` too."""
+    """Of Python and the libraries that fitted a model, of an `extra` too."""
     optional_modules = OPTIONAL_DEPENDENCIES[extra].modules if extra else ()
     libraries = ("scikit-learn", *optional_modules, "numpy", "scipy", "pandas", "tunescope")
     version_by_library = {"python": platform.python_version()}
@@ -172,7 +172,7 @@ def versions(extra: str = "") -> dict[str, str]:
 
 
 def version_note(fitted: Mapping[str, str]) -> str:
-    """What is said of a model that these `versions` fitted; "" where this scikit-learn is alike."""
+    """Of a model that these `versions` fitted; "" where this scikit-learn is alike."""
     used, fitter = metadata.version("scikit-learn"), fitted.get("scikit-learn", "")[:20]
     if not fitter or fitter.split(".")[:2] == used.split(".")[:2]:
         return ""

@@ -68,7 +68,7 @@ class Fact:
 def result_facts(
     results: Results, started: RunStarted, leaderboard: Sequence[LeaderboardRow] = ()
 ) -> list[Fact]:
-    """The facts in reading order; `leaderboard` ranks the models of a run of several."""
+    """In reading order; `leaderboard` ranks the models of a run of several."""
     untried, failures = results.untried or {}, ""
     if results.failed:
         failures = f"{count_text(results.failed, 'trial')} failed; the table of trials says why."
@@ -90,7 +90,7 @@ def result_facts(
 
 
 def fact_sentences(results: Results, started: RunStarted) -> tuple[str, ...]:
-    """The sentences of the facts."""
+    """Those of the facts."""
     return tuple(fact.sentence for fact in result_facts(results, started) if fact.sentence)
 
 
@@ -99,7 +99,7 @@ MAX_PLAIN_WORDS = 60
 
 
 def plain_sentences(results: Results, started: RunStarted) -> tuple[str, ...]:
-    """The sentences that a person reads beside the pictures, in 60 words at most."""
+    """Those beside the pictures, in 60 words at most."""
     facts = [fact for fact in result_facts(results, started) if fact.sentence]
     facts = [fact for label in PLAIN_LABELS for fact in facts if fact.label == label]
     sentences: list[str] = []
@@ -341,7 +341,7 @@ def _model_of(started: RunStarted, setting: Setting) -> str:
 
 
 def untried_text(untried: Mapping[str, float], count: int) -> str:
-    """How many of `count` models were tried, and what the others would have needed; or ""."""
+    """Of `count` models, and what the untried ones would have needed; or ""."""
     if not untried:
         return ""
     times = [f"{rough_duration_text(seconds)} more" for seconds in untried.values()]
@@ -501,7 +501,7 @@ def _cost_sentence(results: Results, started: RunStarted) -> str:
 
 
 def grid_fits(started: RunStarted) -> int | None:
-    """Fits of a grid search for the same hyperparameters, or for one penalty."""
+    """Of a grid search for the same hyperparameters, or for one penalty."""
     folds = started.run_plan.folds
     if started.kind == "penalties":
         return PENALTY_GRID * folds + 1

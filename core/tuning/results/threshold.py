@@ -106,7 +106,7 @@ def choose_threshold(
 def replace_value(
     threshold: DecisionThreshold | None, value: float | None
 ) -> DecisionThreshold | None:
-    """The threshold at a value that a person chose; as it is where nobody did."""
+    """At a value that a person chose; as it is where nobody did."""
     if value is None:
         return threshold
     # Without costs nothing is measured out of fold.
@@ -176,7 +176,7 @@ def with_threshold(
 def cost_results(
     problem: Problem, threshold: DecisionThreshold, predictions: ComparedPredictions
 ) -> CostResults:
-    """Mistakes and a row's mean cost on the test rows, for each way of deciding."""
+    """On the test rows, for each way of deciding."""
     costs = costs_of(problem.plan.costs, problem.dataset, problem.model)
     assert costs is not None  # a threshold was chosen by them
     first, second = (str(label) for label in problem.dataset.classes)

@@ -57,7 +57,7 @@ class TrainingRows(Record):
     distance: RankDistance | None = optional()  # none of few rows and in earlier models
 
     def numbers_and_codes(self, rows: pd.DataFrame) -> np.ndarray:
-        """Numbers and codes of rows with these columns, (n, p)."""
+        """Of rows with these columns, (n, p)."""
         return np.column_stack([numbers_or_codes(c, rows[c.name]) for c in self.columns])
 
     def as_dict(self) -> dict[str, Any]:
@@ -76,7 +76,7 @@ MAX_FORMAT_LETTERS = 60  # letters of the format of dates
 
 
 def training_rows_of(dataset: Dataset, rows: np.ndarray | None = None) -> TrainingRows | None:
-    """The summary of some rows (None: all) of a dataset; None for no table, or too many columns."""
+    """Of some rows (None: all); None for no table, or too many columns."""
     names = dataset.feature_names
     if not dataset.task.is_table or not 0 < len(names) <= MAX_COLUMNS:
         return None
@@ -159,7 +159,7 @@ def _date_column(texts: pd.Series, column: Column) -> TrainingColumn:
 
 
 def read_training_rows(document: object, features: list[str]) -> TrainingRows | None:
-    """The summary in an untrusted file; None where it is absent, invalid or of other columns."""
+    """From an untrusted file; None where it is absent, invalid or of other columns."""
     try:
         plain = json.loads(document) if isinstance(document, str) else document
         if not isinstance(plain, Mapping) or plain.get("form") != FORM:

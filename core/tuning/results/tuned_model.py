@@ -40,8 +40,8 @@ from core.tuning.results.candidates import (
     best_candidate,
     best_full_trial,
     best_of_run,
+    find_candidate,
     is_learned,
-    selected_candidate,
 )
 from core.tuning.results.threshold import choose_threshold, replace_value, with_threshold
 from core.tuning.run_results import DecisionThreshold, EnsembleResults, Interval
@@ -72,7 +72,7 @@ class TunedModel:
 
     @property
     def members(self) -> tuple[int, ...]:
-        """The trials of an average of tables, in the order of its fitted models."""
+        """In the order of the average's fitted models."""
         return tuple(self.ensemble.members) if self.ensemble else ()
 
 
@@ -83,7 +83,7 @@ def fit_tuned_model(
 
     The penalty learner's state and an average's {trial: fitted member} save fits where available.
     """
-    candidate = selected_candidate(problem, state)
+    candidate = None if state.picked is None else find_candidate(problem, state, state.picked)
     is_own = candidate is None or candidate.kind == AVERAGE or is_learned(problem, candidate)
     if candidate is not None and not is_own:
         tuned_model = _fit_candidate(problem, candidate)
@@ -161,7 +161,7 @@ def _average_wins(problem: Problem, state: RunState) -> bool:
 
 
 def has_other_rows(problem: Problem) -> bool:
-    """Whether the final model is to be fitted on other rows than the tested one."""
+    """Whether the final model is fitted on other rows than the tested one."""
     is_larger = len(problem.fitted_rows) != len(problem.train_rows)
     is_sampled = problem.dataset.sampled is not None
     return problem.plan.refit and (is_larger or problem.has_holdout or is_sampled)
@@ -253,7 +253,7 @@ MAX_CHUNK_ROWS = 500_000  # rows of a part
 
 @dataclass(frozen=True)
 class OutOfCoreFit:
-    """A pipeline that learned from all rows of a file, its preparation fitted on the drawn ones."""
+    """A pipeline of all rows of a file, prepared as its drawn ones."""
 
     pipeline: Any
     rows: int  # how many undrawn rows it learned from
@@ -261,7 +261,7 @@ class OutOfCoreFit:
 
 
 def fit_remaining_rows(pipeline: Any, dataset: Dataset) -> OutOfCoreFit:
-    """A copy of a pipeline, fitted on drawn rows, that has learned the file's other rows once."""
+    """A copy of a pipeline of drawn rows that has learned the file's others once."""
     assert dataset.sampled is not None
     path = Path(dataset.source.path)
     # Which rows are left is known by their places in the file as it was.

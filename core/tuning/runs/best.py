@@ -4,8 +4,6 @@ It is a skops file of allowed types, other libraries' models converted to scikit
 extension's model with further types is pickled and signed, and opens on this computer alone.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 from typing import Any
@@ -38,7 +36,7 @@ def keep_best(folder: RunFolder, pipeline: Any) -> None:
 
 
 def has_best(folder: RunFolder) -> bool:
-    """Whether the run has a fitted best, by this or an earlier version."""
+    """By this or an earlier version."""
     return any((folder.path / name).is_file() for name in (OPEN, SIGNED, OLD))
 
 

@@ -1,7 +1,5 @@
 """What a fitted model shows while the run goes on: topics or pictures."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -99,7 +97,7 @@ def _thin_pixels(sources: np.ndarray) -> tuple[np.ndarray, tuple[int, int]]:
 
 
 def _of_every_class(y: np.ndarray) -> np.ndarray:
-    """The indices of up to `PICTURES` rows: the first of every class, then the second."""
+    """Up to `PICTURES` rows: the first of every class, then the second."""
     _, codes = np.unique(y, return_inverse=True)
     rank = np.array([(codes[:row] == code).sum() for row, code in enumerate(codes)], dtype=int)
     return np.lexsort((codes, rank))[:PICTURES]

@@ -4,8 +4,6 @@ The space of such a state is the model's, its settings lack the key that names t
 keep their numbers. Models rank by their trials, before these by a screening.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -24,14 +22,14 @@ from core.tuning.strategies.registry import STRATEGIES
 
 
 def models_of(started: RunStarted) -> tuple[str, ...]:
-    """The models that a run of several tunes, in the order of its axis; none before it began."""
+    """In the order of the run's axis; none before it began."""
     return tuple(str(name) for axis in started.space[:1] for name in axis.choices)
 
 
 def single_model_start(
     started: RunStarted, name: str, *, rare: bool = False, modelled: bool = False
 ) -> RunStarted:
-    """The first event of a run of several models, as if one of them were tuned alone."""
+    """The first event, as if one of several models were tuned alone."""
     # Weights of rare classes join its space; only a search that models scores shows a surface.
     plan = {**started.plan, "model": name}
     search = RaceOptions.from_values(started.run_plan.options).search
@@ -44,7 +42,7 @@ def single_model_start(
 
 
 class ModelRunState:
-    """The state of one model's trials, brought up to date as the run goes on."""
+    """One model's trials, brought up to date as the run goes on."""
 
     def __init__(self, name: str, run_state: RunState) -> None:
         self.name = name
@@ -54,7 +52,7 @@ class ModelRunState:
         self._update(run_state)
 
     def follow_run(self, run_state: RunState) -> bool:
-        """Add the trials since the last call; whether the state was rebuilt instead."""
+        """Add new trials; whether the state was rebuilt instead."""
         is_new = (
             # Rebuilt where what was read may have changed: another run, an exclusion, a screening.
             run_state is not self._run_state
@@ -134,7 +132,7 @@ class LeaderboardRow(LeaderboardEntry):
 
 
 def model_leaderboard(run: RunState) -> list[LeaderboardRow]:
-    """Every model of a run of several, best first; those without a whole trial last."""
+    """Every model, best first; those without a whole trial last."""
     entries = run.compared.models if run.compared is not None else []
     rows = [LeaderboardRow(**asdict(entry)) for entry in entries]
     rows = rows or [_screening_row(run, name) for name in models_of(run.started)]
@@ -168,7 +166,7 @@ def average_row(run: RunState) -> LeaderboardRow | None:
 
 
 def average_lead(run: RunState) -> float | None:
-    """The average's score less the single best's, both on rows that chose neither."""
+    """Over the single best, on rows that chose neither."""
     update = run.ensemble
     if update is None or len(update.members) < 2:
         return None
@@ -220,5 +218,5 @@ def _screening_row(run: RunState, name: str) -> LeaderboardRow:
 
 
 def state_text(entry: LeaderboardEntry) -> str:
-    """A model's standing in a few words; a sentence where it cannot be used."""
+    """A few words; a sentence where the model cannot be used."""
     return entry.why if entry.why else STATES.get(entry.state, entry.state)

@@ -4,8 +4,6 @@ Labels without showable text count as empty. A run moves to the bin by one renam
 the first look after `KEPT_DAYS` days.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import math
@@ -64,7 +62,7 @@ class RunLabel:
 
 
 def read_label(folder: Path) -> RunLabel:
-    """The label in a folder; empty where there is none, or no valid one."""
+    """Empty where there is no valid one."""
     try:
         plain = json.loads(read_ordinary(folder / LABEL, MAX_BYTES))
     except (OSError, ValueError, RecursionError):
@@ -181,7 +179,7 @@ def _folders_in(root: Path) -> tuple[list[Path], bool]:
 
 
 def _file_mode(path: Path) -> int | None:
-    """The mode of a path, of a dangling link itself; None for nothing."""
+    """Of a dangling link itself; None for nothing."""
     for look in (path.stat, path.lstat):
         try:
             return look().st_mode
@@ -323,7 +321,7 @@ def _last_whole(lines: list[bytes]) -> Event | None:
 
 @dataclass(frozen=True)
 class DeletedRun:
-    """A run in the bin, when it was deleted, and when it will be removed for good."""
+    """A run in the bin, and when it will be removed for good."""
 
     run: RunSummary
     deleted_at: datetime
@@ -331,7 +329,7 @@ class DeletedRun:
 
 
 def delete_run(folder: Path, root: Path | None = None) -> Path:
-    """Put a run into the bin below `root` (the usual one by default); its new path."""
+    """Put a run into the bin below `root` (by default the usual one); its new path."""
     root = root or runs_root()
     _check_ours(folder, root, "deleted")
     try:
@@ -375,7 +373,7 @@ def remove_for_good(folder: Path, root: Path | None = None) -> None:
 
 
 def deleted_runs(root: Path | None = None, now: datetime | None = None) -> list[DeletedRun]:
-    """The runs in the bin, the last deleted first, after those whose time is over are removed."""
+    """The last deleted first; those whose time is over are removed before."""
     root, now = root or runs_root(), now or datetime.now(UTC)
     for folder in _folders_in(root / BIN)[0]:
         if folder.name.startswith(_GOING):

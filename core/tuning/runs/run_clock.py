@@ -1,7 +1,5 @@
 """The run's time, without the pauses between its events."""
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from typing import TypeVar
 
@@ -14,7 +12,7 @@ ABANDONED = "The time of the run was up."  # why a trial that was running then h
 
 
 class RunClock:
-    """Seconds of work since the run first started, after `already` seconds before a resumption."""
+    """Seconds of work since the run first started, `seconds` of them before a resumption."""
 
     def __init__(self, seconds: float = 0.0) -> None:
         self._seconds = seconds

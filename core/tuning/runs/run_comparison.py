@@ -3,8 +3,6 @@
 A curve is the best validation score up to each moment of a run.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,7 +27,7 @@ LEFT_OUT = ("seed", "workers", "minutes", "time_limit")  # last: they change wha
 
 @dataclass(frozen=True)
 class BestSoFarCurve:
-    """The best score so far of one run, at every improvement and at the end."""
+    """The best score of one run, at every improvement and at the end."""
 
     path: str
     trials: list[int] = field(default_factory=list)  # how many had ended, n
@@ -48,7 +46,7 @@ class BestSoFarCurve:
 
 
 def curve_of(folder: Path, wanted: Callable[[], bool] = lambda: True) -> BestSoFarCurve:
-    """The curve of the run in a folder, or its beginning where `wanted` turns false."""
+    """The curve of a run, or its beginning where `wanted` turns false."""
     try:
         run = RunFolder.open(folder)
         plan, state = run.plan, RunState()
@@ -111,7 +109,7 @@ def settings_of(plan: Plan, best: Mapping[str, object]) -> dict[str, object]:
 
 
 def differing_names(columns: Sequence[Mapping[str, object]]) -> list[str]:
-    """Keys whose values are not the same in all columns, in order of first appearance."""
+    """Keys of differing values, in order of first appearance."""
     names = dict.fromkeys(name for column in columns for name in column)
     absent = object()
 
@@ -131,7 +129,7 @@ def are_comparable(first: RunSummary, second: RunSummary) -> bool:
 
 
 def refusal_text(runs: Sequence[RunSummary]) -> str:
-    """Why the runs cannot be compared by score, a sentence; "" where they can."""
+    """Why scores cannot be compared, a sentence; "" where they can."""
     first = runs[0]
     if all(are_comparable(first, run) for run in runs[1:]):
         return ""

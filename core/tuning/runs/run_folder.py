@@ -71,7 +71,7 @@ class RunFolder:
 
     @classmethod
     def create(cls, plan: Plan, root: Path | None = None, path: Path | None = None) -> RunFolder:
-        """A new folder below `root` named after date, data, model and strategy; or at `path`."""
+        """Below `root`, named after date, data, model and strategy; or at `path`."""
         is_new = path is None
         try:
             if path is None:
@@ -117,7 +117,7 @@ class RunFolder:
 
     @classmethod
     def find_run(cls, text: str) -> RunFolder:
-        """An existing run by its path, a name, a part that only its names have, or "last"."""
+        """By its path, a name, a part that only its names have, or "last"."""
         from core.tuning.runs.past_runs import BEYOND, list_runs, read_label  # which reads this
 
         with contextlib.suppress(UnusableError):
@@ -225,7 +225,7 @@ class RunFolder:
             raise _cannot_write(self.path, error) from error
 
     def restore(self) -> None:
-        """Make the folder, its plan and events again if removed (or raise OSError)."""
+        """Make again what was removed (or raise OSError)."""
         # Without a name that leads to the open file, the folder was removed.
         if self._file is None or os.fstat(self._file.fileno()).st_nlink:
             return
@@ -279,7 +279,7 @@ class RunFolder:
             yield
 
     def forget_if_idle(self) -> None:
-        """Remove a run of this process that was refused before its first trial or step ended."""
+        """Remove a run that was refused before its first trial or step ended."""
         if not self._was_owned:
             return
         with contextlib.suppress(UnusableError), self.hold_lock():
@@ -301,7 +301,7 @@ class RunFolder:
 
     @property
     def trials_ended(self) -> bool:
-        """Whether its recorded trials have come to their end; False where they go on."""
+        """Whether its recorded trials have come to their end."""
         is_ended = False
         for event in self.read_events(beats=False):
             if isinstance(event, (RunStarted, RunResumed)):
@@ -374,7 +374,7 @@ def utc_now() -> str:
 def write_with_retry(
     attempt: Callable[[], None], progress: Callable[[], Progress]
 ) -> Generator[Event, None, None]:
-    """Repeat `attempt` until it raises no UnusableError; yields what a person is told meanwhile."""
+    """Repeat `attempt` while it raises an UnusableError; yields what a person is told."""
     waits = False
     while True:
         try:

@@ -4,8 +4,6 @@ It lies on a file, the mark, whose text names the process. Only the lock decides
 folder, so neither a kill nor a reused process number misleads.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os
@@ -36,7 +34,7 @@ else:
 
 
 class RunLockedError(Exception):
-    """Another process has the lock; the text gives its number where that can be read."""
+    """Another process has the lock; the text gives its number if readable."""
 
     def __init__(self, owner: int) -> None:
         super().__init__(f"process {owner}" if owner else "another process")
@@ -60,7 +58,7 @@ def hold_run_lock(mark: Path, patience: float = PATIENCE) -> Iterator[None]:
 
 
 def lock_holder(mark: Path) -> int | None:
-    """The number of the process that holds the lock, 0 if unreadable; None where it is free."""
+    """The holder's process number, 0 if unreadable; None where the lock is free."""
     try:
         handle = os.open(mark, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     except FileNotFoundError:
@@ -113,7 +111,7 @@ def _try_acquire(handle: int) -> bool:
 
 
 def _is_there(mark: Path, handle: int) -> bool:
-    """Whether the mark is still the opened file, not removed by its last owner."""
+    """Whether its last owner did not remove the opened file."""
     with contextlib.suppress(FileNotFoundError):
         return os.path.samestat(mark.stat(), os.fstat(handle))
     return False

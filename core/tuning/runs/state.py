@@ -55,7 +55,7 @@ _UNKNOWN, _NOTHING = TrialStarted(), TrialFinished()
 
 @dataclass(frozen=True)
 class ScoreStandardization:
-    """Mean and scale of scores after `trials` trials; `settled` where they are the dataset's."""
+    """After `trials` trials; `settled` where they are the dataset's own."""
 
     trials: int
     mean: float
@@ -72,7 +72,7 @@ class ScoreStandardization:
 
 
 class RunState(TrialTable):
-    """The sum of a run's events so far, for a live, resumed or replayed run alike."""
+    """The sum of the events so far of a live, resumed or replayed run."""
 
     def __init__(self) -> None:
         self._start_over(RunStarted())
@@ -85,17 +85,15 @@ class RunState(TrialTable):
         self.pending: dict[int, TrialStarted] = {}  # by number, not yet ended
         self.steps: list[PenaltyStep] = []
         self.gradients: list[HyperGradientStep] = []
-        # The latest event of each kind, where nothing else is said.
+        # The latest event of each kind, where nothing else is said; of examples an empty one.
         self.surrogate: SurrogateFitted | None = None
         self.history: HistoryRead | None = None
         self.common: JointSurfaceFitted | None = None
         self.standards: list[ScoreStandardization] = []  # the last one after as many trials holds
-        self.labelled: SequencesLabelled | None = None
-        self.folded: MoleculesFolded | None = None
-        self.topics: TopicsFound | None = None
-        self.images: ImagesDrawn | None = None
+        self.labelled, self.folded = SequencesLabelled(), MoleculesFolded()
+        self.topics, self.images = TopicsFound(), ImagesDrawn()
         self.ensembles: list[EnsembleUpdated] = []  # likewise
-        self.disagreement: MembersDisagree | None = None
+        self.disagreement = MembersDisagree()
         # By model, where several are tuned.
         self.looks: dict[str, ModelScreened] = {}  # the best screening
         self.histories: dict[str, HistoryRead] = {}
@@ -382,7 +380,7 @@ class RunState(TrialTable):
             self.looks = {**self.looks, event.model: event}
 
     def adopt_trial(self, trial: Trial) -> None:
-        """Add a trial of the run of several models that this one is part of."""
+        """Of the run of several models that this one is part of."""
         self.add_trial(trial)
         self.latest = trial
         if trial.reason == "default":
@@ -391,7 +389,7 @@ class RunState(TrialTable):
     # Coming back --------------------------------------------------------------------------------
 
     def snapshot(self) -> RunSnapshot:
-        """This moment, for a later return; as small for a long run as for a short one."""
+        """As small for a long run as for a short one."""
         return RunSnapshot(
             self._copy_state(),
             trials=len(self.trials),
@@ -411,7 +409,7 @@ class RunState(TrialTable):
 
 @dataclass(frozen=True)
 class RunSnapshot:
-    """A moment of a run: a copy of what is small, and the lengths of the lists that only grow."""
+    """A copy of what is small, and the lengths of the lists that only grow."""
 
     light: RunState
     trials: int

@@ -16,7 +16,7 @@ from core.tuning.events import RunStarted
 
 
 class Trial(msgspec.Struct, frozen=True, gc=False):
-    """One trial that ended: its setting, and its score or the reason it has none."""
+    """One trial that ended, with its score or the reason it has none."""
 
     number: int
     setting: Setting
@@ -36,7 +36,7 @@ class Trial(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def error(self) -> float:
-        """The standard error of the score over its folds; 0 with one fold."""
+        """Standard error over the folds; 0 with one."""
         return fold_error(self.fold_scores, self.repeats)
 
 
@@ -106,19 +106,19 @@ class TrialTable:
 
     @property
     def scores(self) -> np.ndarray:
-        """Scores, NaN for a failed trial, shape (n,)."""
+        """NaN for a failed trial, shape (n,)."""
         return self._columns()[1].rows
 
     @property
     def is_excluded(self) -> np.ndarray:
-        """Whether a person took the trial out, shape (n,)."""
+        """Boolean, shape (n,)."""
         mask = np.zeros(len(self.trials), dtype=bool)
         mask[[self.row_of[number] for number in self.excluded if number in self.row_of]] = True
         return mask
 
     @property
     def is_ended_early(self) -> np.ndarray:
-        """Whether the trial was ended early, its score an estimate, shape (n,)."""
+        """Its score is an estimate then, boolean, shape (n,)."""
         return self._columns()[2].rows
 
     def _columns(self) -> tuple[GrowingArray, GrowingArray, GrowingArray]:
@@ -132,16 +132,16 @@ class TrialTable:
 
     @property
     def competing(self) -> np.ndarray:
-        """Rows that count, boolean, shape (n,)."""
+        """Boolean, shape (n,)."""
         return self.scored_rows & ~self.is_ended_early
 
     @property
     def scored_rows(self) -> np.ndarray:
-        """Rows with a score, estimates among them, that are not excluded, boolean, shape (n,)."""
+        """Estimates among them, without what is excluded, boolean, shape (n,)."""
         return np.isfinite(self.scores) & ~self.is_excluded
 
     def best_rows(self, count: int, *, estimates: bool = False) -> np.ndarray:
-        """The rows of the `count` (0: all) best trials, best first, the earlier among equals."""
+        """`count` rows (0: all), best first, the earlier among equals."""
         rows = np.flatnonzero(self.scored_rows if estimates else self.competing)
         losses = -self.scores[rows] if self.maximize else self.scores[rows]
         if 0 < count < len(rows):  # no need to sort them all
@@ -150,7 +150,7 @@ class TrialTable:
         return rows[np.argsort(losses, kind="stable")[:count]]
 
     def staircase(self) -> tuple[np.ndarray, np.ndarray]:
-        """Trial numbers in order and the best score up to each of them (NaN before the first)."""
+        """Trial numbers in order, and the best score up to each (NaN before the first)."""
         order = np.argsort(self.numbers, kind="stable")
         sign = 1.0 if self.maximize else -1.0
         scores = np.where(self.competing, sign * self.scores, -np.inf)[order]
@@ -237,7 +237,7 @@ class TrialTable:
 
 
 def fold_error(scores: Sequence[float], repeats: int = 1) -> float:
-    """The standard error of the mean of fold scores; 0 for fewer than two."""
+    """Of the mean of fold scores; 0 for fewer than two."""
     count = len(scores)
     if count < 2:
         return 0.0

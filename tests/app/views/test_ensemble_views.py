@@ -143,7 +143,7 @@ def test_every_member_has_a_dot_in_every_row_and_the_selected_is_ringed(shown, f
     assert view.plot.bottom.title == "probability of “malignant” in %"
     assert [entry.words for entry in view.painter.legend.entries][1] == "truth"
     assert f"between {min(first):.0f} % and {max(first):.0f} %" in view.describe()
-    board.select_trial(view.disagreement.members[1])
+    board.select_trial(view.run.disagreement.members[1])
     feed([])
     assert len(view.marks["selected"].x) == 12
 
@@ -151,7 +151,7 @@ def test_every_member_has_a_dot_in_every_row_and_the_selected_is_ringed(shown, f
 def test_of_many_classes_the_true_one_is_shown_and_the_table_has_all(shown):
     classes = ("setosa", "versicolor", "virginica")
     view = shown(40, classes=classes).views["disagreement"]
-    row = view.disagreement.rows[0]
+    row = view.run.disagreement.rows[0]
     at = classes.index(row.truth)
     expected = sorted(100 * given[at] for given in row.said)
     assert sorted(view.marks["members"].x[view.marks["members"].y == 0]) == pytest.approx(expected)
