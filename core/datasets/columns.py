@@ -113,17 +113,14 @@ def describe_columns(
         columns.append(_with_choices(column, "target" if name == target else roles.get(name, "")))
     if not any(column.role == "feature" for column in columns):
         # Numbers that merely count are better than nothing to learn from.
-        columns = [_use_anyway(c) if _could_serve(c, table, roles) else c for c in columns]
+        columns = [c if c.name in roles else _used_anyway(c, table) for c in columns]
     return tuple(columns)
 
 
-def _could_serve(column: Column, table: pd.DataFrame, roles: Mapping[str, str]) -> bool:
-    is_unused_id = (column.kind, column.role) == ("identifier", "ignore")
+def _used_anyway(column: Column, table: pd.DataFrame) -> Column:
     numeric = pd.api.types.is_numeric_dtype(table[column.name].dtype)
-    return is_unused_id and numeric and column.name not in roles
-
-
-def _use_anyway(column: Column) -> Column:
+    if not numeric or (column.kind, column.role) != ("identifier", "ignore"):
+        return column
     note = "only counts the rows, but there is no other feature"
     return Column(column.name, "feature", "number", column.missing, column.distinct, (), note)
 
@@ -157,7 +154,9 @@ def describe_column(
     if distinct == 1 and not kind and _TELLING <= missing / len(values) <= 1 - _TELLING:
         kind, note = "number" if numeric else "category", ""  # a mark, or none
     elif distinct <= 1:
-        kind, note = kind or "constant", _nothing_to_learn(distinct, missing)
+        where = "wherever there is one" if missing else "in every row"
+        note = f"the same value {where}" if distinct else "every value is missing"
+        kind = kind or "constant"
     # What a person says is used, whatever the values look like.
     elif kind:
         note = ""
@@ -279,12 +278,6 @@ def spread_step(rows: int, count: int = _SAMPLE_ROWS) -> int:
 
 def _evenly_spaced(values: pd.Series, count: int) -> pd.Series:
     return values.iloc[:: spread_step(len(values), count)]
-
-
-def _nothing_to_learn(distinct: int, missing: int) -> str:
-    if distinct == 0:
-        return "every value is missing"
-    return "the same value wherever there is one" if missing else "the same value in every row"
 
 
 def _frequent_of(values: pd.Series, count: ColumnCount) -> tuple[str, ...]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import difflib
+import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -75,15 +77,10 @@ def read_dataset(
     if table_file.is_sparse:
         with open_file_part(table_file, choices, row_limit) as file_part:
             dataset = file_part.with_sample_note(_from_libsvm(file_part, choices, words))
-        if test_file:
-            dataset = _with_test_findings(_with_libsvm_test(dataset, test_file, test_row_limit))
-        return dataset
+        return _with_test(dataset, test_file, test_row_limit) if test_file else dataset
     try:
         dataset = with_words(_drawn_table(table_file, choices, row_limit), words)
-        if not test_file:
-            return dataset
-        test = _table_test(dataset, test_file, test_row_limit)
-        return _with_test_findings(replace(dataset, test=test))
+        return _with_test(dataset, test_file, test_row_limit) if test_file else dataset
     finally:
         # What is cached holds the first megabyte of the file and its rows.
         sniff_dialect.cache_clear()
@@ -133,13 +130,6 @@ def _from_libsvm(file_part: FilePart, choices: DataOptions, words: WordRules) ->
     return with_units(with_words(dataset, words), choices.together)
 
 
-def _with_test_findings(dataset: Dataset) -> Dataset:
-    test = dataset.test
-    assert test is not None
-    findings = [f for f in dataset.findings if not (f.proposal and "latest" in f.proposal.fields)]
-    return replace(dataset, findings=(*findings, *shared_finding(dataset, test)))
-
-
 def _from_table(file: TableReader, choices: DataOptions, is_whole: bool) -> Dataset:
     target, kinds = choices.target, choices.kinds
     cells = file.first_cells(target)
@@ -165,9 +155,18 @@ def _from_table(file: TableReader, choices: DataOptions, is_whole: bool) -> Data
             raw_table = with_formats(
                 raw_table, FormatOptions(kinds, choices.readings, None, target)
             )
+        _return_memory()
         dataset = assemble(raw_table, shape, choices)
         source = replace(dataset.source, fingerprint=digest.result() if digest else "")
     return replace(dataset, source=source)
+
+
+def _return_memory() -> None:
+    """Give the system back what was freed: glibc keeps some 30 MB per thread, Arrow still more."""
+    with contextlib.suppress(KeyError, AttributeError):  # it may not be there, or not yet
+        sys.modules["pyarrow"].default_memory_pool().release_unused()
+    with contextlib.suppress(OSError, AttributeError, TypeError):  # another C library
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _trimmed(choices: DataOptions) -> DataOptions:
@@ -203,28 +202,26 @@ def _read_table(
     return file.read(kinds, missing, required_column)
 
 
-def _with_libsvm_test(train: Dataset, file: str, row_limit: RowLimit) -> Dataset:
-    table_file = open_table(file)
-    if not table_file.is_sparse:
-        raise _other_format(table_file.path, "LIBSVM")
-    with open_file_part(table_file, NO_CHOICES, row_limit) as file_part:
-        combined = with_test(train, _sparse_rows(file_part))
-        assert combined.test is not None
-        return replace(combined, test=file_part.with_sample_note(combined.test))
-
-
-def _table_test(train: Dataset, file: str, row_limit: RowLimit) -> Dataset:
-    table_file = open_table(file)
-    if table_file.is_sparse:
-        raise _other_format(table_file.path, "a table with columns")
+def _with_test(train: Dataset, file: str, row_limit: RowLimit) -> Dataset:
+    table_file, is_sparse = open_table(file), train.is_sparse
+    if table_file.is_sparse != is_sparse:
+        fault = f"the first file is {'LIBSVM' if is_sparse else 'a table with columns'}"
+        cure = "choose two files of the same format"
+        raise UnusableError(f"{fault}, this one is not", where=table_file.path.name, cure=cure)
     if train.task.has_sequences:
         row_limit = RowLimit(ALL)
-    with open_file_part(table_file, DataOptions(target=train.target_name), row_limit) as file_part:
-        test = _assembled_test(train, file_part.file)
-        if file_part.sampled is None:
+    choices = NO_CHOICES if is_sparse else DataOptions(target=train.target_name)
+    with open_file_part(table_file, choices, row_limit) as file_part:
+        if is_sparse:
+            train = with_test(train, _sparse_rows(file_part))
+        test = train.test or _assembled_test(train, file_part.file)
+        if file_part.sampled is None and not is_sparse:
             digest = fingerprint(table_file.path)
             test = replace(test, source=replace(test.source, fingerprint=digest))
-        return file_part.with_sample_note(test)
+        test = file_part.with_sample_note(test)
+    findings = [f for f in train.findings if not (f.proposal and "latest" in f.proposal.fields)]
+    findings += shared_finding(train, test)
+    return replace(train, test=test, findings=tuple(findings))
 
 
 def _assembled_test(train: Dataset, table_file: TableReader) -> Dataset:
@@ -243,11 +240,6 @@ def _assembled_test(train: Dataset, table_file: TableReader) -> Dataset:
     # Those without a column: the sheet that was read, and what was left out.
     findings = (replace(f, sentence=f"In the test file: {f.sentence}") for f in raw_table.findings)
     return replace(test, findings=(*test.findings, *(f for f in findings if not f.column)))
-
-
-def _other_format(path: Path, expected_format: str) -> UnusableError:
-    fault = f"the first file is {expected_format}, this one is not"
-    return UnusableError(fault, where=path.name, cure="choose two files of the same format")
 
 
 # Rows as they stand in the file, for predictions and remarks that name them.

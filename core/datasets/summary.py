@@ -104,12 +104,6 @@ def text_columns(dataset: Dataset) -> list[str]:
     return [c.name for c in dataset.columns if c.kind == "text" and c.role != "sequence"]
 
 
-def holds_counts(dataset: Dataset) -> bool:
-    """Whether a sparse file could hold word counts: all whole, none negative."""
-    values = np.empty(0) if dataset.matrix is None else dataset.matrix.data
-    return bool(len(values) and values.min() >= 0 and not np.any(values % 1))
-
-
 PREVIEW_ROWS = 50
 PREVIEW_COLUMNS = MAX_COLUMNS
 _MIDNIGHT = " 00:00:00"  # of dates in sheets without an hour
@@ -121,8 +115,10 @@ def summarize(dataset: Dataset) -> DatasetSummary:
     source, sequence = dataset.source, dataset.sequence_name
     # The columns of a wide file would make a message of many megabytes.
     shown, keys = shown_columns(dataset.columns), [field.name for field in fields(Column)]
-    spread = dataset.distributions
+    spread, holds_counts = dataset.distributions, False
     if dataset.matrix is not None:
+        values = dataset.matrix.data  # of word counts all are whole, none negative
+        holds_counts = bool(len(values) and values.min() >= 0 and not np.any(values % 1))
         spread = sparse_distributions(dataset.matrix, dataset.target, dataset.columns)
     return DatasetSummary(
         name=dataset.name,
@@ -151,7 +147,7 @@ def summarize(dataset: Dataset) -> DatasetSummary:
         findings=all_findings(dataset),
         readings=list(dataset.readings),
         texts=[] if dataset.is_sparse else text_columns(dataset),
-        counts=holds_counts(dataset),
+        counts=holds_counts,
         prefixes=prefix_groups([name for name in dataset.feature_names if name != sequence]),
         structured=describe_structures(dataset),
     )

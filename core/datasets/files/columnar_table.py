@@ -75,10 +75,6 @@ class ColumnarFile(TableReader):
         return max(_MIN_BYTE_LIMIT, max_unpacked_bytes(self.path.stat().st_size))
 
     @property
-    def column_names(self) -> list[str]:
-        return list(self._places)
-
-    @property
     def is_renamed(self) -> bool:
         return self._names[0] != [name.strip() for name in self._file_schema.names]
 
@@ -86,13 +82,13 @@ class ColumnarFile(TableReader):
         name = None
         with suppress(UnusableError):  # raised again by reading
             if labels:
-                name = target_column(self.column_names, target, self.path.name)
+                name = target_column(list(self._places), target, self.path.name)
         return CountedRows(*self._count_labels(name))
 
     def _count_labels(self, name: str | None = None) -> tuple[int, np.ndarray | None]:
         from pyarrow import types
 
-        column = self.column_names[0] if name is None else name
+        column = next(iter(self._places)) if name is None else name
         code_of_value, codes, total = dict[Any, int](), [np.empty(0, np.uint16)], 0
         # Labels are coded batch by batch, so that no column of texts is in memory as a whole.
         for batch in self._batches([column]):
@@ -170,7 +166,7 @@ class ColumnarFile(TableReader):
         """Rows of columns, checked, since offsets of damaged files may point anywhere in memory."""
         import pyarrow as pa
 
-        first, names = 0, list(columns or self.column_names)
+        first, names = 0, list(columns or self._places)
         with _library_faults(self.path.name):
             for row_count, batches in self._row_groups([self._places[name] for name in names]):
                 if chosen is not None:

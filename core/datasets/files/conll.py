@@ -122,11 +122,12 @@ def usual_names(width: int, required: Collection[str] = ()) -> list[str]:
 def with_labels(lines: Iterable[str], labels: Sequence[str]) -> Iterator[str]:
     """The lines of a file without their ends, a label behind each token (CoNLL-U: in MISC)."""
     texts = [line.rstrip("\r\n") for line in lines]
-    table, remaining = conll_table(texts), iter(labels)
+    table = conll_table(texts)
+    remaining = (" ".join(str(label).split()) or "_" for label in labels)
     tokens, first = set(table.lines), table.lines[0]
     for number, (cells, text) in enumerate(zip(_split_lines(texts)[1], texts, strict=True), 1):
         sign = "\t" if "\t" in text else " "
-        label = f"prediction={_one_cell(next(remaining))}" if number in tokens else ""
+        label = f"prediction={next(remaining)}" if number in tokens else ""
         if table.is_universal and label:
             *before, misc = text.split("\t")
             yield "\t".join([*before, label if misc.strip() in ("", "_") else f"{misc}|{label}"])
@@ -144,7 +145,12 @@ def _split_lines(lines: Sequence[str]) -> tuple[int, list[list[str] | None]]:
     A comment begins with # and has another width or, where a sequence begins, no token's label.
     """
     plain = next((line for line in lines if line.strip() and not line.startswith("#")), "")
-    rows: list[list[str] | None] = [_line_cells(line, "\t" in plain) for line in lines]
+    rows: list[list[str] | None] = [
+        [cell.strip() for cell in line.rstrip("\r\n").split("\t")]
+        if "\t" in plain and line.strip()
+        else line.split()
+        for line in lines
+    ]
     signs = [i for i, line in enumerate(lines) if line.startswith("#")]
     passed = {i: cells for i in signs if (cells := rows[i])}
     tokens = [c for i, c in enumerate(rows) if c and i not in passed and c[0] != _DOCUMENT]
@@ -161,18 +167,8 @@ def _split_lines(lines: Sequence[str]) -> tuple[int, list[list[str] | None]]:
     return width, rows
 
 
-def _line_cells(line: str, has_tabs: bool) -> list[str]:
-    if has_tabs and line.strip():
-        return [cell.strip() for cell in line.rstrip("\r\n").split("\t")]
-    return line.split()
-
-
 def _is_mark(cells: Sequence[str]) -> bool:
     return cells[:1] == [_DOCUMENT]
-
-
-def _one_cell(cell: str) -> str:
-    return re.sub(r"\s+", " ", str(cell)).strip() or "_"
 
 
 def _is_universal(cells: Sequence[str]) -> bool:

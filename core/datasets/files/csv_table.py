@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import ctypes
 import io
 import os
 import re
@@ -256,8 +255,7 @@ def _read_path(path: Path, arguments: Mapping[str, Any]) -> pd.DataFrame:
     # An empty mapping would be looked up for every column.
     options = {**arguments, "compression": None, "dtype": arguments["dtype"] or None}
     file = str(path.absolute())
-    with warnings.catch_warnings(), file_faults(str(path)), ExitStack() as stack:
-        stack.callback(_return_memory)
+    with warnings.catch_warnings(), file_faults(str(path)):
         warnings.simplefilter("error", pd.errors.ParserWarning)
         warnings.simplefilter("ignore", pd.errors.DtypeWarning)
         if os.path.getsize(path) >= _LARGE:
@@ -306,12 +304,6 @@ def _joined_chunks(
     joined_texts = {n: type(arrays[0])._concat_same_type(arrays) for n, arrays in pieces.items()}
     columns = {n: joined_texts[n] if n in texts else numbers[n][:end] for n in names}
     return pd.DataFrame(columns, copy=False)
-
-
-def _return_memory() -> None:
-    """Give the system back what was freed; glibc else keeps some 30 MB per thread."""
-    with suppress(OSError, AttributeError, TypeError):  # another C library
-        ctypes.CDLL(None).malloc_trim(0)
 
 
 _TEXT_BYTES = 60  # of a text beside its letters

@@ -217,22 +217,15 @@ def row_parts(
     with file.open_unpacked() as source, tempfile.TemporaryDirectory(prefix="tunescope-") as name:
         folder = Path(name)
         preamble_lines = row_sampling.preamble(source, form)
-        for numbers, block in _row_blocks(row_sampling.records(source, form), size, skipped):
+        records, first = row_sampling.records(source, form), 0
+        while block := list(islice(records, size)):
+            if not block[-1].endswith(b"\n"):
+                block[-1] += b"\n"
+            numbers = np.setdiff1d(np.arange(first, first + len(block)), skipped, True)
             with _written_part(file, folder) as into:
-                into.writelines([*preamble_lines, *block])
+                into.writelines([*preamble_lines, *(block[i] for i in (numbers - first).tolist())])
+            first += len(block)
             lines = LineNumbers(numbers, form.skip + form.header)
             part = _opened_part(file, folder)
-            yield FilePart(part, None, zero, file.path, file.compression, lines)
-
-
-def _row_blocks(
-    rows: Iterator[bytes], size: int, without: np.ndarray
-) -> Iterator[tuple[np.ndarray, list[bytes]]]:
-    first = 0
-    while block := list(islice(rows, size)):
-        if not block[-1].endswith(b"\n"):
-            block[-1] += b"\n"
-        numbers = np.setdiff1d(np.arange(first, first + len(block)), without, True)
-        if len(numbers):
-            yield numbers, [block[number] for number in (numbers - first).tolist()]
-        first += len(block)
+            if len(numbers):
+                yield FilePart(part, None, zero, file.path, file.compression, lines)

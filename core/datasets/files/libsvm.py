@@ -156,9 +156,6 @@ class LibsvmRows:
         described = ", ".join(filter(None, words))
         return DataSource(path, "libsvm", {}, arguments, self.digest, described, packed)
 
-    def check(self, from_one: str = "") -> None:
-        _check_lines(self.file, from_one=from_one)
-
 
 def read_rows(file: TextFile, zero_based: bool | None = None) -> LibsvmRows:
     """Read the file in one pass; `zero_based`: how a larger file counts, None to detect."""
@@ -188,9 +185,9 @@ def read_rows(file: TextFile, zero_based: bool | None = None) -> LibsvmRows:
     rows = LibsvmRows(matrix, target, row_queries, is_zero_based, digest, file)
     # The loader takes what Python's numbers take; what it should not is found line by line.
     if matrix.shape[1] > MAX_FEATURES + 1 or not np.isfinite(matrix.data).all():
-        rows.check()
+        _check_lines(rows.file)
     if zero_based is None and is_zero_based and _has_stray_zeros(matrix):
-        rows.check("the other rows count")
+        _check_lines(rows.file, from_one="the other rows count")
     if not is_zero_based and matrix.nnz:
         matrix.indices -= 1
         rows = replace(rows, matrix=_with_width(matrix, matrix.shape[1] - 1))
@@ -274,10 +271,10 @@ def from_rows(rows: LibsvmRows, choices: DataOptions) -> Dataset:
         cure = "leave target, roles, kinds and readings alone, or save it as CSV"
         raise UnusableError(fault, where=name, cure=cure)
     if np.isinf(rows.target).any():
-        rows.check()
+        _check_lines(rows.file)
     if rows.matrix.shape[1] == 0:
         raise UnusableError("no row has a feature", where=name, cure="choose another file")
-    filled = _filled_columns(rows.matrix)
+    filled = np.bincount(rows.matrix.indices, minlength=rows.matrix.shape[1]) > 0
     column = Column(TARGET, "ignore", "number", 0, len(np.unique(rows.target)))
     dataset = Dataset(
         name=name,
@@ -323,10 +320,6 @@ def _labelled_rows(rows: LibsvmRows) -> tuple[LibsvmRows, int]:
     return replace(rows, matrix=matrix, target=target, queries=queries), int(np.sum(~is_labelled))
 
 
-def _filled_columns(matrix: sparse.csr_matrix) -> np.ndarray:
-    return np.bincount(matrix.indices, minlength=matrix.shape[1]) > 0
-
-
 def with_test(train: Dataset, rows: LibsvmRows) -> Dataset:
     """The dataset with a second LIBSVM file to test on; both get the larger number of features."""
     assert train.matrix is not None
@@ -334,7 +327,7 @@ def with_test(train: Dataset, rows: LibsvmRows) -> Dataset:
     # The larger width counts, as neither file need have a value of every feature.
     matrix = rows.matrix
     if rows.zero_based and not zero_based:
-        rows.check("the first file counts")
+        _check_lines(rows.file, from_one="the first file counts")
     if zero_based and not rows.zero_based:  # the second file has no value of feature 0
         matrix = matrix.copy()
         matrix.indices += 1
@@ -364,7 +357,8 @@ def _widened(train: Dataset, width: int) -> Dataset:
     matrix = _with_width(train.matrix, width)
     source = replace(train.source, libsvm={**train.source.libsvm, "n_features": width})
     noun = "feature" if train.task.has_target else "word"
-    columns = NumberedColumns(_filled_columns(matrix), train.columns[-1], noun)
+    filled = np.bincount(matrix.indices, minlength=width) > 0
+    columns = NumberedColumns(filled, train.columns[-1], noun)
     return replace(train, matrix=matrix, source=source, columns=columns)
 
 

@@ -24,8 +24,7 @@ from core.wording import list_text
 HEAD_ROWS = 500  # by which a format is told and columns are described before all is read
 _START_BYTES = 2**16  # by which ARFF, CoNLL and FASTA are told from a table
 LONGEST_NAME = 10_000  # characters of a column's name
-_MAX_FINDINGS = 5
-_MAX_SHOWN = 5
+_MAX_SHOWN = 5  # findings, and names in one
 
 
 @dataclass(frozen=True)
@@ -141,7 +140,7 @@ def unique_names(names: Sequence[str], where: str) -> tuple[list[str], list[Find
     repeated = {name: columns for name, columns in positions.items() if len(columns) > 1}
     findings = [
         Finding(_repeated_sentence(name, columns, [unique[i] for i in columns[1:]]), name)
-        for name, columns in list(repeated.items())[:_MAX_FINDINGS]
+        for name, columns in list(repeated.items())[:_MAX_SHOWN]
     ]
     if (left := len(repeated) - len(findings)) > 0:
         others = "1 other name of" if left == 1 else f"{left:,} other names of"

@@ -34,9 +34,6 @@ def words_of(text: str) -> list[str]:
     for match in WORD.finditer(normalized_text(text)):
         size = {"pairs": 2, "threes": 3}.get(match.lastgroup or "", 0)
         run = match.group()
-        words += _letter_runs(run, size) if size else [run]
+        starts = range(max(1, len(run) - size + 1))
+        words += [run[start : start + size] for start in starts] if size else [run]
     return words
-
-
-def _letter_runs(run: str, size: int) -> list[str]:
-    return [run[k : k + size] for k in range(max(1, len(run) - size + 1))]

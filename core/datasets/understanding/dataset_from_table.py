@@ -161,7 +161,11 @@ def assemble(raw_table: RawTable, shape: StructuredLayout | None, choices: DataO
     check_names(choices.roles, names, "role", get_args(Role))
     check_names(choices.kinds, names, "kind", get_args(Kind))
     if shape is not None:
-        _check_readings(raw_table, names, choices.readings)
+        check_names(choices.readings, names, "reading", READINGS)
+        if not set(choices.readings.values()) <= {"text", "values", "number"}:
+            problem = "tokens and molecules are read as they are written"
+            cure = "leave the readings of columns out"
+            raise UnusableError(problem, where=raw_table.name, cure=cure)
         if not {shape.sequence, shape.target} <= {*names, ""}:  # seen in the file's first lines
             fault = "its lines end in two ways, so that the header cannot be told from the rows"
             cure = "save the file with one kind of line end"
@@ -179,14 +183,6 @@ def assemble(raw_table: RawTable, shape: StructuredLayout | None, choices: DataO
     # Of the table as read, since the dataset has neither unused columns nor rows without a target.
     bars = Distributions(raw_table.table, dataset.columns)
     return replace(dataset, findings=findings, distributions=bars)
-
-
-def _check_readings(raw_table: RawTable, names: list[str], readings: Mapping[str, str]) -> None:
-    check_names(readings, names, "reading", READINGS)
-    if not set(readings.values()) <= {"text", "values", "number"}:
-        problem = "tokens and molecules are read as they are written"
-        cure = "leave the readings of columns out"
-        raise UnusableError(problem, where=raw_table.name, cure=cure)
 
 
 def _are_texts(raw_table: RawTable, choices: DataOptions) -> bool:

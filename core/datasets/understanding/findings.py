@@ -402,7 +402,7 @@ def table_findings(dataset: Dataset, telling: Sequence[str]) -> list[Finding]:
                 " known before the target is.",
                 name,
                 serious=True,
-                proposal=_omission_of(name),
+                proposal=column_change("Leave it out", "--role", name, "ignore"),
             )
             for name in dataset.feature_names
             if name in telling
@@ -421,10 +421,6 @@ def table_findings(dataset: Dataset, telling: Sequence[str]) -> list[Finding]:
     findings += _merged_findings(texts, "{columns} hold texts: their words become columns.", "", "")
     findings += _gap_findings(dataset)
     return sorted(findings, key=lambda finding: not finding.serious)
-
-
-def _omission_of(name: str) -> SuggestedChange:
-    return column_change("Leave it out", "--role", name, "ignore")
 
 
 def _omission_findings(dataset: Dataset) -> list[Finding]:
@@ -483,7 +479,7 @@ def _gap_findings(dataset: Dataset) -> list[Finding]:
         Finding(
             f"“{column.name}” is missing in {column.missing:,} of {total:,} rows.",
             column.name,
-            proposal=_omission_of(column.name),
+            proposal=column_change("Leave it out", "--role", column.name, "ignore"),
         )
         for column in dataset.columns
         if column.role == "feature" and column.missing > 0.5 * total

@@ -225,7 +225,12 @@ def from_tokens(raw_table: RawTable, shape: StructuredLayout, choices: DataOptio
         )
     features = [shape.sequence, *features]
     dataset = dataset_of_rows(raw_table, columns, features, labels, Task.SEQUENCE)
-    units = _sequence_units(names, dataset.row_groups, columns)
+    units = dataset.row_groups
+    if units is not None and not (units := join_codes(pd.factorize(names)[0], units)).any():
+        grouping = next(column.name for column in columns if column.role == "group")
+        fault = "its values join all sequences to one group, which cannot be split"
+        cure = "give another column the role group, or none"
+        raise UnusableError(fault, where=f"column {grouping}", cure=cure)
     dataset = replace(dataset, classes=classes, row_groups=names, units=units)
     telling = table_findings(dataset, LeakageCheck(dataset).telling_columns())
     findings = (*dataset.findings, *_token_findings(names, labels, shape), *telling)
@@ -292,20 +297,6 @@ def _fault_of_labels(classes: Sequence[str], tokens: int) -> str:
         return f"every token has the same label ({classes[0]})"
     is_too_many = count > MAX_LABELS or (count > 10 and count > tokens / 2)
     return f"the tokens have {count:,} different labels, too many to learn" if is_too_many else ""
-
-
-def _sequence_units(
-    names: np.ndarray, groups: np.ndarray | None, columns: Sequence[Column]
-) -> np.ndarray | None:
-    if groups is None:
-        return None
-    units = join_codes(pd.factorize(names)[0], groups)
-    if not units.any():
-        grouping = next(column.name for column in columns if column.role == "group")
-        fault = "its values join all sequences to one group, which cannot be split"
-        cure = "give another column the role group, or none"
-        raise UnusableError(fault, where=f"column {grouping}", cure=cure)
-    return units
 
 
 def _token_findings(
