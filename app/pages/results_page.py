@@ -34,6 +34,7 @@ from core.tuning.results.answer import Step, answer_of
 from core.tuning.results.result_facts import fact_sentences, member_count, plain_sentences
 from core.tuning.run_results import Results
 from core.tuning.runs.past_runs import RunSummary
+from core.tuning.runs.run_comparison import are_comparable
 from core.tuning.why import answer_types as answers
 from core.tuning.why.questions import FOLDER, SOON, seconds_before
 from resources.theme import GAP
@@ -105,7 +106,7 @@ class ExplanationRequests(QObject):
         self._dependence_view.set_columns([])
 
     def request_answers(self) -> None:
-        """Request what takes seconds or is stored; offer the others with their time."""
+        """What takes seconds or is stored; the others are offered with their time."""
         if not self._is_fresh or self._session.state != "finished":
             return
         self._is_fresh = False
@@ -479,8 +480,6 @@ class ResultsPage(Page):
 
     def _same_data(self) -> list[RunSummary]:
         """This run and the newest tested ones of its data, target and measure."""
-        from core.tuning.runs.run_comparison import are_comparable
-
         runs, folder = self.session.runs.run_list.runs, str(self.session.run_folder)
         shown = next((run for run in runs if run.path == folder), None)
         if shown is None:

@@ -7,7 +7,7 @@ from PySide6.QtGui import QBrush, QColor, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QProgressBar, QSizePolicy, QWidget
 
 from app.look import appearance, icons
-from app.text.run_head import activity_text, done_share, ledger_parts, workers_text
+from app.text.run_head import activity_text, done_share, time_spans, workers_text
 from app.views.plot.axes import small_font
 from app.views.plot.items import clear_colour
 from app.widgets.buttons import IconButton
@@ -20,7 +20,7 @@ from core.tuning.runs.state import RunState
 from core.wording import count_text, format_integer
 
 STEPS = 1000  # of the bar
-THICK, GAP = 8, 4  # pixels: of the bar, which is thicker where it has parts; above its labels
+THICK, GAP = 8, 4  # pixels: of the bar, which is thicker where it has spans; above its labels
 PLAYING = 8_000  # milliseconds for a whole run
 FASTEST = 40  # milliseconds between two positions
 MAX_TILES = 12  # more workers are only counted
@@ -56,27 +56,27 @@ class RunBar(QProgressBar):
         self.setTextVisible(False)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName("Progress of the run")
-        self.parts: list[tuple[str, float, str]] = []  # name, seconds, label
+        self.spans: list[tuple[str, float, str]] = []  # name, seconds, label
 
     def show_run(self, run: RunState, state: str, elapsed: float | None) -> None:
-        has_parts = run.tunes_several_models and bool(run.started.run_plan.minutes)
-        self.parts = ledger_parts(run, elapsed) if has_parts and run.fold is None else []
+        has_spans = run.tunes_several_models and bool(run.started.run_plan.minutes)
+        self.spans = time_spans(run, elapsed) if has_spans and run.fold is None else []
         share = done_share(run, state)
         # Nobody knows how long the final fit takes: Qt's bar then runs to and fro.
         is_waiting = state == "stopping" and run.fold is None
-        is_unknown = not self.parts and (is_waiting or (share is None and state == "running"))
+        is_unknown = not self.spans and (is_waiting or (share is None and state == "running"))
         self.setRange(0, 0 if is_unknown else STEPS)
         self.setValue(round(STEPS * (share or 0.0)))
-        self.setToolTip(", ".join(label for _, _, label in self.parts if label))
+        self.setToolTip(", ".join(label for _, _, label in self.spans if label))
         self.updateGeometry()
         self.update()
 
     def sizeHint(self) -> QSize:
-        labels = GAP + QFontMetrics(small_font()).height() + GAP if self.parts else 0
+        labels = GAP + QFontMetrics(small_font()).height() + GAP if self.spans else 0
         return QSize(200, THICK + labels)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        if not self.parts:
+        if not self.spans:
             super().paintEvent(event)
             return
         theme, painter = appearance.current(), QPainter(self)
@@ -88,9 +88,9 @@ class RunBar(QProgressBar):
             "free": QBrush(QColor(theme.line)),
             "kept": QBrush(QColor(theme.control), Qt.BrushStyle.BDiagPattern),
         }
-        scale = self.width() / (sum(seconds for _, seconds, _ in self.parts) or 1.0)
+        scale = self.width() / (sum(seconds for _, seconds, _ in self.spans) or 1.0)
         thick, offset, labelled = THICK + GAP, 0.0, []
-        for name, seconds, label in self.parts:
+        for name, seconds, label in self.spans:
             box = QRectF(offset, 0, seconds * scale, thick)
             painter.fillRect(box.adjusted(0, 0, -1 if box.width() > 2 else 0, 0), fills[name])
             offset += box.width()

@@ -55,10 +55,10 @@ class BudgetCard(Card):
         for control in (self.minutes, self.trials, self.patience):
             control.valueChanged.connect(self._update_units)
             control.setMaximumWidth(appearance.pixels(240))
-        self._trials_part = titled_control("Trials at most", self.trials)
-        self._patience_part = titled_control("Stop when nothing improves for", self.patience)
-        limits = (titled_control("Time at most", self.minutes), self._trials_part)
-        self._holder = in_lines(*limits, self._patience_part, gap=20, column_width=200)
+        self._trials_limit = titled_control("Trials at most", self.trials)
+        self._patience_limit = titled_control("Stop when nothing improves for", self.patience)
+        limits = (titled_control("Time at most", self.minutes), self._trials_limit)
+        self._holder = in_lines(*limits, self._patience_limit, gap=20, column_width=200)
         self.estimate = wrapping_label("")
         self.ends = wrapping_label("", "caption")
         add_to(self.body, self._holder, self.estimate, self.ends)
@@ -80,7 +80,7 @@ class BudgetCard(Card):
             self.trials.setValue(plan.trials or usual_trials)
             self.patience.setValue(patience_of(plan))
         self._update_units()
-        for control in (self._trials_part, self._patience_part, self.ends):
+        for control in (self._trials_limit, self._patience_limit, self.ends):
             control.setVisible(default_trials > 0)
         self.ends.setText(stop_rule_text(plan))
         self._holder.updateGeometry()

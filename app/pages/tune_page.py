@@ -317,7 +317,7 @@ class TunePage(Page):
         self._lead_on = action
 
     def _primary_action(self) -> tuple[str, Callable[[], None], str, str]:
-        """Words, action, key, and why it is disabled."""
+        """Words, action, key, why it is disabled."""
         session = self.session
         match session.state:
             case "running":

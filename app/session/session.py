@@ -91,7 +91,7 @@ class Session(SessionState):
         return reading if reading is not None and reading.file == self.data.file else self.data
 
     def undo_change(self) -> None:
-        """Undo the last change of data or groups; one being read is cancelled."""
+        """Of data or groups; a change being read is cancelled."""
         if self.data is None or not self._may_begin():
             return
         # A change that is still being read is taken back by not waiting for it.
@@ -236,7 +236,7 @@ class Session(SessionState):
             self.run_loader.start(partial(load_run, folder, started=self.shown.state.started))
 
     def stop(self) -> None:
-        """End the run and keep the best; results follow even if the worker does not react."""
+        """Keep the best; results follow even if the worker does not react."""
         if self.state == "interrupted" and self.run_folder is not None:
             self._conclude()
         elif self.is_going_on:
@@ -370,7 +370,7 @@ class Session(SessionState):
     # The end --------------------------------------------------------------------------------
 
     def begin_shutdown(self) -> None:
-        """End the worker without waiting; a run that goes on can be continued later."""
+        """Without waiting; a run that goes on can be continued later."""
         self.stop_reading()
         self._estimate_timer.stop()
         self._worker.begin_shutdown()

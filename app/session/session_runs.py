@@ -14,7 +14,7 @@ from app.session.run_loader import LatestTask
 from core.errors import UnusableError
 
 if TYPE_CHECKING:
-    from core.tuning.runs.past_runs import DeletedRun, PastRuns, RunSummary
+    from core.tuning.runs.past_runs import DeletedRun, RunSummary
     from core.tuning.runs.run_comparison import BestSoFarCurve
 
 
@@ -154,7 +154,7 @@ class SessionRuns(QObject):
 
     @property
     def can_undo(self) -> str:
-        """What would be undone: "Deleting", "Renaming", "The note"; "" for nothing."""
+        """Deleting, Renaming or The note; "" for nothing."""
         return self._undos[-1].words if self._undos else ""
 
     def undo_change(self) -> None:
@@ -186,8 +186,7 @@ def _runs_are(folders: Sequence[object]) -> str:
 def _read_run_list(root: Path) -> RunList:
     from core.tuning.runs.past_runs import deleted_runs, list_runs
 
-    past: PastRuns = list_runs(root)
-    return RunList(past.runs, past.left_out, deleted_runs(root))
+    return RunList(*list_runs(root), deleted_runs(root))
 
 
 def _read_curves(folders: Sequence[str], is_wanted: Callable[[], bool]) -> list[BestSoFarCurve]:

@@ -173,5 +173,5 @@ class ShownRun:
         return self.state.started.run_plan
 
     def budget_for(self, more: int) -> int:
-        """How many trials beyond its budget the run needs for `more` beyond those done."""
+        """Trials beyond its budget that the run needs for `more` beyond those done."""
         return len(self.state.trials) + more - self.state.total

@@ -207,21 +207,21 @@ def _of_steps(run: RunState) -> list[str]:
 
 def _time_left(run: RunState, elapsed: float | None) -> list[str]:
     seconds = run_seconds(run, elapsed)
-    if run.seconds_left is None and not (run.tunes_several_models and seconds.left):
+    if run.seconds_left is None and not (run.tunes_several_models and seconds.remaining):
         return []
-    if seconds.left < 1:
+    if seconds.remaining < 1:
         return ["nearly done"]
     ending = rough_duration_text(seconds.kept) if seconds.free and seconds.kept >= 1 else ""
     last = f", the last {ending} for finishing" if ending else ""
     now = run.seconds if elapsed is None else max(elapsed, run.seconds)
     limit = 60 * (run.started.run_plan.minutes or math.inf)
     # Its fits are given longer than planned where other programs take the processor.
-    why = ", longer because the computer is busy" if now + seconds.left > limit + LATE else ""
-    return [f"about {rough_duration_text(seconds.left)} left{last}{why}"]
+    why = ", longer because the computer is busy" if now + seconds.remaining > limit + LATE else ""
+    return [f"about {rough_duration_text(seconds.remaining)} left{last}{why}"]
 
 
-def ledger_parts(run: RunState, elapsed: float | None = None) -> list[tuple[str, float, str]]:
-    """(part, seconds, label) of a run of several models, in order."""
+def time_spans(run: RunState, elapsed: float | None = None) -> list[tuple[str, float, str]]:
+    """(name, seconds, label) of a run of several models, in order."""
     seconds = run_seconds(run, elapsed)
     memory = f"{format_number(run.memory / 1e9, 2)} GB in use" if run.memory else ""
     kept_text = duration_text(int(seconds.kept))

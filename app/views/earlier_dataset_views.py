@@ -104,8 +104,8 @@ class NearestDatasets(ScrolledBars):
                 break
         phrases = list(map(self._bar_texts, datasets, ends))
         # What has no room is left out from the end, where it matters least.
-        for part_count in (4, 3, 2, 1):
-            words = [" · ".join(bar_phrases[:part_count]) for bar_phrases in phrases]
+        for phrase_count in (4, 3, 2, 1):
+            words = [" · ".join(bar_phrases[:phrase_count]) for bar_phrases in phrases]
             longest = max(map(metrics.horizontalAdvance, words)) + BESIDE
             if longest <= MOST_WORDS * (width - widest):
                 break

@@ -21,7 +21,7 @@ ALL_NAMED = 16  # groups up to which each has a colour and a name, if the height
 
 
 class LearnerView(View):
-    """Steps of a learner, by a gradient of the loss on held-out rows or without such rows."""
+    """Steps by a gradient of the loss on held-out rows, or without such rows."""
 
     listens = (PenaltyStep, HyperGradientStep)
     by_gradient: ClassVar[bool] = False

@@ -22,7 +22,7 @@ from core.wording import format_number
 
 
 class PosteriorView(SurrogateView):
-    """A view of the surrogate of all datasets; responses are standardized scores, or ranks."""
+    """The surrogate of all datasets; responses are standardized scores, or ranks."""
 
     listens = (
         *(events.JointSurfaceFitted, events.HistoryRead, events.TrialExcluded),

@@ -33,10 +33,7 @@ from resources.theme import TARGET
 
 
 class TrialsModel(CellModel):
-    """A row a trial.
-
-    Where several models are tuned, a setting is two columns: model and values.
-    """
+    """A row a trial; a setting of several models is two columns, model and values."""
 
     def __init__(self, record: ViewState) -> None:
         super().__init__()

@@ -180,7 +180,7 @@ class Rail(QFrame):
     def show_runs(
         self, runs: list[RunSummary], left_out: Iterable[str] = (), deleted: Iterable[object] = ()
     ) -> bool:
-        """True where the list changed."""
+        """Whether the list changed."""
         content = (runs[:SHOWN_RUNS], list(left_out), bool(runs or left_out or deleted))
         # The list is read every few seconds, and the keyboard may be on one of its buttons.
         if content == self._listed:

@@ -87,7 +87,7 @@ class Estimate(Work):
 
 @dataclass(frozen=True)
 class SummarizeHistory(Work):
-    """Count the earlier datasets that can help a plan's model (`HistorySummary`)."""
+    """The earlier datasets that can help a plan's model (`HistorySummary`)."""
 
     only_latest, outdated_by, urgency = True, (OpenData, Tune), PATIENT
 
@@ -109,7 +109,7 @@ class ImportHistory(Work):
 
 @dataclass(frozen=True)
 class CheckCluster(Work):
-    """Check whether a cluster answers (`ClusterChecked`)."""
+    """Whether a cluster answers (`ClusterChecked`)."""
 
     only_latest = True
 
@@ -308,7 +308,7 @@ class Opened(Reply):
 
 @dataclass(frozen=True)
 class Estimated(Reply):
-    """The time of the plan, or (unusable) why it cannot be carried out."""
+    """Or (unusable) why the plan cannot be carried out."""
 
     estimate: RunEstimate
 

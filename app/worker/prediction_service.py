@@ -48,7 +48,7 @@ class PredictionService:
     def use(
         self, request: m.PredictRows, stop_reason: Callable[[], str] = str
     ) -> Generator[m.UseProgress | m.RowsPredicted]:
-        """Predict in chunks until `stop_reason`; the rows are kept for saving."""
+        """In chunks until `stop_reason`; the rows are kept for saving."""
         model = self._open_model(request.folder, request.model, request.trust)
         predict_alone = partial(self._predict_as_exported, request)
         table_file = returned_table(request.file)

@@ -84,18 +84,18 @@ class CommonWords(QWidget):
             self._fit_height()
 
     def _fit_height(self, _theme: object = None) -> None:
-        self.setFixedHeight(max(1, self._row_count(self.width())) * self._row_height())
+        self.setFixedHeight(max(1, self._row_count()) * self._row_height())
         self.update()
 
     def _row_height(self) -> int:
         return self.fontMetrics().height() + _BAR + 6
 
-    def _column_count(self, width: int) -> int:
-        return max(1, min(6, (width + _GAP) // (appearance.pixels(_COLUMN) + _GAP)))
+    def _column_count(self) -> int:
+        return max(1, min(6, (self.width() + _GAP) // (appearance.pixels(_COLUMN) + _GAP)))
 
-    def _row_count(self, width: int) -> int:
+    def _row_count(self) -> int:
         # Column by column, so that the most frequent stand below each other.
-        return -(-len(self._words) // self._column_count(width))
+        return -(-len(self._words) // self._column_count())
 
     def sizeHint(self) -> QSize:
         return QSize(appearance.pixels(_COLUMN), self._row_height())
@@ -105,9 +105,9 @@ class CommonWords(QWidget):
             return
         painter, theme = QPainter(self), appearance.current()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        columns, row = self._column_count(self.width()), self._row_height()
+        columns, row = self._column_count(), self._row_height()
         width = (self.width() - _GAP * (columns - 1)) / columns
-        rows = self._row_count(self.width())
+        rows = self._row_count()
         max_count = max(count for _, count in self._words)
         for position, (word, count) in enumerate(self._words):
             x, y = (position // rows) * (width + _GAP), (position % rows) * row

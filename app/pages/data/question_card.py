@@ -78,12 +78,12 @@ class QuestionCard(Card):
         self.sheet = QuietComboBox()
         self.sheet.setMinimumContentsLength(10)
         self.sheet.textActivated.connect(session.open_sheet)
-        self._sheet_part = titled_control("Sheet of the workbook", self.sheet)
+        self._sheet_box = titled_control("Sheet of the workbook", self.sheet)
         wish = QWidget()
         question = titled_control("What do you want to know?", self.target)
-        in_column(question, self._sheet_part, 1, on=wish, gap=10)
-        self._task_part = titled_control("It is", self.task)
-        columns = (wish, self._task_part, self._make_test())
+        in_column(question, self._sheet_box, 1, on=wish, gap=10)
+        self._task_box = titled_control("It is", self.task)
+        columns = (wish, self._task_box, self._make_test())
         self.body.addWidget(in_lines(*columns, gap=20, column_width=225))
 
     def _make_test(self) -> QWidget:
@@ -120,10 +120,10 @@ class QuestionCard(Card):
         )
         for button, name in zip(self.rivals, names, strict=True):
             button.set_label(wish_text(summary.task, name).replace("&", "&&"))
-        self._task_part.setVisible(summary.task.has_target)
+        self._task_box.setVisible(summary.task.has_target)
         tasks = {str(task): task.choice_title for task in TASKS if task.choice_title}
         self.task.set_choices(tasks, str(summary.task))
-        self._sheet_part.setVisible(len(summary.sheets) > 1)
+        self._sheet_box.setVisible(len(summary.sheets) > 1)
         self.sheet.clear()
         self.sheet.addItems(summary.sheets)
         self.sheet.setCurrentText(summary.sheet)

@@ -72,7 +72,7 @@ class RemainingBudget:
 
 
 def next_model(arms: Sequence[ArmEstimate], scale: float, budget: RemainingBudget) -> ArmChoice:
-    """The model that is tried next; `scale` is the unit of small and large improvements."""
+    """`scale` is the unit of small and large improvements."""
     seconds_left = budget.seconds_left
     # The order matters: first every default, then the floor, so that none is given up on one bad
     # draw, then turns and gains.

@@ -26,13 +26,13 @@ class MachineLoad:
 
     @property
     def stretch(self) -> float:
-        """How much longer than on a quiet machine fits take, from 1 to `MAX_STRETCH`."""
+        """Of fits, beside a quiet machine: from 1 to `MAX_STRETCH`."""
         ratio = self._took / self._cpu if self._cpu > 0 else 1.0
         return min(MAX_STRETCH, ratio) if ratio > QUIET else 1.0
 
 
 def refit_seconds(problem: Problem, trial: Trial) -> float:
-    """The seconds to fit a trial's setting on the training rows and, at the end, on all rows."""
+    """To fit a trial's setting on the training rows and, at the end, on all rows."""
     # By one fit, whatever the folds and their repeats were.
     fold_rows = max(1, len(problem.splits[0][0]))
     model = MODELS[split_model_setting(trial.setting)[0]]
@@ -43,7 +43,7 @@ def refit_seconds(problem: Problem, trial: Trial) -> float:
 
 
 def ending_seconds(problem: Problem, state: RunState) -> float:
-    """The expected seconds from the last trial to the result: every refit, tests and saving."""
+    """From the last trial to the result: every refit, tests and saving."""
     members = state.ensemble.members if state.ensemble is not None else []
     trials = [state.find_trial(number) for number in members] or [state.best_trial]
     refits = {t.number: t for t in (*trials, state.default_trial) if t is not None and t.took}

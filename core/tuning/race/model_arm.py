@@ -35,7 +35,7 @@ class ScoredTrial:
 
 @dataclass
 class ModelArm:
-    """One model with its own sampler, and the scores and times of its trials."""
+    """One model's sampler, and the scores and times of its trials."""
 
     name: str
     problem: Problem  # the run's, with this model alone
@@ -104,7 +104,7 @@ class ModelArm:
 
     @property
     def warm_start(self) -> Setting | None:
-        """The best screened setting of an earlier dataset, no worse than the default."""
+        """Of an earlier dataset, no worse than the default."""
         # Scores on more rows are higher: both have to be of as many.
         default_score = self.default_scores.get(self.past_rows, self.default_screening_score)
         good_pairs = [pair for pair in self.past_screenings if pair[1] >= default_score]
@@ -192,7 +192,7 @@ class ModelArm:
                 self._count_result(_recorded_result(event))
 
     def expected_seconds(self, setting: Setting, fit_rows: int, folds: int) -> float:
-        """The seconds that a trial of a setting with `folds` of `fit_rows` is expected to take."""
+        """Of a trial of a setting with `folds` of `fit_rows`."""
         if not self.scored_trials:
             if not self.screening_rows:
                 return 0.0
@@ -225,10 +225,7 @@ class ModelArm:
         return seconds * math.prod(ratios)
 
     def expected_gain(self, best: float, scale: float, leader_screening: float) -> float:
-        """The expected improvement of the `best` score of all by its next trial.
-
-        `leader_screening` is the screening's score of the model that has the best score.
-        """
+        """Of the `best` score of all; `leader_screening`: that of its model at the screening."""
         expected, deviation = self._expected(best, scale, leader_screening)
         return expected_improvement(expected, deviation, best)
 
@@ -258,7 +255,7 @@ def _recorded_result(event: events.TrialFinished | events.TrialFailed) -> TrialR
 
 
 def starts_of(problem: Problem) -> list[Setting]:
-    """Settings of a model that are tried after its default, within its space."""
+    """What is tried after a model's default, within its space."""
     default, axes = problem.default, {axis.name: axis for axis in problem.space}
     starts = []
     for start in problem.model.starts(problem.dataset.task, default):

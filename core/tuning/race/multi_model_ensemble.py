@@ -164,7 +164,7 @@ class MultiModelEnsemble:
         return _candidates_of(self._trials, [n for n in self._trials if n not in self._excluded])
 
     def _drop_trials(self) -> None:
-        """Drop those that cannot be members, where all would take too much memory."""
+        """Those that cannot be members, where all would take too much memory."""
         rows = sum(len(y) for y in self._y)
         values = rows * (2 + len(self._problem.dataset.classes)) * len(self._trials)
         if self._holds_all and 8 * values <= MAX_KEPT_BYTES:

@@ -33,7 +33,7 @@ class ScreeningTask:
 
 
 class MultiModelStudy:
-    """Every model with a sampler of its own, and the choice between them."""
+    """A sampler for every model, and the choice between them."""
 
     def __init__(
         self,
@@ -210,14 +210,14 @@ class MultiModelStudy:
         return self._error_of(self.best_trial) or 0.0
 
     def _error_of(self, trial: ScoredTrial | None) -> float | None:
-        """The standard error of a trial's score; None where one fold tells nothing of it."""
+        """None where one fold tells nothing of it."""
         if trial is None or len(trial.folds) < 2:
             return None
         return fold_error(trial.folds, self._problem.fold_repeats)
 
     @property
     def _fold_spread(self) -> float | None:
-        """The standard deviation of a fold's part in the difference of two settings."""
+        """Standard deviation of a fold's part in the difference of two settings."""
         best = self.best_trial
         if best is None or len(best.folds) < 2:
             return None

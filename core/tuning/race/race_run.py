@@ -206,7 +206,7 @@ class RaceRun(TrialRun):
 
 
 def screening_row_count(columns: int) -> int:
-    """How many rows a screening is fitted on, and scored on, at most."""
+    """Rows to fit a screening on, and to score it on, at most."""
     rows = int(MAX_SCREENING_VALUES / max(1, columns))
     return max(MIN_SCREENING_ROWS, min(MAX_SCREENING_ROWS, rows))
 

@@ -138,7 +138,7 @@ def pairs_summary(counts: PairCounts) -> str:
 
 
 def never_predicted(results: Results) -> tuple[str, ...]:
-    """The classes with test rows that no test row is predicted to be."""
+    """Classes with test rows that no test row is predicted to be."""
     if results.confusion is None or not results.confusion.tuned:
         return ()
     counts = results.confusion.tuned

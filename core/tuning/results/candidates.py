@@ -58,7 +58,7 @@ def find_candidate(problem: Problem, state: RunState, selection: ModelSelected) 
 
 
 def candidates_of(problem: Problem, state: RunState) -> list[Candidate]:
-    """The candidates of a run: the best, a simpler one of several models, average, default."""
+    """The best, a simpler one of several models, average, default."""
     candidates = []
     best, update = best_of_run(problem, state), state.ensemble
     if best is not None:
@@ -153,7 +153,7 @@ class SelectedModel:
     members: tuple[int, ...] = ()  # trials of an average, in the order of its fitted models
 
     def member_pipeline(self, number: int | None) -> Pipeline | None:
-        """One of the average's models as a pipeline; None where it is no member."""
+        """As a pipeline; None where the trial is no member."""
         fitted_models = getattr(self.pipeline.named_steps["model"], "estimators_", ())
         if number not in self.members or len(fitted_models) != len(self.members):
             return None
@@ -170,10 +170,7 @@ def candidate_results(
     *,
     tests_all: bool,
 ) -> list[CandidateResults]:
-    """The results of the candidates of a run.
-
-    Those beside the selected model and the default one are tested only where it `tests_all`.
-    """
+    """Those beside the selected model and the default one are tested only where it `tests_all`."""
     dataset = problem.dataset
     row_seconds = {
         selected_model.kind: predictions.tuned_seconds,

@@ -59,7 +59,7 @@ class ComparisonContext:
 
 
 def results_of(predictions: ComparedPredictions, comparison: ComparisonContext) -> Results:
-    """The comparison part of the results (all but what the run itself records)."""
+    """All of the results but what the run itself records."""
     metric, task = comparison.metric, Task(comparison.task)
     scores = predictions.all_scores(task)
     intervals = score_intervals(metric, predictions, scores, comparison.is_default_setting)

@@ -281,7 +281,7 @@ def _results_of(
 
 
 def moved_defaults(problem: Problem) -> Setting:
-    """{setting: the model's default} of those that the ranges of the plan leave out."""
+    """{setting: the model's default} of those that the plan's ranges leave out."""
     plan = problem.plan
     if not (plan.ranges or plan.fixed) or problem.strategy.several:
         return {}

@@ -32,7 +32,7 @@ SOON = 5.0  # seconds of learning that are repeated in every fold also where a r
 
 @dataclass(frozen=True)
 class EvaluationContext:
-    """A run, as far as its test needs it, and how it went."""
+    """What the test of a run needs of it, and how it went."""
 
     problem: Problem
     state: RunState
@@ -46,7 +46,7 @@ class EvaluationContext:
 
     @property
     def is_shortened(self) -> bool:
-        """Whether a person does not want tuning repeated in every fold."""
+        """A person does not want tuning repeated in every fold."""
         requests = tuple(self.requests or ())
         is_requested = any(isinstance(event, run_events.EvaluationShortened) for event in requests)
         return is_requested or self.state.shortened

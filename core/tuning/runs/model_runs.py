@@ -117,10 +117,7 @@ STATES = {
 
 @dataclass(frozen=True)
 class LeaderboardRow(LeaderboardEntry):
-    """A standing with `early` trials that were ended early, and the best `estimate` among them.
-
-    The average's has no model.
-    """
+    """`early` trials were ended early, the best of them at `estimate`; an average has no model."""
 
     early: int = 0
     estimate: float | None = None

@@ -102,11 +102,7 @@ class RunFolder:
 
     @classmethod
     def open(cls, path: Path | str) -> RunFolder:
-        """An existing run by its folder's path, or its name below the usual root.
-
-        Raises:
-            UnusableError: there is none, or something else stands in the place of its files.
-        """
+        """By its path, or its name below the usual root; UnusableError without one."""
         for folder in (Path(path), runs_root() / path):
             if os.path.lexists(folder / PLAN):
                 for name in FILES:
@@ -260,7 +256,7 @@ class RunFolder:
 
     @contextlib.contextmanager
     def hold_lock(self) -> Iterator[None]:
-        """Keep every other process from writing this run."""
+        """No other process writes this run meanwhile."""
         with contextlib.ExitStack() as owned:
             try:
                 owned.enter_context(hold_run_lock(self.path / OWNER))

@@ -42,12 +42,7 @@ class RunLockedError(Exception):
 
 @contextlib.contextmanager
 def hold_run_lock(mark: Path, patience: float = PATIENCE) -> Iterator[None]:
-    """Hold the lock on a file, against this process's other callers too.
-
-    Raises:
-        RunLockedError: another one has held it for `patience` seconds.
-        OSError: the file cannot be written.
-    """
+    """Against other callers here too; RunLockedError after `patience` seconds, or OSError."""
     handle = _acquire_lock(mark, patience)
     try:
         os.ftruncate(handle, 0)

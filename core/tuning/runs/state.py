@@ -449,7 +449,7 @@ class RunSeconds:
     kept: float  # left for the end
 
     @property
-    def left(self) -> float:
+    def remaining(self) -> float:
         return self.free + self.kept
 
 

@@ -82,10 +82,7 @@ class GrowingArray:
 
 
 class TrialTable:
-    """The trials that ended, in this order, and the best of them.
-
-    A trial counts if it has a finite score on all rows and a person has not excluded it.
-    """
+    """Ended trials in order; one counts by a finite score on all rows, unless it is excluded."""
 
     def __init__(self, maximize: bool = True) -> None:
         self.maximize = maximize

@@ -400,7 +400,7 @@ def test_the_bar_tells_what_the_time_of_several_models_is_for(show, look, race):
     told = [*race.run(ends=False, minutes=0.5), left]
     bar.show_run(state_from_events(told), "running", 8.0)
     show(bar, 300, bar.sizeHint().height())
-    assert [name for name, *_ in bar.parts] == ["screening", "trials", "free", "kept"]
+    assert [name for name, *_ in bar.spans] == ["screening", "trials", "free", "kept"]
     assert bar.toolTip() == "screening 0 s, trials 7 s, kept for finishing 10 s"
     picture, theme = bar.grab().toImage(), look.current()
     ratio = picture.devicePixelRatio()
@@ -408,7 +408,7 @@ def test_the_bar_tells_what_the_time_of_several_models_is_for(show, look, race):
     assert colours == [theme.accent.upper(), theme.line.upper()]
     assert bar.maximum() > 0  # and no animation of an unknown length
     bar.show_run(state_from_events(trials(3)), "running", 3.0)
-    assert (bar.parts, bar.toolTip()) == ([], "")
+    assert (bar.spans, bar.toolTip()) == ([], "")
     assert bar.sizeHint().height() < 10
 
 

@@ -17,7 +17,7 @@ from app.text.model_progress_text import (
 )
 from app.text.narration import narration
 from app.text.plan_text import setting_cells, setting_lines, setting_text, setting_title
-from app.text.run_head import ledger_parts, progress_text, run_title
+from app.text.run_head import progress_text, run_title, time_spans
 from core.space import Axis
 from core.tuning.events import (
     ModelsCompared,
@@ -158,23 +158,23 @@ def test_rows_and_folds_are_counted_where_a_run_of_an_earlier_version_does_not_t
 def test_the_time_is_told_part_by_part_to_the_last_second(race):
     start = [race.begun(minutes=0.5), *race.looks()]
     assert progress_text(state_from_events(start), "running", 4.0).endswith("about 25 s left")
-    assert ledger_parts(state_from_events(start), 4.0) == [
+    assert time_spans(state_from_events(start), 4.0) == [
         ("screening", 4.0, "screening 4 s"),
         ("free", 26.0, ""), ("kept", 0.0, ""),
     ]  # fmt: skip
     trial = [TrialStarted(seconds=1.0), TrialFinished(seconds=5.0, score=0.8)]
     told = [*start, *trial, Progress(seconds=5.0, seconds_left=18.0, ending=7.0, memory=9e8)]
     running = state_from_events(told)
-    assert [seconds for _, seconds, _ in ledger_parts(running, 8.0)] == pytest.approx(
+    assert [seconds for _, seconds, _ in time_spans(running, 8.0)] == pytest.approx(
         [0.3, 7.7, 15.0, 7.0]
     )
-    assert [label for *_, label in ledger_parts(running, 8.0)][2:] == [
+    assert [label for *_, label in time_spans(running, 8.0)][2:] == [
         "0.9 GB in use", "kept for finishing 7 s",
     ]  # fmt: skip
     said = progress_text(running, "running", 8.0)
     assert said.endswith("about 20 s left, the last 7 s for finishing")
     ending = state_from_events([*told, TuningEnded(seconds=24.0), Progress(seconds=25.0)])
-    parts = ledger_parts(ending, 26.0)
+    parts = time_spans(ending, 26.0)
     assert [name for name, *_ in parts] == ["screening", "trials", "finishing", "kept"]
     assert [seconds for _, seconds, _ in parts] == pytest.approx([0.3, 23.7, 2.0, 5.0])
     assert progress_text(ending, "running", 26.0).endswith("about 5 s left")
@@ -182,7 +182,7 @@ def test_the_time_is_told_part_by_part_to_the_last_second(race):
     assert late.startswith("Working out the results · 1 trial, 40 s · ")
     assert late.endswith("nearly done")
     ended = state_from_events([*told, TuningEnded(seconds=24.0), RunFinished(seconds=29.0)])
-    assert run_seconds(ended).left == 0.0
+    assert run_seconds(ended).remaining == 0.0
     assert sum(astuple(run_seconds(ended))) == pytest.approx(29.0)
 
 

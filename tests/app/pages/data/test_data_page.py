@@ -307,11 +307,11 @@ def test_a_menu_opens_at_the_chip_and_at_the_head(page):
 
 def test_another_sheet_of_the_workbook_can_be_chosen(page, clinic):
     session, question = page.session, page.question
-    assert question._sheet_part.isHidden()
+    assert question._sheet_box.isHidden()
     session.open_file("/data/book.xlsx")
     summary = replace(clinic[0], sheets=["First", "Second"], sheet="First")
     session.worker.answer(Opened(DataPlan("/data/book.xlsx"), summary, clinic[1]))
-    assert not question._sheet_part.isHidden()
+    assert not question._sheet_box.isHidden()
     assert question.sheet.currentText() == "First"
     question.sheet.textActivated.emit("Second")
     assert session.worker.data_wanted.file == "/data/book.xlsx#Second"

@@ -268,7 +268,7 @@ def test_texts_are_counted_and_their_words_shown(page_of, assert_accessible, qtb
     subtitle = page._subtitle.text()
     assert subtitle.startswith("400 texts of 45 words on average · 227 different words")
     assert page.question.target.currentText() == "Find the topics of the texts in “text”"
-    assert page.question._task_part.isHidden()
+    assert page.question._task_box.isHidden()
     assert page.question._test_words.text() == "120 of 400 texts"
     assert page.documents.isVisible()
     assert not page.board.isVisible()
