@@ -315,12 +315,12 @@ def _dates(texts: list[str], date_format: str) -> list[str]:
     column = pd.Series(texts, dtype="str")
     if date_format == "ISO8601" or not (is_strange := moments(column, date_format).isna()).any():
         return texts
+    is_strange &= column.str.len() > len("2024")  # a year alone is no day
     times, texts = moments(column[is_strange], "ISO8601"), list(texts)
     times = times[times.between(*YEARS)]
     written = pd.Series([time.strftime(date_format) for time in times], times.index, "str")
-    has_year = "y" in date_format.lower()
     is_held = (moments(written, date_format) - times).abs() < pd.Timedelta(days=1)
-    for i in times.index[is_held | (not has_year)]:
+    for i in times.index[is_held | ("y" not in date_format.lower())]:
         texts[i] = written[i]
     return texts
 

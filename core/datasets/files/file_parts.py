@@ -225,7 +225,6 @@ def row_parts(
             with _written_part(file, folder) as into:
                 into.writelines([*preamble_lines, *(block[i] for i in (numbers - first).tolist())])
             first += len(block)
-            lines = LineNumbers(numbers, form.skip + form.header)
-            part = _opened_part(file, folder)
+            lines, part = LineNumbers(numbers, form.skip + form.header), _opened_part(file, folder)
             if len(numbers):
                 yield FilePart(part, None, zero, file.path, file.compression, lines)

@@ -237,6 +237,16 @@ def test_no_dates(texts: list[str]) -> None:
     assert guess(texts).form.kind == "category"
 
 
+def test_a_year_alone_is_no_day_of_a_column_of_days() -> None:
+    days = [f"{month:02d}/{14 + month}/2023" for month in range(1, 13)]
+    guess = guess_format(pd.Series(["2020", *days]))
+    assert guess.form.missing == ("2020",)
+    assert guess.sentence == "“2020” is no date and counts as missing"
+    cells = read_cells(pd.Series(["2020", "2023-07-04"]), guess.form)
+    assert cells.isna().tolist() == [True, False]
+    assert cells[1] == "07/04/2023"
+
+
 def test_no_form_is_tried_on_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("core.datasets.column_format.moments", None)
     for words in (["red", "blue"], ["item 1", "item 2"], ["a-1-b", "c-2-d"], ["12 Main St"]):
