@@ -98,7 +98,7 @@ def _exit_status(arguments: argparse.Namespace) -> int:
 
 
 def run_guarded(words: Sequence[str]) -> int:
-    """On a stranger's model: in a copy of this process, with a bound on memory."""
+    """Run on a stranger's model in a copy of this process, its memory bounded."""
     from core.datasets.memory_limit import limit_own_memory
     from core.processes import exit_text, watch_parent
 

@@ -1,7 +1,5 @@
 """`tunescope runs | resume | replay | report | pick | export`: past runs."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import math
@@ -10,7 +8,7 @@ from collections import deque
 from collections.abc import Generator, Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from app.cli.progress_line import ProgressLine
 from app.cli.streams import print_remark
@@ -24,6 +22,12 @@ from app.cli.tune_arguments import (
 from app.cli.tune_command import FollowedRun, follow_run, give_result, result_text
 from core.errors import UnusableError
 from core.estimators.multi_model import SEVERAL
+from core.export.exportable_models import (
+    TUNED,
+    ExportableModel,
+    exportable_model,
+    exportable_models,
+)
 from core.records import JsonObject
 from core.tuning.event_lines import to_json
 from core.tuning.events import (
@@ -40,9 +44,6 @@ from core.tuning.runs.run_folder import RunFolder, runs_root
 from core.tuning.scores.score import measured_text, signed_difference
 from core.tuning.strategies.registry import STRATEGIES
 from core.wording import count_text, printable_text
-
-if TYPE_CHECKING:
-    from core.export.exportable_models import ExportableModel
 
 MAX_NAME = 24  # letters of a column in the list of runs
 
@@ -362,7 +363,6 @@ def add_export(commands: Any) -> None:
 
 
 def _export_models(arguments: argparse.Namespace) -> int:
-    from core.export.exportable_models import TUNED, exportable_model, exportable_models
     from core.export.exporters import check_export, export_all
     from core.export.finished_run import finished_run, with_selected_model
     from core.tuning.results.conclude import fit_best_again

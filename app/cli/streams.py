@@ -11,12 +11,12 @@ from core.wording import with_short_names
 
 
 def print_remark(sentence: str) -> None:
-    """To standard error: it is no part of the result."""
+    """Print what is no part of the result, to standard error."""
     print(with_short_names(sentence), file=sys.stderr)
 
 
 class SafeStream(io.TextIOBase):
-    """Drops text after a write error; None is no stream."""
+    """A stream (None for none) that drops text after a write error."""
 
     def __init__(self, stream: TextIO | None) -> None:
         self._stream = stream

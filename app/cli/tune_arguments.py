@@ -133,7 +133,7 @@ def parse_column_words(texts: Sequence[str], option: str) -> dict[str, str]:
 
 
 def json_object(text: str, *kinds: type) -> JsonObject:
-    """With values of these types, or {}."""
+    """The object in a text, with values of these types, or {}."""
     # The names of columns may hold anything, an equals sign as well: JSON tells them apart.
     if not text.lstrip().startswith("{"):
         return {}

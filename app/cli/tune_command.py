@@ -32,15 +32,20 @@ from app.cli.tune_arguments import (
     unused_option_texts,
     wherever_from,
 )
+from app.text.data_text import unclear_target_text
 from core.datasets.finding import ColumnReading, Finding
 from core.errors import UnusableError, write_error
 from core.extras import own_command
 from core.garbage_collection import restore_collection
 from core.records import JsonObject, Record, to_plain
+from core.tuning.event_lines import to_json
 from core.tuning.events import Event, RunFinished, RunStopped
 from core.tuning.plan import DataPlan, Plan
+from core.tuning.results.answer import answer_of
+from core.tuning.results.result_facts import Fact, result_facts
 from core.tuning.run_results import Results, completed_candidates
 from core.tuning.runs.model_runs import model_leaderboard
+from core.tuning.runs.run_folder import RunFolder, runs_root
 from core.tuning.runs.state import RunState, state_from_events
 from core.wording import count_text, quoted
 from core.writing import patient_opener
@@ -51,8 +56,6 @@ MAX_NOTES = 2  # that are printed of a brief result
 
 if TYPE_CHECKING:
     from core.datasets.dataset import Dataset
-    from core.tuning.results.result_facts import Fact
-    from core.tuning.runs.run_folder import RunFolder
     from core.tuning.tune import NewRun
 
 
@@ -73,8 +76,6 @@ class ModelResult(Record):
 
 def result_text(results: Results, run: RunState) -> str:
     """The facts of a run's results, a line each."""
-    from core.tuning.results.result_facts import result_facts  # brings numpy
-
     leaderboard = model_leaderboard(run) if run.tunes_several_models else ()
     return _fact_lines(result_facts(results, run.started, leaderboard))
 
@@ -85,9 +86,6 @@ def _fact_lines(facts: Iterable[Fact]) -> str:
 
 def answer_text(results: Results, run: RunState) -> str:
     """The answer, the scores, the cost and notes."""
-    from core.tuning.results.answer import answer_of  # brings numpy
-    from core.tuning.results.result_facts import result_facts
-
     answer, target = answer_of(results, run.started, run.topics), run.started.dataset.target
     facts = [f for f in result_facts(results, run.started) if f.label in BRIEF_LABELS and f.value]
     notes = [fact for fact in facts if fact.label == "Note"]
@@ -128,8 +126,6 @@ class UnclearTargetError(UnusableError):
     """A guess of the target beside which another column is as likely."""
 
     def __init__(self, dataset: Dataset, rival: str) -> None:
-        from app.text.data_text import unclear_target_text
-
         self.names = (rival, dataset.target_name)
         fault = unclear_target_text(dataset.target_name, rival)
         cure = f"say which is predicted: --target {rival!r}, or --target {dataset.target_name!r}"
@@ -167,7 +163,6 @@ def _asked_target(unclear: UnclearTargetError) -> str:
 def _run_tuning(arguments: argparse.Namespace) -> int:
     with ProgressLine(sys.stderr).show_during(f"reading {arguments.file}"):
         from core.datasets.summary import all_findings
-        from core.tuning.runs.run_folder import RunFolder
         from core.tuning.tune import prepare_run
 
         new_run = prepare_run(data_of(arguments), partial(_checked_plan, arguments))
@@ -261,8 +256,6 @@ class _EventsCopy:
         self._stream = SafeStream(self._file)
 
     def add_event(self, event: Event, say: Callable[[str], None]) -> None:
-        from core.tuning.event_lines import to_json
-
         was_whole = self._stream.fault is None
         self._stream.write(to_json(event) + "\n")
         if was_whole and (error := self._stream.fault):
@@ -410,8 +403,6 @@ def give_result(
 
 def _model_name(folder: RunFolder) -> str:
     """How the next command calls the run: "last", until there is a later one."""
-    from core.tuning.runs.run_folder import RunFolder, runs_root
-
     if folder.path.parent != runs_root():
         return str(folder.path)
     return "last" if RunFolder.find_run("last").path == folder.path else folder.name

@@ -131,7 +131,7 @@ def _choice_line(choice: ExportableModel) -> str:
 
 
 class ExportCard(Card):
-    """Its use, a warning, and where it was saved."""
+    """A kind of file: its use, a warning, and where it was saved."""
 
     def __init__(self, exporter: ExportFormat, page: ExportPage) -> None:
         super().__init__(exporter.title, exporter.sentence)

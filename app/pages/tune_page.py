@@ -248,7 +248,7 @@ class TunePage(Page):
         self.request_refresh()
 
     def _follow_run(self) -> None:
-        """But for a replay, which stays where it is."""
+        """Read what another process wrote; a replay stays where it is."""
         if self.isVisible() and self._count == len(self.session.events):
             self.session.look_again()
         self._follower.start()

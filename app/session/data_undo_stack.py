@@ -33,7 +33,7 @@ def plan_for(data: DataPlan, advice: Advice, before: Plan | None) -> Plan | None
 
 
 def with_model(plan: Plan, model: str, advice: Advice) -> Plan:
-    """Without ranges; the strategy stays if it fits."""
+    """With another model, without ranges; the strategy stays if it fits."""
     if model != plan.model:
         plan = plan.changed(ranges={}, fixed={})
     offered = advice.strategies.get(model, [])
@@ -47,7 +47,7 @@ def with_model(plan: Plan, model: str, advice: Advice) -> Plan:
 
 
 def with_strategy(plan: Plan, name: str, advice: Advice) -> Plan:
-    """With the choices remembered for it."""
+    """The plan with another strategy, and the choices remembered for it."""
     strategy = next(entry for entry in advice.strategies[plan.model] if entry.name == name)
     return remembered_choices.with_strategy_choices(plan.changed(strategy=name), strategy)
 

@@ -29,7 +29,7 @@ class CandidateText:
 def candidate_texts(
     results: Results, started: RunStarted, events: Iterable[Event]
 ) -> list[CandidateText]:
-    """With the tests of earlier results of the same run."""
+    """The candidates, with the tests of earlier results of the same run."""
     # The first results that had candidates were made by the run itself, later ones by a person.
     earlier = (e.results for e in events if isinstance(e, (RunFinished, RunStopped)))
     runs_choice = next((r.taken or "" for r in earlier if r is not None and r.candidates), "")

@@ -52,7 +52,7 @@ def own_options(plan: Plan) -> dict[str, Option]:
 
 
 def names_groups(plan: Plan) -> bool:
-    """The default depends on the task."""
+    """Whether they must be written: the default depends on the task."""
     model = MODELS.get(plan.model)
     is_structured = model is not None and any(Task(task).is_structured for task in model.tasks)
     # Structured models have groups of their own by default, tables have none.

@@ -107,7 +107,7 @@ def _after_first_paint(
 
 
 def tell_painted(window: QMainWindow, worker_ready: SignalInstance) -> None:
-    """Mark when it is painted and the worker ready, then close it; for benchmarks."""
+    """Mark when the window is painted and the worker ready, then close it; for benchmarks."""
     path = os.environ.get(START_TIMES)
     if not path:
         return

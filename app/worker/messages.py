@@ -308,14 +308,14 @@ class Opened(Reply):
 
 @dataclass(frozen=True)
 class Estimated(Reply):
-    """Or (unusable) why the plan cannot be carried out."""
+    """The time of the plan, or (unusable) why it cannot be carried out."""
 
     estimate: RunEstimate
 
 
 @dataclass(frozen=True)
 class HistorySummary(Reply):
-    """For a plan, or the problem; neither where no strategy uses the history."""
+    """What it has for a plan, or the problem; neither where no strategy uses it."""
 
     counts: HistoryCounts | None = None
     problem: str = ""

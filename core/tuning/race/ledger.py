@@ -26,7 +26,7 @@ class MachineLoad:
 
     @property
     def stretch(self) -> float:
-        """Of fits, beside a quiet machine: from 1 to `MAX_STRETCH`."""
+        """How much longer fits take than on a quiet machine, from 1 to `MAX_STRETCH`."""
         ratio = self._took / self._cpu if self._cpu > 0 else 1.0
         return min(MAX_STRETCH, ratio) if ratio > QUIET else 1.0
 

@@ -13,6 +13,7 @@ from core.estimators.fitting import fit_with_remarks
 from core.estimators.multi_model import split_model_setting
 from core.estimators.registry import MODELS
 from core.space import Setting
+from core.tuning.averaging.averaged_model import fit_averaged_model
 from core.tuning.events import ModelSelected
 from core.tuning.learning.learning_run import recorded_fit
 from core.tuning.problem import Problem
@@ -220,8 +221,6 @@ def _fit_candidate(
     problem: Problem, state: RunState, candidate: Candidate, selected_model: SelectedModel
 ) -> Pipeline:
     if candidate.kind == AVERAGE:
-        from core.tuning.averaging.averaged_model import fit_averaged_model
-
         return fit_averaged_model(problem, state, {}).pipeline
     if is_learned(problem, candidate):
         return recorded_fit(problem, state).pipeline()

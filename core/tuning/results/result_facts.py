@@ -90,7 +90,7 @@ def result_facts(
 
 
 def fact_sentences(results: Results, started: RunStarted) -> tuple[str, ...]:
-    """Those of the facts."""
+    """The sentences of the facts."""
     return tuple(fact.sentence for fact in result_facts(results, started) if fact.sentence)
 
 
@@ -501,7 +501,7 @@ def _cost_sentence(results: Results, started: RunStarted) -> str:
 
 
 def grid_fits(started: RunStarted) -> int | None:
-    """Of a grid search for the same hyperparameters, or for one penalty."""
+    """Fits of a grid search for the same hyperparameters, or for one penalty."""
     folds = started.run_plan.folds
     if started.kind == "penalties":
         return PENALTY_GRID * folds + 1

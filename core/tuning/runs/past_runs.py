@@ -62,7 +62,7 @@ class RunLabel:
 
 
 def read_label(folder: Path) -> RunLabel:
-    """Empty where there is no valid one."""
+    """The label of a run; empty where there is no valid one."""
     try:
         plain = json.loads(read_ordinary(folder / LABEL, MAX_BYTES))
     except (OSError, ValueError, RecursionError):

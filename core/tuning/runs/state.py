@@ -409,7 +409,7 @@ class RunState(TrialTable):
 
 @dataclass(frozen=True)
 class RunSnapshot:
-    """A copy of what is small, and the lengths of the lists that only grow."""
+    """A moment: a copy of what is small, and the lengths of the lists that only grow."""
 
     light: RunState
     trials: int
