@@ -134,8 +134,7 @@ def with_formats(raw: RawTable, options: FormatOptions) -> RawTable:
             else:
                 form = options.formats.get(name, plain_numbers if is_number else PLAIN)
                 guess = GuessedFormat(form)
-            # The usual column of numbers, by far the most frequent: nothing is copied and nothing
-            # looked at.
+            # The usual column of numbers, by far the most frequent: nothing is copied.
             if are_finite and guess.form is plain_numbers and name not in raw.units:
                 counts[name] = count_values(values, has_missing=False)
                 continue
