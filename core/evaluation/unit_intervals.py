@@ -37,7 +37,7 @@ MAX_JOINED = 400  # units that are enough to know a spread
 _MAX_AUTOCORRELATION = 0.95
 # The largest error that was not met beside the largest one that was. With 3 the intervals of
 # normal, Laplace, log-normal, Student's and contaminated errors covered as often as without limits
-# (within .025, mostly .005), at a third of their width; with 1 up to .2 less often.
+# (within .03, mostly .005), at a third of their width; with 1 up to .2 less often.
 _UNSEEN_ERROR = 3.0
 
 
