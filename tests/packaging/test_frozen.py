@@ -5,12 +5,15 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
+import re
 import subprocess
 import sys
 import tarfile
 from pathlib import Path
 
 import pytest
+
+from core.datasets.preparation import frequent_levels
 
 ROOT = Path(__file__).parents[2]
 
@@ -174,3 +177,13 @@ def test_another_installation_is_not_overwritten(tmp_path):
     assert done.returncode == 1
     assert "belongs to another installation" in done.stderr
     assert (home / ".local" / "bin" / "tunescope").read_text() == "pipx's"
+
+
+def test_what_exported_programs_hold_is_packed_as_source():
+    spec = (ROOT / "packaging" / "tunescope.spec").read_text(encoding="utf-8")
+    rooms = re.findall(r'"(\w+)"', spec.partition("for room in (")[2].partition(")")[0])
+    texts = [path.read_text(encoding="utf-8") for path in (ROOT / "core/export").rglob("*.py")]
+    modules = {name for text in texts for name in re.findall(r'"core\.([a-z_.]+)"', text)}
+    modules.add(frequent_levels.__module__.removeprefix("core."))
+    assert "datasets.cell_values" in modules
+    assert {name.partition(".")[0] for name in modules} <= set(rooms)
