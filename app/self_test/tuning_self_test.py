@@ -95,7 +95,7 @@ class ProgramUnderTest:
         self.session.exported.connect(done.append)
         self.act_and_wait(lambda: self.session.export_model(format, path), lambda: done)
         self.session.exported.disconnect(done.append)
-        if not path.is_file() or not path.stat().st_size:
+        if not (any(path.iterdir()) if path.is_dir() else path.exists() and path.stat().st_size):
             raise StepFailedError(f"{path.name} was not written")
 
 

@@ -33,12 +33,12 @@ def test_the_option_starts_it(monkeypatch):
 
 @pytest.mark.slow
 def test_a_sample_is_tuned_exported_and_predicted(tmp_path):
-    # Two of the formats: tests of the exporters write each.
+    # Three of the formats, one of them a folder: tests of the exporters write each.
     code = """
 import sys
 from app.self_test.run_self_test import run_self_test
 from core.export import exporters
-taken = ("skops", "script")
+taken = ("skops", "script", "mlflow")
 exporters.EXPORTERS = {name: exporters.EXPORTERS[name] for name in taken}
 sys.exit(run_self_test(["mm"], ["csv"]))
 """
@@ -51,7 +51,8 @@ sys.exit(run_self_test(["mm"], ["csv"]))
     assert done.returncode == 0, done.stdout + done.stderr
     assert said[-1] == "All is well."
     taken = [line.removeprefix("ok").strip().rpartition(" (")[0] for line in said[1:-1]]
-    for step in ("the window opens", "tunes with mm", "predicts as the run does, by skops"):
+    steps = ("the window opens", "tunes with mm", "predicts as the run does, by skops")
+    for step in (*steps, "exports mlflow"):
         assert step in taken
     assert not (tmp_path / "kept").exists()  # nothing of the person's
 
