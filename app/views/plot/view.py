@@ -87,7 +87,7 @@ class View(Card):
         # The caption stands below the choosers, over the whole width, not beside them as in other
         # cards.
         self.column.insertWidget(1, self._caption)
-        self._chooser_row = in_row(gap=4)
+        self._chooser_row = in_row(1, gap=4)  # choosers, and the rest of the width
         self.column.insertLayout(1, self._chooser_row)
         self._owns_record = record is None
         self.record = record or ViewState()

@@ -101,6 +101,7 @@ def test_a_title_has_room_beside_choosers_or_above_them(qtbot, qapp, width):
     qapp.processEvents()
     assert (view.which.y() > view._title.geometry().bottom()) == (width < 400)
     assert view._title.width() >= 150
+    assert view.which.width() < 200  # as wide as its words, not as the card
     assert view._title.height() <= 2 * view._title.fontMetrics().height() + 4
 
 
